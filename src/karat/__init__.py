@@ -1,0 +1,38 @@
+"""karat measures classifiers when gold labels are scarce.
+
+Each subpackage answers one question; it is imported when first used.
+
+>>> import karat
+>>> karat.metrics.accuracy([[0.5, 0.1], [0.1, 0.3]])
+0.8
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from karat import cli, datasets, exceptions, metrics, plot, report, statistics
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "__version__",
+    "cli",
+    "datasets",
+    "exceptions",
+    "metrics",
+    "plot",
+    "report",
+    "statistics",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public subpackage on first use (PEP 562)."""
+    if name in __all__:
+        return import_module(f"karat.{name}")
+    raise AttributeError(f"module 'karat' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

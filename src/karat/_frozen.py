@@ -1,0 +1,79 @@
+"""Frozen values that hold arrays: equality, hash and plain data for all of them."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray
+
+__all__ = ["Frozen", "frozen_array", "plain"]
+
+
+def frozen_array(values: Any, dtype: Any = None) -> AnyArray:
+    """Return a read-only array, copied only if the caller could still write to ``values``."""
+    array = np.asarray(values, dtype=dtype)
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def plain(value: Any) -> Any:
+    """Turn arrays, NumPy scalars and frozen values into what JSON can hold."""
+    if isinstance(value, Frozen):
+        return value.to_dict()
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _comparable(value: Any) -> Any:
+    """Return a hashable stand-in that is equal exactly when the values are."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f":
+            value = value + 0.0  # -0.0 equals 0.0, so their bytes must agree
+        return value.dtype.kind, value.shape, tuple(value.ravel().tolist())
+    if isinstance(value, Mapping):
+        return tuple((key, _comparable(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(_comparable(item) for item in value)
+    return value
+
+
+class Frozen:
+    """Base of frozen dataclasses whose fields may be arrays.
+
+    A field declared with ``compare=False`` takes no part in equality or hash.
+    """
+
+    __slots__ = ()
+
+    def _compared(self) -> tuple[Any, ...]:
+        named = (field for field in fields(self) if field.compare)  # type: ignore[arg-type]
+        return tuple(getattr(self, field.name) for field in named)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self._compared(), other._compared()
+        return all(_same(a, b) for a, b in zip(mine, theirs, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, _comparable(self._compared())))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain Python data that ``json.dumps`` accepts."""
+        return {f.name: plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        both_float = a.dtype.kind == b.dtype.kind == "f"
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b, equal_nan=both_float)
+    return bool(_comparable(a) == _comparable(b))

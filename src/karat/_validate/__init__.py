@@ -1,0 +1,43 @@
+"""Every check of what users pass, in one place.
+
+The functions here turn arrays, lists, series and frames (anything narwhals supports) into plain
+NumPy arrays, or raise a karat exception that says what was passed, what was expected and how to
+fix it, naming the first offending row. Kernels never check anything.
+"""
+
+from karat._validate._columns import read_column, read_columns
+from karat._validate._confusions import check_confusions
+from karat._validate._labels import (
+    binary_order,
+    check_classes,
+    encode_groups,
+    encode_labels,
+    require_two_classes,
+)
+from karat._validate._numbers import (
+    check_finite_matrix,
+    check_probabilities,
+    check_scores,
+    check_weights,
+)
+from karat._validate._shapes import check_same_length, is_matrix
+from karat._validate._weak_labels import WeakLabels, encode_weak_labels
+
+__all__ = [
+    "WeakLabels",
+    "binary_order",
+    "check_classes",
+    "check_confusions",
+    "check_finite_matrix",
+    "check_probabilities",
+    "check_same_length",
+    "check_scores",
+    "check_weights",
+    "encode_groups",
+    "encode_labels",
+    "encode_weak_labels",
+    "is_matrix",
+    "read_column",
+    "read_columns",
+    "require_two_classes",
+]

@@ -1,0 +1,104 @@
+"""Scores, probabilities and weights."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, Column, FloatArray, Frame
+from karat._validate._columns import named, read_column, read_columns, shown
+from karat.exceptions import DataError, ProbabilityError, ScoreError, ShapeError, WeightError
+
+__all__ = ["check_finite_matrix", "check_probabilities", "check_scores", "check_weights"]
+
+
+def _as_floats(values: Column, name: str, error: type[DataError]) -> FloatArray:
+    """Return a column of finite numbers as float64."""
+    array, mask = read_column(values, name)
+    if array.dtype.kind == "U":
+        raise error(f"{name} holds text (first {shown(array[0])}); expected numbers")
+    floats = array.astype(np.float64, copy=False)
+    broken = ~np.isfinite(floats)
+    if mask is not None:
+        broken = broken | mask
+    if broken.any():
+        row = int(np.flatnonzero(broken)[0])
+        what = "missing or NaN" if mask is not None and mask[row] else shown(floats[row])
+        raise error(
+            f"{name} row {row} is {what} ({int(broken.sum())} such rows in all); expected "
+            "finite numbers. Drop these rows or fill them in"
+        )
+    return floats
+
+
+def check_scores(y_score: Column, name: str = "y_score") -> FloatArray:
+    """Check real scores, one per row."""
+    return _as_floats(y_score, name, ScoreError)
+
+
+def check_weights(sample_weight: Column | None) -> FloatArray | None:
+    """Check sample weights: finite, none negative, not all zero."""
+    if sample_weight is None:
+        return None
+    weights = _as_floats(sample_weight, "sample_weight", WeightError)
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise WeightError(
+            f"sample_weight row {row} is {shown(weights[row])}; expected weights of at least 0. "
+            "Drop the row or give it the weight 0"
+        )
+    if not weights.any():
+        raise WeightError("sample_weight is 0 in every row; give at least one row a weight")
+    return weights
+
+
+def check_probabilities(
+    proba: Frame, name: str, *, classes: AnyArray | None = None, n_classes: int | None = None
+) -> FloatArray:
+    """Check class probabilities: n×k, within [0, 1], each row summing to 1."""
+    columns, _ = read_columns(proba, name)
+    k = n_classes if classes is None else len(classes)
+    if k is not None and len(columns) != k:
+        which = "" if classes is None else f" {named(list(classes))}"
+        raise ShapeError(
+            f"{name} has {len(columns)} columns and there are {k} classes{which}; pass one "
+            "column of probabilities per class, and classes= if some class does not occur here"
+        )
+    precision = max((np.finfo(a.dtype).eps for a, _ in columns if a.dtype.kind == "f"), default=0.0)
+    floats = [_as_floats_of(a, m, f"{name} column {j}") for j, (a, m) in enumerate(columns)]
+    matrix = np.column_stack(floats)
+    outside = (matrix < 0) | (matrix > 1)
+    if outside.any():
+        row, column = (int(i) for i in np.argwhere(outside)[0])
+        raise ProbabilityError(
+            f"{name} row {row}, column {column} is {shown(matrix[row, column])}; expected "
+            "probabilities between 0 and 1. Apply a softmax, or pass labels"
+        )
+    sums = matrix.sum(axis=1)
+    # Rounding of the type that was passed is fine: a float32 softmax does not sum to 1 exactly.
+    wrong = np.abs(sums - 1.0) > max(1e-6, 4.0 * matrix.shape[1] * float(precision))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ProbabilityError(
+            f"{name} row {row} sums to {sums[row]:.6g}; expected 1. Divide each row by its sum, "
+            "or add the column that is missing"
+        )
+    return matrix
+
+
+def _as_floats_of(array: AnyArray, mask: AnyArray | None, name: str) -> FloatArray:
+    if mask is not None:
+        row = int(np.flatnonzero(mask)[0])
+        raise ProbabilityError(f"{name} row {row} is missing or NaN; drop the row or fill it in")
+    return _as_floats(array, name, ProbabilityError)
+
+
+def check_finite_matrix(values: Any, name: str) -> FloatArray:
+    """Check a small matrix of numbers, such as the weights of a metric."""
+    try:
+        matrix = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{name} is {shown(values)}; expected a matrix of numbers") from error
+    if not np.isfinite(matrix).all():
+        first = tuple(int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
+        raise DataError(f"{name} holds {matrix[first]} at {first}; expected finite numbers")
+    return matrix

@@ -1,0 +1,123 @@
+"""Weak labels and votes: an n×m matrix of labels in which -1 or null abstains."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
+from karat._validate._columns import named, read_columns, shown
+from karat._validate._labels import check_classes, look_up, union_of_values, whole_numbers
+from karat.exceptions import ColumnError, LabelError
+
+__all__ = ["WeakLabels", "encode_weak_labels"]
+
+
+class WeakLabels(NamedTuple):
+    """A vote matrix as codes of ``classes``; -1 abstains."""
+
+    codes: IntArray
+    classes: AnyArray
+    names: list[str]
+
+
+def encode_weak_labels(
+    weak_labels: Frame,
+    classes: Column | None = None,
+    *,
+    also: dict[str, AnyArray] | None = None,
+    name: str = "weak_labels",
+) -> WeakLabels:
+    """Encode a vote matrix; ``also`` holds label columns whose values count as classes too."""
+    columns, names = read_columns(weak_labels, name, null=-1)
+    votes = [_votes(a, m, f"{name} column {c!r}") for (a, m), c in zip(columns, names, strict=True)]
+    order = check_classes(classes) if classes is not None else _classes_of(votes, names, also, name)
+    if order.dtype.kind != "U" and (order == -1).any():
+        raise LabelError("classes holds -1, which means that a labeler abstains; leave it out")
+    if order.dtype.kind in "iu" and np.array_equal(order, np.arange(len(order))):
+        codes = _already_codes(weak_labels, len(order))
+        if codes is not None:
+            return WeakLabels(codes, order, names)
+    small = np.int8 if len(order) < 128 else np.int32
+    codes = np.empty((len(votes[0][0]), len(votes)), dtype=small, order="F")
+    for j, (values, abstains) in enumerate(votes):
+        codes[:, j] = _code(values, abstains, order, f"{name} column {names[j]!r}")
+    return WeakLabels(codes, order, names)
+
+
+def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> tuple[AnyArray, BoolArray]:
+    """Return the values of one labeler and where it abstains."""
+    if array.dtype.kind == "f":
+        try:
+            array = whole_numbers(array, name, mask)
+        except LabelError as error:
+            raise ColumnError(
+                f"{error}. If this column is not a labeler, pass the vote columns only"
+            ) from error
+    if mask is not None and array.dtype.kind in "iu":
+        array = np.where(mask, -1, array.astype(np.int64))
+    abstains = array == ("-1" if array.dtype.kind == "U" else -1)
+    if array.dtype.kind == "i" and array.min() < -1:
+        row = int(np.flatnonzero(array < -1)[0])
+        raise LabelError(
+            f"{name} row {row} holds {shown(array[row])}; expected a class, or -1 or null where "
+            "the labeler abstains"
+        )
+    return array, abstains if mask is None else abstains | mask
+
+
+def _classes_of(
+    votes: list[tuple[AnyArray, BoolArray]],
+    names: list[str],
+    also: dict[str, AnyArray] | None,
+    name: str,
+) -> AnyArray:
+    """Return the sorted labels that occur, abstention apart."""
+    seen = {
+        f"{name} column {c!r}": _distinct(values, abstains)
+        for (values, abstains), c in zip(votes, names, strict=True)
+    }
+    seen |= also or {}
+    seen = {key: values for key, values in seen.items() if values.size}
+    if not seen:
+        raise LabelError(
+            f"every vote in {name} abstains; pass at least one vote, or name the classes with "
+            "classes="
+        )
+    return union_of_values(seen)
+
+
+def _distinct(values: AnyArray, abstains: BoolArray) -> AnyArray:
+    """Return the distinct votes of one labeler."""
+    if values.dtype.kind in "iu" and int(values.max()) < 1 << 16:
+        # Shift by one so that the abstention -1 has a bin of its own, then drop that bin.
+        cast = values[~abstains] if abstains.any() and values.min() >= 0 else values
+        counts = np.bincount(cast.astype(np.intp) + 1)
+        return np.flatnonzero(counts[1:])
+    return np.unique(values[~abstains])
+
+
+def _already_codes(weak_labels: Any, n_classes: int) -> IntArray | None:
+    """Return an integer matrix as it is, if its values are the codes: no copy for large data."""
+    if not isinstance(weak_labels, np.ndarray) or weak_labels.dtype.kind not in "iu":
+        return None
+    return weak_labels if int(weak_labels.max()) < n_classes else None
+
+
+def _code(values: AnyArray, abstains: BoolArray, classes: AnyArray, name: str) -> IntArray:
+    if abstains.all():
+        return np.full(len(values), -1)
+    if (values.dtype.kind == "U") != (classes.dtype.kind == "U"):
+        first = int(np.flatnonzero(~abstains)[0])
+        raise ColumnError(
+            f"{name} row {first} holds {shown(values[first])} and the classes are "
+            f"{named(list(classes))}; pass the vote columns only, labelled like the classes"
+        )
+    codes = np.full(len(values), -1, dtype=np.intp)
+    codes[~abstains] = look_up_at(values, ~abstains, classes, name)
+    return codes
+
+
+def look_up_at(values: AnyArray, where: BoolArray, classes: AnyArray, name: str) -> IntArray:
+    """Look up the chosen rows, so that a message names the row of the whole column."""
+    filled = np.where(where, values, classes[0]) if not where.all() else values
+    return look_up(filled, classes, name)[where]

@@ -1,0 +1,99 @@
+"""Everything karat raises or warns with.
+
+::
+
+    KaratError
+    ├── DataError (ValueError)          something in the data passed
+    │   ├── EmptyDataError              no rows
+    │   ├── ShapeError                  wrong number of dimensions or columns
+    │   ├── LengthMismatchError         two inputs with different numbers of rows
+    │   ├── LabelError                  missing, unknown or mixed labels; one class only
+    │   ├── ProbabilityError            outside [0, 1], or rows that do not sum to 1
+    │   ├── ScoreError                  a score that is not a finite number
+    │   ├── WeightError                 negative, missing or all-zero weights
+    │   └── ColumnError                 a frame where one column was expected, or a wrong column
+    ├── MetricError (ValueError)        a metric that does not fit the confusion, or its text
+    ├── MissingDatasetError (LookupError)      a shared dataset that is not there
+    └── MissingExtraError (ImportError)        an optional package that is not installed
+
+    KaratWarning (UserWarning)
+    └── UndefinedMetricWarning          a ratio with a zero denominator
+"""
+
+__all__ = [
+    "ColumnError",
+    "DataError",
+    "EmptyDataError",
+    "KaratError",
+    "KaratWarning",
+    "LabelError",
+    "LengthMismatchError",
+    "MetricError",
+    "MissingDatasetError",
+    "MissingExtraError",
+    "ProbabilityError",
+    "ScoreError",
+    "ShapeError",
+    "UndefinedMetricWarning",
+    "WeightError",
+]
+
+
+class KaratError(Exception):
+    """Base of every error that karat raises on purpose."""
+
+
+class DataError(KaratError, ValueError):
+    """Something is wrong with the data that was passed."""
+
+
+class EmptyDataError(DataError):
+    """The input has no rows."""
+
+
+class ShapeError(DataError):
+    """The input has the wrong number of dimensions or columns."""
+
+
+class LengthMismatchError(DataError):
+    """Two inputs that belong together have different numbers of rows."""
+
+
+class LabelError(DataError):
+    """A label is missing, unknown or of another type than the rest, or there is one class only."""
+
+
+class ProbabilityError(DataError):
+    """A probability is outside [0, 1], or a row of them does not sum to 1."""
+
+
+class ScoreError(DataError):
+    """A score is not a finite number."""
+
+
+class WeightError(DataError):
+    """A sample weight is negative or missing, or all of them are zero."""
+
+
+class ColumnError(DataError):
+    """A frame was passed where one column was expected, or it has a wrong column."""
+
+
+class MetricError(KaratError, ValueError):
+    """A metric does not fit what it was applied to, or its description cannot be read."""
+
+
+class MissingDatasetError(KaratError, LookupError):
+    """A shared dataset, or the folder that should hold it, is not there."""
+
+
+class MissingExtraError(KaratError, ImportError):
+    """An optional package that this function needs is not installed."""
+
+
+class KaratWarning(UserWarning):
+    """Base of every warning that karat gives."""
+
+
+class UndefinedMetricWarning(KaratWarning):
+    """A ratio has a zero denominator, so its value is a convention and not a measurement."""

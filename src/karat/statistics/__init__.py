@@ -1,0 +1,24 @@
+"""Sufficient statistics: the small tables that every question is reduced to.
+
+All of them can be merged: the statistic of two parts, added, is the statistic of the whole.
+"""
+
+from karat.statistics._confusion import confusion
+from karat.statistics._pattern_counts import pattern_counts
+from karat.statistics._patterns import patterns
+from karat.statistics._rates import rates
+from karat.statistics._roc_counts import roc_counts
+from karat.statistics.result import Confusion, PatternCounts, Patterns, Rates, RocCounts
+
+__all__ = [
+    "Confusion",
+    "PatternCounts",
+    "Patterns",
+    "Rates",
+    "RocCounts",
+    "confusion",
+    "pattern_counts",
+    "patterns",
+    "rates",
+    "roc_counts",
+]

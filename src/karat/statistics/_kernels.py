@@ -1,0 +1,73 @@
+"""Counting, on arrays that are already checked and encoded."""
+
+import numpy as np
+
+from karat._typing import AnyArray, FloatArray, IntArray
+
+# Up to this many cells a table of counts is cheaper than a sort.
+_TABLE = 1 << 24
+# Rows are taken in chunks whose temporaries stay in the processor's cache.
+_CHUNK = 1 << 15
+
+
+def joint_counts(
+    codes: list[IntArray], sizes: list[int], weight: FloatArray | None = None
+) -> AnyArray:
+    """Count (or sum the weights of) each combination of codes: shape ``sizes``."""
+    cells = int(np.prod(sizes))
+    counts = np.zeros(cells, dtype=np.int64 if weight is None else np.float64)
+    step = max(_CHUNK, cells)
+    for start in range(0, len(codes[0]), step):
+        part = slice(start, start + step)
+        index = codes[0][part]
+        for code, size in zip(codes[1:], sizes[1:], strict=True):
+            index = index * size + code[part]
+        some = None if weight is None else weight[part]
+        counts += np.bincount(index, weights=some, minlength=cells)
+    return counts.reshape(sizes)
+
+
+def soft_counts(
+    codes: list[IntArray], sizes: list[int], proba: FloatArray, weight: FloatArray | None = None
+) -> FloatArray:
+    """Sum the rows of ``proba`` within each combination of codes: shape ``(*sizes, k)``."""
+    weighted = proba if weight is None else proba * weight[:, None]
+    columns = [joint_counts(codes, sizes, column) for column in weighted.T]
+    return np.stack(columns, axis=-1)
+
+
+def distinct_rows(codes: IntArray, n_values: int) -> tuple[IntArray, IntArray]:
+    """Return the id of each row and the first row of each id; ids follow the order of the rows.
+
+    ``codes`` holds -1 .. n_values - 2. A row is read as a number in base ``n_values``, most
+    significant column first; before the number would overflow it is replaced by its rank.
+    """
+    key = np.zeros(len(codes), dtype=np.int64)
+    span = 1
+    for j in range(codes.shape[1]):
+        if span > (np.iinfo(np.int64).max // n_values):
+            key, _ = _rank(key, span)
+            span = int(key.max()) + 1
+        key *= n_values
+        key += codes[:, j]
+        key += 1
+        span *= n_values
+    return _rank(key, span)
+
+
+def _rank(key: IntArray, span: int) -> tuple[IntArray, IntArray]:
+    """Return the rank of each key among the distinct ones, and the first row of each rank."""
+    if span > _TABLE:
+        _, first, rank = np.unique(key, return_index=True, return_inverse=True)
+        return rank, first
+    first_of = np.full(span, -1, dtype=np.intp)
+    first_of[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # the first row is written last
+    present = first_of >= 0
+    rank_of = np.cumsum(present) - 1
+    return rank_of[key], first_of[present]
+
+
+def tie_groups(score: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the id of each score among the distinct ones, and these, ascending."""
+    distinct, ids = np.unique(score, return_inverse=True)
+    return ids, distinct

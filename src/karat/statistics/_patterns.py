@@ -1,0 +1,59 @@
+"""Distinct rows of a vote matrix."""
+
+import numpy as np
+
+from karat._typing import Column, Frame
+from karat._validate import check_same_length, check_weights, encode_weak_labels
+from karat.statistics._kernels import distinct_rows
+from karat.statistics.result import Patterns
+
+__all__ = ["patterns"]
+
+
+def patterns(
+    weak_labels: Frame,
+    *,
+    sample_weight: Column | None = None,
+    classes: Column | None = None,
+) -> Patterns:
+    """Reduce a vote matrix to its distinct rows and how often each occurs.
+
+    Parameters
+    ----------
+    weak_labels : matrix or frame (n, m)
+        One row per item, one column per labeler; -1 or null where a labeler abstains.
+    sample_weight : column (n,), optional
+        Weights of at least 0.
+    classes : column (k,), optional
+        The classes in the wanted order; by default those found, sorted.
+
+    Returns
+    -------
+    Patterns
+        Patterns, counts, and the pattern of each row. Two of them can be added.
+
+    Notes
+    -----
+    Rows are read as numbers in base k+1 and ranked, by a table of counts while it is small and by
+    a sort beyond that: O(n·m), and no copy of an integer matrix whose values are 0..k-1 and -1.
+
+    Examples
+    --------
+    >>> p = patterns([[1, -1], [0, 1], [1, -1]])
+    >>> p.patterns
+    array([[ 0,  1],
+           [ 1, -1]])
+    >>> p.counts.tolist(), p.ids.tolist()
+    ([1, 2], [1, 0, 1])
+    """
+    votes = encode_weak_labels(weak_labels, classes)
+    weight = check_weights(sample_weight)
+    check_same_length(weak_labels=votes.codes, sample_weight=weight)
+    ids, first = distinct_rows(votes.codes, len(votes.classes) + 1)
+    return Patterns(
+        patterns=votes.codes[first].astype(np.int64),
+        counts=np.bincount(ids, weights=weight, minlength=len(first)),
+        ids=ids,
+        classes=votes.classes,
+        names=tuple(votes.names),
+    )

@@ -1,0 +1,361 @@
+"""The frozen tables of sufficient statistics. Two of a kind can be added."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from karat._frozen import frozen_array
+from karat._result import Result
+from karat._typing import AnyArray, FloatArray, IntArray
+from karat.exceptions import LabelError
+from karat.statistics._merge import merge_groups, merge_patterns, spread, union
+
+__all__ = ["Confusion", "PatternCounts", "Patterns", "Rates", "RocCounts"]
+
+
+def _listed(values: AnyArray, most: int = 5) -> str:
+    names = [str(v) for v in values[:most]]
+    return ", ".join(names) + (", …" if len(values) > most else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class _LabelTable(Result):
+    """Counts of (truth, prediction), with groups first if there are any."""
+
+    counts: AnyArray
+    classes: AnyArray
+    groups: AnyArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("counts", "classes"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", frozen_array(self.groups))
+
+    @property
+    def n(self) -> float:
+        """Number of items, or the sum of their weights."""
+        return float(self.counts.sum())
+
+    def __add__(self, other: Self) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        classes, mine, theirs = union(self.classes, other.classes, "classes")
+        groups, my_groups, their_groups = merge_groups(self.groups, other.groups)
+        k, axes = len(classes), (-2, -1)
+        total = spread(self.counts, [(axis, mine, k) for axis in axes])
+        added = spread(other.counts, [(axis, theirs, k) for axis in axes])
+        if groups is not None:
+            total = spread(total, [(0, my_groups, len(groups))])
+            added = spread(added, [(0, their_groups, len(groups))])
+        return replace(self, counts=total + added, classes=classes, groups=groups)
+
+    def pooled(self) -> Self:
+        """Return the same table with the groups added up."""
+        return self if self.groups is None else replace(
+            self, counts=self.counts.sum(axis=0), groups=None
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the table: (k, k), or (groups, k, k)."""
+        return self.counts.shape
+
+    def _values(self) -> FloatArray:
+        raise NotImplementedError
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        return np.asarray(self._values(), dtype=dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._values()[index]
+
+    def _head(self) -> str:
+        groups = "" if self.groups is None else f", {len(self.groups)} groups"
+        return f"{self.n:,.6g} items, {len(self.classes)} classes ({_listed(self.classes)}){groups}"
+
+
+class Confusion(_LabelTable):
+    """Joint distribution of truth and prediction.
+
+    ``numpy.asarray`` of it, and indexing, give the joint probabilities, so every metric takes it.
+
+    Attributes
+    ----------
+    counts : array (k, k) or (groups, k, k)
+        Items, or their weights, with truth i (row) and prediction j (column).
+    classes : array (k,)
+        The order of rows and columns.
+    groups : array (groups,) or None
+        The order of the first axis.
+    """
+
+    __slots__ = ()
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """``C[i, j] = P(Y=i, Ŷ=j)``; with groups ``C[g, i, j] = P(G=g, Y=i, Ŷ=j)``."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    @property
+    def rates(self) -> FloatArray:
+        """``R[i, j] = P(Ŷ=j | Y=i)``, within each group; NaN where class i does not occur."""
+        return _row_shares(self.counts)
+
+    def _values(self) -> FloatArray:
+        return self.probabilities
+
+    def summary(self) -> str:
+        """Return the size of the table and the share on its diagonal."""
+        right = self.pooled().probabilities.trace()
+        return f"{self._head()}: {100 * right:.1f} % predicted right"
+
+    def _table(self) -> list[tuple[str, str]]:
+        pooled = self.pooled()
+        return [
+            (
+                f"truth {label}",
+                ", ".join(
+                    f"{count:,.6g} as {other}"
+                    for count, other in zip(row, pooled.classes, strict=True)
+                ),
+            )
+            for label, row in zip(pooled.classes, pooled.counts, strict=True)
+        ]
+
+
+class Rates(_LabelTable):
+    """Distribution of the prediction given the truth.
+
+    ``numpy.asarray`` of it, and indexing, give ``R[i, j] = P(Ŷ=j | Y=i)``, within each group.
+    The counts are kept, so that two parts can be added.
+
+    Attributes
+    ----------
+    counts : array (k, k) or (groups, k, k)
+        Items, or their weights, with truth i (row) and prediction j (column).
+    classes : array (k,)
+        The order of rows and columns.
+    groups : array (groups,) or None
+        The order of the first axis.
+    """
+
+    __slots__ = ()
+
+    @property
+    def rates(self) -> FloatArray:
+        """``R[i, j] = P(Ŷ=j | Y=i)``, within each group; NaN where class i does not occur."""
+        return _row_shares(self.counts)
+
+    def _values(self) -> FloatArray:
+        return self.rates
+
+    def summary(self) -> str:
+        """Return the size of the table and the share of each class that is found."""
+        found = np.diagonal(self.pooled().rates)
+        pairs = zip(self.classes[:5], found[:5], strict=True)
+        shares = ", ".join(f"{100 * share:.1f} % of {label}" for label, share in pairs)
+        return f"{self._head()}: finds {shares}{', …' if len(found) > 5 else ''}"
+
+
+def _row_shares(counts: AnyArray) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Patterns(Result):
+    """The distinct rows of a vote matrix.
+
+    Attributes
+    ----------
+    patterns : array (patterns, m)
+        Each distinct row as codes of ``classes``, -1 where a labeler abstains, sorted.
+    counts : array (patterns,)
+        Rows, or their weights, with each pattern.
+    ids : array (n,)
+        The pattern of each row.
+    classes : array (k,)
+        What the codes stand for.
+    names : tuple of str
+        The labelers.
+    """
+
+    patterns: IntArray
+    counts: AnyArray
+    ids: IntArray
+    classes: AnyArray
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("patterns", "counts", "ids", "classes"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+
+    @property
+    def n(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        return float(self.counts.sum())
+
+    def labels(self) -> AnyArray:
+        """Return the patterns as labels; where a labeler abstains, None."""
+        table = np.append(self.classes.astype(object), None)
+        return np.asarray(table[self.patterns])
+
+    def __add__(self, other: "Patterns") -> "Patterns":
+        if not isinstance(other, Patterns):
+            return NotImplemented
+        merged = merge_patterns(self, other)
+        counts = np.zeros(len(merged.patterns), dtype=np.result_type(self.counts, other.counts))
+        counts[merged.mine] += self.counts
+        counts[merged.theirs] += other.counts
+        ids = np.concatenate([merged.mine[self.ids], merged.theirs[other.ids]])
+        return Patterns(
+            patterns=merged.patterns,
+            counts=counts,
+            ids=ids,
+            classes=merged.classes,
+            names=self.names,
+        )
+
+    def summary(self) -> str:
+        """Return how many rows fall into how many patterns."""
+        silent = self.counts[(self.patterns == -1).all(axis=1)].sum() / self.n
+        return (
+            f"{self.n:,.6g} rows of {len(self.names)} labelers fall into "
+            f"{len(self.patterns):,} patterns; on {100 * silent:.1f} % all abstain"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PatternCounts(Result):
+    """Counts of (pattern of weak labels, prediction), with groups first if there are any.
+
+    Attributes
+    ----------
+    counts : array (patterns, k) or (groups, patterns, k)
+        Items, or their weights, with each pattern and prediction.
+    patterns : array (patterns, m)
+        Each distinct row of votes as codes of ``classes``, -1 where a labeler abstains, sorted.
+    classes : array (k,)
+        What predictions and votes stand for.
+    names : tuple of str
+        The labelers.
+    groups : array (groups,) or None
+        The order of the first axis.
+    """
+
+    counts: AnyArray
+    patterns: IntArray
+    classes: AnyArray
+    names: tuple[str, ...]
+    groups: AnyArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("counts", "patterns", "classes"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", frozen_array(self.groups))
+
+    @property
+    def n(self) -> float:
+        """Number of items, or the sum of their weights."""
+        return float(self.counts.sum())
+
+    @property
+    def joint(self) -> FloatArray:
+        """``joint[z, j] = P(Z=z, Ŷ=j)``; with groups ``joint[g, z, j] = P(G=g, Z=z, Ŷ=j)``."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    def __add__(self, other: "PatternCounts") -> "PatternCounts":
+        if not isinstance(other, PatternCounts):
+            return NotImplemented
+        merged = merge_patterns(self, other)
+        groups, my_groups, their_groups = merge_groups(self.groups, other.groups)
+        size, k = len(merged.patterns), len(merged.classes)
+        _, my_codes, their_codes = union(self.classes, other.classes, "classes")
+        total = spread(self.counts, [(-1, my_codes, k), (-2, merged.mine, size)])
+        added = spread(other.counts, [(-1, their_codes, k), (-2, merged.theirs, size)])
+        if groups is not None:
+            total = spread(total, [(0, my_groups, len(groups))])
+            added = spread(added, [(0, their_groups, len(groups))])
+        return PatternCounts(
+            counts=total + added,
+            patterns=merged.patterns,
+            classes=merged.classes,
+            names=self.names,
+            groups=groups,
+        )
+
+    def summary(self) -> str:
+        """Return how many items fall into how many patterns."""
+        groups = "" if self.groups is None else f" and {len(self.groups)} groups"
+        return (
+            f"{self.n:,.6g} predictions of {len(self.classes)} classes in "
+            f"{len(self.patterns):,} patterns of {len(self.names)} labelers{groups}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RocCounts(Result):
+    """Positives and negatives at each distinct score: all that a ROC curve needs.
+
+    Attributes
+    ----------
+    scores : array (s,)
+        The distinct scores, ascending.
+    positives, negatives : array (s,)
+        Items of each class, or their weights, with that score.
+    classes : array (2,)
+        The negative and the positive class.
+    """
+
+    scores: FloatArray
+    positives: AnyArray
+    negatives: AnyArray
+    classes: AnyArray
+
+    def __post_init__(self) -> None:
+        for name in ("scores", "positives", "negatives", "classes"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+
+    @property
+    def thresholds(self) -> FloatArray:
+        """Every threshold that matters, ascending: the scores, then infinity.
+
+        An item is predicted positive when its score is at least the threshold.
+        """
+        return np.append(self.scores, np.inf)
+
+    def confusions(self) -> FloatArray:
+        """Return the confusion at each of ``thresholds``: shape (s + 1, 2, 2)."""
+        fn = np.concatenate([[0], np.cumsum(self.positives)])
+        tn = np.concatenate([[0], np.cumsum(self.negatives)])
+        table = np.array([[tn, tn[-1] - tn], [fn, fn[-1] - fn]]) / (fn[-1] + tn[-1])
+        return np.moveaxis(table, -1, 0)
+
+    def __add__(self, other: "RocCounts") -> "RocCounts":
+        if not isinstance(other, RocCounts):
+            return NotImplemented
+        if not np.array_equal(self.classes, other.classes):
+            raise LabelError(
+                f"one part has the classes {self.classes.tolist()} and the other "
+                f"{other.classes.tolist()}; count both with the same classes and pos_label"
+            )
+        scores = np.union1d(self.scores, other.scores)
+        mine, theirs = (np.searchsorted(scores, s) for s in (self.scores, other.scores))
+        tables = [
+            spread(getattr(self, name), [(0, mine, len(scores))])
+            + spread(getattr(other, name), [(0, theirs, len(scores))])
+            for name in ("positives", "negatives")
+        ]
+        return RocCounts(
+            scores=scores, positives=tables[0], negatives=tables[1], classes=self.classes
+        )
+
+    def summary(self) -> str:
+        """Return the number of items of each class and of distinct scores."""
+        return (
+            f"{self.positives.sum():,.6g} of {self.classes[1]} and {self.negatives.sum():,.6g} of "
+            f"{self.classes[0]} at {len(self.scores):,} distinct scores"
+        )
