@@ -16,6 +16,7 @@ from karat._validate._labels import (
 )
 from karat._validate._numbers import (
     check_finite_matrix,
+    check_number,
     check_probabilities,
     check_scores,
     check_weights,
@@ -29,6 +30,7 @@ __all__ = [
     "check_classes",
     "check_confusions",
     "check_finite_matrix",
+    "check_number",
     "check_probabilities",
     "check_same_length",
     "check_scores",

@@ -64,7 +64,9 @@ def read_columns(
     """
     frame = _native_frame(values)
     if frame is not None:
-        columns = [(read_column(frame[c], f"{name} column {c!r}", null=null)) for c in frame.columns]
+        columns = [
+            (read_column(frame[c], f"{name} column {c!r}", null=null)) for c in frame.columns
+        ]
         if not columns:
             raise ShapeError(f"{name} has no columns; pass at least one")
         return columns, [str(c) for c in frame.columns]

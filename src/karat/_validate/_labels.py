@@ -59,7 +59,9 @@ def check_classes(classes: Column) -> AnyArray:
     order = as_label_values(*read_column(classes, "classes"), "classes")
     unique, counts = np.unique(order, return_counts=True)
     if len(unique) < len(order):
-        raise LabelError(f"classes holds {shown(unique[counts > 1][0])} twice; list each class once")
+        raise LabelError(
+            f"classes holds {shown(unique[counts > 1][0])} twice; list each class once"
+        )
     require_two_classes(order, "classes")
     return order
 

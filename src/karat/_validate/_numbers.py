@@ -8,7 +8,13 @@ from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate._columns import named, read_column, read_columns, shown
 from karat.exceptions import DataError, ProbabilityError, ScoreError, ShapeError, WeightError
 
-__all__ = ["check_finite_matrix", "check_probabilities", "check_scores", "check_weights"]
+__all__ = [
+    "check_finite_matrix",
+    "check_number",
+    "check_probabilities",
+    "check_scores",
+    "check_weights",
+]
 
 
 def _as_floats(values: Column, name: str, error: type[DataError]) -> FloatArray:
@@ -90,6 +96,17 @@ def _as_floats_of(array: AnyArray, mask: AnyArray | None, name: str) -> FloatArr
         row = int(np.flatnonzero(mask)[0])
         raise ProbabilityError(f"{name} row {row} is missing or NaN; drop the row or fill it in")
     return _as_floats(array, name, ProbabilityError)
+
+
+def check_number(value: Any, name: str, *, at_least: float | None = None) -> float:
+    """Check a single finite number."""
+    wanted = "a finite number" if at_least is None else f"a number of at least {at_least:g}"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise DataError(f"{name} is {shown(value)}; expected {wanted}")
+    number = float(value)
+    if not np.isfinite(number) or (at_least is not None and number < at_least):
+        raise DataError(f"{name} is {shown(value)}; expected {wanted}")
+    return number
 
 
 def check_finite_matrix(values: Any, name: str) -> FloatArray:

@@ -42,7 +42,7 @@ def distinct_rows(codes: IntArray, n_values: int) -> tuple[IntArray, IntArray]:
     ``codes`` holds -1 .. n_values - 2. A row is read as a number in base ``n_values``, most
     significant column first; before the number would overflow it is replaced by its rank.
     """
-    key = np.zeros(len(codes), dtype=np.int64)
+    key: IntArray = np.zeros(len(codes), dtype=np.int64)
     span = 1
     for j in range(codes.shape[1]):
         if span > (np.iinfo(np.int64).max // n_values):

@@ -81,9 +81,7 @@ def merge_patterns(a: HasPatterns, b: HasPatterns) -> MergedPatterns:
         )
     classes, mine, theirs = union(a.classes, b.classes, "classes")
     # Code -1 (abstains) is looked up in the last place, which stays -1.
-    rows = [
-        np.append(places, -1)[part.patterns] for part, places in ((a, mine), (b, theirs))
-    ]
+    rows = [np.append(places, -1)[part.patterns] for part, places in ((a, mine), (b, theirs))]
     stacked = np.concatenate(rows)
     ids, first = distinct_rows(stacked, len(classes) + 1)
     return MergedPatterns(stacked[first], classes, ids[: len(rows[0])], ids[len(rows[0]) :])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karat._typing import Column, Frame
+from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
     check_probabilities,
     check_same_length,
@@ -67,7 +67,7 @@ def pattern_counts(
     votes = encode_weak_labels(weak_labels, classes, also=found)
     require_two_classes(votes.classes, "weak_labels" if soft else "y_pred and weak_labels")
     if soft:
-        predictions = check_probabilities(y_pred, "y_pred", classes=votes.classes)
+        predictions: AnyArray = check_probabilities(y_pred, "y_pred", classes=votes.classes)
     else:
         predictions = encode_labels({"y_pred": y_pred}, votes.classes)[0][0]
     weight = check_weights(sample_weight)

@@ -53,8 +53,10 @@ class _LabelTable(Result):
 
     def pooled(self) -> Self:
         """Return the same table with the groups added up."""
-        return self if self.groups is None else replace(
-            self, counts=self.counts.sum(axis=0), groups=None
+        return (
+            self
+            if self.groups is None
+            else replace(self, counts=self.counts.sum(axis=0), groups=None)
         )
 
     @property
@@ -199,7 +201,7 @@ class Patterns(Result):
 
     def labels(self) -> AnyArray:
         """Return the patterns as labels; where a labeler abstains, None."""
-        table = np.append(self.classes.astype(object), None)
+        table = np.array([*self.classes.tolist(), None], dtype=object)
         return np.asarray(table[self.patterns])
 
     def __add__(self, other: "Patterns") -> "Patterns":

@@ -1,0 +1,51 @@
+"""Geometric mean of the recalls."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.metrics._balanced_accuracy import recalls
+from karat.metrics._base import Metric
+
+__all__ = ["GMean", "g_mean"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GMean(Metric):
+    """Geometric mean of the recalls: ``(Π_i C[i, i] / Σ_j C[i, j])^(1/k)`` (seed 001, eq. 7.23)."""
+
+    kind: ClassVar[str] = "g-mean"
+
+    @property
+    def title(self) -> str:
+        """Short name for tables and messages."""
+        return "G-mean"
+
+    def _values(self, confusions: FloatArray) -> FloatArray:
+        found = recalls(confusions, self.title)
+        occurring = np.sum(~np.isnan(found), axis=1)
+        power = 1.0 / np.where(occurring > 0, occurring, np.nan)  # an empty group: NaN
+        return np.asarray(np.nanprod(found, axis=1) ** power)
+
+    def _gradients(self, confusions: FloatArray) -> FloatArray:
+        k = confusions.shape[-1]
+        rows = confusions.sum(axis=2)
+        right = np.diagonal(confusions, axis1=1, axis2=2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.prod(right / rows, axis=1) ** (1.0 / k)
+            slope = np.eye(k) / right[:, :, None] - 1.0 / rows[:, :, None]
+            return np.asarray(value[:, None, None] / k * slope)
+
+    def describe(self, classes: Sequence[Any] | None = None) -> str:
+        """Say in words what the G-mean rewards."""
+        return (
+            "G-mean: the geometric mean of the share of each class that is found; it is 0 as soon "
+            "as one class is never found."
+        )
+
+
+g_mean = GMean()
+"""Geometric mean of the recalls, for any number of classes."""

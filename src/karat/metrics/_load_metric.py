@@ -1,0 +1,86 @@
+"""Reading a saved metric."""
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from karat.exceptions import MetricError
+from karat.metrics._accuracy import Accuracy
+from karat.metrics._averages import Macro, Micro
+from karat.metrics._balanced_accuracy import BalancedAccuracy
+from karat.metrics._base import SCHEMA, SCHEMA_VERSION, Metric
+from karat.metrics._g_mean import GMean
+from karat.metrics._linear import LinearMetric
+from karat.metrics._linear_fractional import LinearFractionalMetric
+from karat.metrics._mcc import MCC
+
+__all__ = ["load_metric", "metric_from_dict"]
+
+_KINDS: dict[str, type[Metric]] = {
+    metric.kind: metric
+    for metric in (
+        Accuracy,
+        BalancedAccuracy,
+        GMean,
+        LinearFractionalMetric,
+        LinearMetric,
+        MCC,
+        Macro,
+        Micro,
+    )
+}
+
+
+def load_metric(text_or_path: str | PathLike[str]) -> Metric:
+    """Read a metric that ``metric.to_json()`` wrote.
+
+    Parameters
+    ----------
+    text_or_path : str or path
+        The JSON text itself, or the path of a file that holds it.
+
+    Examples
+    --------
+    >>> from karat.metrics import f_beta
+    >>> load_metric(f_beta(2).to_json()) == f_beta(2)
+    True
+    """
+    is_text = isinstance(text_or_path, str) and text_or_path.lstrip()[:1] in ("{", "")
+    try:
+        text = str(text_or_path) if is_text else Path(text_or_path).read_text(encoding="utf-8")
+    except (OSError, TypeError) as error:
+        raise MetricError(
+            f"{text_or_path!r} is neither the JSON of a metric nor a readable file ({error})"
+        ) from error
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise MetricError(f"the metric is not valid JSON: {error}") from error
+    return metric_from_dict(data)
+
+
+def metric_from_dict(data: Any) -> Metric:
+    """Build a metric from what ``metric.to_dict()`` gave."""
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        raise MetricError(
+            f'this JSON is not a metric: expected an object with "schema": "{SCHEMA}", as '
+            "metric.to_json() writes it"
+        )
+    if data.get("version") != SCHEMA_VERSION:
+        raise MetricError(
+            f"the metric has schema version {data.get('version')!r} and this karat reads "
+            f"{SCHEMA_VERSION}; update karat or save the metric again"
+        )
+    if data.get("kind") not in _KINDS:
+        raise MetricError(
+            f"the metric has the kind {data.get('kind')!r}; expected one of {sorted(_KINDS)}"
+        )
+    fields = {key: data[key] for key in data if key not in ("schema", "version", "kind")}
+    kind = _KINDS[data["kind"]]
+    try:
+        return kind._from_fields(fields)
+    except (TypeError, KeyError) as error:
+        raise MetricError(
+            f"the metric of kind {data['kind']!r} cannot be built: {error}"
+        ) from error
