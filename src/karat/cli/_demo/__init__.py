@@ -1,0 +1,36 @@
+"""``karat demo``: what karat answers, shown on real data against the truth."""
+
+from pathlib import Path
+
+from karat.cli._demo._models import train_models
+from karat.cli._demo._which_metric import which_metric
+from karat.report import render_report
+
+__all__ = ["run_demo"]
+
+_TITLE = "What karat knows about two classifiers"
+_INTRODUCTION = (
+    "Two classifiers read the same 569 biopsies (the breast cancer data shipped with scikit-learn) "
+    "and say how likely each is to be malignant. Each section asks one question about them and "
+    "answers it with its uncertainty."
+)
+# One function per section, in the order of the page; each takes the models and gives a Section.
+_SECTIONS = (which_metric,)
+
+
+def run_demo(output: Path, *, quiet: bool = False) -> None:
+    """Train the models, answer each question, print the answers and write the page."""
+    from rich.console import Console
+
+    console = Console(quiet=quiet)
+    with console.status("training two classifiers"):
+        models = train_models()
+    sections = []
+    for answer in _SECTIONS:
+        with console.status(answer.__name__.replace("_", " ")):
+            section = answer(models)
+        console.print(f"\n[bold]{section.question}[/bold]\n{section.answer}")
+        sections.append(section)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(render_report(_TITLE, _INTRODUCTION, sections), encoding="utf-8")
+    console.print(f"\nThe whole answer, with pictures: [bold]{output}[/bold]")

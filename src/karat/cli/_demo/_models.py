@@ -1,0 +1,42 @@
+"""The two classifiers of the demo."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._typing import AnyArray, FloatArray
+
+__all__ = ["Models", "train_models"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The truth and what two classifiers say of each item, none trained on that item."""
+
+    y_true: AnyArray
+    scores: dict[str, FloatArray]
+    positive: str
+
+
+def train_models() -> Models:
+    """Predict each biopsy with models trained on the other nine tenths of the data."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    data = load_breast_cancer()
+    y = data.target_names[data.target]
+    X = data.data[:, :10]  # the means of the ten measurements, without their spread and extremes
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    candidates = {
+        "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
+        "naive Bayes": GaussianNB(),
+    }
+    scores = {
+        name: cross_val_predict(model, X, y, cv=folds, method="predict_proba")[:, 1]
+        for name, model in candidates.items()
+    }
+    return Models(y_true=np.asarray(y), scores=scores, positive="malignant")

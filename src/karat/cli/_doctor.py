@@ -1,0 +1,90 @@
+"""``karat doctor``: what is installed, and what each extra would add."""
+
+import json
+import os
+import platform
+import re
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+from karat import __version__
+
+__all__ = ["examine", "run_doctor"]
+
+_PURPOSE = {
+    "": "the library itself",
+    "plot": "pictures of results",
+    "report": "HTML reports",
+    "cli": "this command line",
+    "engine": "files and frames through Polars and DuckDB",
+    "spark": "tables on a Spark cluster",
+    "torch": "training losses for PyTorch",
+    "studio": "the web study that elicits a metric from people",
+    "arviz": "posterior draws as ArviZ data",
+}
+
+
+def examine() -> dict[str, Any]:
+    """Return the versions of Python, karat and its dependencies, by extra."""
+    extras = {extra: _packages(extra) for extra in _PURPOSE}
+    data = os.environ.get("KARAT_DATA")
+    return {
+        "karat": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "data": {"KARAT_DATA": data, "found": bool(data) and Path(data or "").is_dir()},
+        "extras": {
+            extra or "core": {
+                "purpose": _PURPOSE[extra],
+                "ready": all(found is not None for found in packages.values()),
+                "packages": packages,
+            }
+            for extra, packages in extras.items()
+        },
+    }
+
+
+def _packages(extra: str) -> dict[str, str | None]:
+    """Return the packages of an extra ("": of karat itself) and their installed versions."""
+    packages: dict[str, str | None] = {}
+    for line in requires("karat") or []:
+        package = re.match(r"[\w.-]+", line)
+        belongs = re.search(r"extra == ['\"]([\w-]+)['\"]", line)
+        if package is None or package[0] == "karat" or (belongs[1] if belongs else "") != extra:
+            continue
+        try:
+            packages[package[0]] = version(package[0])
+        except PackageNotFoundError:
+            packages[package[0]] = None
+    return packages
+
+
+def run_doctor(*, as_json: bool) -> None:
+    """Print the examination, as a table or as JSON."""
+    found = examine()
+    if as_json:
+        print(json.dumps(found, indent=2))  # noqa: T201
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print(f"karat {found['karat']} on Python {found['python']}, {found['platform']}")
+    table = Table("extra", "for", "installed", "missing")
+    for extra, entry in found["extras"].items():
+        packages = entry["packages"]
+        have = ", ".join(f"{name} {v}" for name, v in packages.items() if v)
+        lack = ", ".join(name for name, v in packages.items() if not v)
+        table.add_row(extra, entry["purpose"], have, lack)
+    console.print(table)
+    for extra, entry in found["extras"].items():
+        if not entry["ready"]:
+            console.print(f"pip install 'karat[{extra}]' brings {entry['purpose']}", markup=False)
+    data = found["data"]
+    state = "found" if data["found"] else "not there"
+    console.print(
+        f"KARAT_DATA is {data['KARAT_DATA']} ({state})"
+        if data["KARAT_DATA"]
+        else "KARAT_DATA is not set: shared datasets are looked for in ../shared/data"
+    )

@@ -1,0 +1,150 @@
+"""The synthetic laws of seed 001: logistic curves on an interval, with exact confusions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat._frozen import Frozen, frozen_array
+from karat._typing import AnyArray, FloatArray, IntArray
+from karat._validate import check_finite_matrix
+from karat.exceptions import DataError, MetricError, ShapeError
+from karat.metrics import Metric
+
+__all__ = ["LogisticLaw"]
+
+# Decision boundaries closer than this (on an interval of length 2) may be missed by `confusion`.
+_GRID = 20_001
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(40)
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class LogisticLaw(Frozen):
+    """X uniform on [−1, 1] and ``P(Y=i | x) ∝ 1 / (1 + exp(slopes[i]·x))``.
+
+    ``LogisticLaw.binary(a)`` is the law of seed 001, section 3.6.1, where
+    ``P(Y=1 | x) = 1/(1+exp(a·x))``; with slopes (1, 3, 5) or (1, 3, 6, 10) it is that of section
+    4.6.1, whose printed probabilities do not sum to 1 and are normalised here.
+
+    Parameters
+    ----------
+    slopes : sequence of k numbers
+        One slope per class.
+
+    Examples
+    --------
+    >>> law = LogisticLaw.binary(5.0)
+    >>> law.prior
+    array([0.5, 0.5])
+    >>> from karat.metrics import accuracy
+    >>> law.bayes_confusion(accuracy).round(4)
+    array([[0.4386, 0.0614],
+           [0.0614, 0.4386]])
+    """
+
+    slopes: FloatArray
+
+    def __init__(self, slopes: Sequence[float] | FloatArray) -> None:
+        checked = check_finite_matrix(slopes, "slopes")
+        if checked.ndim != 1 or len(checked) < 2:
+            raise ShapeError(f"slopes has shape {checked.shape}; expected one slope per class")
+        object.__setattr__(self, "slopes", frozen_array(checked))
+
+    @classmethod
+    def binary(cls, a: float = 5.0) -> "LogisticLaw":
+        """Return the law of section 3.6.1; a larger ``a`` means less noise in the labels."""
+        return cls([-a, a])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.slopes)
+
+    @property
+    def prior(self) -> FloatArray:
+        """``P(Y=i)``."""
+        return np.asarray(self._masses(np.array([-1.0, 1.0]))[0])
+
+    def proba(self, x: Any) -> FloatArray:
+        """Return ``P(Y=i | x)`` for each x: shape (n, k)."""
+        points = np.asarray(x, dtype=np.float64)
+        log_share = -np.logaddexp(0.0, self.slopes * points[..., None])
+        share = np.exp(log_share - log_share.max(axis=-1, keepdims=True))
+        return np.asarray(share / share.sum(axis=-1, keepdims=True))
+
+    def sample(
+        self, n: int, *, rng: int | np.random.Generator | None = None
+    ) -> tuple[FloatArray, IntArray]:
+        """Draw n items: x and y."""
+        if n < 1:
+            raise DataError(f"n is {n}; expected at least 1")
+        generator = np.random.default_rng(rng)
+        x = generator.uniform(-1.0, 1.0, size=n)
+        cumulative = self.proba(x).cumsum(axis=1)
+        y = (generator.random((n, 1)) > cumulative).sum(axis=1)
+        return x, y.clip(max=self.n_classes - 1)
+
+    def confusion(self, decide: Callable[[FloatArray], AnyArray]) -> FloatArray:
+        """Return the exact confusion of a classifier of x, by integration.
+
+        Parameters
+        ----------
+        decide : callable
+            Maps an array of x to class numbers. It must be constant between finitely many
+            boundaries, which are found to full precision.
+        """
+        edges, decisions = self._pieces(decide)
+        masses = self._masses(edges)
+        table = np.zeros((self.n_classes, self.n_classes))
+        np.add.at(table.T, decisions, masses)
+        return table
+
+    def bayes_confusion(self, metric: Metric) -> FloatArray:
+        """Return the confusion of the best classifier for a linear metric."""
+        fixed = metric.for_classes(self.n_classes)
+        if not hasattr(fixed, "weights"):
+            raise MetricError(f"{metric.title} is not linear; pass a LinearMetric")
+        best = fixed.bayes_classifier()
+        return self.confusion(lambda x: best.predict(self.proba(x)))
+
+    def _pieces(self, decide: Callable[[FloatArray], AnyArray]) -> tuple[FloatArray, IntArray]:
+        """Return the edges between which the decision is constant, and the decisions."""
+        grid = np.linspace(-1.0, 1.0, _GRID)
+        decisions = self._decided(decide, grid)
+        change = np.flatnonzero(decisions[1:] != decisions[:-1])
+        low, high = grid[change], grid[change + 1]
+        for _ in range(60):  # bisection to the last bit
+            middle = (low + high) / 2
+            if not len(middle):
+                break
+            stays = self._decided(decide, middle) == decisions[change]
+            low, high = np.where(stays, middle, low), np.where(stays, high, middle)
+        edges = np.concatenate([[-1.0], high, [1.0]])
+        return edges, np.append(decisions[change], decisions[-1])
+
+    def _decided(self, decide: Callable[[FloatArray], AnyArray], x: FloatArray) -> IntArray:
+        decisions = np.asarray(decide(x))
+        if decisions.shape != x.shape:
+            raise ShapeError(
+                f"decide returned shape {decisions.shape} for {len(x)} points; expected one "
+                "class number per point"
+            )
+        inside = np.isin(decisions, np.arange(self.n_classes))
+        if not inside.all():
+            raise DataError(
+                f"decide returned {decisions[~inside][0]!r}; expected a class number from 0 to "
+                f"{self.n_classes - 1}"
+            )
+        return decisions.astype(np.intp)
+
+    def _masses(self, edges: FloatArray) -> FloatArray:
+        """Return ``P(Y=i, X between two edges)`` for each pair of neighbours: (pieces, k)."""
+        # The integrand is smooth at the scale 1/slope, so that is how finely the rule is repeated.
+        parts = int(np.ceil(np.abs(self.slopes).max())) + 1
+        cuts = np.linspace(edges[:-1], edges[1:], parts + 1, axis=1)
+        half = np.diff(cuts, axis=1) / 2
+        x = (cuts[:, :-1] + half)[..., None] + half[..., None] * _NODES
+        return np.asarray(
+            np.einsum("pqxk,x,pq->pk", self.proba(x), _NODE_WEIGHTS, half) / 2.0  # density 1/2
+        )
