@@ -65,7 +65,8 @@ def read_columns(
     frame = _native_frame(values)
     if frame is not None:
         columns = [
-            (read_column(frame[c], f"{name} column {c!r}", null=null)) for c in frame.columns
+            read_column(series, f"{name} column {str(series.name)!r}", null=null)
+            for series in frame.iter_columns()  # by position: a pandas name may be an integer
         ]
         if not columns:
             raise ShapeError(f"{name} has no columns; pass at least one")
@@ -202,11 +203,11 @@ def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray |
         if series is values:
             return None, None
     elif len(frame.columns) == 1:
-        series = frame[frame.columns[0]]
+        series = next(frame.iter_columns())
     else:
         raise ColumnError(
             f"{name} is a frame with the columns {named(frame.columns)}; expected one column. "
-            f"Pass it by name, for example frame[{frame.columns[0]!r}]"
+            f"Pass it by name, for example frame[{shown(frame.columns[0])}]"
             if len(frame.columns)
             else f"{name} is a frame with no columns; expected one column"
         )

@@ -98,7 +98,7 @@ def _distinct(values: AnyArray, abstains: BoolArray) -> AnyArray:
 
 def _already_codes(weak_labels: Any, n_classes: int) -> IntArray | None:
     """Return an integer matrix as it is, if its values are the codes: no copy for large data."""
-    if not isinstance(weak_labels, np.ndarray) or weak_labels.dtype.kind not in "iu":
+    if type(weak_labels) is not np.ndarray or weak_labels.dtype.kind not in "iu":
         return None
     return weak_labels if int(weak_labels.max()) < n_classes else None
 

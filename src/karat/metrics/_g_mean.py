@@ -27,8 +27,8 @@ class GMean(Metric):
     def _values(self, confusions: FloatArray) -> FloatArray:
         found = recalls(confusions, self.title)
         occurring = np.sum(~np.isnan(found), axis=1)
-        power = 1.0 / np.where(occurring > 0, occurring, np.nan)  # an empty group: NaN
-        return np.asarray(np.nanprod(found, axis=1) ** power)
+        mean = np.nanprod(found, axis=1) ** (1.0 / np.maximum(occurring, 1))
+        return np.where(occurring > 0, mean, np.nan)  # an empty group has no class at all
 
     def _gradients(self, confusions: FloatArray) -> FloatArray:
         k = confusions.shape[-1]

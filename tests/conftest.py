@@ -1,0 +1,22 @@
+import os
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of shared datasets; a test that needs it skips where it is absent."""
+    folder = Path(os.environ.get("KARAT_DATA") or "../shared/data")
+    if not folder.is_dir():
+        pytest.skip("KARAT_DATA is not set and ../shared/data is not there")
+    return folder

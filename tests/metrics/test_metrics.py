@@ -1,0 +1,253 @@
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from karat.exceptions import DataError, LabelError, MetricError, ShapeError
+from karat.metrics import (
+    LinearFractionalMetric,
+    LinearMetric,
+    accuracy,
+    balanced_accuracy,
+    cost_matrix,
+    f_beta,
+    g_mean,
+    jaccard,
+    load_metric,
+    macro,
+    mcc,
+    micro,
+    precision,
+    recall,
+    weighted_accuracy,
+)
+from karat.statistics import confusion
+
+C = np.array([[0.5, 0.2], [0.1, 0.2]])
+METRICS = {
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "g_mean": g_mean,
+    "mcc": mcc,
+    "precision": precision,
+    "recall": recall,
+    "jaccard": jaccard,
+    "f2": f_beta(2),
+    "cost": cost_matrix([[0, 1], [5, 0]]),
+    "weighted": weighted_accuracy([1, 3]),
+    "linear": LinearMetric([[1, -0.5], [0.25, 2]]),
+    "fractional": LinearFractionalMetric([[1, 2], [3, 4]], [[2, 1], [1, 5]], 0.5),
+    "macro f1": macro(f_beta(1)),
+    "micro jaccard": micro(jaccard),
+    "macro mcc": macro(mcc),
+    "linear3": LinearMetric(np.arange(9).reshape(3, 3)),
+    "fractional3": LinearFractionalMetric(np.eye(3), 1 + np.arange(9).reshape(3, 3)),
+}
+
+
+def sizes(metric):
+    return [metric.n_classes] if metric.n_classes else [2, 3, 5]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_gradient_equals_finite_differences(rng, name):
+    metric = METRICS[name]
+    for k in sizes(metric):
+        for _ in range(3):
+            table = rng.dirichlet(np.ones(k * k) * 3).reshape(k, k)
+            step = 1e-6
+            expected = np.zeros((k, k))
+            for i, j in np.ndindex(k, k):
+                unit = np.zeros((k, k))
+                unit[i, j] = step
+                expected[i, j] = (metric(table + unit) - metric(table - unit)) / (2 * step)
+            np.testing.assert_allclose(metric.gradient(table), expected, rtol=2e-6, atol=2e-8)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_stack_is_its_parts(rng, name):
+    metric = METRICS[name]
+    for k in sizes(metric):
+        stack = rng.dirichlet(np.ones(k * k), size=4).reshape(4, k, k)
+        np.testing.assert_allclose(metric(stack), [metric(table) for table in stack])
+        np.testing.assert_allclose(metric.gradient(stack), [metric.gradient(t) for t in stack])
+        joint = stack * rng.dirichlet(np.ones(4))[:, None, None]
+        np.testing.assert_allclose(metric(joint), metric(stack))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_json_round_trip(tmp_path, name):
+    metric = METRICS[name]
+    again = load_metric(metric.to_json())
+    assert again == metric
+    assert hash(again) == hash(metric)
+    assert type(again) is type(metric)
+    assert again.describe() == metric.describe()
+    file = tmp_path / "metric.json"
+    file.write_text(metric.to_json())
+    assert load_metric(file) == load_metric(str(file)) == metric
+    assert json.loads(metric.to_json())["version"] == 1
+    assert pickle.loads(pickle.dumps(metric)) == metric
+
+
+def test_json_keeps_every_bit():
+    weights = np.random.default_rng(1).normal(size=(4, 4)) / 3
+    assert np.array_equal(load_metric(LinearMetric(weights).to_json()).weights, weights)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not valid JSON"),
+        ("{", "not valid JSON"),
+        ('{"a": 1}', 'expected an object with "schema": "karat.metric"'),
+        ('{"schema": "karat.metric", "version": 99, "kind": "mcc"}', "schema version 99.*reads 1"),
+        ('{"schema": "karat.metric", "version": 1, "kind": "no"}', "kind 'no'; expected one of"),
+        ('{"schema": "karat.metric", "version": 1, "kind": "linear"}', "cannot be built.*weights"),
+        ('{"schema": "karat.metric", "version": 1, "kind": "macro"}', "cannot be built"),
+        ('{"schema": "karat.metric", "version": 1, "kind": "mcc", "x": 1}', "cannot be built"),
+        ("no/such/file.json", "neither the JSON of a metric nor a readable file"),
+    ],
+)
+def test_unreadable_metrics(text, message):
+    with pytest.raises(MetricError, match=message):
+        load_metric(text)
+
+
+def test_equality_is_exact_and_ignores_the_name():
+    assert precision == LinearFractionalMetric([[0, 0], [0, 1]], [[0, 1], [0, 1]], name="other")
+    assert cost_matrix([[0, 1], [1, 0]]) == LinearMetric([[0, -1], [-1, 0]])
+    assert LinearMetric(np.eye(2)) != LinearMetric(2 * np.eye(2))
+    assert LinearMetric(np.eye(2)) != accuracy
+    assert macro(precision) != micro(precision)
+    assert macro(precision) == macro(precision) != macro(recall)
+    assert LinearMetric([[0.0, 1], [1, 0]]) == LinearMetric([[-0.0, 1], [1, -0.0]])
+    assert len({LinearMetric([[0.0, 1], [1, 0]]), LinearMetric([[-0.0, 1], [1, -0.0]])}) == 1
+    assert f_beta(1) == f_beta(1.0)
+    assert precision != "precision"
+
+
+def test_equivalence():
+    w = np.array([[1.0, -2], [0.5, 3]])
+    assert LinearMetric(w).equivalent(LinearMetric(3 * w + 7))
+    assert LinearMetric(w).equivalent(LinearMetric(w + [[5], [-2]]))
+    assert not LinearMetric(w).equivalent(LinearMetric(-w))
+    assert not LinearMetric(w).equivalent(LinearMetric(w + [[0, 0.01], [0, 0]]))
+    assert accuracy.equivalent(LinearMetric(np.eye(3)))
+    assert accuracy.equivalent(accuracy.for_classes(4))
+    assert micro(precision).equivalent(accuracy)
+    assert not accuracy.equivalent(balanced_accuracy)
+    assert not LinearMetric(np.eye(2)).equivalent(LinearMetric(np.eye(3)))
+    assert f_beta(1).equivalent(
+        LinearFractionalMetric([[0, 1], [1, 4]], [[0, 1], [1, 2]])  # 2·TP/d + d/d
+    )
+    assert not f_beta(1).equivalent(f_beta(2))
+    assert not f_beta(1).equivalent(jaccard)  # they rank alike, but by a curve
+    assert precision.equivalent(LinearFractionalMetric([[0, -1], [0, 0]], [[0, 1], [0, 1]]))
+    assert LinearMetric(np.ones((2, 2))).equivalent(LinearMetric(np.zeros((2, 2))))
+    assert not LinearMetric(np.ones((2, 2))).equivalent(accuracy)
+
+
+def test_normalized(rng):
+    for k in (2, 4):
+        metric = LinearMetric(rng.normal(size=(k, k)))
+        canonical = metric.normalized()
+        assert np.linalg.norm(canonical.weights) == pytest.approx(1)
+        assert np.diag(canonical.weights).tolist() == [0] * k
+        assert metric.equivalent(canonical)
+        other = LinearMetric(2.5 * metric.weights + rng.normal(size=(k, 1)))
+        np.testing.assert_allclose(other.normalized().weights, canonical.weights)
+    assert not LinearMetric(np.ones((2, 2))).normalized().weights.any()
+    ratio = LinearFractionalMetric([[1, 2], [3, 4]], [[-2, -1], [-1, -5]], -0.5)
+    canonical = ratio.normalized()
+    assert canonical.constant == 0
+    assert canonical.denominator.sum() > 0
+    assert canonical(C) == pytest.approx(ratio(C))
+    assert mcc.normalized() is mcc
+
+
+def test_attributes_are_as_constructed_and_frozen():
+    weights = np.array([[2.0, -4.0], [0.0, 8.0]])
+    metric = LinearMetric(weights)
+    weights[0, 0] = 99
+    assert metric.weights.tolist() == [[2, -4], [0, 8]]
+    with pytest.raises(ValueError, match="read-only"):
+        metric.weights[0, 0] = 1
+    with pytest.raises(AttributeError):
+        metric.weights = weights
+
+
+def test_takes_confusion_objects_and_groups():
+    y, p, g = [0, 0, 1, 1, 1, 0], [0, 1, 1, 1, 0, 0], list("aaabbb")
+    assert accuracy(confusion(y, p)) == accuracy.score(y, p)
+    per_group = accuracy.score(y, p, groups=g)
+    np.testing.assert_allclose(per_group, accuracy(confusion(y, p, groups=g)))
+    np.testing.assert_allclose(per_group, [2 / 3, 2 / 3])
+
+
+def test_score_of_a_randomised_classifier():
+    proba = [[0.75, 0.25], [0.5, 0.5]]
+    assert accuracy.score([0, 1], proba) == pytest.approx((0.75 + 0.5) / 2)
+    with pytest.raises(MetricError, match="ambiguous"):
+        precision.score([0, 1], proba, pos_label=0)
+
+
+@pytest.mark.parametrize("metric", [precision, recall, jaccard, f_beta(1)])
+def test_binary_on_multiclass_names_the_way_out(metric):
+    with pytest.raises(MetricError, match=r"macro\(.*\) or micro\(.*\)"):
+        metric.score([0, 1, 2], [0, 1, 2])
+
+
+def test_wrong_number_of_classes():
+    with pytest.raises(MetricError, match="is for 3 classes and the confusion has 2"):
+        LinearMetric(np.eye(3))(C)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: LinearMetric([1, 2]), MetricError, r"weights has shape \(2,\); expected k×k"),
+        (lambda: LinearMetric([[1]]), MetricError, "k at least 2"),
+        (lambda: LinearMetric([[1, np.nan], [0, 1]]), DataError, r"nan at \(0, 1\)"),
+        (lambda: LinearMetric("abc"), ShapeError, "expected a matrix of numbers"),
+        (lambda: LinearFractionalMetric(np.eye(2), np.eye(3)), MetricError, "expected the same"),
+        (lambda: LinearFractionalMetric(np.eye(2), np.zeros((2, 2))), MetricError, "denominator"),
+        (lambda: LinearFractionalMetric(np.eye(2), np.eye(2), "x"), DataError, "constant is 'x'"),
+        (lambda: f_beta(-1), DataError, "beta is -1; expected a number of at least 0"),
+        (lambda: f_beta("1"), DataError, "beta is '1'"),
+        (lambda: cost_matrix([[0, 1]]), MetricError, "costs has shape"),
+        (lambda: weighted_accuracy([1]), MetricError, "one weight per class"),
+        (lambda: macro("f1"), MetricError, r"macro was given 'f1'"),
+        (lambda: micro(LinearMetric(np.eye(3))), MetricError, "a metric for 3 classes"),
+        (lambda: mcc.bayes_classifier(), MetricError, "is not linear"),
+        (lambda: accuracy.bayes_classifier(), MetricError, "pass classes="),
+        (lambda: precision.gradient([[1.0, 0], [0, 0]]), MetricError, "has no gradient"),
+        (lambda: g_mean.gradient([[0.0, 0.5], [0, 0.5]]), MetricError, "has no gradient"),
+        (lambda: accuracy.score([0, 1], [0, 1], classes=[0, 1, 2], pos_label=1), LabelError, "3"),
+    ],
+)
+def test_bad_metrics(build, error, message):
+    with pytest.raises(error, match=message):
+        build()
+
+
+def test_descriptions_say_what_matters():
+    text = cost_matrix([[0, 1], [5, 0]]).describe(["healthy", "ill"])
+    assert "predicting healthy when the truth is ill costs 5" in text
+    assert "A miss of ill weighs 5 false alarms" in text
+    assert "from a probability of 0.1667 on" in text
+    assert "P(truth 1, predicted 1)" in precision.describe()
+    assert "no prediction changes" in LinearMetric(np.ones((3, 3))).describe()
+    assert "more" in LinearMetric(-np.arange(25).reshape(5, 5)).describe() or "smaller" in (
+        LinearMetric(-np.arange(25).reshape(5, 5)).describe()
+    )
+    with pytest.raises(MetricError, match="names 3 classes"):
+        precision.describe(["a", "b", "c"])
+
+
+def test_an_empty_group_is_nan():
+    table = np.array([C, np.zeros((2, 2))])
+    for metric in METRICS.values():
+        if metric.n_classes in (None, 2):
+            assert np.isnan(metric(table)[1])
