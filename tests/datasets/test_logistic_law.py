@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -38,7 +40,7 @@ def test_multiclass_law_equals_quadrature(slopes):
     assert table.sum() == pytest.approx(1, abs=1e-14)
     edges = [-1.0, *_boundaries(eta, weights), 1.0]
     expected = np.zeros_like(table)
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         middle = law.proba([(low + high) / 2])[0]
         j = int(np.argmax(weights * middle))
         for i in range(len(slopes)):

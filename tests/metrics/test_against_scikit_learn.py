@@ -76,7 +76,9 @@ def test_multiclass(rng, name, weighted, labels):
     assert ours.score(y, p, sample_weight=w) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["precision", "recall", "f1", "jaccard", "mcc", "balanced_accuracy"])
+@pytest.mark.parametrize(
+    "name", ["precision", "recall", "f1", "jaccard", "mcc", "balanced_accuracy"]
+)
 @pytest.mark.parametrize(("y", "p"), [([0, 0, 1], [0, 0, 0]), ([0, 0, 0], [0, 1, 0])])
 def test_undefined_values_follow_scikit_learn_and_warn(name, y, p):
     ours, theirs = BINARY[name]

@@ -131,9 +131,9 @@ def test_equality_is_exact_and_ignores_the_name():
 def test_equivalence():
     w = np.array([[1.0, -2], [0.5, 3]])
     assert LinearMetric(w).equivalent(LinearMetric(3 * w + 7))
-    assert LinearMetric(w).equivalent(LinearMetric(w + [[5], [-2]]))
+    assert LinearMetric(w).equivalent(LinearMetric(w + np.array([[5], [-2]])))
     assert not LinearMetric(w).equivalent(LinearMetric(-w))
-    assert not LinearMetric(w).equivalent(LinearMetric(w + [[0, 0.01], [0, 0]]))
+    assert not LinearMetric(w).equivalent(LinearMetric(w + np.array([[0, 0.01], [0, 0]])))
     assert accuracy.equivalent(LinearMetric(np.eye(3)))
     assert accuracy.equivalent(accuracy.for_classes(4))
     assert micro(precision).equivalent(accuracy)

@@ -113,7 +113,10 @@ def test_summary_and_repr():
     assert c.summary() == "3 items, 2 classes (ham, spam): 66.7 % predicted right"
     assert "ham, spam" in repr(c)
     assert "1 as spam" in c._repr_html_()
-    assert "finds 50.0 % of ham, 100.0 % of spam" in rates(*[["ham", "ham", "spam"]] * 1 + [["ham", "spam", "spam"]]).summary()
+    assert (
+        "finds 50.0 % of ham, 100.0 % of spam"
+        in rates(*[["ham", "ham", "spam"]] * 1 + [["ham", "spam", "spam"]]).summary()
+    )
 
 
 def test_labels_are_escaped_in_html():

@@ -43,12 +43,17 @@ def encode(values, classes=None):
         pa.chunked_array([TEXT[:1], TEXT[1:]]),
         pa.chunked_array([pa.array(TEXT).dictionary_encode()]),
         pa.table({"label": TEXT}),
-        duckdb.from_arrow(pa.table({"label": TEXT})),
     ],
     ids=lambda v: f"{type(v).__module__.partition('.')[0]}-{type(v).__name__}",
 )
 def test_text_from_any_container(values):
     assert encode(values) == (CODES, ["eggs", "ham", "spam"])
+
+
+def test_text_from_a_database():
+    with duckdb.connect() as database:
+        database.register("items", pa.table({"label": TEXT}))
+        assert encode(database.sql("select label from items")) == (CODES, ["eggs", "ham", "spam"])
 
 
 @pytest.mark.parametrize(
@@ -168,12 +173,14 @@ def test_bad_classes():
         encode(["a"], ["a", "b", "a"])
     with pytest.raises(LabelError, match="one class only"):
         encode(["a"], ["a"])
-    with pytest.raises(LabelError, match="holds text.*holds numbers"):
+    with pytest.raises(LabelError, match=r"holds text.*holds numbers"):
         encode(["a", "b"], [0, 1])
 
 
 def test_text_against_numbers_is_an_error():
-    with pytest.raises(LabelError, match=r"y_pred holds text \(first '1'\) and y_true holds numbers"):
+    with pytest.raises(
+        LabelError, match=r"y_pred holds text \(first '1'\) and y_true holds numbers"
+    ):
         encode_labels({"y_true": [0, 1], "y_pred": ["1", "0"]})
 
 

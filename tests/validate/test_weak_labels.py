@@ -54,7 +54,10 @@ def test_text_votes(votes):
 
 
 def test_names_are_the_columns():
-    assert encode_weak_labels(pd.DataFrame(VOTES, columns=["lf_a", "lf_b"])).names == ["lf_a", "lf_b"]
+    assert encode_weak_labels(pd.DataFrame(VOTES, columns=["lf_a", "lf_b"])).names == [
+        "lf_a",
+        "lf_b",
+    ]
     assert encode_weak_labels(VOTES).names == ["0", "1"]
 
 
@@ -105,7 +108,7 @@ def test_a_text_column_among_numbers_is_named():
     frame = pd.DataFrame({"lf": [0, 1], "comment": ["a", "b"]})
     with pytest.raises(LabelError, match="column 'comment' holds text"):
         encode_weak_labels(frame)
-    with pytest.raises(ColumnError, match="column 'comment' row 0 holds 'a'.*vote columns only"):
+    with pytest.raises(ColumnError, match=r"column 'comment' row 0 holds 'a'.*vote columns only"):
         encode_weak_labels(frame, [0, 1])
 
 

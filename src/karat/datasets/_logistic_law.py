@@ -39,8 +39,8 @@ class LogisticLaw(Frozen):
     array([0.5, 0.5])
     >>> from karat.metrics import accuracy
     >>> law.bayes_confusion(accuracy).round(4)
-    array([[0.4386, 0.0614],
-           [0.0614, 0.4386]])
+    array([[0.4314, 0.0686],
+           [0.0686, 0.4314]])
     """
 
     slopes: FloatArray

@@ -134,7 +134,7 @@ def micro(metric: Metric) -> Metric:
     Examples
     --------
     >>> from karat.metrics import jaccard
-    >>> micro(jaccard).score([0, 1, 2, 2], [0, 1, 1, 2])
+    >>> round(micro(jaccard).score([0, 1, 2, 2], [0, 1, 1, 2]), 4)
     0.6
     """
     return Micro(metric)

@@ -1,0 +1,59 @@
+# Every target sets up its own virtual environment: all it needs is python3 and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
+# Real datasets live beside the project; what needs them skips, with a reason, where they are not.
+export KARAT_DATA ?= $(abspath ../shared/data)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup demo test fast check format bench docs clean
+
+help:
+	@echo "make demo    show on real data what karat answers; writes karat-demo.html"
+	@echo "make test    run every test (make fast: without the simulations)"
+	@echo "make check   formatting, lint, types, import rule, doctests"
+	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
+	@echo "make docs    build the documentation into docs/_build"
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+demo: setup
+	$(BIN)/karat demo
+
+test: setup
+	$(PYTEST)
+
+fast: setup
+	$(PYTEST) -m "not slow"
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q src
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache karat-demo.html

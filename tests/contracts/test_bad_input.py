@@ -1,0 +1,147 @@
+"""Every public function is tried with every kind of bad input that fits its parameters.
+
+Functions are found by looking: one that takes any of the parameters below joins by itself.
+"""
+
+import importlib
+import inspect
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import karat
+from karat.exceptions import (
+    ColumnError,
+    EmptyDataError,
+    KaratError,
+    LabelError,
+    LengthMismatchError,
+    ProbabilityError,
+    ScoreError,
+    WeightError,
+)
+from karat.metrics import Metric, f_beta, macro
+
+GOOD = {
+    "y_true": ["ham", "spam", "ham", "spam"],
+    "y_pred": ["ham", "spam", "ham", "spam"],
+    "y_score": [0.1, 0.4, 0.3, 0.8],
+    "weak_labels": [["ham", None], ["spam", "spam"], [None, "ham"], ["spam", "ham"]],
+    "sample_weight": [1.0, 2.0, 0.5, 1.0],
+    "groups": ["f", "f", "m", "m"],
+}
+TWO_COLUMNS = pd.DataFrame({"id": [1, 2, 3, 4], "label": GOOD["y_true"]})
+ONE_CLASS = {
+    "y_true": ["ham"] * 4,
+    "y_pred": ["ham"] * 4,
+    "weak_labels": [["ham", None]] * 4,
+}
+ROWS_OFF = [[0.5, 0.5], [0.5, 0.6], [0.5, 0.5], [1.0, 0.0]]
+PROBABILITIES_NAN = [[0.5, 0.5], [0.5, 0.5], [np.nan, 0.5], [1.0, 0.0]]
+
+# name: (a parameter the function must have, what to change, the error, what the message says)
+CASES = {
+    "empty": ("y_true", {name: [] for name in GOOD}, EmptyDataError, "no rows"),
+    "empty votes": ("weak_labels", {"weak_labels": np.zeros((0, 2))}, EmptyDataError, "no rows"),
+    "empty prediction": ("y_pred", {"y_pred": []}, EmptyDataError, "y_pred has no rows"),
+    "one class": ("y_true", ONE_CLASS, LabelError, "one class only.*classes="),
+    "one class predicted": ("y_pred", ONE_CLASS, LabelError, "one class only.*classes="),
+    "missing truth": ("y_true", {"y_true": ["ham", None, "ham", "spam"]}, LabelError, "row 1"),
+    "missing prediction": ("y_pred", {"y_pred": ["ham", None, "ham", "spam"]}, LabelError, "row 1"),
+    "missing group": ("groups", {"groups": ["f", "f", None, "m"]}, LabelError, "groups row 2"),
+    "NaN score": ("y_score", {"y_score": [0.1, np.nan, 0.3, 0.8]}, ScoreError, "row 1"),
+    "infinite score": ("y_score", {"y_score": [0.1, 0.2, np.inf, 0.8]}, ScoreError, "row 2"),
+    "text score": ("y_score", {"y_score": list("abcd")}, ScoreError, "text"),
+    "truth as scores": (
+        "y_true",
+        {"y_true": [0.1, 0.2, 0.5, 1.0]},
+        LabelError,
+        "not a class label",
+    ),
+    "truth of another type": (
+        "y_true",
+        {"y_true": [0, 1, 0, 1], "y_pred": list("abab")},
+        LabelError,
+        "text",
+    ),
+    "unknown truth": ("y_true", {"classes": ["ham", "eggs"]}, LabelError, "'spam'.*classes"),
+    "unknown prediction": ("y_pred", {"classes": ["ham", "eggs"]}, LabelError, "'spam'.*classes"),
+    "unknown vote": ("weak_labels", {"classes": ["ham", "eggs"]}, LabelError, "'spam'.*classes"),
+    "classes twice": ("classes", {"classes": ["ham", "spam", "ham"]}, LabelError, "twice"),
+    "negative weight": ("sample_weight", {"sample_weight": [1, -1, 1, 1]}, WeightError, "row 1"),
+    "NaN weight": ("sample_weight", {"sample_weight": [1, 1, 1, np.nan]}, WeightError, "row 3"),
+    "zero weights": ("sample_weight", {"sample_weight": [0, 0, 0, 0]}, WeightError, "every row"),
+    "probabilities": ("y_pred", {"y_pred": ROWS_OFF}, ProbabilityError, "row 1 sums to 1.1"),
+    "probability NaN": ("y_pred", {"y_pred": PROBABILITIES_NAN}, ProbabilityError, "row 2"),
+    "frame as truth": ("y_true", {"y_true": TWO_COLUMNS}, ColumnError, r"\['id', 'label'\]"),
+    "frame as score": ("y_score", {"y_score": TWO_COLUMNS}, ColumnError, r"\['id', 'label'\]"),
+    "name as truth": ("y_true", {"y_true": "label"}, ColumnError, r"frame\['label'\]"),
+    "wrong vote column": (
+        "weak_labels",
+        {"weak_labels": pl.DataFrame({"a": ["ham"] * 4, "length": [0.5, 1.5, 2.5, 3.5]})},
+        ColumnError,
+        "'length' row 0 holds 0.5",
+    ),
+    "unknown positive": ("pos_label", {"pos_label": "eggs"}, LabelError, r"\['ham', 'spam'\]"),
+}
+
+
+def functions():
+    for package in karat.__all__[1:]:
+        module = importlib.import_module(f"karat.{package}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isfunction(thing) and set(inspect.signature(thing).parameters) & set(GOOD):
+                yield pytest.param(thing, id=f"{package}.{name}")
+            elif isinstance(thing, Metric):
+                yield pytest.param(thing.score, id=f"{package}.{name}.score")
+    yield pytest.param(f_beta(2).score, id="metrics.f_beta.score")
+    yield pytest.param(macro(f_beta(1)).score, id="metrics.macro.score")
+
+
+def arguments(function):
+    return {name: GOOD[name] for name in inspect.signature(function).parameters if name in GOOD}
+
+
+FUNCTIONS = list(functions())
+
+
+def test_the_functions_are_found():
+    assert {f.id for f in FUNCTIONS} >= {
+        "statistics.confusion", "statistics.rates", "statistics.patterns",
+        "statistics.pattern_counts", "statistics.roc_counts", "metrics.mcc.score",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_good_input_passes(function):
+    function(**arguments(function))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_bad_input(function, case):
+    parameter, changes, error, message = CASES[case]
+    accepted = inspect.signature(function).parameters
+    if parameter not in accepted:
+        return  # this kind of input cannot be passed to it
+    if case == "one class predicted" and "weak_labels" not in accepted and "y_true" not in accepted:
+        return
+    given = {name: value for name, value in changes.items() if name in accepted}
+    if case == "truth of another type" and "y_pred" not in accepted:
+        return
+    with pytest.raises(error, match=message) as caught:
+        function(**(arguments(function) | given))
+    assert isinstance(caught.value, KaratError)
+    assert isinstance(caught.value, ValueError), "so that code written for scikit-learn catches it"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_mismatched_lengths_say_both(function):
+    good = arguments(function)
+    for name in good if len(good) > 1 else ():
+        short = good | {name: good[name][:-1]}
+        with pytest.raises(LengthMismatchError, match=r"(?=.*\b3\b)(?=.*\b4\b)"):
+            function(**short)

@@ -1,0 +1,148 @@
+"""What holds for everything public, found by looking, not by a list."""
+
+import dataclasses
+import importlib
+import inspect
+import json
+import pkgutil
+
+import numpy as np
+import pytest
+
+import karat
+from karat._result import Result
+from karat.metrics import Metric
+from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
+
+PACKAGES = [name for name in karat.__all__ if name != "__version__"]
+PUBLIC = [
+    pytest.param(package, name, id=f"{package}.{name}")
+    for package in PACKAGES
+    for name in importlib.import_module(f"karat.{package}").__all__
+]
+FUNCTIONS = [
+    case
+    for case in PUBLIC
+    if inspect.isfunction(getattr(getattr(karat, case.values[0]), case.values[1]))
+]
+
+
+def found(package, name):
+    return getattr(importlib.import_module(f"karat.{package}"), name)
+
+
+def test_every_public_package_is_listed():
+    on_disk = {m.name for m in pkgutil.iter_modules(karat.__path__) if not m.name.startswith("_")}
+    assert set(PACKAGES) == on_disk
+    assert sorted(dir(karat)) == sorted(karat.__all__)
+
+
+def test_lists_are_sorted_and_true():
+    for package in PACKAGES:
+        module = importlib.import_module(f"karat.{package}")
+        assert all(hasattr(module, name) for name in module.__all__)
+        assert len(set(module.__all__)) == len(module.__all__)
+
+
+def test_everything_is_exported_once():
+    names = [case.values[1] for case in PUBLIC]
+    assert len(set(names)) == len(names)
+
+
+def test_private_modules_list_what_they_share():
+    """A star in any module of karat would bring in only what it means to share."""
+    for info in pkgutil.walk_packages(karat.__path__, "karat."):
+        if info.name.rpartition(".")[2] in {"_kernels", "_app"}:
+            continue
+        module = importlib.import_module(info.name)
+        assert all(hasattr(module, name) for name in module.__all__), info.name
+
+
+@pytest.mark.parametrize(("package", "name"), PUBLIC)
+def test_documented(package, name):
+    thing = found(package, name)
+    if isinstance(thing, Metric):
+        assert len(thing.describe()) > 30
+        return
+    doc = inspect.getdoc(thing)
+    assert doc, f"{package}.{name} has no docstring"
+    assert doc.splitlines()[0].endswith((".", ")")), "the first line is a sentence"
+
+
+@pytest.mark.parametrize(("package", "name"), FUNCTIONS)
+def test_functions_explain_their_parameters(package, name):
+    function = found(package, name)
+    doc = inspect.getdoc(function)
+    for parameter in inspect.signature(function).parameters:
+        if parameter in {"result", "ax", "arguments", "figure"}:  # drawing and rendering
+            continue
+        assert parameter in doc, f"{parameter} is not explained"
+
+
+@pytest.mark.parametrize(("package", "name"), PUBLIC)
+def test_typed(package, name):
+    thing = found(package, name)
+    members = [thing] if inspect.isfunction(thing) else []
+    if inspect.isclass(thing):
+        members = [m for n, m in vars(thing).items() if inspect.isfunction(m) and n[0] != "_"]
+    for member in members:
+        signature = inspect.signature(member)
+        assert signature.return_annotation is not inspect.Signature.empty
+        for parameter in list(signature.parameters.values())[1 if inspect.isclass(thing) else 0 :]:
+            assert parameter.annotation is not inspect.Parameter.empty, f"{member}: {parameter}"
+
+
+VOTES = [[0, 1, -1], [1, 1, 0], [0, 1, -1]]
+EXAMPLES = {
+    "Confusion": lambda: confusion([0, 1, 1], [0, 1, 0], groups=["a", "b", "a"]),
+    "Rates": lambda: rates([0, 1, 1], [0, 1, 0]),
+    "Patterns": lambda: patterns(VOTES),
+    "PatternCounts": lambda: pattern_counts([0, 1, 1], VOTES),
+    "RocCounts": lambda: roc_counts([0, 1, 1], [0.1, 0.7, 0.3]),
+}
+RESULTS = [
+    case
+    for case in PUBLIC
+    if inspect.isclass(thing := found(*case.values)) and issubclass(thing, Result)
+]
+
+
+@pytest.mark.parametrize(("package", "name"), RESULTS)
+def test_results_keep_their_promises(package, name):
+    import matplotlib.pyplot as plt
+
+    assert name in EXAMPLES, f"give {name} an example here"
+    result = EXAMPLES[name]()
+    assert type(result) is found(package, name)
+    assert type(result).__dataclass_params__.frozen
+    assert not hasattr(result, "__dict__"), "slotted"
+    assert all(field.kw_only for field in dataclasses.fields(result))
+    for field in dataclasses.fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, np.ndarray):
+            assert not value.flags.writeable, f"{field.name} can be written to"
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert result == EXAMPLES[name]()
+    assert hash(result) == hash(EXAMPLES[name]())
+    assert result.summary() in repr(result)
+    assert set(result._repr_mimebundle_()) == {"text/plain", "text/html"}
+    before = json.dumps(result.to_dict())
+    _, ax = plt.subplots()
+    assert result.plot(ax) is ax
+    assert result.plot() is not ax
+    assert json.dumps(result.to_dict()) == before
+    plt.close("all")
+
+
+def test_values_are_frozen():
+    for case in PUBLIC:
+        thing = found(*case.values)
+        if inspect.isclass(thing) and dataclasses.is_dataclass(thing):
+            assert thing.__dataclass_params__.frozen
+
+
+def test_the_exception_tree_is_drawn_in_full():
+    from karat import exceptions
+
+    for name in exceptions.__all__:
+        assert name in exceptions.__doc__
