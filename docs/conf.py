@@ -22,3 +22,5 @@ napoleon_use_ivar = True
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"karat {__version__}"
+# Types in docstrings are words ("column (n,)"), not references to look up.
+suppress_warnings = ["ref.python"]
