@@ -12,9 +12,12 @@ __all__ = ["Frozen", "frozen_array", "plain"]
 
 
 def frozen_array(values: Any, dtype: Any = None) -> AnyArray:
-    """Return a read-only array, copied only if the caller could still write to ``values``."""
+    """Return a read-only array, copied unless nobody can write to ``values`` any more.
+
+    A read-only view may look at memory that its owner still changes, so a view is copied too.
+    """
     array = np.asarray(values, dtype=dtype)
-    if array.flags.writeable:
+    if array.flags.writeable or array.base is not None:
         array = array.copy()
         array.flags.writeable = False
     return array
@@ -54,6 +57,10 @@ class Frozen:
 
     __slots__ = ()
 
+    def __reduce__(self) -> Any:
+        # Pickle and deepcopy give back arrays that can be written to: freeze them again.
+        return _thaw, (type(self), {f.name: getattr(self, f.name) for f in fields(self)})  # type: ignore[arg-type]
+
     def _compared(self) -> tuple[Any, ...]:
         named = (field for field in fields(self) if field.compare)  # type: ignore[arg-type]
         return tuple(getattr(self, field.name) for field in named)
@@ -70,6 +77,15 @@ class Frozen:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain Python data that ``json.dumps`` accepts."""
         return {f.name: plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+
+
+def _thaw(kind: type, values: dict[str, Any]) -> Any:
+    """Build a frozen value from its fields."""
+    value = object.__new__(kind)
+    for name, field in values.items():
+        frozen = frozen_array(field) if isinstance(field, np.ndarray) else field
+        object.__setattr__(value, name, frozen)
+    return value
 
 
 def _same(a: Any, b: Any) -> bool:

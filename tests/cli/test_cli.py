@@ -76,6 +76,14 @@ def test_demo_writes_a_page_that_needs_nothing_else(tmp_path, capsys):
     assert quiet.read_text(encoding="utf-8") == page, "the demo is repeatable"
 
 
+def test_demo_says_at_once_when_it_cannot_write(capsys, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    code, said = run(capsys, "demo", "--output", str(blocked / "demo.html"))
+    assert code == 3
+    assert "cannot be written" in said.err
+
+
 def test_demo_numbers_are_right():
     """The table of the demo, recomputed with scikit-learn at each threshold."""
     import numpy as np

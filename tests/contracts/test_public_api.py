@@ -1,9 +1,11 @@
 """What holds for everything public, found by looking, not by a list."""
 
+import copy
 import dataclasses
 import importlib
 import inspect
 import json
+import pickle
 import pkgutil
 
 import numpy as np
@@ -121,6 +123,10 @@ def test_results_keep_their_promises(package, name):
         value = getattr(result, field.name)
         if isinstance(value, np.ndarray):
             assert not value.flags.writeable, f"{field.name} can be written to"
+    for again in (copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        assert again == result
+        arrays = [getattr(again, f.name) for f in dataclasses.fields(again)]
+        assert not any(a.flags.writeable for a in arrays if isinstance(a, np.ndarray))
     json.dumps(result.to_dict(), allow_nan=False)
     assert result == EXAMPLES[name]()
     assert hash(result) == hash(EXAMPLES[name]())

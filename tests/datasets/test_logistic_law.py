@@ -100,5 +100,14 @@ def test_bad_input():
         law.confusion(lambda x: 1)
     with pytest.raises(DataError, match="class number from 0 to 1"):
         law.confusion(lambda x: np.full(len(x), 2))
-    with pytest.raises(DataError, match="n is 0"):
-        law.sample(0)
+    for n in (0, 2.5):
+        with pytest.raises(DataError, match=f"n is {n}"):
+            law.sample(n)
+    with pytest.raises(DataError, match="rng is 'a'"):
+        law.sample(3, rng="a")
+    with pytest.raises(DataError, match="a is 'a'"):
+        LogisticLaw.binary("a")
+    with pytest.raises(DataError, match="at most 10000"):
+        LogisticLaw([1, 1e7])
+    with pytest.raises(ShapeError, match="matrix of numbers"):
+        law.proba("a")

@@ -4,7 +4,14 @@ import pickle
 import numpy as np
 import pytest
 
-from karat.exceptions import DataError, LabelError, MetricError, ShapeError
+from karat.exceptions import (
+    DataError,
+    KaratError,
+    LabelError,
+    MetricError,
+    ShapeError,
+    UndefinedMetricWarning,
+)
 from karat.metrics import (
     LinearFractionalMetric,
     LinearMetric,
@@ -250,4 +257,68 @@ def test_an_empty_group_is_nan():
     table = np.array([C, np.zeros((2, 2))])
     for metric in METRICS.values():
         if metric.n_classes in (None, 2):
-            assert np.isnan(metric(table)[1])
+            with pytest.warns(UndefinedMetricWarning, match="a group without weight"):
+                assert np.isnan(metric(table)[1])
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-3, 1e10])
+def test_equivalence_does_not_depend_on_the_unit(unit):
+    w = np.array([[0.0, -1], [-5, 0]])
+    metric = LinearMetric(unit * w)
+    assert metric.equivalent(metric.normalized())
+    assert metric.equivalent(LinearMetric(w))
+    assert not metric.equivalent(LinearMetric(-w))
+    assert LinearMetric(w + 1e4).equivalent(LinearMetric(w))
+
+
+def test_equivalence_of_many_classes_is_quick():
+    assert LinearMetric(np.eye(300)).equivalent(accuracy)
+
+
+def test_mcc_keeps_its_digits_where_a_class_is_rare():
+    n = 10**7
+    table = np.array([[n - 4, 1], [1, 2]]) / n
+    exact = ((n - 4) * 2 - 1) / np.sqrt((n - 3.0) * 3 * (n - 3.0) * 3)
+    assert mcc(table) == pytest.approx(exact, abs=1e-15)
+    rng = np.random.default_rng(0)
+    for k in (3, 100, 300):
+        column = np.zeros((k, k))
+        column[:, 1] = rng.dirichlet(np.ones(k))
+        with pytest.warns(UndefinedMetricWarning):
+            assert mcc(column) == 0.0
+
+
+def test_warnings_point_at_the_line_of_the_caller():
+    for call in (
+        lambda: precision([[0.5, 0.0], [0.5, 0.0]]),
+        lambda: macro(precision).score([0, 1], [0, 0]),
+    ):
+        with pytest.warns(UndefinedMetricWarning) as caught:
+            call()
+        assert caught[0].filename == __file__
+
+
+def test_normalized_is_the_same_for_the_same_ratio():
+    q = np.diag([1.0, -1.0])
+    p = np.array([[1.0, 2.0], [3.0, 4.0]])
+    a, b = LinearFractionalMetric(p, q), LinearFractionalMetric(-p, -q)
+    assert a.normalized() == b.normalized()
+    with pytest.raises(MetricError, match="0 together"):
+        LinearFractionalMetric(p, -np.ones((2, 2)), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: LinearMetric([[1j, 0], [0, 1]]), "matrix of numbers"),
+        (lambda: LinearMetric([[10**400, 0], [0, 1]]), "matrix of numbers"),
+        (lambda: f_beta(1e200), "at most 1e"),
+        (lambda: accuracy.equivalent(3), "not to 3"),
+        (lambda: precision.score([0, 1], [0, 1], pos_label=np.array([0, 1])), "pos_label"),
+        (lambda: load_metric("\0"), "neither the JSON"),
+        (lambda: load_metric('{"schema": "karat.metric", "version": 1, "kind": []}'), "kind"),
+    ],
+)
+def test_odd_arguments_get_a_karat_error(use, message):
+    with pytest.raises(KaratError, match=message):
+        use()

@@ -3,7 +3,13 @@ import pytest
 import sklearn
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneOut,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -44,6 +50,23 @@ def test_a_fold_that_lacks_a_class():
     keep = y < 2
     scorer = LinearMetric(np.eye(3)).as_scorer(classes=[0, 1, 2])
     assert scorer(fit, X[keep], y[keep]) == 1.0
+
+
+def test_leaving_one_out_scores_every_item():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:60, :4], y[:60]
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    mine = cross_val_score(tree, X, y, cv=LeaveOneOut(), scoring=accuracy.as_scorer())
+    theirs = cross_val_score(tree, X, y, cv=LeaveOneOut(), scoring="accuracy")
+    assert mine.tolist() == theirs.tolist()
+
+
+def test_folds_that_lack_a_class_need_no_classes():
+    X, y = load_iris(return_X_y=True)
+    costs = cost_matrix([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
+    scores = cross_val_score(DecisionTreeClassifier(), X, y, cv=KFold(6), scoring=costs.as_scorer())
+    assert np.isfinite(scores).all()
+    assert "minus the expected cost" in repr(costs.as_scorer())
 
 
 def test_weights_are_routed():

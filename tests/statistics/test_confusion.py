@@ -98,7 +98,17 @@ def test_merging_keeps_a_chosen_order():
     assert (a + b).classes.tolist() == [1, 0]
 
 
+def test_weighted_parts_add_up_within_rounding(rng):
+    y, p, w = rng.integers(0, 3, 500), rng.integers(0, 3, 500), rng.random(500)
+    parts = [confusion(y[i::5], p[i::5], w[i::5]) for i in range(5)]
+    np.testing.assert_allclose(sum(parts).counts, confusion(y, p, w).counts, rtol=1e-13)
+
+
 def test_what_cannot_be_merged():
+    with pytest.raises(LabelError, match="the same in another order"):
+        confusion([0, 1], [1, 1], classes=[0, 1]) + confusion([0, 1], [1, 1], classes=[1, 0])
+    with pytest.raises(LabelError, match="Are these identifiers"):
+        confusion(np.arange(20_000), np.arange(20_000))
     plain = confusion([0, 1], [1, 1])
     with pytest.raises(DataError, match="one part has groups"):
         plain + confusion([0, 1], [1, 1], groups=[0, 1])

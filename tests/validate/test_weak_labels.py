@@ -115,5 +115,5 @@ def test_a_text_column_among_numbers_is_named():
 def test_a_vote_that_is_not_a_class_is_named():
     with pytest.raises(LabelError, match="column '1' row 2 holds 5"):
         encode_weak_labels([[0, 1], [1, -1], [-1, 5]], [0, 1])
-    with pytest.raises(LabelError, match="-1, which means that a labeler abstains"):
+    with pytest.raises(LabelError, match="the label -1, which in weak_labels means"):
         encode_weak_labels([[0, 1]], [-1, 0, 1])

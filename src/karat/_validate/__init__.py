@@ -18,6 +18,7 @@ from karat._validate._numbers import (
     check_finite_matrix,
     check_number,
     check_probabilities,
+    check_rng,
     check_scores,
     check_weights,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "check_finite_matrix",
     "check_number",
     "check_probabilities",
+    "check_rng",
     "check_same_length",
     "check_scores",
     "check_weights",

@@ -1,6 +1,7 @@
 """Read one column, or several, from whatever was passed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence, Set, ValuesView
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -33,18 +34,13 @@ def read_column(
 
     Where the mask is true, the array holds an arbitrary value of its own type.
     """
-    if isinstance(values, str | bytes):
-        raise ColumnError(
-            f"{name} is the text {shown(values)}; pass the column itself, "
-            f"for example frame[{shown(values)}]"
-        )
-    if values is None or np.isscalar(values):
-        raise ShapeError(f"{name} is {shown(values)}; pass one value per row")
+    _refuse_what_is_no_column(values, name)
     array, mask = _native_series(values, name)
     if array is None:
         array, mask = _plain_array(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+        mask = mask if mask is None else mask.reshape(-1)
     if array.ndim != 1:
         raise ShapeError(
             f"{name} has shape {array.shape}; expected one value per row, shape (n,). "
@@ -56,13 +52,14 @@ def read_column(
 
 
 def read_columns(
-    values: Any, name: str, *, null: int | None = None
+    values: Any, name: str, *, null: int | None = None, each: str = "column"
 ) -> tuple[list[tuple[AnyArray, BoolArray | None]], list[str]]:
     """Return the columns of a matrix or frame, each as `read_column` does, and their names.
 
     In a column of objects the integer ``null`` counts as missing, so that text may stand beside it.
+    ``each`` says what a column stands for, for messages.
     """
-    frame = _native_frame(values)
+    frame = _native_frame(values, name)
     if frame is not None:
         columns = [
             read_column(series, f"{name} column {str(series.name)!r}", null=null)
@@ -71,11 +68,12 @@ def read_columns(
         if not columns:
             raise ShapeError(f"{name} has no columns; pass at least one")
         return columns, [str(c) for c in frame.columns]
+    _refuse_what_is_no_column(values, name)
     array, mask = _plain_array(values, name)
     if array.ndim != 2:
         raise ShapeError(
-            f"{name} has shape {array.shape}; expected one row per item and one column per "
-            "labeler, shape (n, m)"
+            f"{name} has shape {array.shape}; expected one row per item and one {each}, "
+            "shape (n, m)"
         )
     if array.shape[0] == 0:
         raise EmptyDataError(f"{name} has no rows; pass at least one")
@@ -88,11 +86,27 @@ def read_columns(
     ], names
 
 
+def _refuse_what_is_no_column(values: Any, name: str) -> None:
+    """Refuse what NumPy would quietly turn into one object."""
+    if isinstance(values, str | bytes):
+        raise ColumnError(
+            f"{name} is the text {shown(values)}; pass the values themselves, one per row, for "
+            f"example frame[{shown(values)}]"
+        )
+    if values is None or np.isscalar(values):
+        raise ShapeError(f"{name} is {shown(values)}; pass one value per row")
+    if isinstance(values, Mapping | Set | Iterator | KeysView | ValuesView):
+        raise ShapeError(
+            f"{name} is a {type(values).__name__}; pass a list, an array or a column, whose order "
+            "is that of the rows"
+        )
+
+
 def _plain_array(values: Any, name: str) -> tuple[AnyArray, BoolArray | None]:
     """Return what NumPy makes of ``values``; a list that mixes types stays a list of objects."""
     if isinstance(values, np.ma.MaskedArray):
         return np.asarray(values.data), np.ma.getmaskarray(values)
-    if isinstance(values, np.ndarray):
+    if type(values) is np.ndarray:
         return values, None
     try:
         array = np.asarray(values)
@@ -103,6 +117,16 @@ def _plain_array(values: Any, name: str) -> tuple[AnyArray, BoolArray | None]:
         raise ShapeError(
             f"{name} has rows of different lengths; pass a rectangular array"
         ) from error
+    except Exception as error:  # a tensor on another device raises whatever it likes
+        raise ShapeError(
+            f"{name} is a {type(values).__name__} that NumPy cannot read ({error}); convert it "
+            "to an array first, for example with .detach().cpu().numpy()"
+        ) from error
+    if array.ndim == 0:
+        raise ShapeError(
+            f"{name} is a {type(values).__name__}; pass a list, an array or a column with one "
+            "value per row"
+        )
     return array, None
 
 
@@ -110,15 +134,23 @@ def _settle(
     array: AnyArray, mask: BoolArray | None, name: str, null: int | None
 ) -> tuple[AnyArray, BoolArray | None]:
     """Give a column one of the plain dtypes and mark its missing values."""
+    if array.dtype.kind in "ST":
+        array = array.astype(object)
     if array.dtype.kind == "O":
         array, mask = _settle_objects(array, mask, name, null)
-    elif array.dtype.kind in "ST":
-        array = array.astype(str)
     if array.dtype.kind not in _KINDS:
         raise DataError(
             f"{name} has dtype {array.dtype}; expected integers, booleans, floats or text. "
             "Convert it first"
         )
+    if array.dtype.kind == "u":
+        if array.size and array.max() > np.iinfo(np.int64).max:
+            row = int(array.argmax())
+            raise LabelError(
+                f"{name} row {row} holds {shown(array[row])}, which is beyond 2^63; pass such "
+                "identifiers as text"
+            )
+        array = array.astype(np.int64)
     if array.dtype.kind == "f":
         missing = np.isnan(array)
         if missing.any():
@@ -136,7 +168,9 @@ def _is_missing(value: Any, null: int | None) -> bool:
 
 def _settle_objects(
     array: AnyArray, mask: BoolArray | None, name: str, null: int | None
-) -> tuple[AnyArray, BoolArray]:
+) -> tuple[AnyArray, BoolArray | None]:
+    if mask is None and set(map(type, array)) == {str}:  # the common case, in one fast pass
+        return array.astype(str), None
     missing = np.fromiter((_is_missing(v, null) for v in array), dtype=bool, count=len(array))
     if mask is not None:
         missing |= mask
@@ -158,49 +192,57 @@ def _settle_objects(
             f"{name} row {present[0]} holds {shown(first)} ({type(first).__name__}); expected "
             "integers, booleans, floats or text"
         )
-    kept = np.array(array[present].tolist())
+    kept = np.array([_converted(v) for v in array[present].tolist()])
+    if kept.dtype.kind == "O":
+        raise LabelError(f"{name} holds an integer beyond 2^63; pass such identifiers as text")
     settled = np.zeros(len(array), dtype=kept.dtype)
     settled[present] = kept
     return settled, missing
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):
         return "U"
     if isinstance(value, bool | np.bool_):
         return "b"
-    if isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, int | float | np.integer | np.floating | Decimal):
         return "n"
     return "?"
 
 
-def _narwhals(values: Any) -> Any:
-    """Return ``values`` as narwhals sees it: a Series, a frame, or unchanged."""
+def _converted(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _narwhals(values: Any, name: str) -> Any:
+    """Return a narwhals Series or frame if that is what ``values`` is, else None."""
     if isinstance(values, np.ndarray | list | tuple | range):
-        return values
-    import narwhals as nw
-
-    return nw.from_native(values, allow_series=True, pass_through=True)
-
-
-def _native_frame(values: Any) -> Any:
-    """Return a narwhals DataFrame if ``values`` is a frame (a lazy one is collected), else None."""
-    seen = _narwhals(values)
-    if seen is values:
         return None
     import narwhals as nw
 
-    if isinstance(seen, nw.LazyFrame):
-        return seen.collect()
-    return seen if isinstance(seen, nw.DataFrame) else None
+    try:
+        seen = nw.from_native(values, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ColumnError(f"{name} has two columns of the same name; rename one of them") from error
+    return seen if isinstance(seen, nw.Series | nw.DataFrame | nw.LazyFrame) else None
+
+
+def _native_frame(values: Any, name: str) -> Any:
+    """Return a narwhals DataFrame if ``values`` is a frame (a lazy one is collected), else None."""
+    seen = _narwhals(values, name)
+    if hasattr(seen, "collect"):
+        seen = seen.collect()
+    return seen if hasattr(seen, "iter_columns") else None
 
 
 def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray | None]:
     """Return array and mask of a series, or of the only column of a frame; else (None, None)."""
-    frame = _native_frame(values)
+    frame = _native_frame(values, name)
     if frame is None:
-        series = _narwhals(values)
-        if series is values:
+        series = _narwhals(values, name)
+        if series is None:
             return None, None
     elif len(frame.columns) == 1:
         series = next(frame.iter_columns())
@@ -222,9 +264,8 @@ def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray |
 
 
 def _series_array(series: Any) -> AnyArray:
-    import narwhals as nw
-
     native = series.to_native()
-    if isinstance(series.dtype, nw.Categorical | nw.Enum) and hasattr(native, "combine_chunks"):
-        series = series.cast(nw.String)  # PyArrow cannot hand a dictionary column to NumPy
+    if "dictionary" in str(getattr(native, "type", "")):  # PyArrow hands out codes, not values
+        native = native.cast(native.type.value_type)
+        return np.asarray(native.to_numpy())
     return np.asarray(series.to_numpy())

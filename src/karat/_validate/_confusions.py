@@ -23,7 +23,7 @@ def check_confusions(confusion: Any) -> tuple[FloatArray, bool]:
     """
     try:
         table = np.asarray(confusion, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(
             f"the confusion is {shown(confusion)}; expected k×k joint probabilities"
         ) from error

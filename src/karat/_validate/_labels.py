@@ -22,6 +22,8 @@ __all__ = [
 
 # Integer labels that span no more than this are encoded by a table instead of a sort.
 _TABLE = 1 << 20
+# More classes than this are nearly always identifiers passed by mistake; k×k tables need memory.
+_MOST_CLASSES = 10_000
 
 
 def encode_labels(
@@ -45,7 +47,13 @@ def encode_groups(groups: Column | None) -> tuple[IntArray | None, AnyArray | No
 
 
 def require_two_classes(classes: AnyArray, *names: str) -> None:
-    """Refuse a single class, which nearly always means a slip in the data."""
+    """Refuse a single class, or very many: both nearly always mean a slip in the data."""
+    if len(classes) > _MOST_CLASSES:
+        raise LabelError(
+            f"{' and '.join(names)} hold {len(classes):,} classes (first "
+            f"{named(list(classes[:3]))}); expected at most {_MOST_CLASSES:,}. Are these "
+            "identifiers, not labels?"
+        )
     if len(classes) < 2:
         raise LabelError(
             f"{' and '.join(names)} hold{'s' if len(names) == 1 else ''} one class only, "
@@ -70,11 +78,14 @@ def binary_order(classes: AnyArray, pos_label: Any, *, name: str = "y_true") -> 
     """Return two classes with the positive one last (the larger one by default)."""
     if len(classes) != 2:
         raise LabelError(
-            f"{name} holds {len(classes)} classes, {named(list(classes))}; expected two"
+            f"{name} holds {len(classes)} class{'es' * (len(classes) > 1)}, "
+            f"{named(list(classes))}; expected two. Name them with classes= if one does not occur"
         )
     if pos_label is None:
         return classes
-    hits = np.flatnonzero([c == pos_label for c in classes.tolist()])
+    known = classes.tolist()
+    single = np.isscalar(pos_label) or isinstance(pos_label, np.generic)
+    hits = np.flatnonzero([single and bool(c == pos_label) for c in known])
     if hits.size == 0:
         raise LabelError(
             f"pos_label is {shown(pos_label)}, which is not among the classes "
@@ -97,13 +108,17 @@ def as_label_values(array: AnyArray, mask: AnyArray | None, name: str) -> AnyArr
 def whole_numbers(array: AnyArray, name: str, mask: AnyArray | None = None) -> AnyArray:
     """Turn floats that are whole numbers into integers, or say which row is not one."""
     present = array if mask is None else np.where(mask, 0.0, array)
-    broken = ~np.isfinite(present) | (present != np.floor(present))
+    broken = ~np.isfinite(present) | (present != np.floor(present)) | (np.abs(present) > 2**53)
     if broken.any():
         row = int(np.flatnonzero(broken)[0])
-        raise LabelError(
-            f"{name} row {row} holds {shown(array[row])}, which is not a class label; "
+        fix = (
             "threshold scores first, or pass class probabilities with one column per class "
             "where they are accepted"
+            if name.startswith("y_")
+            else "cut numbers into classes first, or pass them as text"
+        )
+        raise LabelError(
+            f"{name} row {row} holds {shown(array[row])}, which is not a class label; {fix}"
         )
     return present.astype(np.int64)
 
@@ -115,7 +130,8 @@ def union_of_values(values: Mapping[str, AnyArray]) -> AnyArray:
     if all(a.dtype.kind in "biu" for a in arrays):
         found = _distinct_integers(arrays)
         return found.astype(bool) if all(a.dtype.kind == "b" for a in arrays) else found
-    return np.unique(np.concatenate([np.unique(a) for a in arrays]))
+    # A set of Python strings is several times faster than a sort of them.
+    return np.array(sorted(set().union(*(set(a.tolist()) for a in arrays))))
 
 
 def _check_one_kind(values: Mapping[str, AnyArray]) -> None:
@@ -155,7 +171,7 @@ def look_up(values: AnyArray, classes: AnyArray, name: str) -> IntArray:
     if values.dtype.kind in "biu" and classes.dtype.kind in "biu":
         codes = _look_up_integers(values, classes.astype(np.int64))
     else:
-        codes = _look_up_sorted(values, classes)
+        codes = _look_up_text(values, classes)
     unknown = codes < 0
     if unknown.any():
         row = int(np.flatnonzero(unknown)[0])
@@ -179,6 +195,12 @@ def _look_up_integers(values: AnyArray, classes: IntArray) -> IntArray:
         return table[_offset(values, low)]
     outside = (values < low) | (values > high)
     return table[np.where(outside, high - low + 1, values.astype(np.int64) - low)]
+
+
+def _look_up_text(values: AnyArray, classes: AnyArray) -> IntArray:
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    found = (place.get(v, -1) for v in values.tolist())
+    return np.fromiter(found, dtype=np.intp, count=len(values))
 
 
 def _look_up_sorted(values: AnyArray, classes: AnyArray) -> IntArray:

@@ -6,12 +6,20 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate._columns import named, read_column, read_columns, shown
-from karat.exceptions import DataError, ProbabilityError, ScoreError, ShapeError, WeightError
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    ProbabilityError,
+    ScoreError,
+    ShapeError,
+    WeightError,
+)
 
 __all__ = [
     "check_finite_matrix",
     "check_number",
     "check_probabilities",
+    "check_rng",
     "check_scores",
     "check_weights",
 ]
@@ -61,7 +69,7 @@ def check_probabilities(
     proba: Frame, name: str, *, classes: AnyArray | None = None, n_classes: int | None = None
 ) -> FloatArray:
     """Check class probabilities: n×k, within [0, 1], each row summing to 1."""
-    columns, _ = read_columns(proba, name)
+    columns, names = read_columns(proba, name, each="column per class")
     k = n_classes if classes is None else len(classes)
     if k is not None and len(columns) != k:
         which = "" if classes is None else f" {named(list(classes))}"
@@ -69,10 +77,14 @@ def check_probabilities(
             f"{name} has {len(columns)} columns and there are {k} classes{which}; pass one "
             "column of probabilities per class, and classes= if some class does not occur here"
         )
+    if classes is not None:
+        columns = _in_class_order(columns, names, classes, name)
     precision = max((np.finfo(a.dtype).eps for a, _ in columns if a.dtype.kind == "f"), default=0.0)
     floats = [_as_floats_of(a, m, f"{name} column {j}") for j, (a, m) in enumerate(columns)]
     matrix = np.column_stack(floats)
-    outside = (matrix < 0) | (matrix > 1)
+    # Rounding of the type that was passed is fine: a float32 softmax does not sum to 1 exactly.
+    tolerance = max(1e-6, 4.0 * matrix.shape[1] * float(precision))
+    outside = (matrix < -tolerance) | (matrix > 1 + tolerance)
     if outside.any():
         row, column = (int(i) for i in np.argwhere(outside)[0])
         raise ProbabilityError(
@@ -80,15 +92,30 @@ def check_probabilities(
             "probabilities between 0 and 1. Apply a softmax, or pass labels"
         )
     sums = matrix.sum(axis=1)
-    # Rounding of the type that was passed is fine: a float32 softmax does not sum to 1 exactly.
-    wrong = np.abs(sums - 1.0) > max(1e-6, 4.0 * matrix.shape[1] * float(precision))
+    wrong = np.abs(sums - 1.0) > tolerance
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ProbabilityError(
             f"{name} row {row} sums to {sums[row]:.6g}; expected 1. Divide each row by its sum, "
             "or add the column that is missing"
         )
-    return matrix
+    return np.clip(matrix, 0.0, 1.0)
+
+
+def _in_class_order(
+    columns: list[Any], names: list[str], classes: AnyArray, name: str
+) -> list[Any]:
+    """Put columns that are named after the classes into the order of the classes."""
+    order = [str(c) for c in classes.tolist()]
+    known = [column for column in names if column in order]
+    if names == [str(j) for j in range(len(names))] or not known:
+        return columns  # positions, or names of another kind: the order is the user's word
+    if sorted(names) != sorted(order):
+        raise ColumnError(
+            f"{name} has the columns {named(names)} and the classes are {named(order)}; name "
+            "every column after its class, or none"
+        )
+    return [columns[names.index(c)] for c in order]
 
 
 def _as_floats_of(array: AnyArray, mask: AnyArray | None, name: str) -> FloatArray:
@@ -98,22 +125,42 @@ def _as_floats_of(array: AnyArray, mask: AnyArray | None, name: str) -> FloatArr
     return _as_floats(array, name, ProbabilityError)
 
 
-def check_number(value: Any, name: str, *, at_least: float | None = None) -> float:
+def check_number(
+    value: Any, name: str, *, at_least: float | None = None, at_most: float | None = None
+) -> float:
     """Check a single finite number."""
     wanted = "a finite number" if at_least is None else f"a number of at least {at_least:g}"
+    wanted += "" if at_most is None else f" and at most {at_most:g}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise DataError(f"{name} is {shown(value)}; expected {wanted}")
-    number = float(value)
-    if not np.isfinite(number) or (at_least is not None and number < at_least):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number) or (
+        (at_least is not None and number < at_least) or (at_most is not None and number > at_most)
+    ):
         raise DataError(f"{name} is {shown(value)}; expected {wanted}")
     return number
+
+
+def check_rng(rng: Any) -> np.random.Generator:
+    """Return a generator from a seed, a generator or nothing."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"rng is {shown(rng)}; expected a whole number, a numpy Generator or None"
+        ) from error
 
 
 def check_finite_matrix(values: Any, name: str) -> FloatArray:
     """Check a small matrix of numbers, such as the weights of a metric."""
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
         matrix = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(f"{name} is {shown(values)}; expected a matrix of numbers") from error
     if not np.isfinite(matrix).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(matrix))[0])

@@ -22,10 +22,18 @@ def check_same_length(**arrays: Any) -> None:
 
 
 def is_matrix(values: Any) -> bool:
-    """Return whether ``values`` has more than one column (class probabilities, not labels)."""
+    """Return whether ``values`` has several columns of numbers: probabilities, not labels."""
+    if isinstance(values, list | tuple):
+        first = values[0] if values else None
+        return hasattr(first, "__len__") and not isinstance(first, str | bytes) and len(first) > 1
+    if isinstance(values, np.ndarray):
+        return values.ndim > 1 and values.shape[1] > 1
+    import narwhals as nw
+
+    seen = nw.from_native(values, pass_through=True)
+    if isinstance(seen, nw.DataFrame | nw.LazyFrame):
+        kinds = list(seen.collect_schema().values())
+        # A frame with a column that is no number cannot be probabilities: someone passed a table.
+        return len(kinds) > 1 and all(kind.is_numeric() for kind in kinds)
     shape = getattr(values, "shape", None)
-    if isinstance(shape, tuple) and shape and all(isinstance(s, int) for s in shape):
-        return len(shape) > 1 and shape[1] > 1
-    if isinstance(values, list | tuple) and values:
-        return isinstance(values[0], list | tuple | np.ndarray) and len(values[0]) > 1
-    return False
+    return isinstance(shape, tuple) and len(shape) > 1 and shape[1] > 1

@@ -28,11 +28,15 @@ def encode_weak_labels(
     name: str = "weak_labels",
 ) -> WeakLabels:
     """Encode a vote matrix; ``also`` holds label columns whose values count as classes too."""
-    columns, names = read_columns(weak_labels, name, null=-1)
+    columns, names = read_columns(weak_labels, name, null=-1, each="column per labeler")
     votes = [_votes(a, m, f"{name} column {c!r}") for (a, m), c in zip(columns, names, strict=True)]
     order = check_classes(classes) if classes is not None else _classes_of(votes, names, also, name)
-    if order.dtype.kind != "U" and (order == -1).any():
-        raise LabelError("classes holds -1, which means that a labeler abstains; leave it out")
+    if (order == ("-1" if order.dtype.kind == "U" else -1)).any():
+        source = "classes" if classes is not None else " and ".join(also or ())
+        raise LabelError(
+            f"{source} holds the label -1, which in {name} means that a labeler abstains; give "
+            "that class another name"
+        )
     if order.dtype.kind in "iu" and np.array_equal(order, np.arange(len(order))):
         codes = _already_codes(weak_labels, len(order))
         if codes is not None:
@@ -98,7 +102,7 @@ def _distinct(values: AnyArray, abstains: BoolArray) -> AnyArray:
 
 def _already_codes(weak_labels: Any, n_classes: int) -> IntArray | None:
     """Return an integer matrix as it is, if its values are the codes: no copy for large data."""
-    if type(weak_labels) is not np.ndarray or weak_labels.dtype.kind not in "iu":
+    if type(weak_labels) is not np.ndarray or not np.can_cast(weak_labels.dtype, np.int64):
         return None
     return weak_labels if int(weak_labels.max()) < n_classes else None
 

@@ -53,7 +53,7 @@ def _folder() -> Path:
 def _find(folder: Path, name: str, table: str | None) -> Path:
     datasets = sorted(path.name for path in folder.iterdir() if path.is_dir())
     if name not in datasets:
-        close = get_close_matches(name, datasets, n=3)
+        close = get_close_matches(str(name), datasets, n=3)
         meant = (
             f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are {datasets}"
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._frozen import Frozen, frozen_array
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate import check_finite_matrix
+from karat._validate import check_finite_matrix, check_number, check_rng
 from karat.exceptions import DataError, MetricError, ShapeError
 from karat.metrics import Metric
 
@@ -49,12 +49,15 @@ class LogisticLaw(Frozen):
         checked = check_finite_matrix(slopes, "slopes")
         if checked.ndim != 1 or len(checked) < 2:
             raise ShapeError(f"slopes has shape {checked.shape}; expected one slope per class")
+        if np.abs(checked).max() > 1e4:
+            raise DataError(f"slopes holds {np.abs(checked).max():g}; expected at most 10000")
         object.__setattr__(self, "slopes", frozen_array(checked))
 
     @classmethod
     def binary(cls, a: float = 5.0) -> "LogisticLaw":
         """Return the law of section 3.6.1; a larger ``a`` means less noise in the labels."""
-        return cls([-a, a])
+        slope = check_number(a, "a")
+        return cls([-slope, slope])
 
     @property
     def n_classes(self) -> int:
@@ -68,7 +71,7 @@ class LogisticLaw(Frozen):
 
     def proba(self, x: Any) -> FloatArray:
         """Return ``P(Y=i | x)`` for each x: shape (n, k)."""
-        points = np.asarray(x, dtype=np.float64)
+        points = check_finite_matrix(x, "x")
         log_share = -np.logaddexp(0.0, self.slopes * points[..., None])
         share = np.exp(log_share - log_share.max(axis=-1, keepdims=True))
         return np.asarray(share / share.sum(axis=-1, keepdims=True))
@@ -77,9 +80,9 @@ class LogisticLaw(Frozen):
         self, n: int, *, rng: int | np.random.Generator | None = None
     ) -> tuple[FloatArray, IntArray]:
         """Draw n items: x and y."""
-        if n < 1:
-            raise DataError(f"n is {n}; expected at least 1")
-        generator = np.random.default_rng(rng)
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise DataError(f"n is {n!r}; expected a whole number of at least 1")
+        generator = check_rng(rng)
         x = generator.uniform(-1.0, 1.0, size=n)
         cumulative = self.proba(x).cumsum(axis=1)
         y = (generator.random((n, 1)) > cumulative).sum(axis=1)

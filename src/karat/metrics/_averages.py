@@ -9,6 +9,8 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.exceptions import MetricError
 from karat.metrics._base import Metric
+from karat.metrics._linear import LinearMetric
+from karat.metrics._linear_fractional import LinearFractionalMetric
 
 __all__ = ["Macro", "Micro", "macro", "micro"]
 
@@ -99,6 +101,23 @@ class Micro(_Average):
         tables = _one_vs_rest(confusions)
         slope = self.metric._gradients(tables.mean(axis=1))[:, None] / tables.shape[1]
         return _pulled_back(np.broadcast_to(slope, tables.shape))
+
+    def for_classes(self, n_classes: int) -> Metric:
+        """Return a pooled linear or linear-fractional metric as one on k classes."""
+        inner = self.metric.for_classes(2)
+        if isinstance(inner, LinearMetric):
+            return LinearMetric(self._pooled(inner.weights, n_classes), name=self.title)
+        if isinstance(inner, LinearFractionalMetric):
+            numerator, denominator = (
+                self._pooled(part, n_classes) for part in (inner.numerator, inner.denominator)
+            )
+            return LinearFractionalMetric(numerator, denominator, inner.constant, name=self.title)
+        return self
+
+    @staticmethod
+    def _pooled(coefficients: FloatArray, n_classes: int) -> FloatArray:
+        each = np.broadcast_to(coefficients / n_classes, (1, n_classes, 2, 2))
+        return np.asarray(_pulled_back(each)[0])
 
     def describe(self, classes: Sequence[Any] | None = None) -> str:
         """Say in words what is pooled."""

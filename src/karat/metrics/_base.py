@@ -1,9 +1,10 @@
 """What every metric can do."""
 
 import json
+import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import binary_order, check_classes, check_confusions, encode_labels, is_matrix
 from karat.exceptions import MetricError, UndefinedMetricWarning
 from karat.metrics._equivalence import affinely_related
+from karat.metrics._scorer import MetricScorer
 from karat.statistics import confusion as count_confusion
 
 if TYPE_CHECKING:
@@ -26,11 +28,15 @@ SCHEMA_VERSION = 1
 
 def warn_undefined(name: str, undefined: BoolArray, convention: str) -> None:
     """Warn that a value is a convention; call only where ``undefined`` has a true entry."""
+    # Point at the caller's line, however deep inside karat the value is computed.
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("karat."):
+        level, frame = level + 1, frame.f_back
     warnings.warn(
         f"{name} is undefined on {int(undefined.sum())} of {undefined.size} confusions "
         f"(a denominator is 0); {convention}",
         UndefinedMetricWarning,
-        stacklevel=5,
+        stacklevel=level,
     )
 
 
@@ -76,6 +82,9 @@ class Metric(Frozen):
             (``P(G=g, Y=i, Ŷ=j)``) or each; the value of a group is that within the group.
         """
         stack, single = self._checked(confusion)
+        empty = np.isnan(stack).all(axis=(1, 2))
+        if empty.any():
+            warn_undefined(self.title, empty, "it is NaN for a group without weight")
         values = self._values(stack)
         return float(values[0]) if single else values
 
@@ -107,8 +116,8 @@ class Metric(Frozen):
         if self.n_classes in (None, n_classes):
             return self
         hint = (
-            f"average it over the classes with macro({self.title}) or micro({self.title})"
-            if self.n_classes == 2 and n_classes > 2
+            f"average it over the classes with macro(...) or micro(...) of {self.title}"
+            if self.kind == "linear-fractional" and self.n_classes == 2 and n_classes > 2
             else "pass a metric for that many classes, or classes= to say which classes there are"
         )
         raise MetricError(
@@ -152,7 +161,7 @@ class Metric(Frozen):
         self, y_true: Column, y_pred: Column | Frame, classes: Column | None, pos_label: Any
     ) -> AnyArray | Column | None:
         """Return the class order to count with: the positive class last."""
-        if pos_label is None:
+        if pos_label is None or self.n_classes not in (None, 2):
             return classes
         if classes is not None:
             return binary_order(check_classes(classes), pos_label, name="classes")
@@ -165,16 +174,13 @@ class Metric(Frozen):
             )
         return binary_order(found, pos_label, name="y_true and y_pred")
 
-    def as_scorer(
-        self, *, classes: Column | None = None, pos_label: Any = None
-    ) -> Callable[..., float]:
+    def as_scorer(self, *, classes: Column | None = None, pos_label: Any = None) -> MetricScorer:
         """Return a scikit-learn scorer for `cross_val_score`, `GridSearchCV` and the like.
 
         Parameters
         ----------
         classes : column (k,), optional
-            The classes in the order of the metric. Needed where a fold may lack one of them and
-            the metric is for a fixed number of classes.
+            The classes in the order of the metric; by default those of the fitted estimator.
         pos_label : label, optional
             The positive class of a metric for two classes.
 
@@ -188,12 +194,7 @@ class Metric(Frozen):
         >>> cross_val_score(GaussianNB(), X, y, scoring=g_mean.as_scorer()).mean().round(2)
         np.float64(0.93)
         """
-        from sklearn.metrics import make_scorer
-
-        given = {"classes": classes, "pos_label": pos_label}
-        options = {name: value for name, value in given.items() if value is not None}
-        scorer: Callable[..., float] = make_scorer(self.score, **options)
-        return scorer
+        return MetricScorer(self, classes, pos_label)
 
     def bayes_classifier(self, classes: Column | None = None) -> "BayesClassifier":
         """Return the classifier that maximises the metric when probabilities are known.
@@ -224,6 +225,8 @@ class Metric(Frozen):
         >>> accuracy.equivalent(weighted_accuracy([1, 5]))
         False
         """
+        if not isinstance(other, Metric):
+            raise MetricError(f"a metric can be equivalent to a metric, and not to {other!r}")
         sizes = {m.n_classes for m in (self, other)} - {None}
         if len(sizes) > 1:
             return False

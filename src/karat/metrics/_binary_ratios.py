@@ -35,7 +35,7 @@ def f_beta(beta: float) -> LinearFractionalMetric:
     >>> round(f_beta(1)([[0.5, 0.2], [0.1, 0.2]]), 4)
     0.5714
     """
-    squared = check_number(beta, "beta", at_least=0.0) ** 2
+    squared = check_number(beta, "beta", at_least=0.0, at_most=1e6) ** 2
     return LinearFractionalMetric(
         [[0, 0], [0, 1 + squared]], [[0, 1], [squared, 1 + squared]], name=f"F{beta:g}"
     )

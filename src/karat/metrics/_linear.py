@@ -55,7 +55,7 @@ class LinearMetric(Metric):
 
     def __init__(self, weights: Frame, name: str | None = None) -> None:
         object.__setattr__(self, "weights", square_matrix(weights, "weights"))
-        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "name", None if name is None else str(name))
 
     @property
     def title(self) -> str:

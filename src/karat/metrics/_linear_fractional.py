@@ -59,12 +59,14 @@ class LinearFractionalMetric(Metric):
                 f"numerator has shape {top.shape} and denominator {bottom.shape}; expected the same"
             )
         offset = check_number(constant, "constant")
-        if not bottom.any() and not offset:
-            raise MetricError("denominator and constant are 0; give the ratio a denominator")
+        if not (bottom + offset).any():  # confusions sum to 1, so this is the whole denominator
+            raise MetricError(
+                "denominator and constant are 0 together; give the ratio a denominator"
+            )
         object.__setattr__(self, "numerator", top)
         object.__setattr__(self, "denominator", bottom)
         object.__setattr__(self, "constant", offset)
-        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "name", None if name is None else str(name))
 
     @property
     def title(self) -> str:
@@ -98,11 +100,11 @@ class LinearFractionalMetric(Metric):
         """Return the same function with no constant and coefficients of norm 1.
 
         Confusions sum to 1, so the constant can be added to every coefficient of the denominator.
-        The sign is such that the denominator's coefficients do not sum to less than 0.
+        The sign is such that the denominator's first coefficient that is not 0 is positive.
         """
         denominator = self.denominator + self.constant
         size = np.sqrt(np.sum(self.numerator**2) + np.sum(denominator**2))
-        size = -size if denominator.sum() < 0 else size
+        size *= np.sign(denominator[denominator != 0][0])
         return LinearFractionalMetric(self.numerator / size, denominator / size, name=self.name)
 
     def describe(self, classes: Sequence[Any] | None = None) -> str:

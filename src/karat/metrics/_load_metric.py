@@ -49,7 +49,7 @@ def load_metric(text_or_path: str | PathLike[str]) -> Metric:
     is_text = isinstance(text_or_path, str) and text_or_path.lstrip()[:1] in ("{", "")
     try:
         text = str(text_or_path) if is_text else Path(text_or_path).read_text(encoding="utf-8")
-    except (OSError, TypeError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise MetricError(
             f"{text_or_path!r} is neither the JSON of a metric nor a readable file ({error})"
         ) from error
@@ -72,7 +72,7 @@ def metric_from_dict(data: Any) -> Metric:
             f"the metric has schema version {data.get('version')!r} and this karat reads "
             f"{SCHEMA_VERSION}; update karat or save the metric again"
         )
-    if data.get("kind") not in _KINDS:
+    if not isinstance(data.get("kind"), str) or data["kind"] not in _KINDS:
         raise MetricError(
             f"the metric has the kind {data.get('kind')!r}; expected one of {sorted(_KINDS)}"
         )

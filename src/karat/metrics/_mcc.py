@@ -31,8 +31,7 @@ class MCC(Metric):
     def _values(self, confusions: FloatArray) -> FloatArray:
         top, p_spread, t_spread = _parts(confusions)
         product = p_spread * t_spread
-        # One class alone leaves a rounding error instead of 0.
-        undefined = np.minimum(p_spread, t_spread) <= 1e-15
+        undefined = np.minimum(p_spread, t_spread) <= 0
         if undefined.any():
             warn_undefined(self.title, undefined, "it is set to 0 there")
         return np.asarray(np.where(undefined, 0.0, top / np.sqrt(np.where(undefined, 1, product))))
@@ -59,11 +58,29 @@ class MCC(Metric):
 
 
 def _parts(confusions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return numerator, spread of the predictions and spread of the truth."""
-    total = confusions.sum(axis=(1, 2))
+    """Return numerator, spread of the predictions and spread of the truth.
+
+    Written as sums of products of unlike classes, which lose no digits where one class is rare:
+    s² − p·p is Σ_i p_i (s − p_i), and the numerator is Σ_{i≠j} (C_ii C_jj − C_ij C_ji) plus the
+    other products of a diagonal entry and one that shares neither its row nor its column.
+    """
     t, p = confusions.sum(axis=2), confusions.sum(axis=1)
-    top = np.trace(confusions, axis1=1, axis2=2) * total - np.sum(t * p, axis=1)
-    return top, total**2 - np.sum(p * p, axis=1), total**2 - np.sum(t * t, axis=1)
+    right = np.diagonal(confusions, axis1=1, axis2=2)
+    wrong = confusions - right[:, :, None] * np.eye(confusions.shape[-1])
+    missed, called = wrong.sum(axis=2), wrong.sum(axis=1)
+    # s·Σ C_ii − Σ t_i p_i, with t_i p_i = (C_ii + missed_i)(C_ii + called_i) and
+    # s − C_ii − missed_i − called_i = the mass outside row and column i.
+    outside = _others(right) + wrong.sum(axis=(1, 2))[:, None] - missed - called
+    top = np.sum(right * outside, axis=1) - np.sum(missed * called, axis=1)
+    return top, np.sum(p * _others(p), axis=1), np.sum(t * _others(t), axis=1)
+
+
+def _others(values: FloatArray) -> FloatArray:
+    """Return, for each class, the sum over the other classes, without a subtraction."""
+    k = values.shape[-1]
+    before = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)[:, : k - 1]], 1)
+    after = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+    return before + np.concatenate([after[:, 1:], np.zeros((len(values), 1))], axis=1)
 
 
 mcc = MCC()

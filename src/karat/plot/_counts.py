@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._typing import AnyArray
-from karat.plot._style import COLORS, GRID, new_axes, quiet
+from karat.plot._style import COLORS, GRID, literal, new_axes, quiet
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def draw_table(result: Confusion | Rates, ax: "Axes | None" = None) -> "Axes":
     """Draw the table, truth in rows; shade is the share of the true class, groups added up."""
     pooled = result.pooled()
     k = len(pooled.classes)
-    ax = new_axes(ax, (2.2 + 0.7 * k, 1.6 + 0.6 * k))
+    ax = new_axes(ax, (2.2 + 0.7 * min(k, 15), 1.6 + 0.6 * min(k, 15)))
     shares = np.nan_to_num(pooled.rates)
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     if k <= 12:
@@ -29,9 +29,10 @@ def draw_table(result: Confusion | Rates, ax: "Axes | None" = None) -> "Axes":
             text = f"{count:,.6g}" if isinstance(pooled, Confusion) else f"{shares[i, j]:.2f}"
             color = "white" if shares[i, j] > 0.6 else "black"
             ax.text(j, i, text, ha="center", va="center", color=color)
-    names = [str(c) for c in pooled.classes]
-    ax.set_xticks(range(k), names, rotation=90 if k > 6 else 0)
-    ax.set_yticks(range(k), names)
+    shown = range(0, k, -(-k // 40))  # at most forty names fit
+    names = [literal(pooled.classes[i]) for i in shown]
+    ax.set_xticks(list(shown), names, rotation=90 if k > 6 else 0)
+    ax.set_yticks(list(shown), names)
     ax.set_xlabel("predicted")
     ax.set_ylabel("truth")
     ax.set_title("Items" if isinstance(pooled, Confusion) else "Share of each true class")
@@ -56,7 +57,7 @@ def draw_pattern_counts(result: PatternCounts, ax: "Axes | None" = None) -> "Axe
     for j, label in enumerate(result.classes):
         ax.barh(
             range(len(top)), counts[top, j], left=left, color=COLORS[j % len(COLORS)],
-            hatch="" if j < len(COLORS) else "//", label=f"predicted {label}",
+            hatch="" if j < len(COLORS) else "//", label=f"predicted {literal(label)}",
         )  # fmt: skip
         left += counts[top, j]
     ax.legend(frameon=False)
@@ -67,7 +68,7 @@ def draw_pattern_counts(result: PatternCounts, ax: "Axes | None" = None) -> "Axe
 def _bars(ax: "Axes | None", patterns: AnyArray, classes: AnyArray) -> Any:
     """Return axes whose rows are named by votes; a dot stands for abstaining."""
     ax = new_axes(ax, (6.0, 1.2 + 0.27 * len(patterns)))
-    names = np.append(classes.astype(str), "·")
+    names = np.array([*(literal(c) for c in classes), "·"])
     ax.set_yticks(range(len(patterns)), [" ".join(names[row]) for row in patterns])
     return ax
 
@@ -89,8 +90,9 @@ def draw_roc(result: RocCounts, ax: "Axes | None" = None) -> "Axes":
         fpr = tables[:, 0, 1] / tables[:, 0].sum(axis=1)
     ax.plot([0, 1], [0, 1], color=GRID, linestyle=":", label="chance")
     ax.plot(fpr, tpr, color=COLORS[0], label="scores")
-    ax.set_xlabel(f"share of {result.classes[0]} called {result.classes[1]}")
-    ax.set_ylabel(f"share of {result.classes[1]} found")
+    negative, positive = (literal(c) for c in result.classes)
+    ax.set_xlabel(f"share of {negative} called {positive}")
+    ax.set_ylabel(f"share of {positive} found")
     ax.set_aspect("equal")
     ax.legend(frameon=False, loc="lower right")
     quiet(ax)

@@ -7,13 +7,18 @@ from karat._extras import require
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLORS", "GRID", "INK", "MARKERS", "new_axes", "quiet"]
+__all__ = ["COLORS", "GRID", "INK", "MARKERS", "literal", "new_axes", "quiet"]
 
 # Okabe and Ito's palette: tells apart for colour-blind readers. Yellow is too faint for lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#222222"
 GRID = "#9aa0a6"
+
+
+def literal(name: Any) -> str:
+    """Return a name as matplotlib must be told it, so that a dollar is a dollar."""
+    return str(name).replace("$", r"\$")
 
 
 def new_axes(ax: "Axes | None", size: tuple[float, float] = (5.0, 4.0)) -> Any:

@@ -20,6 +20,11 @@ def union(a: AnyArray, b: AnyArray, what: str) -> tuple[AnyArray, IntArray, IntA
         )
     if np.array_equal(a, b):
         return a, np.arange(len(a)), np.arange(len(b))
+    if set(a.tolist()) == set(b.tolist()):
+        raise LabelError(
+            f"one part has the {what} {a.tolist()} and the other {b.tolist()}: the same in another "
+            "order. Count both with the same classes="
+        )
     for labels, other in ((a, b), (b, a)):
         if np.isin(other, labels).all():  # keep an order that was chosen, where one part has it
             place = {label: i for i, label in enumerate(labels.tolist())}

@@ -13,10 +13,13 @@ from karat._validate import (
     is_matrix,
     require_two_classes,
 )
+from karat.exceptions import DataError
 from karat.statistics._kernels import distinct_rows, joint_counts, soft_counts
 from karat.statistics.result import PatternCounts
 
 __all__ = ["pattern_counts"]
+
+_MOST_CELLS = 1 << 28
 
 
 def pattern_counts(
@@ -77,6 +80,13 @@ def pattern_counts(
     )
     ids, first = distinct_rows(votes.codes, len(votes.classes) + 1)
     codes, sizes = [ids], [len(first)]
+    cells = len(first) * len(votes.classes) * (1 if group_names is None else len(group_names))
+    if cells > _MOST_CELLS:
+        raise DataError(
+            f"{len(first):,} patterns, {len(votes.classes)} classes and "
+            f"{1 if group_names is None else len(group_names):,} groups make {cells:,} cells; "
+            f"expected at most {_MOST_CELLS:,}. Count the groups apart, or use fewer labelers"
+        )
     if group_codes is not None and group_names is not None:
         codes, sizes = [group_codes, ids], [len(group_names), len(first)]
     if soft:

@@ -38,6 +38,9 @@ class _LabelTable(Result):
         """Number of items, or the sum of their weights."""
         return float(self.counts.sum())
 
+    def __radd__(self, other: object) -> Self:
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
+
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             return NotImplemented
@@ -115,6 +118,8 @@ class Confusion(_LabelTable):
 
     def _table(self) -> list[tuple[str, str]]:
         pooled = self.pooled()
+        if len(pooled.classes) > 12:
+            return []  # a summary is all that a notebook can show of a large table
         return [
             (
                 f"truth {label}",
@@ -204,6 +209,9 @@ class Patterns(Result):
         table = np.array([*self.classes.tolist(), None], dtype=object)
         return np.asarray(table[self.patterns])
 
+    def __radd__(self, other: object) -> "Patterns":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
+
     def __add__(self, other: "Patterns") -> "Patterns":
         if not isinstance(other, Patterns):
             return NotImplemented
@@ -268,6 +276,9 @@ class PatternCounts(Result):
     def joint(self) -> FloatArray:
         """``joint[z, j] = P(Z=z, Ŷ=j)``; with groups ``joint[g, z, j] = P(G=g, Z=z, Ŷ=j)``."""
         return np.asarray(self.counts / self.counts.sum())
+
+    def __radd__(self, other: object) -> "PatternCounts":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
 
     def __add__(self, other: "PatternCounts") -> "PatternCounts":
         if not isinstance(other, PatternCounts):
@@ -335,6 +346,9 @@ class RocCounts(Result):
         tn = np.concatenate([[0], np.cumsum(self.negatives)])
         table = np.array([[tn, tn[-1] - tn], [fn, fn[-1] - fn]]) / (fn[-1] + tn[-1])
         return np.moveaxis(table, -1, 0)
+
+    def __radd__(self, other: object) -> "RocCounts":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
 
     def __add__(self, other: "RocCounts") -> "RocCounts":
         if not isinstance(other, RocCounts):

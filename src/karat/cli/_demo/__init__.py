@@ -4,6 +4,7 @@ from pathlib import Path
 
 from karat.cli._demo._models import train_models
 from karat.cli._demo._which_metric import which_metric
+from karat.exceptions import DataError
 from karat.report import render_report
 
 __all__ = ["run_demo"]
@@ -23,6 +24,7 @@ def run_demo(output: Path, *, quiet: bool = False) -> None:
     from rich.console import Console
 
     console = Console(quiet=quiet)
+    _prepare(output)
     with console.status("training two classifiers"):
         models = train_models()
     sections = []
@@ -31,6 +33,17 @@ def run_demo(output: Path, *, quiet: bool = False) -> None:
             section = answer(models)
         console.print(f"\n[bold]{section.question}[/bold]\n{section.answer}")
         sections.append(section)
-    output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(render_report(_TITLE, _INTRODUCTION, sections), encoding="utf-8")
     console.print(f"\nThe whole answer, with pictures: [bold]{output}[/bold]")
+
+
+def _prepare(output: Path) -> None:
+    """Make sure that the page can be written before any work is done."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with output.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise DataError(
+            f"{str(output)!r} cannot be written ({error}); pass another --output"
+        ) from error
