@@ -11,12 +11,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat import cli, datasets, exceptions, metrics, plot, report, statistics
+    from karat import (
+        bounds,
+        cli,
+        datasets,
+        exceptions,
+        metrics,
+        plot,
+        report,
+        statistics,
+        weak,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "__version__",
+    "bounds",
     "cli",
     "datasets",
     "exceptions",
@@ -24,6 +35,7 @@ __all__ = [
     "plot",
     "report",
     "statistics",
+    "weak",
 ]
 
 

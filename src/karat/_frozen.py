@@ -81,7 +81,7 @@ class Frozen:
 
 def _thaw(kind: type, values: dict[str, Any]) -> Any:
     """Build a frozen value from its fields."""
-    value = object.__new__(kind)
+    value: Any = object.__new__(kind)
     for name, field in values.items():
         frozen = frozen_array(field) if isinstance(field, np.ndarray) else field
         object.__setattr__(value, name, frozen)

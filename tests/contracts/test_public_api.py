@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import karat
+from karat import bounds, weak
 from karat._result import Result
 from karat.metrics import Metric
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -54,7 +55,7 @@ def test_everything_is_exported_once():
 def test_private_modules_list_what_they_share():
     """A star in any module of karat would bring in only what it means to share."""
     for info in pkgutil.walk_packages(karat.__path__, "karat."):
-        if info.name.rpartition(".")[2] in {"_kernels", "_app"}:
+        if info.name.rpartition(".")[2] in {"_kernels", "_app"} or info.name.endswith("_kernels"):
             continue
         module = importlib.import_module(info.name)
         assert all(hasattr(module, name) for name in module.__all__), info.name
@@ -95,7 +96,24 @@ def test_typed(package, name):
 
 
 VOTES = [[0, 1, -1], [1, 1, 0], [0, 1, -1]]
+PROBA = [[0.8, 0.2], [0.1, 0.9], [0.8, 0.2]]
+PREDICTED = [0, 1, 1]
+BOUND = (PREDICTED, VOTES, PROBA)
+OPTIONS = {"metric": "accuracy", "classes": [0, 1], "rng": 0}
 EXAMPLES = {
+    "PerformanceBounds": lambda: bounds.performance_bounds(
+        *BOUND, groups=["a", "b", "a"], y_true=[0, 1, 0], **OPTIONS
+    ),
+    "DifferenceBounds": lambda: bounds.difference_bounds([0, 0, 1], *BOUND, **OPTIONS),
+    "ExpectationBounds": lambda: bounds.expectation_bounds(PROBA, VOTES, PROBA, classes=[0, 1]),
+    "BoundsCurve": lambda: bounds.bounds_curve([0.1, 0.7, 0.3], VOTES, PROBA, **OPTIONS),
+    "ModelRanking": lambda: bounds.rank_models(
+        {"a": PREDICTED, "b": [0, 1, 0]}, VOTES, PROBA, **OPTIONS
+    ),
+    "WeakLabelValue": lambda: bounds.weak_label_value(*BOUND, **OPTIONS),
+    "RobustnessCurve": lambda: bounds.robustness_curve(*BOUND, claim=0.1, **OPTIONS),
+    "LabelModelCheck": lambda: weak.check_label_model(VOTES, PROBA, classes=[0, 1]),
+    "VoteDiagnostics": lambda: weak.vote_diagnostics(VOTES),
     "Confusion": lambda: confusion([0, 1, 1], [0, 1, 0], groups=["a", "b", "a"]),
     "Rates": lambda: rates([0, 1, 1], [0, 1, 0]),
     "Patterns": lambda: patterns(VOTES),

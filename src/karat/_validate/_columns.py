@@ -70,13 +70,13 @@ def read_columns(
         return columns, [str(c) for c in frame.columns]
     _refuse_what_is_no_column(values, name)
     array, mask = _plain_array(values, name)
+    if array.shape[0] == 0:
+        raise EmptyDataError(f"{name} has no rows; pass at least one")
     if array.ndim != 2:
         raise ShapeError(
             f"{name} has shape {array.shape}; expected one row per item and one {each}, "
             "shape (n, m)"
         )
-    if array.shape[0] == 0:
-        raise EmptyDataError(f"{name} has no rows; pass at least one")
     if array.shape[1] == 0:
         raise ShapeError(f"{name} has no columns; pass at least one")
     names = [str(j) for j in range(array.shape[1])]

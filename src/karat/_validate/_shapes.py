@@ -24,7 +24,7 @@ def check_same_length(**arrays: Any) -> None:
 def is_matrix(values: Any) -> bool:
     """Return whether ``values`` has several columns of numbers: probabilities, not labels."""
     if isinstance(values, list | tuple):
-        first = values[0] if values else None
+        first: Any = values[0] if values else 0
         return hasattr(first, "__len__") and not isinstance(first, str | bytes) and len(first) > 1
     if isinstance(values, np.ndarray):
         return values.ndim > 1 and values.shape[1] > 1

@@ -52,3 +52,39 @@ def doctor(
     from karat.cli._doctor import run_doctor
 
     run_doctor(as_json=as_json)
+
+
+@app.command()
+def bounds(
+    file: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row per item.")],
+    pred: Annotated[
+        list[str] | None, typer.Option(help="Column of predictions; repeat for several models.")
+    ] = None,
+    weak: Annotated[
+        list[str] | None, typer.Option(help="Column of a weak labeler; -1 or empty abstains.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of true labels, empty where unknown.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="Column of groups to bound apart.")] = None,
+    metric: Annotated[
+        str, typer.Option(help="Name of a metric, or a .json file that holds one.")
+    ] = "accuracy",
+    label_model: Annotated[
+        str, typer.Option(help="dawid-skene, majority or triplet.")
+    ] = "dawid-skene",
+    robustness: Annotated[
+        float, typer.Option(help="Total variation by which the label model may be off.")
+    ] = 0.0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write an HTML report here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Bound how good predictions can and must be, from weak labels and no gold."""
+    from karat.cli._bounds import run_bounds
+
+    run_bounds(
+        file, pred=pred or [], weak=weak or [], label=label, group=group, metric=metric,
+        label_model=label_model, robustness=robustness, output=output, as_json=as_json,
+    )  # fmt: skip

@@ -82,7 +82,7 @@ class Metric(Frozen):
             (``P(G=g, Y=i, Ŷ=j)``) or each; the value of a group is that within the group.
         """
         stack, single = self._checked(confusion)
-        empty = np.isnan(stack).all(axis=(1, 2))
+        empty = np.asarray(np.isnan(stack).all(axis=(1, 2)))
         if empty.any():
             warn_undefined(self.title, empty, "it is NaN for a group without weight")
         values = self._values(stack)

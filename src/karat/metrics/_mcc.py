@@ -80,7 +80,7 @@ def _others(values: FloatArray) -> FloatArray:
     k = values.shape[-1]
     before = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)[:, : k - 1]], 1)
     after = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
-    return before + np.concatenate([after[:, 1:], np.zeros((len(values), 1))], axis=1)
+    return np.asarray(before + np.concatenate([after[:, 1:], np.zeros((len(values), 1))], 1))
 
 
 mcc = MCC()

@@ -4,8 +4,26 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from karat._result import Result
+from karat.bounds import (
+    BoundsCurve,
+    DifferenceBounds,
+    ExpectationBounds,
+    ModelRanking,
+    PerformanceBounds,
+    RobustnessCurve,
+    WeakLabelValue,
+)
+from karat.plot._bounds import (
+    draw_curve,
+    draw_interval,
+    draw_ranking,
+    draw_robustness,
+    draw_value,
+)
 from karat.plot._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
+from karat.plot._weak import draw_check, draw_diagnostics
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
+from karat.weak import LabelModelCheck, VoteDiagnostics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,3 +45,12 @@ draw.register(Rates, draw_table)
 draw.register(Patterns, draw_patterns)
 draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
+draw.register(PerformanceBounds, draw_interval)
+draw.register(DifferenceBounds, draw_interval)
+draw.register(ExpectationBounds, draw_interval)
+draw.register(BoundsCurve, draw_curve)
+draw.register(ModelRanking, draw_ranking)
+draw.register(WeakLabelValue, draw_value)
+draw.register(RobustnessCurve, draw_robustness)
+draw.register(LabelModelCheck, draw_check)
+draw.register(VoteDiagnostics, draw_diagnostics)

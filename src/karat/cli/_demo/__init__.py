@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from karat.cli._demo._models import train_models
+from karat.cli._demo._no_labels import no_labels
 from karat.cli._demo._which_metric import which_metric
 from karat.exceptions import DataError
 from karat.report import render_report
@@ -16,7 +17,7 @@ _INTRODUCTION = (
     "answers it with its uncertainty."
 )
 # One function per section, in the order of the page; each takes the models and gives a Section.
-_SECTIONS = (which_metric,)
+_SECTIONS = (which_metric, no_labels)
 
 
 def run_demo(output: Path, *, quiet: bool = False) -> None:

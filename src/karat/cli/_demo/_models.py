@@ -16,6 +16,12 @@ class Models:
     y_true: AnyArray
     scores: dict[str, FloatArray]
     positive: str
+    classes: AnyArray
+    measurements: dict[str, FloatArray]
+
+    def predict(self, name: str) -> AnyArray:
+        """Return one classifier's most probable class of each item."""
+        return np.asarray(self.classes[(self.scores[name] >= 0.5).astype(int)])
 
 
 def train_models() -> Models:
@@ -39,4 +45,10 @@ def train_models() -> Models:
         name: cross_val_predict(model, X, y, cv=folds, method="predict_proba")[:, 1]
         for name, model in candidates.items()
     }
-    return Models(y_true=np.asarray(y), scores=scores, positive="malignant")
+    return Models(
+        y_true=np.asarray(y),
+        scores=scores,
+        positive="malignant",
+        classes=np.array(["benign", "malignant"]),
+        measurements=dict(zip(map(str, data.feature_names), data.data.T, strict=True)),
+    )

@@ -1,0 +1,43 @@
+"""Weak supervision (seed 000): Tables 1, 3, 5 and 6, Figures 1 and 3, and coverage.
+
+Prints the paper's figures beside karat's. The data are those of `karat.datasets.load_shared`, in
+the folder that the environment variable KARAT_DATA names. Exits with 1 if a promised figure is
+missed.
+
+Usage: python reproductions/weak_supervision.py [--quick]
+"""
+
+import argparse
+import sys
+import time
+
+from _show import say, verdict
+from _weak_data import feature_name
+from _weak_figures import run_figures
+from _weak_selection import run_selection
+from _weak_sparse import run_sparse
+from _weak_tables import run_tables
+from threadpoolctl import threadpool_limits
+
+
+def main() -> int:
+    """Run every part and return the exit code."""
+    parser = argparse.ArgumentParser(description="Weak supervision: the paper beside karat.")
+    parser.add_argument("--quick", action="store_true", help="fewer datasets, models and seeds")
+    quick: bool = parser.parse_args().quick
+    start = time.perf_counter()
+    say(f"Features: {feature_name(quick=quick)}.")
+    if quick:
+        say("--quick leaves out agnews, imdb and yelp, the triplet model, and n = 20,000.")
+    with threadpool_limits(1):  # small matrices; more threads only wait for each other
+        promises = run_tables(quick=quick)
+        run_selection(quick=quick)
+        run_figures(quick=quick)
+        promises += run_sparse(quick=quick)
+    code = verdict(promises)
+    say(f"{time.perf_counter() - start:.0f} s")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

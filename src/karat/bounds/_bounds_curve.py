@@ -1,0 +1,317 @@
+"""Bounds at every threshold of a score, in one pass."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._validate import check_rng, check_same_length, check_scores
+from karat.bounds._binary import BASE, BOTH, SHOWN, TRUTH
+from karat.bounds._inputs import Inputs, read_gold, read_inputs
+from karat.bounds._options import check_limit, check_method, check_prior
+from karat.bounds._predictor import features
+from karat.bounds._solve import metric_range
+from karat.bounds.result import BoundsCurve
+from karat.exceptions import DataError, LabelError, UndefinedMetricWarning
+from karat.metrics import Metric
+from karat.metrics._as_metric import as_metric
+from karat.statistics import roc_counts
+
+__all__ = ["bounds_curve"]
+
+_FOLDS = 2
+_STRENGTH = 30.0
+_BLOCK = 1_000_000  # cells of (threshold, fold, pattern) that are worked on at a time
+
+
+class _Sums(NamedTuple):
+    """At each threshold: means of TP's two bounds, and the moments their errors need."""
+
+    low: FloatArray
+    high: FloatArray
+    low_moments: FloatArray
+    high_moments: FloatArray
+
+
+def bounds_curve(
+    y_score: Column,
+    weak_labels: Frame,
+    label_model: Any,
+    *,
+    metric: str | Metric,
+    thresholds: Column | None = None,
+    method: str = "crossfit",
+    confidence: float = 0.95,
+    classes: Column | None = None,
+    pos_label: Any = None,
+    class_prior: Column | None = None,
+    y_true: Column | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> BoundsCurve:
+    """Bound a binary metric at every threshold (seed 000, Figure 1).
+
+    Parameters
+    ----------
+    y_score : column (n,)
+        Scores; an item is predicted positive when its score is at least the threshold.
+    weak_labels, label_model, metric, method, confidence, classes, pos_label, class_prior
+        As in `performance_bounds`; there must be two classes.
+    y_true, rng
+        As in `performance_bounds`.
+    thresholds : column (t,), optional
+        By default the percentiles of the scores.
+
+    Returns
+    -------
+    BoundsCurve
+
+    Notes
+    -----
+    In a pass from the highest threshold to the lowest, each item enters the counts once. What the
+    votes say of the prediction comes from one regression of the scores' normal ranks on the votes,
+    read at every threshold, to which each pattern's own counts in the other folds are added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.weak import DawidSkene
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 2000)
+    >>> votes = np.where(rng.random((2000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+    >>> score = truth + rng.normal(size=2000)
+    >>> curve = bounds_curve(score, votes, DawidSkene(rng=0).fit(votes), metric="f1", rng=0)
+    >>> bool((curve.lower <= curve.upper).all())
+    True
+    """
+    chosen = as_metric(metric)
+    inputs = read_inputs({}, weak_labels, label_model, classes=classes, pos_label=pos_label)
+    if len(inputs.classes) != 2:
+        raise LabelError(
+            f"bounds_curve is for two classes and there are {len(inputs.classes)}; bound the "
+            "predictions at one threshold with performance_bounds"
+        )
+    fixed = chosen.for_classes(2)
+    score = check_scores(y_score)
+    check_same_length(weak_labels=inputs.votes.ids, y_score=score)
+    cuts = _cuts(score, thresholds)
+    rule = check_limit("normal", confidence, weighted=False)
+    way = check_method(method)
+    prior = check_prior(class_prior, inputs.classes)
+    gold = read_gold(y_true, inputs.classes, inputs.n)
+    folds = 1 if way == "plugin" else _FOLDS
+    fold = check_rng(rng).permutation(np.arange(inputs.n) % folds)
+    called = np.searchsorted(np.sort(score), cuts, side="left")
+    shown = 1.0 - called / inputs.n
+    p = inputs.p[:, 1]
+    share = float(inputs.votes.counts @ p / inputs.n) if prior is None else float(prior[1])
+    sums = _sweep(inputs, score, cuts, fold, folds)
+    ends = [
+        _end(fixed, side, share, shown, sums, inputs.n, rule.quantile, prior is None)
+        for side in (-1, 1)
+    ]
+    return BoundsCurve(
+        thresholds=cuts,
+        lower=ends[0][0],
+        upper=np.fmax(ends[1][0], ends[0][0]),
+        lower_limit=ends[0][1],
+        upper_limit=np.fmax(ends[1][1], ends[1][0]),
+        metric=chosen,
+        method=way,
+        n=inputs.n,
+        confidence=rule.confidence,
+        truth=None if gold is None or not gold[1].all() else _truth(fixed, gold[0], score, cuts),
+    )
+
+
+def _cuts(score: FloatArray, thresholds: Column | None) -> FloatArray:
+    if thresholds is None:
+        return np.unique(np.quantile(score, np.linspace(0.01, 0.99, 99)))
+    cuts = np.unique(check_scores(thresholds, "thresholds"))
+    if not len(cuts):
+        raise DataError("thresholds is empty; pass at least one")
+    return cuts
+
+
+def _sweep(
+    inputs: Inputs, score: FloatArray, cuts: FloatArray, fold: IntArray, folds: int
+) -> _Sums:
+    """Count positives by (fold, pattern) at every threshold and bound TP."""
+    patterns, n = len(inputs.p), inputs.n
+    cell = fold * patterns + inputs.votes.ids
+    seen = np.bincount(cell, minlength=folds * patterns).reshape(folds, patterns).astype(float)
+    level = np.searchsorted(cuts, score, side="right")  # positive at thresholds 0 .. level - 1
+    guess = _guess(inputs, score, cuts, fold, folds) if folds > 1 else None
+    p = np.tile(inputs.p[:, 1], folds)
+    columns = _columns(seen.ravel(), p)
+    order = np.argsort(-level, kind="stable")
+    starts = np.searchsorted(-level[order], -np.arange(len(cuts), 0, -1), side="right")
+    block = max(1, _BLOCK // (folds * patterns))
+    called = np.zeros(folds * patterns)
+    done = 0
+    out: list[FloatArray] = []
+    for first in range(0, len(cuts), block):
+        tops = range(first, min(first + block, len(cuts)))  # thresholds from the highest down
+        table = np.empty((len(tops), folds * patterns))
+        for row, top in enumerate(tops):
+            fresh = cell[order[done : starts[top]]]
+            called += np.bincount(fresh, minlength=len(called))
+            done = starts[top]
+            table[row] = called
+        at = len(cuts) - 1 - np.array(tops)
+        expected = _expected(table, seen, folds, None if guess is None else guess(at))
+        out.append(_bounded(table, *expected, p, columns, n))
+    sums = np.concatenate(out, axis=1)[:, ::-1]  # back to ascending thresholds
+    return _Sums(sums[0], sums[1], sums[2:7], sums[7:12])
+
+
+def _expected(
+    called: FloatArray, seen: FloatArray, folds: int, guess: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return q̂ as a fraction: the other folds' positives and items, with the regression's guess."""
+    if guess is None:
+        return called, np.maximum(seen.ravel(), 1.0)
+    # With two folds, the other fold is the other row.
+    guess *= _STRENGTH
+    guess += called.reshape(len(called), folds, -1)[:, ::-1]
+    return guess.reshape(called.shape), seen[::-1].ravel() + _STRENGTH
+
+
+def _guess(inputs: Inputs, score: FloatArray, cuts: FloatArray, fold: IntArray, folds: int) -> Any:
+    """Regress normal ranks of the scores on the votes; return P(score ≥ cut | z) by index."""
+    from scipy.special import ndtri
+
+    n = len(score)
+    ranked = np.empty(n)
+    ranked[np.argsort(score, kind="stable")] = ndtri((np.arange(n) + 0.5) / n)
+    x = features(inputs.votes.patterns, inputs.p, 2)
+    means, spreads = [], []
+    for f in range(folds):
+        keep = fold != f
+        ids = inputs.votes.ids[keep]
+        weight = np.bincount(ids, minlength=len(x))
+        sums = np.bincount(ids, weights=ranked[keep], minlength=len(x))
+        gram = x.T @ (weight[:, None] * x) + np.eye(x.shape[1])
+        mean = x @ np.linalg.solve(gram, x.T @ sums)
+        means.append(mean)
+        spreads.append(np.sqrt(np.mean((ranked[keep] - mean[ids]) ** 2)) + 1e-9)
+    below = np.searchsorted(np.sort(score), cuts, side="left") / n
+    cut_ranks = ndtri(np.clip(below, 0.5 / n, 1 - 0.5 / n))
+    mean = np.array(means, dtype=np.float32)
+    spread = np.array(spreads, dtype=np.float32)[:, None]
+    cut_ranks = cut_ranks.astype(np.float32)
+
+    def at(index: IntArray) -> FloatArray:
+        # The logistic curve is within .01 of the normal one and much cheaper; any guess will do.
+        z = (cut_ranks[index][:, None, None] - mean) * (1.702 / spread)
+        np.exp(z, out=z)
+        z += 1.0
+        return np.asarray(np.reciprocal(z, out=z))
+
+    return at
+
+
+class _Columns(NamedTuple):
+    """For each cell: what it adds to the mean and the moments, alone and per item called."""
+
+    low: FloatArray
+    low_called: FloatArray
+    high: FloatArray
+    high_called: FloatArray
+    fixed: FloatArray
+
+
+def _columns(seen: FloatArray, p: FloatArray) -> _Columns:
+    """Return the columns of mean, E[t²], E[t·h] and E[t·p] for either bound of TP.
+
+    An item's TP value is t(z, h), h being 1 if it is called positive: h + p − 1 or 0 for the lower
+    bound, h or p for the upper. Sums of such products are linear in which of the two is used.
+    """
+    one, none, miss = np.ones_like(p), np.zeros_like(p), p - 1.0
+    return _Columns(
+        low=np.stack([seen * miss, seen * miss**2, none, seen * p * miss], axis=1),
+        low_called=np.stack([one, 2 * p - 1, p, p], axis=1),
+        high=np.stack([-seen * p, -seen * p**2, none, -seen * p**2], axis=1),
+        high_called=np.stack([one, one, 1 - p, p], axis=1),
+        fixed=np.array([seen @ p, seen @ p**2, 0.0, seen @ p**2]),
+    )
+
+
+def _bounded(
+    called: FloatArray,
+    top: FloatArray,
+    bottom: FloatArray,
+    p: FloatArray,
+    columns: _Columns,
+    n: int,
+) -> FloatArray:
+    """Return, for each threshold, TP's bounds and five moments for the error of each.
+
+    Which value an item has is what q̂ = top/bottom makes better. The moments are E[t²], E[t·h],
+    E[t·p], E[h·p] and E[p²].
+    """
+    low = (top > (1.0 - p) * bottom).astype(np.float64)  # q̂ + p > 1
+    high = (top < p * bottom).astype(np.float64)  # q̂ < p
+    lows, highs = low @ columns.low, high @ columns.high + columns.fixed
+    low *= called
+    high *= called
+    lows += low @ columns.low_called
+    highs += high @ columns.high_called
+    both = called @ p
+    highs[:, 2] += both
+    shared = [both, np.full(len(called), columns.fixed[1])]
+    rows = [lows[:, 0], highs[:, 0], *lows[:, 1:].T, *shared, *highs[:, 1:].T, *shared]
+    return np.stack(rows) / n
+
+
+def _end(
+    metric: Metric,
+    side: int,
+    share: float,
+    shown: FloatArray,
+    sums: _Sums,
+    n: int,
+    quantile: float,
+    estimated: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the bound on one side and its limit, at every threshold."""
+    least, most = np.maximum(0.0, share + shown - 1.0), np.minimum(share, shown)
+    low = np.clip(sums.low, least, most)
+    high = np.clip(sums.high, low, most)
+    mixes = np.linspace(0.0, 1.0, 9)
+    tps = low + mixes[:, None] * (high - low)
+    fixed = BASE + share * TRUTH + shown[:, None, None] * SHOWN
+    tables = np.maximum(fixed + tps[..., None, None] * BOTH, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        flat = tables.reshape(-1, 2, 2)
+        values = np.asarray(metric(flat)).reshape(tps.shape)
+    best = np.argmax(side * values, axis=0)
+    columns = np.arange(len(shown))
+    value = np.where((shown > 0) & (shown < 1), values[best, columns], np.nan)
+    inside = (1 - 1e-9) * tables[best, columns] + 1e-9 / 4
+    slopes = metric.gradient(inside)
+    by_truth, by_shown, by_tp = (
+        np.sum(slopes * part, axis=(1, 2)) for part in (TRUTH, SHOWN, BOTH)
+    )
+    by_truth = by_truth if estimated else np.zeros_like(by_truth)
+    mix = mixes[best]
+    tp_mean = (1 - mix) * sums.low + mix * sums.high
+    moments = (1 - mix) * sums.low_moments + mix * sums.high_moments
+    square = (
+        by_tp**2 * moments[0] + by_shown**2 * shown + by_truth**2 * moments[4]
+        + 2 * (by_tp * by_shown * moments[1] + by_tp * by_truth * moments[2]
+               + by_shown * by_truth * moments[3])
+    )  # fmt: skip
+    mean = by_tp * tp_mean + by_shown * shown + by_truth * share
+    reach = quantile * np.sqrt(np.maximum(square - mean**2, 0.0) / n)
+    bottom, top = metric_range(metric)
+    return np.clip(value, bottom, top), np.clip(value + side * reach, bottom, top)
+
+
+def _truth(metric: Metric, y: IntArray, score: FloatArray, cuts: FloatArray) -> FloatArray:
+    counts = roc_counts(y, score, classes=[0, 1])
+    at = np.searchsorted(counts.scores, cuts, side="left")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return np.asarray(metric(counts.confusions()[at]))

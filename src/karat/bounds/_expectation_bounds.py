@@ -1,0 +1,125 @@
+"""Bounds of the expectation of any function of item and truth."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame
+from karat._validate import (
+    check_finite_matrix,
+    check_number,
+    check_rng,
+    check_same_length,
+    check_weights,
+)
+from karat.bounds._general import cross_fitted, exact_duals, item_values, smoothed
+from karat.bounds._inputs import Inputs, read_inputs
+from karat.bounds._options import check_limit, check_method, check_slack
+from karat.bounds.result import ExpectationBounds
+from karat.exceptions import ShapeError
+
+__all__ = ["expectation_bounds"]
+
+
+def expectation_bounds(
+    g: Frame,
+    weak_labels: Frame,
+    label_model: Any,
+    *,
+    method: str = "exact",
+    confidence: float = 0.95,
+    epsilon: float | None = None,
+    classes: Column | None = None,
+    sample_weight: Column | None = None,
+    robustness: float = 0.0,
+    rng: int | np.random.Generator | None = None,
+) -> ExpectationBounds:
+    """Bound E[g(X, Y, Z)], such as a log loss or a Brier score, from weak labels (eq. 1.1).
+
+    Parameters
+    ----------
+    g : array (n, k)
+        The value of each item if its class were each of ``classes``.
+    weak_labels, label_model, classes, sample_weight, rng
+        As in `performance_bounds`.
+    method : {"exact", "crossfit", "smoothed"}
+        ``exact`` solves the transport problem of each pattern; ``smoothed`` is the paper's
+        L-BFGS on the smoothed dual (eq. 2.5), widened by its approximation error; ``crossfit``
+        learns the dual on other folds, and stays valid where patterns are sparse.
+    confidence : float
+        Of each one-sided normal limit (eq. 2.7).
+    epsilon : float, optional
+        Smoothing; by default such that ε·log k is 0.01 times the range of g.
+    robustness : float
+        Total variation by which P(Y | z) may be off in every pattern.
+
+    Returns
+    -------
+    ExpectationBounds
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.weak import DawidSkene
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 1000)
+    >>> votes = np.where(rng.random((1000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+    >>> proba = np.clip(0.5 + 0.3 * (2 * truth - 1) + 0.1 * rng.normal(size=1000), 0.01, 0.99)
+    >>> loss = -np.log(np.column_stack([1 - proba, proba]))
+    >>> b = expectation_bounds(loss, votes, DawidSkene(rng=0).fit(votes))
+    >>> bool(b.lower_limit < loss[np.arange(1000), truth].mean() < b.upper_limit)
+    True
+    """
+    way = check_method(method, ("exact", "crossfit", "smoothed"))
+    values = check_finite_matrix(g, "g")
+    weight = check_weights(sample_weight)
+    inputs = read_inputs({}, weak_labels, label_model, classes=classes)
+    if values.ndim != 2 or values.shape[1] != len(inputs.classes):
+        raise ShapeError(
+            f"g has shape {values.shape} and there are {len(inputs.classes)} classes; expected "
+            "one row per item and one column per class"
+        )
+    check_same_length(weak_labels=inputs.votes.ids, g=values, sample_weight=weight)
+    rule = check_limit("normal", confidence, weighted=False)
+    slack = check_slack(robustness)
+    k = len(inputs.classes)
+    span = float(np.ptp(values)) or 1.0
+    smooth = check_number(epsilon, "epsilon", at_least=1e-9) if epsilon else 0.01 * span / np.log(k)
+    weight = np.ones(inputs.n) if weight is None else weight
+    ends, steps, converged = [], 0, True
+    generator = check_rng(rng)
+    for side in (-1, 1):
+        if way == "smoothed":
+            own, count, ok = smoothed(side * values, inputs, weight, smooth, slack)
+            steps, converged = max(steps, count), converged and ok
+        elif way == "crossfit":
+            own = cross_fitted(side * values, inputs, weight, smooth, slack, generator)
+        else:
+            own = _exact(side * values, inputs, weight, slack)
+        ends.append(_end(own, weight, side, rule.quantile))
+    off = smooth * np.log(k) if way == "smoothed" else 0.0
+    return ExpectationBounds(
+        lower=ends[0][0] - off,
+        upper=ends[1][0] + off,
+        lower_limit=ends[0][1] - off,
+        upper_limit=ends[1][1] + off,
+        method=way,
+        n=inputs.n,
+        confidence=rule.confidence,
+        epsilon=smooth if way == "smoothed" else 0.0,
+        approximation=off,
+        converged=converged,
+        iterations=steps,
+    )
+
+
+def _exact(g: FloatArray, inputs: Inputs, weight: FloatArray, slack: float) -> FloatArray:
+    alpha = exact_duals(g, inputs.votes.ids, inputs.p, weight, slack)
+    return item_values(g, alpha[inputs.votes.ids], inputs.p[inputs.votes.ids], slack)
+
+
+def _end(own: FloatArray, weight: FloatArray, side: int, quantile: float) -> tuple[float, float]:
+    total = weight.sum()
+    mean = float(weight @ own / total)
+    error = float(np.sqrt(np.sum(weight**2 * (own - mean) ** 2)) / total)
+    return side * mean, side * (mean + quantile * error)

@@ -1,0 +1,250 @@
+"""How good a classifier can and must be, with no labels."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from karat._typing import BoolArray, Column, FloatArray, Frame
+from karat._validate import check_rng, check_same_length, encode_groups
+from karat.bounds._build import Predictions, build_problem, read_predictions
+from karat.bounds._deferred_check import DeferredCheck
+from karat.bounds._draws import combine_draws
+from karat.bounds._inputs import Inputs, pattern_proba, read_gold, read_inputs
+from karat.bounds._options import check_limit, check_method, check_prior, check_slack
+from karat.bounds._problem import Limit, Problem
+from karat.bounds._solve import solve
+from karat.bounds.result import PerformanceBounds
+from karat.exceptions import KaratWarning, UndefinedMetricWarning
+from karat.metrics import LinearMetric, Metric
+from karat.metrics._as_metric import as_metric
+
+__all__ = ["bounds_of", "performance_bounds", "truth_of"]
+
+_RARE = 10
+
+
+def performance_bounds(
+    y_pred: Column | Frame,
+    weak_labels: Frame,
+    label_model: Any,
+    *,
+    metric: str | Metric,
+    method: str = "crossfit",
+    confidence: float = 0.95,
+    limit: str = "normal",
+    classes: Column | None = None,
+    pos_label: Any = None,
+    class_prior: Column | None = None,
+    groups: Column | None = None,
+    clusters: Column | None = None,
+    sample_weight: Column | None = None,
+    p_y_given_z_draws: Sequence[Any] | FloatArray | None = None,
+    robustness: float = 0.0,
+    y_true: Column | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PerformanceBounds:
+    """Bound a classifier's performance from weak labels alone.
+
+    Over every joint law of prediction Ŷ, truth Y and weak labels Z that has the observed (Ŷ, Z)
+    and the label model's P(Y | Z), the metric lies between ``lower`` and ``upper`` (seed 000,
+    eq. 1.1). Given z this is a transport problem between P(Ŷ | z) and P(Y | z), solved exactly.
+
+    Parameters
+    ----------
+    y_pred : column (n,) or matrix (n, k)
+        Predicted labels, or class probabilities of a randomised classifier.
+    weak_labels : matrix or frame (n, m)
+        One row per item, one column per labeler; -1 or null where a labeler abstains.
+    label_model : label model or array (n, k)
+        Anything with ``predict_proba(weak_labels)`` and ``classes_``, or P(Y | Z) itself, columns
+        in the order of ``classes``.
+    metric : str or Metric
+        A metric of `karat.metrics`, or its name: ``accuracy``, ``precision``, ``recall``, ``f1``,
+        ``balanced_accuracy``, ``macro_f1`` and so on.
+    method : {"crossfit", "plugin"}
+        ``crossfit`` learns from other folds which bound to use in each pattern and evaluates it
+        on held-out items: valid whatever was learned. ``plugin`` is the paper's, which is too
+        narrow where patterns are sparse.
+    confidence : float
+        Of each one-sided limit.
+    limit : {"normal", "bernstein"}
+        ``bernstein`` holds for every n, for linear and linear-fractional metrics.
+    classes, pos_label
+        The order of the classes, and the positive one of a binary metric (default the larger).
+    class_prior : column (k,), optional
+        P(Y), where it is known better than the mean of the label model.
+    groups : column (n,), optional
+        One result per group, in ``.groups``.
+    clusters : column (n,), optional
+        Items of one cluster (a patient, a user) are dependent: folds and errors are by cluster.
+    sample_weight : column (n,), optional
+        Weights of at least 0.
+    p_y_given_z_draws : sequence, optional
+        Draws of the label model (each like ``label_model``), whose spread enters the limits.
+    robustness : float
+        Total variation by which P(Y | z) may be off in every pattern; the bounds then hold for
+        the worst case.
+    y_true : column (n,), optional
+        True labels, missing where unknown: a few test the label model, all of them give ``truth``.
+    rng : int or Generator, optional
+        For the folds.
+
+    Returns
+    -------
+    PerformanceBounds
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.weak import DawidSkene
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 2000)
+    >>> votes = np.where(rng.random((2000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+    >>> predicted = np.where(rng.random(2000) < 0.9, truth, 1 - truth)
+    >>> model = DawidSkene(rng=0).fit(votes)
+    >>> b = performance_bounds(predicted, votes, model, metric="accuracy", rng=0)
+    >>> bool(b.lower_limit < 0.9 < b.upper_limit)
+    True
+    """
+    chosen = as_metric(metric)
+    inputs = read_inputs(
+        {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
+        sample_weight=sample_weight, clusters=clusters,
+    )  # fmt: skip
+    chosen.for_classes(len(inputs.classes))
+    predicted = read_predictions(y_pred, inputs)
+    weighted = not (inputs.weight is None and inputs.cluster is None and predicted.proba is None)
+    rule = check_limit(limit, confidence, weighted=weighted)
+    way, slack, prior = (
+        check_method(method),
+        check_slack(robustness),
+        check_prior(class_prior, inputs.classes),
+    )
+    draws = [pattern_proba(d, inputs.votes, inputs.classes) for d in _each(p_y_given_z_draws)]
+    gold = read_gold(y_true, inputs.classes, inputs.n)
+    group_codes, group_names = encode_groups(groups)
+    check_same_length(weak_labels=inputs.votes.ids, groups=group_codes)
+    generator = check_rng(rng)
+    model = label_model if hasattr(label_model, "predict_proba") else None
+    known = None if gold is None else gold[0]
+    check = DeferredCheck(inputs.votes, inputs.p, model, prior, known)
+
+    def bound(rows: BoolArray | None) -> PerformanceBounds:
+        problem = build_problem(
+            inputs, predicted, n_outcomes=len(inputs.classes), method=way, rng=generator,
+            rows=rows, slack=slack, prior=prior,
+        )  # fmt: skip
+        truth = truth_of(chosen, inputs, predicted, gold, rows)
+        return bounds_of(problem, chosen, rule, draws=draws, method=way, check=check, truth=truth)
+
+    whole = bound(None)
+    if way == "plugin" and whole.sparse > 0.05:
+        warnings.warn(
+            f"{100 * whole.sparse:.0f} % of the items are in patterns seen fewer than {_RARE} "
+            "times, where the plug-in bounds are too narrow; use method='crossfit'",
+            KaratWarning,
+            stacklevel=2,
+        )
+    if group_codes is None or group_names is None:
+        return whole
+    per_group = {name.item(): bound(group_codes == code) for code, name in enumerate(group_names)}
+    return replace(whole, groups=per_group)
+
+
+def _each(draws: Sequence[Any] | FloatArray | None) -> list[Any]:
+    return [] if draws is None else list(draws)
+
+
+def truth_of(
+    metric: Metric,
+    inputs: Inputs,
+    predicted: Predictions,
+    gold: Any,
+    rows: BoolArray | None = None,
+) -> float | None:
+    """Return the metric itself, if the truth is known for every item."""
+    if gold is None or not gold[1].all():
+        return None
+    keep = np.ones(inputs.n, dtype=bool) if rows is None else rows
+    shown = predicted.of(keep)
+    weight = None if inputs.weight is None else inputs.weight[keep]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return float(
+            metric.score(
+                gold[0][keep],
+                shown.codes if shown.proba is None else shown.proba,
+                sample_weight=weight,
+                classes=np.arange(len(inputs.classes)),
+            )
+        )
+
+
+def bounds_of(
+    problem: Problem,
+    metric: Metric,
+    limit: Limit,
+    *,
+    method: str,
+    check: DeferredCheck | None = None,
+    truth: float | None = None,
+    draws: Sequence[FloatArray] = (),
+) -> PerformanceBounds:
+    """Solve a problem and wrap the answer."""
+    ends = solve(problem, metric, limit)
+    if draws:
+        ends = combine_draws(problem, metric, limit, draws, ends)
+    counts = problem.sample.counts.sum(axis=(0, 2))
+    return PerformanceBounds(
+        metric=metric,
+        lower=ends.lower.value,
+        upper=max(ends.upper.value, ends.lower.value),
+        lower_limit=min(ends.lower.limit, ends.lower.value),
+        upper_limit=max(ends.upper.limit, ends.upper.value, ends.lower.value),
+        method=method,
+        n=round(problem.sample.total) if problem.sample.rows is None else _items(problem),
+        confidence=limit.confidence,
+        sharp=ends.sharp,
+        robustness=problem.slack,
+        sparse=float(counts[counts < _RARE].sum() / counts.sum()),
+        width_limit=_width_limit(problem, metric),
+        label_model_estimate=_estimate(problem, metric),
+        iterations=ends.iterations,
+        gap=ends.gap,
+        deferred_check=check,
+        truth=truth,
+    )
+
+
+def _items(problem: Problem) -> int:
+    rows = problem.sample.rows
+    return 0 if rows is None else len(np.unique(rows.cluster)) if len(rows.ids) else 0
+
+
+def _width_limit(problem: Problem, metric: Metric) -> float | None:
+    """Return Theorem A.1's limit of the width: √(2·min(H(Ŷ | Z), H(Y | Z))) times the range.
+
+    H(Ŷ | Z) is the cross-entropy of q̂ on held-out items; the plug-in one is far too small.
+    """
+    fixed = metric.for_classes(problem.p.shape[1])
+    if not isinstance(fixed, LinearMetric):
+        return None
+    shown = -problem.sample.mean(np.log(np.clip(problem.q, 1e-12, None)))
+    truth = -float(problem.patterns @ np.sum(_xlogx(problem.p), axis=1))
+    return float(np.ptp(fixed.weights) * np.sqrt(2.0 * max(min(shown, truth), 0.0)))
+
+
+def _xlogx(p: FloatArray) -> FloatArray:
+    return p * np.log(np.clip(p, 1e-300, None))
+
+
+def _estimate(problem: Problem, metric: Metric) -> float:
+    """Return the metric if Y and Ŷ were independent given Z."""
+    counts = problem.sample.counts.sum(axis=0)
+    table = problem.p.T @ (counts / counts.sum())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return float(metric(table / table.sum()))

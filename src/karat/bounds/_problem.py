@@ -1,0 +1,116 @@
+"""One bound to find: the counts, what the label model says, and what q̂ guesses."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.bounds._kernels import best_duals, dual_values
+from karat.bounds._sample import Sample
+
+__all__ = ["End", "Ends", "Limit", "Problem"]
+
+
+class End(NamedTuple):
+    """One end of an interval: the estimated bound, and its confidence limit further out."""
+
+    value: float
+    limit: float
+
+
+class Ends(NamedTuple):
+    """Both ends; ``sharp`` if some law with these margins attains them."""
+
+    lower: End
+    upper: End
+    sharp: bool = True
+    iterations: int = 0
+    gap: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How far from an estimated mean its one-sided confidence limit is."""
+
+    kind: str
+    confidence: float
+
+    @property
+    def quantile(self) -> float:
+        """Standard normal quantile of the confidence."""
+        from statistics import NormalDist
+
+        return NormalDist().inv_cdf(self.confidence)
+
+    def reach(self, sample: Sample, values: FloatArray, span: float) -> float:
+        """Return the distance from the mean to the limit; ``span`` is the range of the values."""
+        if self.kind == "normal":
+            return self.quantile * sample.moments(values).error
+        return self._bernstein(sample, values, span)
+
+    def _bernstein(self, sample: Sample, values: FloatArray, span: float) -> float:
+        """Empirical Bernstein (Maurer and Pontil 2009, Theorem 4), each fold given the others."""
+        folds = len(sample.counts)
+        log_term = np.log(2.0 * folds / (1.0 - self.confidence))
+        total = 0.0
+        for counts, value in zip(sample.counts, values, strict=True):
+            n = float(counts.sum())
+            if n < 2:
+                return np.inf
+            mean = np.sum(counts * value) / n
+            variance = np.sum(counts * (value - mean) ** 2) / (n - 1)
+            total += n * (
+                np.sqrt(2 * variance * log_term / n) + 7 * span * log_term / (3 * (n - 1))
+            )
+        return float(total / sample.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Counts by (fold, pattern, prediction), p = P(Y | z), and q̂ = P(Ŷ | z) from other folds."""
+
+    sample: Sample
+    p: FloatArray
+    q: FloatArray
+    slack: float = 0.0
+    prior: FloatArray | None = None
+
+    def duals(self, gain: FloatArray) -> FloatArray:
+        """Return the α that q̂ makes best for an upper bound of the gain."""
+        return best_duals(gain, self.q, self.p, self.slack)
+
+    def values(self, gain: FloatArray, side: int) -> FloatArray:
+        """Return item values whose mean bounds ``E gain[Y, Ŷ]`` from above (1) or below (−1)."""
+        alpha = self.duals(side * gain)
+        return side * dual_values(side * gain, alpha, self.p, self.slack)
+
+    @property
+    def patterns(self) -> FloatArray:
+        """Share of the items in each pattern."""
+        return np.asarray(self.sample.counts.sum(axis=(0, 2)) / self.sample.total)
+
+    @property
+    def predicted(self) -> FloatArray:
+        """``P(Ŷ=j)``."""
+        return np.asarray(self.sample.counts.sum(axis=(0, 1)) / self.sample.total)
+
+    @property
+    def truth(self) -> FloatArray:
+        """``P(Y=i)``: given, or the mean of the label model."""
+        return self.patterns @ self.p if self.prior is None else self.prior
+
+    def truth_values(self) -> FloatArray:
+        """Return each item's share in ``truth``: (1, pattern, 1, class), or constant if given."""
+        own = self.p if self.prior is None else np.broadcast_to(self.prior, self.p.shape)
+        return own[None, :, None, :]
+
+    def one_vs_rest(self, k: int) -> "Problem":
+        """Return the binary problem of class k against the rest."""
+
+        def halves(a: FloatArray) -> FloatArray:
+            return np.stack([a.sum(axis=-1) - a[..., k], a[..., k]], axis=-1)
+
+        sample = Sample(halves(self.sample.counts), halves(self.sample.squares))
+        prior = None if self.prior is None else halves(self.prior)
+        return Problem(sample, halves(self.p), halves(self.q), self.slack, prior)

@@ -1,0 +1,111 @@
+"""How wrong the label model may be before a claim falls."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from karat._typing import Column, Frame
+from karat._validate import check_number, check_rng, check_scores
+from karat.bounds._build import build_problem, read_predictions
+from karat.bounds._inputs import read_inputs
+from karat.bounds._options import check_limit, check_method, check_slack
+from karat.bounds._problem import Limit, Problem
+from karat.bounds._solve import solve
+from karat.bounds.result import RobustnessCurve
+from karat.metrics import Metric
+from karat.metrics._as_metric import as_metric
+
+__all__ = ["robustness_curve"]
+
+
+def robustness_curve(
+    y_pred: Column | Frame,
+    weak_labels: Frame,
+    label_model: Any,
+    *,
+    metric: str | Metric,
+    deltas: Column | None = None,
+    claim: float | None = None,
+    method: str = "crossfit",
+    confidence: float = 0.95,
+    limit: str = "normal",
+    classes: Column | None = None,
+    pos_label: Any = None,
+    rng: int | np.random.Generator | None = None,
+) -> RobustnessCurve:
+    """Bound the metric for every label model within δ of the given one, over several δ.
+
+    Parameters
+    ----------
+    y_pred, weak_labels, label_model, metric, method, confidence, limit, classes, pos_label, rng
+        As in `performance_bounds`.
+    deltas : column (d,), optional
+        Total variations by which P(Y | z) may be off in every pattern; by default 0 to 0.3.
+    claim : float, optional
+        A value that the metric is claimed to reach; ``breaks_at`` is the δ at which the lower
+        limit falls below it.
+
+    Returns
+    -------
+    RobustnessCurve
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.weak import DawidSkene
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 1000)
+    >>> votes = np.where(rng.random((1000, 7)) < 0.9, truth[:, None], 1 - truth[:, None])
+    >>> curve = robustness_curve(truth, votes, DawidSkene(rng=0).fit(votes), metric="accuracy",
+    ...                          claim=0.8, rng=0)
+    >>> curve.breaks_at > 0.05
+    True
+    """
+    chosen = as_metric(metric)
+    inputs = read_inputs(
+        {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label
+    )
+    predicted = read_predictions(y_pred, inputs)
+    rule = check_limit(limit, confidence, weighted=predicted.proba is not None)
+    grid = np.linspace(0, 0.3, 13) if deltas is None else np.sort(check_scores(deltas, "deltas"))
+    for delta in (grid[0], grid[-1]):
+        check_slack(float(delta))
+    wanted = None if claim is None else check_number(claim, "claim")
+    problem = build_problem(
+        inputs, predicted, n_outcomes=len(inputs.classes), method=check_method(method),
+        rng=check_rng(rng),
+    )  # fmt: skip
+    ends = [solve(replace(problem, slack=float(delta)), chosen, rule) for delta in grid]
+    return RobustnessCurve(
+        deltas=grid,
+        lower=np.array([e.lower.value for e in ends]),
+        upper=np.array([e.upper.value for e in ends]),
+        lower_limit=np.array([e.lower.limit for e in ends]),
+        upper_limit=np.array([e.upper.limit for e in ends]),
+        metric=chosen,
+        confidence=rule.confidence,
+        claim=wanted,
+        breaks_at=None
+        if wanted is None
+        else _break(problem, chosen, rule, wanted, float(grid[-1])),
+    )
+
+
+def _break(
+    problem: Problem, metric: Metric, limit: Limit, claim: float, most: float
+) -> float | None:
+    """Return the least δ whose lower limit is below the claim, by bisection."""
+
+    def falls(delta: float) -> bool:
+        return solve(replace(problem, slack=delta), metric, limit).lower.limit < claim
+
+    if not falls(most):
+        return None
+    low, high = 0.0, most
+    if falls(low):
+        return 0.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if falls(middle) else (middle, high)
+    return high

@@ -1,0 +1,99 @@
+"""The data of a bound, split into folds: all that is needed are counts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["Moments", "Rows", "Sample", "split_counts", "split_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Items one by one; kept only where errors are not independent between items."""
+
+    ids: IntArray
+    predicted: IntArray
+    folds: IntArray
+    weight: FloatArray
+    cluster: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Mean of an item's value and the standard error of that mean."""
+
+    mean: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Weights of (fold, pattern, prediction), and their squares."""
+
+    counts: FloatArray
+    squares: FloatArray
+    rows: Rows | None = None
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.counts.sum())
+
+    @property
+    def effective(self) -> float:
+        """Kish's number of items; for clusters, the number of clusters if that is smaller."""
+        kish = self.total**2 / float(self.squares.sum())
+        return kish if self.rows is None else min(kish, float(self.rows.cluster.max() + 1))
+
+    def mean(self, values: FloatArray) -> float:
+        """Return the mean of item values given by (fold, pattern, prediction)."""
+        return float(np.sum(self.counts * values) / self.total)
+
+    def moments(self, values: FloatArray) -> Moments:
+        """Return mean and standard error; by cluster where there are clusters."""
+        mean = self.mean(values)
+        if self.rows is None:
+            spread = float(np.sum(self.squares * (values - mean) ** 2))
+            return Moments(mean, np.sqrt(spread) / self.total)
+        r = self.rows
+        own = r.weight * (values[r.folds, r.ids, r.predicted] - mean)
+        sums = np.bincount(r.cluster, weights=own)
+        few = len(sums) / max(len(sums) - 1, 1)
+        return Moments(mean, float(np.sqrt(few * np.sum(sums**2))) / self.total)
+
+
+def split_counts(counts: AnyArray, folds: int, rng: np.random.Generator) -> Sample:
+    """Split counts of (pattern, prediction) at random, as if each item had drawn its fold."""
+    if folds == 1:
+        weights = counts[None].astype(np.float64)
+    else:
+        drawn = rng.multinomial(counts.astype(np.int64), np.full(folds, 1.0 / folds))
+        weights = np.moveaxis(drawn.astype(np.float64), -1, 0)
+    return Sample(counts=weights, squares=weights)
+
+
+def split_rows(
+    ids: IntArray,
+    predicted: IntArray,
+    shape: tuple[int, int],
+    weight: FloatArray | None,
+    cluster: IntArray | None,
+    folds: int,
+    rng: np.random.Generator,
+) -> Sample:
+    """Split items, whole clusters together, and count them."""
+    n = len(ids)
+    units = np.arange(n) if cluster is None else cluster
+    fold_of = rng.permutation(np.arange(int(units.max()) + 1) % folds)
+    fold = fold_of[units]
+    weight = np.ones(n) if weight is None else weight
+    index = (fold * shape[0] + ids) * shape[1] + predicted
+    cells = (folds, *shape)
+    counts, squares = (
+        np.bincount(index, weights=w, minlength=int(np.prod(cells))).reshape(cells).astype(float)
+        for w in (weight, weight**2)
+    )
+    rows = None if cluster is None else Rows(ids, predicted, fold, weight, cluster)
+    return Sample(counts=counts, squares=squares, rows=rows)

@@ -1,0 +1,60 @@
+"""Choose how to bound a metric, and keep the answer within what the metric can be."""
+
+import numpy as np
+
+from karat.bounds._binary import binary_ends, check_defined
+from karat.bounds._multiclass import linear_ends, multiclass_ends
+from karat.bounds._problem import End, Ends, Limit, Problem
+from karat.bounds._ratio import ratio_ends
+from karat.exceptions import DataError
+from karat.metrics import LinearFractionalMetric, LinearMetric, Metric
+from karat.metrics._mcc import MCC
+
+__all__ = ["metric_range", "solve"]
+
+
+def solve(problem: Problem, metric: Metric, limit: Limit) -> Ends:
+    """Return both ends of the metric, with their confidence limits."""
+    k = problem.p.shape[1]
+    fixed = metric.for_classes(k)
+    if isinstance(fixed, LinearMetric):
+        ends = linear_ends(problem, fixed, limit)
+    elif isinstance(fixed, LinearFractionalMetric) and (
+        k > 2 or problem.slack > 0 or limit.kind == "bernstein"
+    ):
+        if k == 2:
+            check_defined(metric, float(problem.truth[1]), float(problem.predicted[1]))
+        ends = ratio_ends(problem, fixed, limit)
+    elif limit.kind == "bernstein":
+        raise DataError(
+            f"limit='bernstein' needs a linear or linear-fractional metric and {metric.title} is "
+            "neither; use limit='normal'"
+        )
+    elif k == 2:
+        ends = binary_ends(problem, fixed, limit)
+    else:
+        ends = multiclass_ends(problem, fixed, limit)
+    return _within(ends, fixed)
+
+
+def _within(ends: Ends, metric: Metric) -> Ends:
+    """Clip both ends to the range of the metric, and let the limits contain the bounds."""
+    least, most = metric_range(metric)
+    lower, upper = (
+        End(float(np.clip(e.value, least, most)), float(np.clip(e.limit, least, most)))
+        for e in (ends.lower, ends.upper)
+    )
+    return ends._replace(lower=lower, upper=upper)
+
+
+def metric_range(metric: Metric) -> tuple[float, float]:
+    """Return the least and the greatest value the metric can have, as far as its form tells."""
+    if isinstance(metric, LinearMetric):
+        return float(metric.weights.min()), float(metric.weights.max())
+    if isinstance(metric, MCC):
+        return -1.0, 1.0
+    if isinstance(metric, LinearFractionalMetric):
+        top, bottom = metric.numerator, metric.denominator + metric.constant
+        return (0.0, 1.0) if (top >= 0).all() and (top <= bottom).all() else (-np.inf, np.inf)
+    inner = getattr(metric, "metric", None)
+    return (0.0, 1.0) if inner is None else metric_range(inner.for_classes(2))

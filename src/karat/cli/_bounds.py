@@ -1,0 +1,123 @@
+"""``karat bounds``: how good the predictions in a file can and must be, with no labels."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from karat.bounds import PerformanceBounds, performance_bounds
+from karat.cli._files import (
+    named_columns,
+    pick_column,
+    pick_columns,
+    read_metric,
+    read_table,
+)
+from karat.exceptions import ColumnError, DataError
+from karat.report import Section, Table, figure_svg, render_report
+from karat.weak import DawidSkene, MajorityVote, TripletLabelModel
+
+__all__ = ["run_bounds"]
+
+_MODELS: dict[str, Any] = {
+    "dawid-skene": lambda: DawidSkene(rng=0),
+    "majority": MajorityVote,
+    "triplet": TripletLabelModel,
+}
+_CODE = """\
+from karat.bounds import performance_bounds
+from karat.weak import DawidSkene
+
+model = DawidSkene(rng=0).fit(weak_labels)
+performance_bounds(y_pred, weak_labels, model, metric={metric!r}, rng=0)
+"""
+
+
+def run_bounds(
+    file: Path,
+    *,
+    pred: list[str],
+    weak: list[str],
+    label: str | None,
+    group: str | None,
+    metric: str,
+    label_model: str,
+    robustness: float,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Bound each column of predictions and print, save or dump the answers."""
+    frame = read_table(file)
+    predictions = named_columns(frame, pred, ("pred", "y_pred"))
+    labelers = named_columns(frame, weak, ("lf_", "weak_", "vote_"))
+    if not predictions or not labelers:
+        missing = "--pred" if not predictions else "--weak"
+        raise ColumnError(f"{missing}: name at least one column; there are {frame.columns}")
+    if label_model not in _MODELS:
+        raise DataError(f"--label-model {label_model}: expected one of {sorted(_MODELS)}")
+    votes = pick_columns(frame, labelers, "--weak")
+    model = _MODELS[label_model]().fit(votes)
+    options: dict[str, Any] = {"metric": read_metric(metric), "robustness": robustness, "rng": 0}
+    if group is not None:
+        options["groups"] = pick_column(frame, group, "--group")
+    if label is not None:
+        options["y_true"] = pick_column(frame, label, "--label")
+    results = {
+        name: performance_bounds(pick_column(frame, name, "--pred"), votes, model, **options)
+        for name in predictions
+    }
+    if as_json:
+        print(json.dumps({name: b.to_dict() for name, b in results.items()}))  # noqa: T201
+    else:
+        _print(results, predictions, labelers)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(_page(file, results), encoding="utf-8")
+
+
+def _print(results: dict[str, PerformanceBounds], pred: list[str], weak: list[str]) -> None:
+    from rich.console import Console
+
+    console = Console()
+    console.print(f"predictions: {', '.join(pred)}; weak labels: {', '.join(weak)}", markup=False)
+    for name, b in results.items():
+        console.print(f"\n{name}: {b.summary()}", markup=False)
+        for group, part in (b.groups or {}).items():
+            console.print(f"  {group}: {part.summary()}", markup=False)
+
+
+def _page(file: Path, results: dict[str, PerformanceBounds]) -> str:
+    sections = [_section(name, b) for name, b in results.items()]
+    return render_report(
+        f"{file.name}: how good with no labels",
+        "Bounds from weak labels: every law that agrees with the predictions, the votes and the "
+        "label model has a value between them.",
+        sections,
+    )
+
+
+def _section(name: str, b: PerformanceBounds) -> Section:
+    axes = b.plot()
+    svg = figure_svg(axes.figure)  # type: ignore[arg-type]
+    rows = [("all", b), *((str(g), part) for g, part in (b.groups or {}).items())]
+    reasons: tuple[str, ...] = () if b.check is None else b.check.reasons
+    return Section(
+        question=f"How good is {name}?",
+        answer=b.summary(),
+        figure=svg,
+        figure_text=f"Interval of {b.metric.title} for {name}, with its confidence limits.",
+        table=Table(
+            columns=("items", "lower limit", "lower", "upper", "upper limit", "truth"),
+            rows=tuple((f"{who} ({part.n:,})", *_numbers(part)) for who, part in rows),
+        ),
+        assumptions=(
+            "P(Y | weak labels) comes from a label model that was fitted without labels; the "
+            "bounds are only as right as it is.",
+            *reasons,
+        ),
+        code=_CODE.format(metric=b.metric.title),
+    )
+
+
+def _numbers(b: Any) -> tuple[str, ...]:
+    values = (b.lower_limit, b.lower, b.upper, b.upper_limit, b.truth)
+    return tuple("" if v is None else f"{v:.3f}" for v in values)

@@ -1,0 +1,126 @@
+"""What the label models share: reading votes, and posteriors on distinct patterns only."""
+
+import inspect
+import warnings
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._validate import require_two_classes
+from karat._validate._columns import named
+from karat.exceptions import DataError, KaratWarning, LabelError, ShapeError
+from karat.statistics import Patterns, patterns
+from karat.weak._kernels import unanimous_votes
+
+__all__ = ["PatternModel"]
+
+
+class PatternModel(ABC):
+    """Base of the label models: P(Y | Z) is a function of the pattern of votes.
+
+    A subclass writes ``fit`` and ``_posterior``.
+    """
+
+    classes_: AnyArray
+    class_prior_: FloatArray
+    names_: tuple[str, ...]
+
+    # What `check_label_model` may hold against the votes. A subclass says otherwise.
+    assumes_independence: bool = True
+    abstention_is_informative: bool = False
+
+    @abstractmethod
+    def _posterior(self, codes: IntArray) -> FloatArray:
+        """Return P(Y | Z) of each row of ``codes``."""
+
+    def predict_proba(self, weak_labels: Frame) -> FloatArray:
+        """Return P(Y | Z) of each row.
+
+        Parameters
+        ----------
+        weak_labels : matrix or frame (n, m)
+            One row per item, one column per labeler, as in ``fit``; -1 or null abstains.
+
+        Returns
+        -------
+        array (n, k)
+            Class probabilities in the order of ``classes_``. Rows of one pattern are equal.
+        """
+        self._require_fit()
+        try:
+            found = patterns(weak_labels, classes=self.classes_)
+        except LabelError as error:
+            raise LabelError(
+                f"{error} (these are the classes that {type(self).__name__} was fitted with; name "
+                "all classes when you fit it)"
+            ) from error
+        return self.predict_pattern_proba(found.patterns)[found.ids]
+
+    def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:
+        """Return P(Y | Z) of encoded patterns: the fast path for those who have them.
+
+        Parameters
+        ----------
+        patterns : integer array (p, m)
+            Codes of ``classes_``, -1 where a labeler abstains; for example
+            ``karat.statistics.patterns(weak_labels, classes=model.classes_).patterns``.
+
+        Returns
+        -------
+        array (p, k)
+            Class probabilities in the order of ``classes_``.
+        """
+        self._require_fit()
+        codes = np.asarray(patterns)
+        if codes.ndim != 2 or codes.shape[1] != len(self.names_):
+            raise ShapeError(
+                f"weak_labels has {codes.shape[-1] if codes.ndim == 2 else 0} labelers and "
+                f"{type(self).__name__} was fitted with {len(self.names_)}, "
+                f"{named(self.names_)}; pass the same ones, in the same order"
+            )
+        if codes.size and (codes.min() < -1 or codes.max() >= len(self.classes_)):
+            raise LabelError(
+                f"patterns holds {codes.min()} to {codes.max()}; expected codes of the "
+                f"{len(self.classes_)} classes, 0 to {len(self.classes_) - 1}, or -1"
+            )
+        return self._posterior(codes)
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "classes_"):
+            name = type(self).__name__
+            raise DataError(
+                f"this {name} is not fitted; call fit(weak_labels) before predict_proba"
+            )
+
+    def _read(
+        self, weak_labels: Frame, classes: Column | None, sample_weight: Column | None
+    ) -> Patterns:
+        found = patterns(weak_labels, classes=classes, sample_weight=sample_weight)
+        require_two_classes(found.classes, "weak_labels")
+        return found
+
+    def _remember(self, found: Patterns, prior: FloatArray) -> None:
+        self.classes_, self.names_, self.class_prior_ = found.classes, found.names, prior
+
+    def _warn_of_contradictions(self, found: Patterns) -> None:
+        """Say so if items whose voters all agree are given another class."""
+        top = unanimous_votes(found.patterns)
+        at = np.flatnonzero(top >= 0)
+        proba = self._posterior(found.patterns[at])
+        wrong = proba[np.arange(len(at)), top[at]] < proba.max(axis=1, initial=0.0)
+        share = found.counts[at[wrong]].sum() / found.n
+        if share > 0:
+            warnings.warn(
+                f"on {100 * share:.2g} % of the items two or more labelers vote, all agree, and "
+                f"{type(self).__name__} contradicts them. Look at the labelers with "
+                "vote_diagnostics, test the model with check_label_model, or give class_prior=",
+                KaratWarning,
+                stacklevel=3,
+            )
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters
+        )
+        return f"{type(self).__name__}({given})"

@@ -1,0 +1,184 @@
+"""Tests of a label model against the votes, and against a few true labels."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._validate import check_number, check_rng, check_same_length
+from karat.exceptions import DataError
+from karat.statistics import Patterns
+from karat.weak._checks import check_class_prior, encode_gold, present_gold
+from karat.weak._evidence import Evidence, gather
+from karat.weak._posterior import pattern_posterior
+from karat.weak._reasons import find_reasons
+from karat.weak.result import LabelModelCheck
+
+__all__ = ["check_label_model", "check_patterns"]
+
+# Smaller differences, in agreement, co-voting, accuracy or class prior, hardly move a bound.
+_THRESHOLD = 0.02
+
+
+def check_label_model(
+    weak_labels: Frame,
+    label_model: Any,
+    *,
+    classes: Column | None = None,
+    y_true: Column | None = None,
+    class_prior: Column | None = None,
+    confidence: float = 0.95,
+    independence: bool | None = None,
+    rng: int | np.random.Generator | None = 0,
+    sample_weight: Column | None = None,
+) -> LabelModelCheck:
+    r"""Test whether P(Y | Z) fits the votes, and true labels if there are any.
+
+    Four things can speak against it:
+
+    1. *Agreement.* With each labeler's confusion :math:`\theta_j` computed from P(Y | Z) and the
+       pattern frequencies, independence given the truth implies that labelers i and j agree on
+
+       .. math:: \sum_y P(y \mid \text{both vote}) \sum_c \theta_i(c \mid y)\,\theta_j(c \mid y)
+
+       of the items on which both vote. Likewise for how often both vote, if the model reads
+       abstention as a sign.
+    2. *A labeler worse than chance* under the model: right less often than votes that ignore the
+       item and have the same frequencies.
+    3. *The class prior* that the model implies, against the one given.
+    4. *True labels*: an exact Monte Carlo test that they are draws from P(Y | Z), by log score
+       (over- or under-confidence), class totals and accuracy of the most probable class, combined
+       by the least p-value.
+
+    Parameters
+    ----------
+    weak_labels : matrix or frame (n, m)
+        One row per item, one column per labeler; -1 or null where a labeler abstains.
+    label_model : label model, or array (n, k)
+        A fitted label model, or P(Y | Z) of each row in the order of ``classes``; rows with the
+        same weak labels must agree.
+    classes : column (k,), optional
+        The order of the columns of an array; by default the labels found, sorted.
+    y_true : column (n,), optional
+        True labels of some items, null or -1 elsewhere. Which items have one may depend on the
+        votes, but not on the truth; and the model must not be fitted with them.
+    class_prior : column (k,), optional
+        P(Y), known from elsewhere.
+    confidence : float, default 0.95
+        A right model fails with probability at most ``1 - confidence`` by the votes (all tests of
+        them together, by Bonferroni), and as much by the true labels.
+    independence : bool, optional
+        Whether labelers must be independent given the truth. By default they must unless the model
+        says otherwise, as `OracleLabelModel` does.
+    rng : int or Generator, default 0
+        Randomness of the Monte Carlo test.
+    sample_weight : column (n,), optional
+        Weights of at least 0; a weight of 2 counts as two equal rows. True labels count once.
+
+    Returns
+    -------
+    LabelModelCheck
+        ``passed``, ``reasons`` and the figures behind them.
+
+    Notes
+    -----
+    Differences of less than 0.02 are let pass, however large n is. Standard errors take P(Y | Z) as
+    fixed; for a model fitted to the same votes they are a little too large. Three labelers agree
+    as a fitted Dawid–Skene model implies, right or wrong: only true labels can tell then.
+
+    References
+    ----------
+    The bounds of seed 000 hold only if P(Y | Z) does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.weak import DawidSkene
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 2000)
+    >>> votes = np.where(rng.random((2000, 5)) < 0.75, y[:, None], 1 - y[:, None])
+    >>> check_label_model(votes, DawidSkene(rng=0).fit(votes)).passed
+    True
+    >>> copied = np.column_stack([votes, votes[:, 4]])
+    >>> check_label_model(copied, DawidSkene(rng=0).fit(copied)).reasons[0]
+    '4 and 5 agree on 100 % of the items on which both vote, other pairs on 62 % (median): ...'
+    """
+    also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
+    found, proba = pattern_posterior(
+        label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight
+    )
+    gold = None if y_true is None else encode_gold(y_true, found.classes)
+    check_same_length(weak_labels=found.ids, y_true=gold)
+    return check_patterns(
+        found,
+        proba,
+        model=label_model,
+        class_prior=check_class_prior(class_prior, found.classes),
+        gold=gold,
+        confidence=confidence,
+        independence=independence,
+        rng=rng,
+    )
+
+
+def check_patterns(
+    found: Patterns,
+    proba: FloatArray,
+    *,
+    model: Any = None,
+    class_prior: FloatArray | None = None,
+    gold: IntArray | None = None,
+    confidence: float = 0.95,
+    independence: bool | None = None,
+    rng: int | np.random.Generator | None = 0,
+) -> LabelModelCheck:
+    """Do the same for patterns, P(Y | z) of each, and true labels as codes, -1 where unknown."""
+    level = check_number(confidence, "confidence")
+    if not 0 < level < 1:
+        raise DataError(f"confidence is {confidence}; expected a number between 0 and 1")
+    if independence is None:
+        independence = bool(getattr(model, "assumes_independence", True))
+    informative = bool(getattr(model, "abstention_is_informative", True))
+    evidence = gather(found, proba, class_prior, gold, check_rng(rng))
+    reasons = find_reasons(
+        evidence,
+        error=1 - level,
+        threshold=_THRESHOLD,
+        agreement=independence,
+        covotes=independence and informative,
+    )
+    return _result(evidence, reasons, level, independence)
+
+
+def _result(
+    evidence: Evidence, reasons: list[str], level: float, independence: bool
+) -> LabelModelCheck:
+    found, table, pairs, gold = evidence.found, evidence.table, evidence.pairs, evidence.gold
+    return LabelModelCheck(
+        passed=not reasons,
+        reasons=tuple(reasons),
+        n=found.n,
+        names=found.names,
+        classes=found.classes,
+        confidence=level,
+        threshold=_THRESHOLD,
+        independence=independence,
+        pairs=pairs.who,
+        pair_n=pairs.agreement.base,
+        agreement_observed=pairs.agreement.observed,
+        agreement_expected=pairs.agreement.expected,
+        agreement_z=pairs.agreement.z,
+        covote_observed=pairs.covote.observed,
+        covote_expected=pairs.covote.expected,
+        covote_z=pairs.covote.z,
+        worst_pair=evidence.worst_pair,
+        accuracy=table.accuracy,
+        chance=table.chance,
+        accuracy_z=evidence.lead_z,
+        prior=table.prior,
+        prior_gap=evidence.prior_gap,
+        gold_n=evidence.gold_n,
+        gold_accuracy=None if gold is None else gold.accuracy,
+        gold_promised=None if gold is None else gold.promised,
+        gold_p_value=None if gold is None else gold.p_value,
+    )

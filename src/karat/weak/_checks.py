@@ -1,0 +1,94 @@
+"""Checks that only label models need."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
+from karat._validate import check_number, encode_labels, read_column
+from karat._validate._columns import named, shown
+from karat.exceptions import DataError, LabelError, ProbabilityError, ShapeError
+
+__all__ = [
+    "check_choice",
+    "check_class_prior",
+    "check_count",
+    "encode_gold",
+    "present_gold",
+    "require_three_voters",
+]
+
+
+def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArray | None:
+    """Check a user's ``class_prior=``: one probability per class, summing to 1."""
+    if class_prior is None:
+        return None
+    array, mask = read_column(class_prior, "class_prior")
+    if array.dtype.kind not in "biuf":
+        raise ProbabilityError(f"class_prior holds {shown(array[0])}; expected probabilities")
+    if len(array) != len(classes):
+        raise ShapeError(
+            f"class_prior has {len(array)} values and there are {len(classes)} classes "
+            f"{named(list(classes))}; pass one probability per class, in this order"
+        )
+    prior = array.astype(np.float64)
+    if mask is not None or not np.isfinite(prior).all() or (prior < 0).any():
+        raise ProbabilityError(
+            f"class_prior is {shown(prior.tolist())}; expected probabilities of at least 0"
+        )
+    if abs(prior.sum() - 1.0) > 1e-6:
+        raise ProbabilityError(
+            f"class_prior sums to {prior.sum():.6g}; expected 1. Divide it by its sum"
+        )
+    return np.asarray(prior / prior.sum())
+
+
+def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
+    """Check a whole number."""
+    number = check_number(value, name, at_least=at_least)
+    if number != int(number):
+        raise DataError(f"{name} is {shown(value)}; expected a whole number")
+    return int(number)
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Check one of a few words."""
+    if value not in choices:
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise DataError(f"{name} is {shown(value)}; expected {listed}")
+    return str(value)
+
+
+def require_three_voters(codes: IntArray, model: str) -> None:
+    """Refuse votes of fewer than three labelers, from which accuracies cannot be told."""
+    voting = int((codes >= 0).any(axis=0).sum())
+    if voting == 0:
+        raise LabelError("every vote in weak_labels abstains; pass at least one vote")
+    if voting < 3:
+        silent = "" if voting == codes.shape[1] else f" of {codes.shape[1]}"
+        raise ShapeError(
+            f"weak_labels has votes of {voting}{silent} labeler{'s' * (voting > 1)}; {model} "
+            "needs three or more, because two cannot tell who is right. MajorityVote works with "
+            "any number, and OracleLabelModel with some true labels"
+        )
+
+
+def present_gold(y_true: Column) -> tuple[AnyArray, BoolArray]:
+    """Return a column of true labels, and where there is one (null and -1 mean there is none)."""
+    array, mask = read_column(y_true, "y_true", null=-1)
+    absent = np.zeros(len(array), dtype=bool) if mask is None else mask.copy()
+    if array.dtype.kind in "if":
+        absent |= array == -1
+    if absent.all():
+        raise LabelError("y_true is missing in every row; pass the true label of some items")
+    # What is absent takes the first label that is there, so that the column has one type.
+    filled = np.where(absent, array[~absent][0], array)
+    (codes,), order = encode_labels({"y_true": filled})
+    return order[codes], ~absent
+
+
+def encode_gold(y_true: Column, classes: AnyArray) -> IntArray:
+    """Return true labels as codes of ``classes``, -1 where there is none."""
+    values, present = present_gold(y_true)
+    (codes,), _ = encode_labels({"y_true": values}, classes)
+    return np.where(present, codes, -1)

@@ -1,0 +1,184 @@
+"""Dawid and Skene's model of labelers with confusions of their own."""
+
+import warnings
+from functools import partial
+from typing import Literal, Self
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._validate import check_number, check_rng
+from karat.exceptions import KaratWarning
+from karat.weak._base import PatternModel
+from karat.weak._checks import check_choice, check_class_prior, check_count, require_three_voters
+from karat.weak._em import em_problem, log_likelihood
+from karat.weak._em_start import best_start, fit_aligned
+from karat.weak._kernels import naive_bayes
+
+__all__ = ["DawidSkene"]
+
+
+class DawidSkene(PatternModel):
+    r"""Labelers that err independently given the truth, each with its own confusion, fitted by EM.
+
+    .. math:: P(Z=z) = \sum_y \pi_y \prod_j \theta_j(z_j \mid y)
+
+    The log-likelihood of the pattern counts is maximised, with ``smoothing`` items of each class
+    added to every confusion, on which a labeler does as the majority vote has it do. They keep
+    labelers with few votes in place and are forgotten as n grows.
+
+    Parameters
+    ----------
+    max_iter : int, default 200
+        Most passes over the patterns.
+    tol : float, default 1e-6
+        Stop when the log-likelihood per item that is still to be gained is estimated to be no more.
+    restarts : int, default 4
+        Number of starts; the first is the majority vote, the others weigh the labelers at random.
+        They are compared on a sample of the items and the best is continued.
+    abstain : {"outcome", "missing"}, default "outcome"
+        Whether an abstention depends on the truth, as that of a rule that fires on one class
+        does, or is missing at random.
+    smoothing : float, default 10.0
+        Items of each class added to each confusion.
+    rng : int or Generator, optional
+        Randomness of the restarts.
+
+    Attributes
+    ----------
+    classes_ : array (k,)
+        The order of the columns of ``predict_proba``.
+    class_prior_ : array (k,)
+        P(Y): given, or learned.
+    confusions_ : array (m, k, k + 1)
+        ``confusions_[j, y, o] = P(Z_j = o | Y = y)``; the last column is abstention.
+    names_ : tuple of str
+        The labelers.
+    log_likelihood_ : float
+        Log-likelihood of all items, without the smoothing.
+    gap_ : float
+        Estimate of the log-likelihood per item that is left to gain.
+    n_iter_ : int
+        Passes over the patterns, from the start that was continued.
+    converged_ : bool
+        Whether ``gap_`` is at most ``tol``.
+
+    Notes
+    -----
+    The classes are told apart by the votes for them: of all ways to name the classes that were
+    learned, the one in which most votes are right is taken, so on average labelers are better than
+    chance. EM is accelerated by SQUAREM (Varadhan and Roland 2008).
+
+    References
+    ----------
+    A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer error-rates using the EM
+    algorithm, Applied Statistics 28 (1979). Used as a label model in seed 000.
+
+    Examples
+    --------
+    >>> votes = [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]]
+    >>> model = DawidSkene(rng=0).fit(votes)
+    >>> model.predict_proba([[0, 0, 1], [1, 1, -1]]).argmax(axis=1)
+    array([0, 1])
+    >>> model.converged_
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        restarts: int = 4,
+        abstain: Literal["outcome", "missing"] = "outcome",
+        smoothing: float = 10.0,
+        rng: int | np.random.Generator | None = None,
+    ) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.restarts = restarts
+        self.abstain = abstain
+        self.smoothing = smoothing
+        self.rng = rng
+
+    @property
+    def abstention_is_informative(self) -> bool:  # type: ignore[override]
+        """Whether an abstention depends on the truth."""
+        return self.abstain == "outcome"
+
+    def fit(
+        self,
+        weak_labels: Frame,
+        *,
+        classes: Column | None = None,
+        class_prior: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """Fit prior and confusions.
+
+        Parameters
+        ----------
+        weak_labels : matrix or frame (n, m)
+            One row per item, one column per labeler; -1 or null where a labeler abstains.
+        classes : column (k,), optional
+            The classes in the wanted order; by default those found, sorted.
+        class_prior : column (k,), optional
+            P(Y), if it is known; learned by default.
+        sample_weight : column (n,), optional
+            Weights of at least 0; a weight of 2 counts as two equal rows.
+
+        Returns
+        -------
+        DawidSkene
+            Itself.
+        """
+        max_iter, tol, restarts, smoothing = self._options()
+        found = self._read(weak_labels, classes, sample_weight)
+        used = found.counts > 0
+        codes, weight = found.patterns[used], found.counts[used].astype(np.float64)
+        require_three_voters(codes, "DawidSkene")
+        prior = check_class_prior(class_prior, found.classes)
+        problem_of = partial(
+            em_problem,
+            k=len(found.classes),
+            smoothing=smoothing,
+            missing=self.abstain == "missing",
+            prior=prior,
+        )
+        rng = check_rng(self.rng)
+        start = best_start(
+            problem_of, codes, weight, restarts=restarts, max_iter=max_iter, tol=tol, rng=rng
+        )
+        problem = problem_of(codes, weight)
+        fit = fit_aligned(problem, start.theta, max_iter=max_iter, tol=tol)
+        self._remember(found, fit.theta.prior)
+        # An outcome that never occurs is impossible under every truth, not a sign of one.
+        self.confusions_ = np.where(fit.theta.confusions < 1e-200, 0.0, fit.theta.confusions)
+        self.log_likelihood_ = log_likelihood(problem, fit)
+        self.n_iter_ = start.n_iter + fit.n_iter
+        self.gap_, self.converged_ = fit.gap, fit.gap <= tol
+        self._warn_if_not_converged(tol)
+        self._warn_of_contradictions(found)
+        return self
+
+    def _options(self) -> tuple[int, float, int, float]:
+        check_choice(self.abstain, "abstain", ("outcome", "missing"))
+        return (
+            check_count(self.max_iter, "max_iter", at_least=2),
+            check_number(self.tol, "tol", at_least=0.0),
+            check_count(self.restarts, "restarts"),
+            check_number(self.smoothing, "smoothing", at_least=0.0),
+        )
+
+    def _warn_if_not_converged(self, tol: float) -> None:
+        if not self.converged_:
+            warnings.warn(
+                f"DawidSkene stopped after {self.n_iter_} passes with about {self.gap_:.2g} of "
+                f"log-likelihood per item still to gain, more than tol={tol:.2g}; raise max_iter, "
+                "or tol if that is near enough",
+                KaratWarning,
+                stacklevel=3,
+            )
+
+    def _posterior(self, codes: IntArray) -> FloatArray:
+        return naive_bayes(codes, self.class_prior_, self.confusions_)

@@ -1,0 +1,72 @@
+"""The share of the votes."""
+
+from typing import Self
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame, IntArray
+from karat.weak._base import PatternModel
+from karat.weak._checks import check_class_prior
+from karat.weak._kernels import vote_shares
+
+__all__ = ["MajorityVote"]
+
+
+class MajorityVote(PatternModel):
+    """Share of the labelers that vote for each class.
+
+    ``P(Y=y | Z) = #{j : Z_j = y} / #{j : Z_j ≠ -1}``; where all abstain, the class prior. It
+    learns nothing, works with any number of labelers, and is not calibrated: two votes out of two
+    count as certainty.
+
+    Attributes
+    ----------
+    classes_ : array (k,)
+        The order of the columns of ``predict_proba``.
+    class_prior_ : array (k,)
+        The prior that was given, or the uniform one.
+    names_ : tuple of str
+        The labelers.
+
+    Examples
+    --------
+    >>> model = MajorityVote().fit([[0, 1, 1], [0, 0, -1], [-1, -1, -1]])
+    >>> model.predict_proba([[0, 1, 1], [-1, -1, -1]]).round(3)
+    array([[0.333, 0.667],
+           [0.5  , 0.5  ]])
+    """
+
+    def fit(
+        self,
+        weak_labels: Frame,
+        *,
+        classes: Column | None = None,
+        class_prior: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """Learn the classes.
+
+        Parameters
+        ----------
+        weak_labels : matrix or frame (n, m)
+            One row per item, one column per labeler; -1 or null where a labeler abstains.
+        classes : column (k,), optional
+            The classes in the wanted order; by default those found, sorted.
+        class_prior : column (k,), optional
+            What a row in which all abstain gets; uniform by default.
+        sample_weight : column (n,), optional
+            Checked and otherwise without effect.
+
+        Returns
+        -------
+        MajorityVote
+            Itself.
+        """
+        found = self._read(weak_labels, classes, sample_weight)
+        k = len(found.classes)
+        prior = check_class_prior(class_prior, found.classes)
+        self._remember(found, np.full(k, 1.0 / k) if prior is None else prior)
+        return self
+
+    def _posterior(self, codes: IntArray) -> FloatArray:
+        return vote_shares(codes, self.class_prior_)

@@ -1,0 +1,153 @@
+"""P(Y | Z) counted from true labels."""
+
+from typing import Literal, Self
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._validate import (
+    check_number,
+    check_same_length,
+    check_weights,
+    encode_weak_labels,
+    require_two_classes,
+)
+from karat.exceptions import WeightError
+from karat.statistics import Patterns, patterns
+from karat.statistics._kernels import distinct_rows
+from karat.weak._base import PatternModel
+from karat.weak._checks import check_choice, check_class_prior, encode_gold, present_gold
+from karat.weak._kernels import naive_bayes, outcome_counts, smoothed_confusions
+
+__all__ = ["OracleLabelModel"]
+
+
+class OracleLabelModel(PatternModel):
+    """Label model counted from true labels, smoothed where a pattern is rare.
+
+    ``P(Y=y | Z=z) = (N_zy + s·b_y(z)) / (N_z + s)`` with ``N_zy`` items of pattern z and class y,
+    ``s`` the smoothing and ``b(z)`` the base: the class prior, or the naive Bayes posterior from
+    each labeler's own confusion, abstention an outcome of its own. A pattern never seen with a
+    true label gets the base. The "Oracle" of seed 000.
+
+    Parameters
+    ----------
+    smoothing : float, default 1.0
+        How many items the base is worth.
+    base : {"prior", "naive-bayes"}, default "prior"
+        What rare patterns are smoothed toward. Naive Bayes is closer to the truth when patterns
+        are many, as long as the labelers are roughly independent given the truth.
+
+    Attributes
+    ----------
+    classes_ : array (k,)
+        The order of the columns of ``predict_proba``.
+    class_prior_ : array (k,)
+        The prior that was given, or the share of each class among the true labels.
+    names_ : tuple of str
+        The labelers.
+    confusions_ : array (m, k, k + 1)
+        P(vote | truth) of each labeler; the last column is abstention.
+    gold_n_ : float
+        Number of items with a true label, or the sum of their weights.
+
+    Examples
+    --------
+    >>> model = OracleLabelModel().fit([[0, 1], [0, 1], [1, 1]], [0, 1, 1])
+    >>> model.predict_proba([[0, 1], [0, 0]]).round(3)
+    array([[0.444, 0.556],
+           [0.333, 0.667]])
+    """
+
+    assumes_independence = False
+
+    def __init__(
+        self, *, smoothing: float = 1.0, base: Literal["prior", "naive-bayes"] = "prior"
+    ) -> None:
+        self.smoothing = smoothing
+        self.base = base
+
+    def fit(
+        self,
+        weak_labels: Frame,
+        y_true: Column,
+        *,
+        classes: Column | None = None,
+        class_prior: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """Count the true labels of each pattern.
+
+        Parameters
+        ----------
+        weak_labels : matrix or frame (n, m)
+            One row per item, one column per labeler; -1 or null where a labeler abstains.
+        y_true : column (n,)
+            The true labels; rows where it is null or -1 are left out.
+        classes : column (k,), optional
+            The classes in the wanted order; by default those found in votes and truth, sorted.
+        class_prior : column (k,), optional
+            By default the share of each class among the true labels.
+        sample_weight : column (n,), optional
+            Weights of at least 0.
+
+        Returns
+        -------
+        OracleLabelModel
+            Itself.
+        """
+        self._smoothing = check_number(self.smoothing, "smoothing", at_least=0.0)
+        self._base = check_choice(self.base, "base", ("prior", "naive-bayes"))
+        found, soft = _gold_counts(weak_labels, y_true, classes, sample_weight)
+        totals = soft.sum(axis=0)
+        prior = check_class_prior(class_prior, found.classes)
+        self._remember(found, totals / totals.sum() if prior is None else prior)
+        self.gold_n_ = float(totals.sum())
+        counts = outcome_counts(found.patterns, soft)
+        self.confusions_ = smoothed_confusions(counts, max(self._smoothing, 1e-9))
+        seen = soft.sum(axis=1) > 0
+        self._counts = soft[seen]
+        self._patterns = found.patterns[seen]
+        return self
+
+    def _posterior(self, codes: IntArray) -> FloatArray:
+        if self._base == "prior":
+            base = np.tile(self.class_prior_, (len(codes), 1))
+        else:
+            base = naive_bayes(codes, self.class_prior_, self.confusions_)
+        at = _find_rows(codes, self._patterns, len(self.classes_))
+        counts = np.where(at[:, None] >= 0, self._counts[at], 0.0)
+        total = counts.sum(axis=1, keepdims=True) + self._smoothing
+        mixed = counts + self._smoothing * base
+        return np.where(total > 0, mixed / np.where(total > 0, total, 1.0), base)
+
+
+def _find_rows(codes: IntArray, known: IntArray, k: int) -> IntArray:
+    """Return which row of ``known`` each row of ``codes`` equals, -1 for none."""
+    ids, first = distinct_rows(np.concatenate([known, codes]), k + 1)
+    row_of = np.full(len(first), -1)
+    row_of[ids[: len(known)]] = np.arange(len(known))
+    return row_of[ids[len(known) :]]
+
+
+def _gold_counts(
+    weak_labels: Frame, y_true: Column, classes: Column | None, sample_weight: Column | None
+) -> tuple[Patterns, FloatArray]:
+    """Return the patterns of all rows, and the items of each pattern and true class."""
+    values, present = present_gold(y_true)
+    if classes is None:
+        classes = encode_weak_labels(weak_labels, also={"y_true": values}).classes
+        require_two_classes(classes, "weak_labels", "y_true")
+    found = patterns(weak_labels, classes=classes)
+    gold = encode_gold(y_true, found.classes)
+    weight = check_weights(sample_weight)
+    check_same_length(y_true=gold, weak_labels=found.ids, sample_weight=weight)
+    if weight is not None and not weight[present].any():
+        raise WeightError(
+            "sample_weight is 0 in every row that has a true label; give one a weight"
+        )
+    k = len(found.classes)
+    cells = found.ids[present] * k + gold[present]
+    some = None if weight is None else weight[present]
+    counts = np.bincount(cells, weights=some, minlength=len(found.patterns) * k)
+    return found, counts.reshape(-1, k).astype(np.float64)

@@ -1,0 +1,133 @@
+"""Accuracies in closed form from the agreement of three labelers at a time."""
+
+import warnings
+from typing import Self
+
+import numpy as np
+
+from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
+from karat._validate._columns import named
+from karat.exceptions import KaratWarning
+from karat.weak._base import PatternModel
+from karat.weak._checks import check_class_prior, require_three_voters
+from karat.weak._kernels import (
+    signed_votes,
+    triplet_accuracies,
+    triplet_log_odds,
+    vote_totals,
+    winners,
+)
+
+__all__ = ["TripletLabelModel"]
+
+
+class TripletLabelModel(PatternModel):
+    r"""Closed form of FlyingSquid: accuracies from the agreement of three labelers at a time.
+
+    Votes are ±1, 0 where a labeler abstains. If labelers err independently given the truth and as
+    often on either class, the mean product of two votes, over the items on which both vote, is
+    ``E_ij = a_i a_j`` with ``a_i = E[Z_i Y]``, so
+
+    .. math:: |a_i| = \sqrt{|E_{ij} E_{ik} / E_{jk}|},
+
+    of which the median over all j, k is taken. Signs are those that fit the agreements with most
+    labelers better than chance. ``P(Y | Z)`` follows by Bayes' rule with ``P(Z_i = Y) = (1+a_i)/2``
+    and abstention saying nothing. With more than two classes each is set against the rest and the
+    probabilities are scaled to sum to 1.
+
+    Attributes
+    ----------
+    classes_ : array (k,)
+        The order of the columns of ``predict_proba``.
+    class_prior_ : array (k,)
+        The prior that was given, or the share of each class among majority votes.
+    accuracies_ : array (m,) or (k, m)
+        ``P(Z_i = Y)`` where labeler i votes; with more than two classes, for each against the rest.
+    names_ : tuple of str
+        The labelers.
+
+    References
+    ----------
+    D. Y. Fu et al., Fast and three-rious: speeding up weak supervision with triplet methods,
+    ICML 2020. Used as a label model in seed 000.
+
+    Examples
+    --------
+    >>> one_off = [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 1], [1, 0, 0], [0, 1, 1]]
+    >>> model = TripletLabelModel().fit([[0, 0, 0], [1, 1, 1]] * 6 + one_off)
+    >>> model.accuracies_.round(3)
+    array([0.873, 0.873, 0.873])
+    >>> model.predict_proba([[0, 0, 1], [1, -1, -1]]).round(3)
+    array([[0.873, 0.127],
+           [0.127, 0.873]])
+    """
+
+    def fit(
+        self,
+        weak_labels: Frame,
+        *,
+        classes: Column | None = None,
+        class_prior: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """Fit the accuracies.
+
+        Parameters
+        ----------
+        weak_labels : matrix or frame (n, m)
+            One row per item, one column per labeler; -1 or null where a labeler abstains.
+        classes : column (k,), optional
+            The classes in the wanted order; by default those found, sorted.
+        class_prior : column (k,), optional
+            P(Y), if it is known; estimated from the majority vote by default.
+        sample_weight : column (n,), optional
+            Weights of at least 0; a weight of 2 counts as two equal rows.
+
+        Returns
+        -------
+        TripletLabelModel
+            Itself.
+        """
+        found = self._read(weak_labels, classes, sample_weight)
+        codes, weight = found.patterns, found.counts.astype(np.float64)
+        require_three_voters(codes[weight > 0], "TripletLabelModel")
+        k = len(found.classes)
+        prior = check_class_prior(class_prior, found.classes)
+        if prior is None:
+            won = weight @ winners(vote_totals(codes, k))
+            prior = won / won.sum()
+        sides = [1] if k == 2 else list(range(k))
+        fits = [triplet_accuracies(signed_votes(codes, c), weight) for c in sides]
+        self._signed = np.stack([signed for signed, _ in fits])
+        self.accuracies_ = (1 + self._signed[0]) / 2 if k == 2 else (1 + self._signed) / 2
+        self._remember(found, prior)
+        self._warn_of_guesses(np.any([guessed for _, guessed in fits], axis=0))
+        self._warn_of_contradictions(found)
+        return self
+
+    def _warn_of_guesses(self, guessed: BoolArray) -> None:
+        if guessed.any():
+            names = [self.names_[j] for j in np.flatnonzero(guessed)]
+            warnings.warn(
+                f"the accuracy of {named(names)} cannot be told from triplets, because no two "
+                "others vote beside each of them and together, so TripletLabelModel gives them the "
+                "median of the rest; leave them out, or use DawidSkene",
+                KaratWarning,
+                stacklevel=3,
+            )
+
+    def _posterior(self, codes: IntArray) -> FloatArray:
+        k = len(self.classes_)
+        if k == 2:
+            odds = triplet_log_odds(signed_votes(codes, 1), self._signed[0], self.class_prior_[1])
+            positive = 1.0 / (1.0 + np.exp(-odds))
+            return np.column_stack([1.0 - positive, positive])
+        odds = np.column_stack(
+            [
+                triplet_log_odds(signed_votes(codes, c), self._signed[c], self.class_prior_[c])
+                for c in range(k)
+            ]
+        )
+        each = 1.0 / (1.0 + np.exp(-odds))
+        total = each.sum(axis=1, keepdims=True)
+        return np.asarray(each / total)

@@ -1,0 +1,182 @@
+"""The frozen answers about votes and label models."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat._frozen import frozen_array
+from karat._result import Result
+from karat._typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["LabelModelCheck", "VoteDiagnostics"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class VoteDiagnostics(Result):
+    """How often each labeler votes, beside others and against them.
+
+    Attributes
+    ----------
+    n : int
+        Number of items.
+    names : tuple of str
+        The labelers.
+    classes : array (k,)
+        The classes.
+    coverage : array (m,)
+        Share of the items on which the labeler votes.
+    overlap : array (m,)
+        Share of the items on which it and another labeler vote.
+    conflict : array (m,)
+        Share of the items on which it votes and another votes differently.
+    votes : array (m, k)
+        Share of the items on which it votes for each class.
+    polarity : tuple of tuples
+        The classes that it ever votes for.
+    silent : float
+        Share of the items on which all abstain.
+    """
+
+    n: int
+    names: tuple[str, ...]
+    classes: AnyArray
+    coverage: FloatArray
+    overlap: FloatArray
+    conflict: FloatArray
+    votes: FloatArray
+    polarity: tuple[tuple[Any, ...], ...]
+    silent: float
+
+    def __post_init__(self) -> None:
+        for name in ("classes", "coverage", "overlap", "conflict", "votes"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+
+    def summary(self) -> str:
+        """Return how much is covered, and who conflicts most."""
+        most, least = int(self.coverage.argmax()), int(self.coverage.argmin())
+        worst = int(self.conflict.argmax())
+        return (
+            f"{len(self.names)} labelers on {self.n:,} items; on {100 * self.silent:.1f} % all "
+            f"abstain. Coverage runs from {100 * self.coverage[least]:.1f} % "
+            f"({self.names[least]}) to {100 * self.coverage[most]:.1f} % ({self.names[most]}); "
+            f"{self.names[worst]} is contradicted most, on {100 * self.conflict[worst]:.1f} %"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = zip(
+            self.names, self.coverage, self.overlap, self.conflict, self.polarity, strict=True
+        )
+        return [
+            (
+                name,
+                f"votes on {100 * cover:.1f} %, beside others on {100 * beside:.1f} %, against "
+                f"others on {100 * against:.1f} %, for {', '.join(map(str, classes)) or 'nothing'}",
+            )
+            for name, cover, beside, against, classes in rows
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class LabelModelCheck(Result):
+    """Whether votes, and true labels if there are any, speak against a label model.
+
+    Attributes
+    ----------
+    passed : bool
+        Whether nothing does.
+    reasons : tuple of str
+        What does, in words, the most telling first.
+    n : float
+        Number of items, or the sum of their weights.
+    names : tuple of str
+        The labelers.
+    classes : array (k,)
+        The classes.
+    confidence : float
+        A right model fails with probability at most 1 - confidence from the votes, and as much
+        again from the true labels.
+    threshold : float
+        Differences from the votes that are smaller than this are let pass, however sure.
+    independence : bool
+        Whether agreement counts; if not, it is shown only.
+    pairs : array (p, 2)
+        All pairs of labelers, as positions in ``names``.
+    pair_n : array (p,)
+        Items on which both vote.
+    agreement_observed, agreement_expected, agreement_z : array (p,)
+        Share of these on which they agree, the share implied by the model, and the difference in
+        standard errors. All 0 where the two never vote together.
+    covote_observed, covote_expected, covote_z : array (p,)
+        The same for the share of all items on which both vote.
+    worst_pair : tuple of str
+        The pair whose agreement is furthest from what is implied, in standard errors.
+    accuracy, chance, accuracy_z : array (m,)
+        How often each labeler is right where it votes under the model, how often votes that ignore
+        the item would be, and the difference in standard errors. 0 where it never votes.
+    prior : array (k,)
+        P(Y) implied by the model.
+    prior_gap : float or None
+        Greatest difference from the class prior that was given.
+    gold_n : int
+        Number of true labels.
+    gold_accuracy, gold_promised : float or None
+        How often the model's most probable class is true, and how often it should be.
+    gold_p_value : float or None
+        P-value of the hypothesis that the true labels are draws from P(Y | Z).
+    """
+
+    passed: bool
+    reasons: tuple[str, ...]
+    n: float
+    names: tuple[str, ...]
+    classes: AnyArray
+    confidence: float
+    threshold: float
+    independence: bool
+    pairs: IntArray
+    pair_n: FloatArray
+    agreement_observed: FloatArray
+    agreement_expected: FloatArray
+    agreement_z: FloatArray
+    covote_observed: FloatArray
+    covote_expected: FloatArray
+    covote_z: FloatArray
+    worst_pair: tuple[str, str] | None
+    accuracy: FloatArray
+    chance: FloatArray
+    accuracy_z: FloatArray
+    prior: FloatArray
+    prior_gap: float | None
+    gold_n: int
+    gold_accuracy: float | None
+    gold_promised: float | None
+    gold_p_value: float | None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if isinstance(getattr(self, name), np.ndarray):
+                object.__setattr__(self, name, frozen_array(getattr(self, name)))
+
+    def summary(self) -> str:
+        """Return the failure first, or what the model stood up to."""
+        gold = (
+            "there were no true labels to test it with"
+            if self.gold_p_value is None
+            else f"{self.gold_n} true labels fit it (p = {self.gold_p_value:.2g})"
+        )
+        if self.passed:
+            votes = (
+                "the agreement of the labelers fits it"
+                if self.independence and len(self.names) > 3
+                else "its assumptions cannot be seen in the votes"
+            )
+            return f"Nothing speaks against the label model: {votes}, and {gold}"
+        return f"The label model does not hold: {'; '.join(self.reasons)}"
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = zip(self.names, self.accuracy, self.chance, strict=True)
+        return [
+            (name, f"right on {100 * right:.1f} % under the model, by chance {100 * chance:.1f} %")
+            for name, right, chance in rows
+        ]

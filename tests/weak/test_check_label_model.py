@@ -1,0 +1,240 @@
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from karat.exceptions import (
+    DataError,
+    LabelError,
+    LengthMismatchError,
+    ProbabilityError,
+    ShapeError,
+)
+from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
+from karat.weak._gold import gold_test
+
+pytestmark = pytest.mark.filterwarnings("ignore:on .* all agree:karat.exceptions.KaratWarning")
+
+
+def binary(rng, n, accuracies):
+    y = rng.integers(0, 2, n)
+    right = rng.random((n, len(accuracies))) < np.asarray(accuracies)
+    return y, np.where(right, y[:, None], 1 - y[:, None])
+
+
+@pytest.fixture(scope="module")
+def sample(law, draw, bayes):
+    rng = np.random.default_rng(5)
+    prior, confusions = np.array([0.5, 0.3, 0.2]), law([0.8, 0.7, 0.75], [0.9, 0.7, 0.8], 3)
+    y, votes = draw(rng, 400, prior, confusions)
+    return y, votes, bayes(votes, prior, confusions)
+
+
+def brute_gaps(votes, proba, weight):
+    """Return observed and implied agreement and co-voting of each pair, from single rows."""
+    w = weight / weight.sum()
+    k = proba.shape[1]
+    prior = w @ proba
+    given, cover = [], []
+    for z in votes.T:
+        counts = np.array([[(w * (z == c)) @ proba[:, y] for c in range(k)] for y in range(k)])
+        given.append(counts / counts.sum(axis=1, keepdims=True))
+        cover.append(counts.sum(axis=1) / prior)
+    out = []
+    for i, j in combinations(range(votes.shape[1]), 2):
+        both = (votes[:, i] >= 0) & (votes[:, j] >= 0)
+        base = w @ both
+        agree = w @ (both & (votes[:, i] == votes[:, j])) / base
+        match = (given[i] * given[j]).sum(axis=1)
+        implied = (w * both) @ proba @ match / base
+        out.append((agree, implied, base, (prior * cover[i] * cover[j]).sum()))
+    return np.array(out).T
+
+
+def test_figures_equal_brute_force(sample, rng):
+    y, votes, proba = sample
+    weight = rng.integers(0, 4, len(y)) + 0.5
+    check = check_label_model(votes, proba, sample_weight=weight)
+    agree, implied, base, covote = brute_gaps(votes, proba, weight)
+    np.testing.assert_allclose(check.agreement_observed, agree)
+    np.testing.assert_allclose(check.agreement_expected, implied)
+    np.testing.assert_allclose(check.covote_observed, base)
+    np.testing.assert_allclose(check.covote_expected, covote)
+    np.testing.assert_allclose(check.pair_n, base * weight.sum())
+    np.testing.assert_allclose(check.prior, np.average(proba, axis=0, weights=weight))
+    voted = votes[:, 0] >= 0
+    right = proba[np.arange(len(y)), votes[:, 0]]
+    assert check.accuracy[0] == pytest.approx(np.average(right[voted], weights=weight[voted]))
+
+
+def test_standard_errors_equal_the_jackknife(sample):
+    _, votes, proba = sample
+    n = len(votes)
+    check = check_label_model(votes, proba)
+    left_out = []
+    for i in range(n):
+        agree, implied, base, covote = brute_gaps(votes, proba, (np.arange(n) != i) * 1.0)
+        left_out.append([agree - implied, base - covote])
+    error = np.std(left_out, axis=0) * np.sqrt(n) * (n - 1) / n
+    for which, gap, base, z in (
+        (0, check.agreement_observed - check.agreement_expected, check.pair_n, check.agreement_z),
+        (1, check.covote_observed - check.covote_expected, n, check.covote_z),
+    ):
+        expected = np.sign(gap) * np.maximum(np.abs(gap) - 0.5 / base, 0) / error[which]
+        np.testing.assert_allclose(z, expected, rtol=0.03, atol=0.01)
+
+
+def test_weights_are_copies(sample):
+    y, votes, proba = sample
+    twice = check_label_model(np.tile(votes, (2, 1)), np.tile(proba, (2, 1)))
+    weighted = check_label_model(votes, proba, sample_weight=np.full(len(y), 2.0))
+    np.testing.assert_allclose(twice.agreement_z, weighted.agreement_z)
+    np.testing.assert_allclose(twice.accuracy_z, weighted.accuracy_z)
+
+
+def test_the_gold_test_equals_enumeration(rng):
+    """Three items of two patterns: all outcomes can be listed."""
+    proba = np.array([[0.9, 0.1], [0.4, 0.6]])
+    n = np.array([2, 1])
+    outcomes = [
+        (np.array([[2 - a, a], [1 - b, b]]), p * q)
+        for a, p in enumerate([0.81, 0.18, 0.01])
+        for b, q in enumerate([0.4, 0.6])
+    ]
+
+    def statistics(counts):
+        expected = n[:, None] * proba
+        gap = counts - expected
+        variance = (expected * (1 - proba)).sum(axis=0)
+        right = gap[0, 0] + gap[1, 1]
+        return abs((gap * np.log(proba)).sum()), (gap.sum(axis=0) ** 2 / variance).sum(), abs(right)
+
+    values = np.array([statistics(c) for c, _ in outcomes]).round(9)
+    weight = np.array([p for _, p in outcomes])
+    each = np.array([[weight[v >= x].sum() for x in v] for v in values.T]).T
+    least = each.min(axis=1)
+    for (counts, _), mine in zip(outcomes, least, strict=True):
+        exact = weight[least <= mine + 1e-9].sum()
+        assert gold_test(counts, proba, rng).p_value == pytest.approx(exact, abs=0.03)
+
+
+def test_impossible_labels_are_noticed(rng):
+    sure = np.array([[1.0, 0.0]])
+    assert gold_test(np.array([[5, 0]]), sure, rng).p_value == 1
+    assert gold_test(np.array([[4, 1]]), sure, rng).p_value < 0.001
+
+
+def test_a_right_model_passes(rng):
+    _, votes = binary(rng, 3000, [0.8, 0.75, 0.7, 0.7, 0.65])
+    check = check_label_model(votes, DawidSkene(rng=0).fit(votes))
+    assert check.passed
+    assert check.reasons == ()
+    assert check.gold_p_value is None
+    assert check.prior_gap is None
+    assert check.summary().startswith("Nothing speaks against the label model: the agreement")
+    assert check.worst_pair[0] in check.names
+    json.dumps(check.to_dict(), allow_nan=False)
+
+
+def test_copies_are_named(rng):
+    _, votes = binary(rng, 3000, [0.8, 0.75, 0.7, 0.7, 0.7])
+    votes = np.column_stack([votes, votes[:, 4]])
+    for model in (DawidSkene(rng=0), MajorityVote()):
+        check = check_label_model(votes, model.fit(votes))
+        assert not check.passed
+        assert check.summary().startswith(
+            "The label model does not hold: 4 and 5 agree on 100 % of the items on which both vote"
+        )
+
+
+def test_labelers_worse_than_chance_are_named(rng):
+    _, votes = binary(rng, 3000, [0.8, 0.75, 0.7, 0.7, 0.3, 0.35])
+    check = check_label_model(votes, DawidSkene(rng=0).fit(votes))
+    assert not check.passed
+    assert "4 is right on" in check.summary()
+    assert "5 is right on" in check.summary()
+    check = check_label_model(votes, MajorityVote().fit(votes))
+    assert not check.passed
+    assert "4, 5 agree with the others less often than chance would" in check.reasons
+
+
+def test_a_wrong_prior_is_named(rng):
+    _, votes = binary(rng, 2000, [0.8] * 5)
+    model = DawidSkene(rng=0).fit(votes)
+    assert check_label_model(votes, model, class_prior=[0.5, 0.5]).passed
+    check = check_label_model(votes, model, class_prior=[0.7, 0.3])
+    assert check.prior_gap == pytest.approx(0.2, abs=0.05)
+    assert "where class_prior says" in check.reasons[0]
+
+
+def test_correlated_abstentions_count_where_the_model_reads_them(rng):
+    _, votes = binary(rng, 3000, [0.8] * 5)
+    votes[np.ix_(rng.random(3000) < 0.4, [0, 1])] = -1
+    read = check_label_model(votes, DawidSkene(rng=0).fit(votes))
+    assert "0 and 1 both vote on" in read.summary()
+    assert check_label_model(votes, DawidSkene(abstain="missing", rng=0).fit(votes)).passed
+
+
+def test_an_oracle_need_not_have_independent_labelers(rng):
+    y, votes = binary(rng, 3000, [0.8, 0.75, 0.7])
+    votes = np.column_stack([votes, votes[:, 2]])
+    model = OracleLabelModel().fit(votes, y)
+    check = check_label_model(votes, model)
+    assert check.passed
+    assert not check.independence
+    assert not check_label_model(votes, model, independence=True).passed
+    assert not check_label_model(votes, model.predict_proba(votes)).passed
+
+
+def test_gold_labels_of_any_form(rng):
+    y, votes = binary(rng, 1000, [0.8] * 5)
+    model = DawidSkene(rng=0).fit(votes)
+    gold = [int(v) if i < 40 else None for i, v in enumerate(y)]
+    check = check_label_model(votes, model, y_true=gold)
+    assert check.gold_n == 40
+    assert check == check_label_model(votes, model, y_true=np.where(np.arange(1000) < 40, y, -1))
+    assert check.passed
+    wrong = check_label_model(votes, model, y_true=[None if g is None else 1 - g for g in gold])
+    assert wrong.summary().startswith("The label model does not hold: the 40 true labels do not")
+    assert wrong.gold_accuracy == pytest.approx(1 - check.gold_accuracy)
+
+
+def test_one_labeler_has_no_pairs():
+    check = check_label_model([[0], [1]], [[0.9, 0.1], [0.2, 0.8]])
+    assert check.worst_pair is None
+    assert check.pairs.shape == (0, 2)
+    assert check.passed
+    json.dumps(check.to_dict(), allow_nan=False)
+
+
+VOTES = [[0, 1, 0], [1, 1, 0], [0, 1, 0]]
+PROBA = [[0.6, 0.4], [0.3, 0.7], [0.6, 0.4]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"label_model": [[0.6, 0.4], [0.3, 0.7], [0.5, 0.5]]}, ProbabilityError, "rows 0 and 2"),
+        ({"label_model": [[0.6, 0.6]] * 3}, ProbabilityError, "sums to 1.2"),
+        ({"label_model": [[0.6, 0.4]] * 2}, LengthMismatchError, r"3 rows .* 2"),
+        ({"label_model": [[0.6, 0.2, 0.2]] * 3}, ShapeError, "3 columns and there are 2 classes"),
+        ({"label_model": DawidSkene()}, DataError, "has no classes_; fit it"),
+        ({"confidence": 95}, DataError, "confidence is 95"),
+        ({"class_prior": [0.5, 0.4]}, ProbabilityError, "sums to 0.9"),
+        ({"y_true": [0, 1]}, LengthMismatchError, "y_true has 2 rows"),
+        ({"y_true": [0, 5, None], "classes": [0, 1]}, LabelError, "y_true row 1 holds 5"),
+        ({"y_true": [None] * 3}, LabelError, "missing in every row"),
+        ({"rng": "x"}, DataError, "rng is 'x'"),
+    ],
+)
+def test_bad_input(changes, error, message):
+    options = {"label_model": PROBA} | changes
+    with pytest.raises(error, match=message):
+        check_label_model(VOTES, **options)
+
+
+def test_classes_must_be_those_of_the_model():
+    model = MajorityVote().fit(VOTES)
+    with pytest.raises(LabelError, match="leave classes= out"):
+        check_label_model(VOTES, model, classes=[1, 0])
