@@ -33,10 +33,11 @@ THRESHOLDS = (0.2, 0.4, 0.5, 0.6, 0.8)
 def run_selection(*, quick: bool) -> None:
     """Print the scores of the chosen models beside the paper's."""
     rows = []
+    usual = usual_model(quick=quick)
     repetitions = 2 if quick else 5
     for name in QUICK if quick else PAPER_TABLE_3:
         task = load_task(name, quick=quick)
-        model = fit_label_model(usual_model(quick=quick), task)
+        model = fit_label_model(usual, task)
         candidates = _candidates(task, model, epochs=10 if quick else 30)
         rng = np.random.default_rng(0)
         scores = np.array([_choose(task, model, candidates, rng) for _ in range(repetitions)])
@@ -49,7 +50,7 @@ def run_selection(*, quick: bool) -> None:
     columns = ["dataset", "", *WAYS, "best possible"]
     show_table("Table 3: mean test score of the model that each way chooses", columns, rows)
     say(
-        f"Chosen with {usual_model(quick=quick)} (the paper: Snorkel) on random parts of the test split that "
+        f"Chosen with {usual} (the paper: Snorkel) on random parts of the test split that "
         f"leave out {LABELLED} items, {repetitions} times; the mean and its spread are over these "
         "parts. scikit-learn's weight decay is scaled by the number of rows, unlike the paper's. "
         "All weak labels are used, which is what the paper's test scores agree with. Its other "

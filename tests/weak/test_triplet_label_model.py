@@ -66,6 +66,14 @@ def test_a_labeler_without_triplets_is_guessed_with_a_warning(rng, law, draw):
     assert model.accuracies_[3] == np.median(model.accuracies_[:3])
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_many_sure_labelers_do_not_overflow(rng, law, draw, k):
+    y, votes = draw(rng, 300, np.full(k, 1 / k), law([0.98] * 300, [1.0] * 300, k))
+    proba = TripletLabelModel().fit(votes).predict_proba(np.vstack([votes, 0 * votes[:1]]))
+    assert np.isfinite(proba).all()
+    assert (proba[:-1].argmax(axis=1) == y).all()
+
+
 @pytest.mark.slow
 def test_errors_shrink_with_n(law, draw):
     rng = np.random.default_rng(0)

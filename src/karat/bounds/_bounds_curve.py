@@ -204,7 +204,7 @@ def _guess(inputs: Inputs, score: FloatArray, cuts: FloatArray, fold: IntArray, 
     def at(index: IntArray) -> FloatArray:
         # The logistic curve is within .01 of the normal one and much cheaper; any guess will do.
         z = (cut_ranks[index][:, None, None] - mean) * (1.702 / spread)
-        np.exp(z, out=z)
+        np.exp(np.minimum(z, 80.0, out=z), out=z)
         z += 1.0
         return np.asarray(np.reciprocal(z, out=z))
 

@@ -57,7 +57,7 @@ def distinct_rows(codes: IntArray, n_values: int) -> tuple[IntArray, IntArray]:
 
 def _rank(key: IntArray, span: int) -> tuple[IntArray, IntArray]:
     """Return the rank of each key among the distinct ones, and the first row of each rank."""
-    if span > _TABLE:
+    if span > min(_TABLE, 16 * len(key)):  # a table much larger than the data costs more
         _, first, rank = np.unique(key, return_index=True, return_inverse=True)
         return rank, first
     first_of = np.full(span, -1, dtype=np.intp)

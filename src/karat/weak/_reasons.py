@@ -150,7 +150,8 @@ def _of_labelers(evidence: Evidence, limit: float, threshold: float) -> list[str
     if len(worst) > _NAMED:
         others = ", ".join(evidence.found.names[j] for j in worst[_NAMED:][:8])
         more = ", …" if len(worst) > _NAMED + 8 else ""
-        reasons.append(f"so are {others}{more}")
+        verb = "is" if len(worst) == _NAMED + 1 else "are"
+        reasons.append(f"so {verb} {others}{more}")
     return reasons
 
 

@@ -11,6 +11,7 @@ from karat.exceptions import KaratWarning
 from karat.weak._base import PatternModel
 from karat.weak._checks import check_class_prior, require_three_voters
 from karat.weak._kernels import (
+    normalized_exp,
     signed_votes,
     triplet_accuracies,
     triplet_log_odds,
@@ -118,16 +119,14 @@ class TripletLabelModel(PatternModel):
 
     def _posterior(self, codes: IntArray) -> FloatArray:
         k = len(self.classes_)
-        if k == 2:
-            odds = triplet_log_odds(signed_votes(codes, 1), self._signed[0], self.class_prior_[1])
-            positive = 1.0 / (1.0 + np.exp(-odds))
-            return np.column_stack([1.0 - positive, positive])
+        sides = [1] if k == 2 else range(k)
         odds = np.column_stack(
             [
-                triplet_log_odds(signed_votes(codes, c), self._signed[c], self.class_prior_[c])
-                for c in range(k)
+                triplet_log_odds(signed_votes(codes, c), signed, self.class_prior_[c])
+                for c, signed in zip(sides, self._signed, strict=True)
             ]
         )
-        each = 1.0 / (1.0 + np.exp(-odds))
-        total = each.sum(axis=1, keepdims=True)
-        return np.asarray(each / total)
+        if k == 2:
+            odds = np.column_stack([-odds, odds])
+        # The logarithm of the probability of each class against the rest, without overflow.
+        return normalized_exp(-np.logaddexp(0.0, -odds), axis=1)
