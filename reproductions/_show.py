@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 __all__ = ["Promise", "number", "say", "show_table", "verdict"]
 
-_WIDTH = 132
+_WIDTH = 140
 
 
 class Promise(NamedTuple):

@@ -179,14 +179,16 @@ def test_expectation_of_a_match_is_accuracy(draw_law):
         b = performance_bounds(
             law.y_pred, law.votes, law.p, metric="accuracy", classes=range(3), method="plugin"
         )
-    e = expectation_bounds(g, law.votes, law.p, classes=range(3))
+    with pytest.warns(UserWarning, match="use method='crossfit'"):
+        e = expectation_bounds(g, law.votes, law.p, classes=range(3))
     assert (e.lower, e.upper) == pytest.approx((b.lower, b.upper), abs=1e-7)
     crossed = expectation_bounds(g, law.votes, law.p, classes=range(3), method="crossfit", rng=0)
     lower, upper = law.sharp_accuracy()
     assert crossed.lower_limit <= 0.8 <= crossed.upper_limit
     assert crossed.lower <= lower + 0.03
     assert crossed.upper >= upper - 0.03
-    wide = expectation_bounds(g, law.votes, law.p, classes=range(3), robustness=0.1)
+    with pytest.warns(UserWarning, match="use method='crossfit'"):
+        wide = expectation_bounds(g, law.votes, law.p, classes=range(3), robustness=0.1)
     assert wide.upper > e.upper
 
 

@@ -105,7 +105,9 @@ EXAMPLES = {
         *BOUND, groups=["a", "b", "a"], y_true=[0, 1, 0], **OPTIONS
     ),
     "DifferenceBounds": lambda: bounds.difference_bounds([0, 0, 1], *BOUND, **OPTIONS),
-    "ExpectationBounds": lambda: bounds.expectation_bounds(PROBA, VOTES, PROBA, classes=[0, 1]),
+    "ExpectationBounds": lambda: bounds.expectation_bounds(
+        PROBA, VOTES, PROBA, classes=[0, 1], method="crossfit", rng=0
+    ),
     "BoundsCurve": lambda: bounds.bounds_curve([0.1, 0.7, 0.3], VOTES, PROBA, **OPTIONS),
     "ModelRanking": lambda: bounds.rank_models(
         {"a": PREDICTED, "b": [0, 1, 0]}, VOTES, PROBA, **OPTIONS

@@ -14,7 +14,7 @@ from karat._validate import (
 )
 from karat.bounds._general import cross_fitted, exact_duals, item_values, smoothed
 from karat.bounds._inputs import Inputs, read_inputs
-from karat.bounds._options import check_limit, check_method, check_slack
+from karat.bounds._options import check_limit, check_method, check_slack, warn_if_sparse
 from karat.bounds.result import ExpectationBounds
 from karat.exceptions import ShapeError
 
@@ -44,8 +44,9 @@ def expectation_bounds(
         As in `performance_bounds`.
     method : {"exact", "crossfit", "smoothed"}
         ``exact`` solves the transport problem of each pattern; ``smoothed`` is the paper's
-        L-BFGS on the smoothed dual (eq. 2.5), widened by its approximation error; ``crossfit``
-        learns the dual on other folds, and stays valid where patterns are sparse.
+        L-BFGS on the smoothed dual (eq. 2.5), widened by its approximation error. Both take the
+        observed items of a pattern for its law, and are too narrow where patterns are sparse
+        (a warning says so). ``crossfit`` learns the dual on other folds, and stays valid there.
     confidence : float
         Of each one-sided normal limit (eq. 2.7).
     epsilon : float, optional
@@ -66,7 +67,8 @@ def expectation_bounds(
     >>> votes = np.where(rng.random((1000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
     >>> proba = np.clip(0.5 + 0.3 * (2 * truth - 1) + 0.1 * rng.normal(size=1000), 0.01, 0.99)
     >>> loss = -np.log(np.column_stack([1 - proba, proba]))
-    >>> b = expectation_bounds(loss, votes, DawidSkene(rng=0).fit(votes))
+    >>> model = DawidSkene(rng=0).fit(votes)
+    >>> b = expectation_bounds(loss, votes, model, method="crossfit", rng=0)
     >>> bool(b.lower_limit < loss[np.arange(1000), truth].mean() < b.upper_limit)
     True
     """
@@ -86,6 +88,8 @@ def expectation_bounds(
     span = float(np.ptp(values)) or 1.0
     smooth = check_number(epsilon, "epsilon", at_least=1e-9) if epsilon else 0.01 * span / np.log(k)
     weight = np.ones(inputs.n) if weight is None else weight
+    if way != "crossfit":
+        warn_if_sparse(inputs.votes.counts, f"method={way!r}")
     ends, steps, converged = [], 0, True
     generator = check_rng(rng)
     for side in (-1, 1):

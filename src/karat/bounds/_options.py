@@ -1,5 +1,6 @@
 """Checks of the options that the functions of this package share."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,42 @@ import numpy as np
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import check_number
 from karat.bounds._problem import Limit
-from karat.exceptions import DataError
+from karat.exceptions import DataError, KaratWarning
 from karat.weak._checks import check_choice, check_class_prior
 
-__all__ = ["check_limit", "check_method", "check_prior", "check_slack"]
+__all__ = [
+    "RARE",
+    "check_limit",
+    "check_method",
+    "check_prior",
+    "check_slack",
+    "sparse_share",
+    "warn_if_sparse",
+]
+
+RARE = 10  # a pattern seen less often than this says little of P(Ŷ | z)
+_NOTABLE = 0.05
 
 
 def check_method(method: Any, choices: tuple[str, ...] = ("crossfit", "plugin")) -> str:
     """Check the name of a method."""
     return check_choice(method, "method", choices)
+
+
+def sparse_share(counts: AnyArray) -> float:
+    """Return the share of the items in rare patterns."""
+    return float(counts[counts < RARE].sum() / counts.sum())
+
+
+def warn_if_sparse(counts: AnyArray, which: str) -> None:
+    """Warn that a method that takes observed frequencies for the law is too narrow here."""
+    if (sparse := sparse_share(counts)) > _NOTABLE:
+        warnings.warn(
+            f"{100 * sparse:.0f} % of the items are in patterns seen fewer than {RARE} times, "
+            f"where the bounds of {which} are too narrow; use method='crossfit'",
+            KaratWarning,
+            stacklevel=3,
+        )
 
 
 def check_limit(limit: Any, confidence: Any, *, weighted: bool) -> Limit:

@@ -13,17 +13,22 @@ from karat.bounds._build import Predictions, build_problem, read_predictions
 from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._draws import combine_draws
 from karat.bounds._inputs import Inputs, pattern_proba, read_gold, read_inputs
-from karat.bounds._options import check_limit, check_method, check_prior, check_slack
+from karat.bounds._options import (
+    check_limit,
+    check_method,
+    check_prior,
+    check_slack,
+    sparse_share,
+    warn_if_sparse,
+)
 from karat.bounds._problem import Limit, Problem
 from karat.bounds._solve import solve
 from karat.bounds.result import PerformanceBounds
-from karat.exceptions import KaratWarning, UndefinedMetricWarning
+from karat.exceptions import UndefinedMetricWarning
 from karat.metrics import LinearMetric, Metric
 from karat.metrics._as_metric import as_metric
 
 __all__ = ["bounds_of", "performance_bounds", "truth_of"]
-
-_RARE = 10
 
 
 def performance_bounds(
@@ -141,13 +146,8 @@ def performance_bounds(
         return bounds_of(problem, chosen, rule, draws=draws, method=way, check=check, truth=truth)
 
     whole = bound(None)
-    if way == "plugin" and whole.sparse > 0.05:
-        warnings.warn(
-            f"{100 * whole.sparse:.0f} % of the items are in patterns seen fewer than {_RARE} "
-            "times, where the plug-in bounds are too narrow; use method='crossfit'",
-            KaratWarning,
-            stacklevel=2,
-        )
+    if way == "plugin":
+        warn_if_sparse(inputs.votes.counts, "method='plugin'")
     if group_codes is None or group_names is None:
         return whole
     per_group = {name.item(): bound(group_codes == code) for code, name in enumerate(group_names)}
@@ -209,7 +209,7 @@ def bounds_of(
         confidence=limit.confidence,
         sharp=ends.sharp,
         robustness=problem.slack,
-        sparse=float(counts[counts < _RARE].sum() / counts.sum()),
+        sparse=sparse_share(counts),
         width_limit=_width_limit(problem, metric),
         label_model_estimate=_estimate(problem, metric),
         iterations=ends.iterations,

@@ -33,7 +33,7 @@ class DawidSkene(PatternModel):
         Most passes over the patterns.
     tol : float, default 1e-6
         Stop when the log-likelihood per item that is still to be gained is estimated to be no more.
-    restarts : int, default 4
+    restarts : int, default 3
         Number of starts; the first is the majority vote, the others weigh the labelers at random.
         They are compared on a sample of the items and the best is continued.
     abstain : {"outcome", "missing"}, default "outcome"
@@ -89,7 +89,7 @@ class DawidSkene(PatternModel):
         *,
         max_iter: int = 200,
         tol: float = 1e-6,
-        restarts: int = 4,
+        restarts: int = 3,
         abstain: Literal["outcome", "missing"] = "outcome",
         smoothing: float = 10.0,
         rng: int | np.random.Generator | None = None,
