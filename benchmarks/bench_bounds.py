@@ -3,24 +3,14 @@
 import resource
 import time
 import warnings
-from collections.abc import Callable
 
 import numpy as np
+from _timing import best_of
 from scipy.optimize import linprog
 
 from karat.bounds import bounds_curve, performance_bounds
 from karat.bounds._kernels import match_bounds
 from karat.statistics import pattern_counts
-
-
-def seconds(function: Callable[[], object], times: int = 5) -> float:
-    """Return the least time of several calls."""
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
 
 
 def draw(n: int, labelers: int, k: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -66,15 +56,15 @@ def main() -> None:
         y_pred, votes, p, metric="accuracy", classes=[0, 1], rng=0, **o
     )
     run()
-    print(f"crossfit, n=2000, 8 labelers: {1000 * seconds(run):.1f} ms")
-    plug = seconds(lambda: run(method="plugin"), 20)
+    print(f"crossfit, n=2000, 8 labelers: {1000 * best_of(5, run):.1f} ms")
+    plug = best_of(20, lambda: run(method="plugin"))
     print(f"plugin, n=2000, 8 labelers: {1000 * plug:.2f} ms")
     table = pattern_counts(y_pred, votes, classes=[0, 1])
     own = np.zeros((len(table.patterns), 2))
     ids = {tuple(row): z for z, row in enumerate(table.patterns.tolist())}
     for row, q in zip(votes.tolist(), p, strict=True):
         own[ids[tuple(row)]] = q
-    mine = seconds(lambda: match_bounds(table.joint, own), 50)
+    mine = best_of(50, lambda: match_bounds(table.joint, own))
     start = time.perf_counter()
     theirs = program(table.joint, own)
     taken = time.perf_counter() - start
@@ -84,11 +74,11 @@ def main() -> None:
     big_pred, big_votes, big_p = draw(100_000, 8)
     score = big_pred + np.random.default_rng(1).normal(size=100_000)
     cuts = np.quantile(score, np.linspace(0.001, 0.999, 1000))
-    curve = seconds(
+    curve = best_of(
+        2,
         lambda: bounds_curve(
             score, big_votes, big_p, metric="f1", thresholds=cuts, classes=[0, 1], rng=0
         ),
-        2,
     )
     print(f"bounds_curve, n=10^5, 1000 thresholds: {curve:.2f} s")
     y_pred, votes, p = draw(10_000_000, 10)

@@ -1,32 +1,15 @@
 """Counting: `confusion` against scikit-learn, `patterns` against pandas, in one run."""
 
 import resource
-import time
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from _timing import best_of, compare
 from sklearn.metrics import confusion_matrix, roc_curve
 
 from karat.statistics import confusion, patterns, roc_counts
 
 N = 10_000_000
-
-
-def best_of(times: int, function: Callable[[], object]) -> float:
-    """Return the least time of several calls, in seconds."""
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
-
-
-def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object], peer: str) -> None:
-    """Print how many times faster we are than a peer."""
-    mine, other = best_of(3, ours), best_of(3, theirs)
-    print(f"{name}: ratio {other / mine:.1f} (karat {mine:.3f} s, {peer} {other:.3f} s)")
 
 
 def main() -> None:

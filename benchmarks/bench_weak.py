@@ -1,27 +1,16 @@
 """Label models: `DawidSkene` against crowd-kit's in one run, and at a million rows."""
 
 import importlib.util
-import time
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from _timing import best_of
 
 from karat.exceptions import KaratWarning
 from karat.weak import DawidSkene, TripletLabelModel, check_label_model
 
 K, M = 5, 8
-
-
-def best_of(times: int, function: Callable[[], object]) -> float:
-    """Return the least time of several calls, in seconds."""
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
 
 
 def broad_votes(n: int) -> tuple[Any, Any]:

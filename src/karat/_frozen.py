@@ -57,6 +57,13 @@ class Frozen:
 
     __slots__ = ()
 
+    def __post_init__(self) -> None:
+        """Make every array read-only; called by the dataclass's own constructor."""
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, field.name, frozen_array(value))
+
     def __reduce__(self) -> Any:
         # Pickle and deepcopy give back arrays that can be written to: freeze them again.
         return _thaw, (type(self), {f.name: getattr(self, f.name) for f in fields(self)})  # type: ignore[arg-type]

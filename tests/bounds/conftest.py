@@ -56,28 +56,28 @@ def draw_law():
 def coupling_program(gain, p, q, slack=0.0):
     """Greatest Σ gain·π over couplings of q and any truth within ``slack`` of p, as an LP."""
     k, j = gain.shape
-    size = k * j + 2 * k  # π, Q, |Q − p|
-    equal, level = np.zeros((j + k + 1, size)), np.zeros(j + k + 1)
+    size = k * j + 2 * k  # π, then the mass that leaves and that enters each true class
+    equal, level = np.zeros((j + k, size)), np.append(q, p)
     for c in range(j):
         equal[c, [i * j + c for i in range(k)]] = 1
-        level[c] = q[c]
-    for i in range(k):
+    for i in range(k):  # Σ_j π_ij + leaves_i − enters_i = p_i
         equal[j + i, i * j : (i + 1) * j] = 1
-        equal[j + i, k * j + i] = -1
-    equal[-1, k * j : k * j + k] = 1
-    level[-1] = 1
-    below = np.zeros((2 * k + 1, size))
-    for i in range(k):
-        below[2 * i, [k * j + i, k * j + k + i]] = 1, -1
-        below[2 * i + 1, [k * j + i, k * j + k + i]] = -1, -1
-    below[-1, k * j + k :] = 1
-    limit = np.append(np.stack([p, -p], axis=1).ravel(), 2 * slack)
+        equal[j + i, k * j + i] = 1
+        equal[j + i, k * j + k + i] = -1
+    moved = np.zeros((1, size))
+    moved[0, k * j : k * j + k] = 1
+    cost = np.append(-gain.ravel(), np.zeros(2 * k))
+    if slack == 0:  # then one equation follows from the others, and rounding could contradict it
+        equal, level = equal[1:, : k * j], level[1:]
+        cost, moved = cost[: k * j], None
+    # The solver lets every equation be off by 1e-7: give it masses that make that nothing.
+    mass = 1e5
     done = linprog(
-        np.append(-gain.ravel(), np.zeros(2 * k)), A_eq=equal, b_eq=level, A_ub=below, b_ub=limit,
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        cost, A_eq=equal, b_eq=mass * level, A_ub=moved,
+        b_ub=None if moved is None else [mass * slack],
     )  # fmt: skip
-    assert done.status == 0
-    return -done.fun
+    assert done.status == 0, done.message
+    return -done.fun / mass
 
 
 @pytest.fixture(scope="session")

@@ -238,3 +238,11 @@ def test_classes_must_be_those_of_the_model():
     model = MajorityVote().fit(VOTES)
     with pytest.raises(LabelError, match="leave classes= out"):
         check_label_model(VOTES, model, classes=[1, 0])
+
+
+def test_a_model_counted_from_labels_may_have_a_labeler_worse_than_chance():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 5000)
+    right = rng.random((5000, 3)) < [0.9, 0.8, 0.3]
+    votes = np.where(right, y[:, None], 1 - y[:, None])
+    assert check_label_model(votes, OracleLabelModel().fit(votes, y)).passed

@@ -94,7 +94,8 @@ def _binary_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float) 
     """Two true classes: with α = (0, a) the bound is piecewise linear in a: a kink is best."""
     best = np.full(q.shape[:-1], np.inf)
     chosen = np.zeros(q.shape[:-1])
-    for a in np.unique(np.append(gain[1] - gain[0], 0.0)):
+    kinks = gain[1] - gain[0] if slack <= 0 else np.append(gain[1] - gain[0], 0.0)
+    for a in np.unique(kinks):
         truth = a * np.clip(p[:, 1] + (slack if a > 0 else -slack), 0.0, 1.0)
         shown = q @ np.maximum(gain[0], gain[1] - a)
         better = truth + shown < best

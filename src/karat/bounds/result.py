@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._frozen import frozen_array, plain
+from karat._frozen import Frozen, plain
 from karat._result import Result
 from karat._typing import FloatArray
 from karat.bounds._deferred_check import DeferredCheck
@@ -22,11 +22,6 @@ __all__ = [
     "RobustnessCurve",
     "WeakLabelValue",
 ]
-
-
-def _freeze(result: Any, *names: str) -> None:
-    for name in names:
-        object.__setattr__(result, name, frozen_array(getattr(result, name)))
 
 
 def _fields(result: Any) -> list[Field[Any]]:
@@ -242,15 +237,8 @@ class BoundsCurve(Result):
     confidence: float
     truth: FloatArray | None = None
 
-    def __post_init__(self) -> None:
-        _freeze(self, "thresholds", "lower", "upper", "lower_limit", "upper_limit")
-        if self.truth is not None:
-            _freeze(self, "truth")
-
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data; an undefined value becomes None."""
-        from karat._frozen import Frozen
-
         return {
             name: [None if isinstance(v, float) and np.isnan(v) else v for v in value]
             if isinstance(value, list)
@@ -322,9 +310,6 @@ class WeakLabelValue(Result):
     full: PerformanceBounds
     without: tuple[PerformanceBounds, ...]
 
-    def __post_init__(self) -> None:
-        _freeze(self, "narrowing")
-
     def summary(self) -> str:
         """Return the most and the least useful labeler."""
         return (
@@ -363,9 +348,6 @@ class RobustnessCurve(Result):
     confidence: float
     claim: float | None = None
     breaks_at: float | None = None
-
-    def __post_init__(self) -> None:
-        _freeze(self, "deltas", "lower", "upper", "lower_limit", "upper_limit")
 
     def summary(self) -> str:
         """Return how wrong the label model may be before the claim falls."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class Accuracy(Metric):
 
     def for_classes(self, n_classes: int) -> LinearMetric:
         """Return accuracy as a linear metric."""
-        return LinearMetric(np.eye(n_classes), name="accuracy")
+        return _linear_accuracy(n_classes)
 
     def bayes_classifier(self, classes: Column | None = None) -> BayesClassifier:
         """Return the classifier that predicts the most probable of ``classes``."""
@@ -50,6 +51,11 @@ class Accuracy(Metric):
     def describe(self, classes: Sequence[Any] | None = None) -> str:
         """Say in words what accuracy rewards."""
         return "Accuracy: the share of right predictions; every error costs the same."
+
+
+@lru_cache(maxsize=32)
+def _linear_accuracy(n_classes: int) -> LinearMetric:
+    return LinearMetric(np.eye(n_classes), name="accuracy")
 
 
 accuracy = Accuracy()

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from karat._frozen import frozen_array
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import LabelError
@@ -26,12 +25,6 @@ class _LabelTable(Result):
     counts: AnyArray
     classes: AnyArray
     groups: AnyArray | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("counts", "classes"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
-        if self.groups is not None:
-            object.__setattr__(self, "groups", frozen_array(self.groups))
 
     @property
     def n(self) -> float:
@@ -195,10 +188,6 @@ class Patterns(Result):
     classes: AnyArray
     names: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        for name in ("patterns", "counts", "ids", "classes"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
-
     @property
     def n(self) -> float:
         """Number of rows, or the sum of their weights."""
@@ -261,12 +250,6 @@ class PatternCounts(Result):
     names: tuple[str, ...]
     groups: AnyArray | None = None
 
-    def __post_init__(self) -> None:
-        for name in ("counts", "patterns", "classes"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
-        if self.groups is not None:
-            object.__setattr__(self, "groups", frozen_array(self.groups))
-
     @property
     def n(self) -> float:
         """Number of items, or the sum of their weights."""
@@ -327,10 +310,6 @@ class RocCounts(Result):
     positives: AnyArray
     negatives: AnyArray
     classes: AnyArray
-
-    def __post_init__(self) -> None:
-        for name in ("scores", "positives", "negatives", "classes"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
 
     @property
     def thresholds(self) -> FloatArray:

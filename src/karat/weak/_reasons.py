@@ -19,15 +19,17 @@ def find_reasons(
     """Return what speaks against the model, the most telling first.
 
     All tests of the votes together raise a false alarm with probability ``error`` (Bonferroni).
+    A model that was counted from true labels (no ``agreement``) needs neither independent labelers
+    nor ones that are better than chance.
     """
     n_pairs = len(evidence.pairs.who)
-    tests = len(evidence.lead_z) + n_pairs * (agreement + covotes)
+    tests = len(evidence.lead_z) * agreement + n_pairs * (agreement + covotes)
     tests += 0 if evidence.prior_given is None else len(evidence.prior_z)
-    limit = NormalDist().inv_cdf(1 - error / (2 * tests))
+    limit = NormalDist().inv_cdf(1 - error / (2 * max(tests, 1)))
     reasons = _of_gold(evidence, error)
     if agreement:
         reasons += _of_agreement(evidence, limit, threshold)
-    reasons += _of_labelers(evidence, limit, threshold)
+        reasons += _of_labelers(evidence, limit, threshold)
     reasons += _of_prior(evidence, limit, threshold)
     if covotes:
         reasons += _of_covotes(evidence, limit, threshold)

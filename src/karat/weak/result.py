@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from karat._frozen import frozen_array
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 
@@ -47,10 +44,6 @@ class VoteDiagnostics(Result):
     votes: FloatArray
     polarity: tuple[tuple[Any, ...], ...]
     silent: float
-
-    def __post_init__(self) -> None:
-        for name in ("classes", "coverage", "overlap", "conflict", "votes"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
 
     def summary(self) -> str:
         """Return how much is covered, and who conflicts most."""
@@ -152,11 +145,6 @@ class LabelModelCheck(Result):
     gold_accuracy: float | None
     gold_promised: float | None
     gold_p_value: float | None
-
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            if isinstance(getattr(self, name), np.ndarray):
-                object.__setattr__(self, name, frozen_array(getattr(self, name)))
 
     def summary(self) -> str:
         """Return the failure first, or what the model stood up to."""
