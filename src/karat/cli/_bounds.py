@@ -71,7 +71,7 @@ def run_bounds(
         _print(results, predictions, labelers)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(_page(file, results), encoding="utf-8")
+        output.write_text(_page(file, results, metric), encoding="utf-8")
 
 
 def _print(results: dict[str, PerformanceBounds], pred: list[str], weak: list[str]) -> None:
@@ -85,8 +85,9 @@ def _print(results: dict[str, PerformanceBounds], pred: list[str], weak: list[st
             console.print(f"  {group}: {part.summary()}", markup=False)
 
 
-def _page(file: Path, results: dict[str, PerformanceBounds]) -> str:
-    sections = [_section(name, b) for name, b in results.items()]
+def _page(file: Path, results: dict[str, PerformanceBounds], metric: str) -> str:
+    code = _CODE.format(metric=metric)
+    sections = [_section(name, b, code) for name, b in results.items()]
     return render_report(
         f"{file.name}: how good with no labels",
         "Bounds from weak labels: every law that agrees with the predictions, the votes and the "
@@ -95,7 +96,7 @@ def _page(file: Path, results: dict[str, PerformanceBounds]) -> str:
     )
 
 
-def _section(name: str, b: PerformanceBounds) -> Section:
+def _section(name: str, b: PerformanceBounds, code: str) -> Section:
     axes = b.plot()
     svg = figure_svg(axes.figure)  # type: ignore[arg-type]
     rows = [("all", b), *((str(g), part) for g, part in (b.groups or {}).items())]
@@ -114,7 +115,7 @@ def _section(name: str, b: PerformanceBounds) -> Section:
             "bounds are only as right as it is.",
             *reasons,
         ),
-        code=_CODE.format(metric=b.metric.title),
+        code=code,
     )
 
 
