@@ -1,5 +1,6 @@
 """Frozen values that hold arrays: equality, hash and plain data for all of them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -24,7 +25,12 @@ def frozen_array(values: Any, dtype: Any = None) -> AnyArray:
 
 
 def plain(value: Any) -> Any:
-    """Turn arrays, NumPy scalars and frozen values into what JSON can hold."""
+    """Turn arrays, NumPy scalars and frozen values into what JSON can hold.
+
+    JSON has no infinity and no NaN: both become None.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, Frozen):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):

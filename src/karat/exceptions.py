@@ -11,7 +11,8 @@
     │   ├── ProbabilityError            outside [0, 1], or rows that do not sum to 1
     │   ├── ScoreError                  a score that is not a finite number
     │   ├── WeightError                 negative, missing or all-zero weights
-    │   └── ColumnError                 a frame where one column was expected, or a wrong column
+    │   ├── ColumnError                 a frame where one column was expected, or a wrong column
+    │   └── UndefinedHereError          a metric that the data leave undefined
     ├── MetricError (ValueError)        a metric that does not fit the confusion, or its text
     ├── MissingDatasetError (LookupError)      a shared dataset that is not there
     └── MissingExtraError (ImportError)        an optional package that is not installed
@@ -34,6 +35,7 @@ __all__ = [
     "ProbabilityError",
     "ScoreError",
     "ShapeError",
+    "UndefinedHereError",
     "UndefinedMetricWarning",
     "WeightError",
 ]
@@ -77,6 +79,10 @@ class WeightError(DataError):
 
 class ColumnError(DataError):
     """A frame was passed where one column was expected, or it has a wrong column."""
+
+
+class UndefinedHereError(DataError):
+    """The metric has no value on these data, such as precision where nothing is called positive."""
 
 
 class MetricError(KaratError, ValueError):

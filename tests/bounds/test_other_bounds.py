@@ -107,8 +107,18 @@ def test_curve_ends_are_undefined_not_silent(law):
     curve = bounds_curve(
         score, law.votes, law.p, metric="precision", thresholds=[-1.0, 0.5, 2.0], classes=[0, 1]
     )
-    assert np.isnan(curve.lower).tolist() == [True, False, True]
-    assert curve.to_dict()["lower"][0] is None
+    assert np.isnan(curve.lower).tolist() == [False, False, True]
+    assert curve.to_dict()["lower"][2] is None
+    whole = bounds_curve(
+        score, law.votes, law.p, metric="accuracy", thresholds=[-1.0, 2.0], classes=[0, 1],
+        y_true=law.y,
+    )  # fmt: skip
+    assert (whole.lower_limit <= whole.truth).all()
+    assert (whole.truth <= whole.upper_limit).all()
+    nothing = bounds_curve(
+        np.zeros(3000), law.votes, law.p, metric="precision", thresholds=[1.0], classes=[0, 1]
+    )
+    assert "undefined at every one" in repr(nothing)
 
 
 def test_curve_bad_input(law, draw_law):

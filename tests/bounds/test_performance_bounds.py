@@ -322,7 +322,7 @@ P = [[0.7, 0.3], [0.1, 0.9], [0.8, 0.2], [0.4, 0.6]] * 5
         ({"confidence": 95}, DataError, "confidence is 95"),
         ({"robustness": -1}, DataError, "robustness is -1"),
         ({"y_pred": [0] * 20, "metric": "precision"}, DataError, "precision is undefined here"),
-        ({"y_true": [None] * 20}, DataError, "no known label"),
+        ({"y_true": [None] * 20}, DataError, "missing in every row"),
         ({"y_true": [0] * 19}, LengthMismatchError, "y_true has 19 rows"),
         ({"pos_label": "x"}, LabelError, "pos_label is 'x'"),
         ({"class_prior": [0.5, 0.6]}, ProbabilityError, "sums to 1.1"),

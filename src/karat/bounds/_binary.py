@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.bounds._problem import End, Ends, Limit, Problem
-from karat.exceptions import DataError, UndefinedMetricWarning
+from karat.exceptions import UndefinedHereError, UndefinedMetricWarning
 from karat.metrics import Metric
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _GRID = 65
+_NOTHING = 1e-12  # a probability below this is a rounding error of 0
 _TP = np.array([[0.0, 0.0], [0.0, 1.0]])
 # The confusion [[TN, FP], [FN, TP]] is base + π·truth + ρ·shown + TP·both.
 BASE = np.array([[1.0, 0.0], [0.0, 0.0]])
@@ -44,7 +45,7 @@ def binary_ends(problem: Problem, metric: Metric, limit: Limit) -> Ends:
     ends = []
     for side in (-1, 1):
         value, influence = binary_end(problem, metric, side)
-        reach = limit.quantile * problem.sample.moments(influence).error
+        reach = limit.normal(problem.sample, influence)
         ends.append(End(value, value + side * reach))
     return Ends(ends[0], ends[1])
 
@@ -112,13 +113,14 @@ def _worst_margin(problem: Problem, side: int) -> Problem:
 
 def check_defined(metric: Metric, share: float, called: float) -> None:
     """Refuse a metric that these margins leave undefined."""
+    share, called = (0.0 if v < _NOTHING else min(v, 1.0) for v in (share, called))
     table = BASE + share * TRUTH + called * SHOWN + share * called * BOTH
     with warnings.catch_warnings():
         warnings.simplefilter("error", UndefinedMetricWarning)
         try:
             metric(np.maximum(table, 0.0))
         except UndefinedMetricWarning:
-            raise DataError(
+            raise UndefinedHereError(
                 f"{metric.title} is undefined here: the positive class is predicted for "
                 f"{100 * called:.3g} % and expected for {100 * share:.3g} % of the items. Choose "
                 "another metric, threshold or pos_label"

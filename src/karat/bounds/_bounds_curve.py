@@ -5,15 +5,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, check_scores
-from karat.bounds._binary import BASE, BOTH, SHOWN, TRUTH
+from karat.bounds._binary import BASE, BOTH, SHOWN, TRUTH, check_defined
+from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import Inputs, read_gold, read_inputs
 from karat.bounds._options import check_limit, check_method, check_prior
 from karat.bounds._predictor import features
 from karat.bounds._solve import metric_range
 from karat.bounds.result import BoundsCurve
-from karat.exceptions import DataError, LabelError, UndefinedMetricWarning
+from karat.exceptions import (
+    DataError,
+    LabelError,
+    UndefinedHereError,
+    UndefinedMetricWarning,
+)
 from karat.metrics import Metric
 from karat.metrics._as_metric import as_metric
 from karat.statistics import roc_counts
@@ -97,7 +103,7 @@ def bounds_curve(
     cuts = _cuts(score, thresholds)
     rule = check_limit("normal", confidence, weighted=False)
     way = check_method(method)
-    prior = check_prior(class_prior, inputs.classes)
+    prior = check_prior(class_prior, inputs)
     gold = read_gold(y_true, inputs.classes, inputs.n)
     folds = 1 if way == "plugin" else _FOLDS
     fold = check_rng(rng).permutation(np.arange(inputs.n) % folds)
@@ -107,7 +113,7 @@ def bounds_curve(
     share = float(inputs.votes.counts @ p / inputs.n) if prior is None else float(prior[1])
     sums = _sweep(inputs, score, cuts, fold, folds)
     ends = [
-        _end(fixed, side, share, shown, sums, inputs.n, rule.quantile, prior is None)
+        _end(fixed, side, share, shown, sums, inputs.n, rule.quantile(inputs.n), prior is None)
         for side in (-1, 1)
     ]
     return BoundsCurve(
@@ -121,6 +127,7 @@ def bounds_curve(
         n=inputs.n,
         confidence=rule.confidence,
         truth=None if gold is None or not gold[1].all() else _truth(fixed, gold[0], score, cuts),
+        deferred_check=DeferredCheck.of(inputs, label_model, prior, gold),
     )
 
 
@@ -288,7 +295,7 @@ def _end(
         values = np.asarray(metric(flat)).reshape(tps.shape)
     best = np.argmax(side * values, axis=0)
     columns = np.arange(len(shown))
-    value = np.where((shown > 0) & (shown < 1), values[best, columns], np.nan)
+    value = np.where(_defined(metric, share, shown), values[best, columns], np.nan)
     inside = (1 - 1e-9) * tables[best, columns] + 1e-9 / 4
     slopes = metric.gradient(inside)
     by_truth, by_shown, by_tp = (
@@ -304,9 +311,20 @@ def _end(
                + by_shown * by_truth * moments[3])
     )  # fmt: skip
     mean = by_tp * tp_mean + by_shown * shown + by_truth * share
-    reach = quantile * np.sqrt(np.maximum(square - mean**2, 0.0) / n)
+    reach = quantile * np.sqrt(np.maximum(square - mean**2, 0.0) / max(n - 1, 1))
     bottom, top = metric_range(metric)
     return np.clip(value, bottom, top), np.clip(value + side * reach, bottom, top)
+
+
+def _defined(metric: Metric, share: float, shown: FloatArray) -> BoolArray:
+    """Return where the metric has a value; only the ends of the range can leave it without."""
+    defined = np.ones(len(shown), dtype=bool)
+    for at in np.flatnonzero((shown <= 0) | (shown >= 1)):
+        try:
+            check_defined(metric, share, float(shown[at]))
+        except UndefinedHereError:
+            defined[at] = False
+    return defined
 
 
 def _truth(metric: Metric, y: IntArray, score: FloatArray, cuts: FloatArray) -> FloatArray:

@@ -39,9 +39,9 @@ class Predictions:
 def read_predictions(y_pred: Column | Frame, inputs: Inputs, name: str = "y_pred") -> Predictions:
     """Check predictions against the classes and the number of items."""
     if is_matrix(y_pred):
-        proba = check_probabilities(y_pred, name, classes=inputs.classes)
+        proba = check_probabilities(y_pred, name, classes=inputs.given)
         check_same_length(weak_labels=inputs.votes.ids, **{name: proba})
-        return Predictions(None, proba)
+        return Predictions(None, proba[:, inputs.keep])
     (codes,), _ = encode_labels({name: y_pred}, inputs.classes)
     check_same_length(weak_labels=inputs.votes.ids, **{name: codes})
     return Predictions(codes)

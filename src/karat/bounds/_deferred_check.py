@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.bounds._inputs import Inputs
 from karat.statistics import Patterns
 from karat.weak import LabelModelCheck
 from karat.weak._check_label_model import check_patterns
@@ -41,6 +42,18 @@ class DeferredCheck:
         known = None if gold is None else gold[rows]
         self._arguments: Any = (kept, p, traits, class_prior, known)
         self._made: LabelModelCheck | None = None
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Inputs,
+        label_model: Any,
+        class_prior: FloatArray | None = None,
+        gold: Any = None,
+    ) -> "DeferredCheck":
+        """Build it from checked input; ``gold`` is what `read_gold` gave."""
+        known = None if gold is None else gold[0]
+        return cls(inputs.votes, inputs.p, label_model, class_prior, known)
 
     def __call__(self) -> LabelModelCheck:
         """Return the check, making it the first time."""

@@ -1,6 +1,7 @@
 """How much better one classifier can and must be than another, with no labels."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_rng
 from karat.bounds._binary import BASE, BOTH, SHOWN, TRUTH, check_defined, slope_at
 from karat.bounds._build import Predictions, build_problem, read_predictions
+from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import read_gold, read_inputs
 from karat.bounds._options import check_limit, check_method, check_prior, check_slack
 from karat.bounds._performance_bounds import truth_of
 from karat.bounds._problem import End, Ends, Limit, Problem
-from karat.bounds._solve import solve
+from karat.bounds._sample import Sample
+from karat.bounds._solve import metric_range, solve
 from karat.bounds.result import DifferenceBounds
 from karat.exceptions import DataError, UndefinedMetricWarning
 from karat.metrics import LinearMetric, Metric
@@ -90,7 +93,7 @@ def difference_bounds(
         limit, confidence, weighted=not (inputs.weight is None and inputs.cluster is None)
     )
     way, slack = check_method(method), check_slack(robustness)
-    prior = check_prior(class_prior, inputs.classes)
+    prior = check_prior(class_prior, inputs)
     gold = read_gold(y_true, inputs.classes, inputs.n)
     a, b = (np.asarray(one.codes) for one in both)
     pair = build_problem(
@@ -99,18 +102,24 @@ def difference_bounds(
     )  # fmt: skip
     ends = _ends(pair, chosen.for_classes(k), rule, k)
     truths = [truth_of(chosen, inputs, one, gold) for one in both]
+    low, high = metric_range(chosen.for_classes(k))
+    lower, upper, lower_limit, upper_limit = np.clip(
+        [ends.lower.value, ends.upper.value, ends.lower.limit, ends.upper.limit],
+        low - high, high - low,
+    )  # fmt: skip
     return DifferenceBounds(
         metric=chosen,
-        lower=ends.lower.value,
-        upper=max(ends.upper.value, ends.lower.value),
-        lower_limit=min(ends.lower.limit, ends.lower.value),
-        upper_limit=max(ends.upper.limit, ends.upper.value),
+        lower=float(lower),
+        upper=float(max(upper, lower)),
+        lower_limit=float(min(lower_limit, lower)),
+        upper_limit=float(max(upper_limit, upper, lower)),
         method=way,
         n=inputs.n,
         confidence=rule.confidence,
         agree=float(np.average(a == b, weights=inputs.weight)),
         sharp=ends.sharp,
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
+        deferred_check=DeferredCheck.of(inputs, label_model, prior, gold),
     )
 
 
@@ -123,6 +132,8 @@ def _ends(pair: Problem, metric: Metric, limit: Limit, k: int) -> Ends:
         lines = [_line(one, metric) for one in alone]
         if all(line is not None for line in lines):
             return _margin_linear_ends(pair, alone, metric, limit)
+    if limit.kind == "bernstein":  # two limits share the error
+        limit = Limit(limit.kind, (1 + limit.confidence) / 2)
     first, second = (solve(one, metric, limit) for one in alone)
     return Ends(
         End(first.lower.value - second.upper.value, first.lower.limit - second.upper.limit),
@@ -143,12 +154,15 @@ def _linear_ends(pair: Problem, gain: FloatArray, limit: Limit) -> Ends:
 
 def _alone(pair: Problem, k: int, which: int) -> Problem:
     """Return the problem of one of the two classifiers."""
-    from karat.bounds._sample import Sample
 
     def fold(a: FloatArray) -> FloatArray:
         return np.asarray(a.reshape(*a.shape[:-1], k, k).sum(axis=-1 if which == 0 else -2))
 
-    sample = Sample(fold(pair.sample.counts), fold(pair.sample.squares))
+    rows = pair.sample.rows
+    if rows is not None:
+        codes = rows.predicted // k if which == 0 else rows.predicted % k
+        rows = replace(rows, predicted=codes)
+    sample = Sample(fold(pair.sample.counts), fold(pair.sample.squares), rows)
     return Problem(sample, pair.p, fold(pair.q), pair.slack, pair.prior)
 
 
@@ -180,9 +194,9 @@ def _margin_linear_ends(pair: Problem, alone: list[Problem], metric: Metric, lim
         total, influence = 0.0, values.copy()
         for which, (one, sign) in enumerate(zip(alone, (1, -1), strict=True)):
             shown = np.array([[0, 0, 1, 1], [0, 1, 0, 1]][which], dtype=float)
-            # TP at the optimum is the value's slope in that classifier's own slope.
-            more = gain + sign * 1e-6 * np.stack([np.zeros(4), shown])
-            tp = sign * pair.sample.mean(pair.values(more, side) - values) / (sign * 1e-6)
+            # TP at the optimum is the value's slope in the gain of a true positive.
+            more = gain + 1e-6 * np.stack([np.zeros(4), shown])
+            tp = pair.sample.mean(pair.values(more, side) - values) / 1e-6
             share, called = float(one.truth[1]), float(one.predicted[1])
             tp = float(np.clip(tp, max(0.0, share + called - 1), min(share, called)))
             table = np.maximum(BASE + share * TRUTH + called * SHOWN + tp * BOTH, 0.0)
@@ -191,6 +205,6 @@ def _margin_linear_ends(pair: Problem, alone: list[Problem], metric: Metric, lim
             total += sign * (float(metric(table)) - slopes[which] * tp)
             influence += sign * (parts[0] * one.truth_values()[..., 1] + parts[1] * shown)
         mean = total + pair.sample.mean(values)
-        reach = limit.quantile * pair.sample.moments(influence).error
+        reach = limit.normal(pair.sample, influence)
         ends.append(End(mean, mean + side * reach))
     return Ends(ends[0], ends[1])

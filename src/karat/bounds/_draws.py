@@ -22,21 +22,26 @@ def combine_draws(
     q̂ stays as it is: any q̂ gives valid bounds, so only the duals follow the draw.
     """
     per_draw = [solve(replace(problem, p=p), metric, limit) for p in draws]
-    lower = _mixture([e.lower for e in per_draw], limit, -1)
-    upper = _mixture([e.upper for e in per_draw], limit, 1)
+    quantile = limit.quantile(problem.sample.effective)
+    if not np.isfinite(quantile):
+        return ends
+    lower = _mixture([e.lower for e in per_draw], limit, quantile, -1)
+    upper = _mixture([e.upper for e in per_draw], limit, quantile, 1)
     return ends._replace(lower=lower, upper=upper)
 
 
-def _mixture(ends: Sequence[End], limit: Limit, side: int) -> End:
+def _mixture(ends: Sequence[End], limit: Limit, quantile: float, side: int) -> End:
     """Return mean and one-sided quantile of a mixture of normal laws, one per draw."""
     values = np.array([e.value for e in ends])
-    errors = np.abs(np.array([e.limit for e in ends]) - values) / limit.quantile
+    errors = np.abs(np.array([e.limit for e in ends]) - values) / quantile
     errors = np.maximum(errors, 1e-12)
     normal = NormalDist()
+    scale = normal.inv_cdf(limit.confidence) / quantile
     low = float((side * values - 8 * errors).min())
     high = float((side * values + 8 * errors).max())
     for _ in range(80):
         middle = (low + high) / 2
-        below = np.mean([normal.cdf(z) for z in (middle - side * values) / errors])
+        # Errors were scaled by Student's quantile; scale back to the normal law of the mixture.
+        below = np.mean([normal.cdf(z) for z in scale * (middle - side * values) / errors])
         low, high = (middle, high) if below < limit.confidence else (low, middle)
     return End(float(values.mean()), side * (low + high) / 2)

@@ -12,11 +12,14 @@ from karat._validate import (
     check_same_length,
     check_weights,
 )
+from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._general import cross_fitted, exact_duals, item_values, smoothed
 from karat.bounds._inputs import Inputs, read_inputs
 from karat.bounds._options import check_limit, check_method, check_slack, warn_if_sparse
+from karat.bounds._problem import Limit
+from karat.bounds._sample import Sample
 from karat.bounds.result import ExpectationBounds
-from karat.exceptions import ShapeError
+from karat.exceptions import DataError, ShapeError
 
 __all__ = ["expectation_bounds"]
 
@@ -84,6 +87,8 @@ def expectation_bounds(
     check_same_length(weak_labels=inputs.votes.ids, g=values, sample_weight=weight)
     rule = check_limit("normal", confidence, weighted=False)
     slack = check_slack(robustness)
+    if way == "smoothed" and slack > 0:
+        raise DataError("method='smoothed' has no robustness; use method='exact' or 'crossfit'")
     k = len(inputs.classes)
     span = float(np.ptp(values)) or 1.0
     smooth = check_number(epsilon, "epsilon", at_least=1e-9) if epsilon else 0.01 * span / np.log(k)
@@ -94,13 +99,13 @@ def expectation_bounds(
     generator = check_rng(rng)
     for side in (-1, 1):
         if way == "smoothed":
-            own, count, ok = smoothed(side * values, inputs, weight, smooth, slack)
+            own, count, ok = smoothed(side * values, inputs, weight, smooth)
             steps, converged = max(steps, count), converged and ok
         elif way == "crossfit":
             own = cross_fitted(side * values, inputs, weight, smooth, slack, generator)
         else:
             own = _exact(side * values, inputs, weight, slack)
-        ends.append(_end(own, weight, side, rule.quantile))
+        ends.append(_end(own, weight, side, rule))
     off = smooth * np.log(k) if way == "smoothed" else 0.0
     return ExpectationBounds(
         lower=ends[0][0] - off,
@@ -114,6 +119,7 @@ def expectation_bounds(
         approximation=off,
         converged=converged,
         iterations=steps,
+        deferred_check=DeferredCheck.of(inputs, label_model),
     )
 
 
@@ -122,8 +128,9 @@ def _exact(g: FloatArray, inputs: Inputs, weight: FloatArray, slack: float) -> F
     return item_values(g, alpha[inputs.votes.ids], inputs.p[inputs.votes.ids], slack)
 
 
-def _end(own: FloatArray, weight: FloatArray, side: int, quantile: float) -> tuple[float, float]:
-    total = weight.sum()
-    mean = float(weight @ own / total)
-    error = float(np.sqrt(np.sum(weight**2 * (own - mean) ** 2)) / total)
-    return side * mean, side * (mean + quantile * error)
+def _end(own: FloatArray, weight: FloatArray, side: int, rule: Limit) -> tuple[float, float]:
+    # Every item is a cell of its own.
+    sample = Sample(weight[None, :, None], weight[None, :, None] ** 2)
+    values = own[None, :, None]
+    mean = sample.mean(values)
+    return side * mean, side * (mean + rule.normal(sample, values))

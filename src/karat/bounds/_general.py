@@ -105,7 +105,7 @@ def _linear_program(
 
 
 def smoothed(
-    g: FloatArray, inputs: Inputs, weight: FloatArray, epsilon: float, slack: float
+    g: FloatArray, inputs: Inputs, weight: FloatArray, epsilon: float
 ) -> tuple[FloatArray, int, bool]:
     """Solve the smoothed dual of eq. 2.5; return f of each item (eq. 2.6), steps, converged.
 
@@ -142,7 +142,7 @@ def smoothed(
         )
     alpha = -done.x.reshape(p.shape)
     soft, _ = _soft(g - alpha[ids], epsilon)
-    return soft + worst_mean(alpha, p, slack)[ids], int(done.nit), bool(done.success)
+    return soft + worst_mean(alpha, p, 0.0)[ids], int(done.nit), bool(done.success)
 
 
 def _soft(values: FloatArray, epsilon: float) -> tuple[FloatArray, FloatArray]:

@@ -1,6 +1,6 @@
 """From what users pass to counts, patterns and P(Y | pattern)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,22 +15,28 @@ from karat._validate import (
     encode_labels,
     encode_weak_labels,
     is_matrix,
-    read_column,
     require_two_classes,
 )
 from karat.exceptions import DataError, LabelError, ProbabilityError
 from karat.statistics import Patterns, patterns
+from karat.weak._checks import encode_gold, present_gold
 
-__all__ = ["Inputs", "pattern_proba", "read_gold", "read_inputs"]
+__all__ = ["Inputs", "read_gold", "read_inputs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Checked data: the patterns, what the label model says of each, and the rows."""
+    """Checked data: the patterns, what the label model says of each, and the rows.
+
+    ``given`` is the order in which users pass columns of classes; ``classes`` has the positive one
+    last, and is ``given[keep]``.
+    """
 
     votes: Patterns
     p: FloatArray
     classes: AnyArray
+    given: AnyArray
+    keep: IntArray
     weight: FloatArray | None
     cluster: IntArray | None
 
@@ -38,6 +44,12 @@ class Inputs:
     def n(self) -> int:
         """Number of items."""
         return len(self.votes.ids)
+
+    def proba_of(self, label_model: Any) -> FloatArray:
+        """Return P(Y | pattern) of another label model, columns in the order of ``classes``."""
+        codes = np.append(self.keep, -1)[self.votes.patterns]  # as codes of the given order
+        given = replace(self.votes, patterns=codes, classes=self.given)
+        return _pattern_proba(label_model, given)[:, self.keep]
 
 
 def read_inputs(
@@ -51,15 +63,19 @@ def read_inputs(
     clusters: Column | None = None,
 ) -> Inputs:
     """Check votes, label model, weights and clusters, and settle the order of the classes."""
-    order = _class_order(predictions, weak_labels, label_model, classes, pos_label)
-    votes = patterns(weak_labels, classes=order)
+    given = _class_order(predictions, weak_labels, label_model, classes)
+    votes = patterns(weak_labels, classes=given)
     if (votes.patterns < 0).all():
         raise LabelError("every vote in weak_labels abstains; pass at least one labeler that votes")
     weight = check_weights(sample_weight)
+    weight = None if weight is None else weight / weight.mean()  # only ratios matter
     cluster, _ = encode_groups(clusters)
     check_same_length(weak_labels=votes.ids, sample_weight=weight, clusters=cluster)
-    p = pattern_proba(label_model, votes, order)
-    return Inputs(votes, p, order, weight, cluster)
+    p = _pattern_proba(label_model, votes)
+    keep = _positive_last(given, pos_label)
+    place = np.append(np.argsort(keep), -1)
+    ordered = replace(votes, patterns=place[votes.patterns], classes=given[keep])
+    return Inputs(ordered, p[:, keep], given[keep], given, keep, weight, cluster)
 
 
 def _class_order(
@@ -67,33 +83,49 @@ def _class_order(
     weak_labels: Frame,
     label_model: Any,
     classes: Column | None,
-    pos_label: Any,
 ) -> AnyArray:
-    """Return the classes: given, or those of the label model, or those found; positive last."""
+    """Return the classes: given, or those of the label model, or those found."""
+    if isinstance(label_model, type):
+        raise DataError(
+            f"label_model is the class {label_model.__name__}; pass a fitted object of it, "
+            f"{label_model.__name__}().fit(weak_labels)"
+        )
+    if hasattr(label_model, "predict_proba") and getattr(label_model, "classes_", None) is None:
+        raise DataError(
+            f"label_model is a {type(label_model).__name__} without classes_; fit it first, or "
+            "pass P(Y | Z) as an array"
+        )
     if classes is not None:
         order = check_classes(classes)
-    elif hasattr(label_model, "classes_"):
+    elif hasattr(label_model, "predict_proba"):
         order = np.asarray(label_model.classes_)
     else:
         hard = {name: v for name, v in predictions.items() if not is_matrix(v)}
         found = {name: encode_labels({name: v})[1] for name, v in hard.items()}
         order = encode_weak_labels(weak_labels, also=found).classes
     require_two_classes(order, *predictions, "weak_labels")
+    return order
+
+
+def _positive_last(classes: AnyArray, pos_label: Any) -> IntArray:
+    """Return the positions of the classes with the positive one last."""
+    places = np.arange(len(classes))
     if pos_label is None:
-        return order
-    if pos_label not in order.tolist():
-        raise LabelError(
-            f"pos_label is {pos_label!r}, which is not among the classes {order.tolist()}"
-        )
-    return np.asarray([*[c for c in order.tolist() if c != pos_label], pos_label])
+        return places
+    known = classes.tolist()
+    if not np.isscalar(pos_label) or pos_label not in known:
+        raise LabelError(f"pos_label is {pos_label!r}, which is not among the classes {known}")
+    at = known.index(pos_label)
+    return np.append(np.delete(places, at), at)
 
 
-def pattern_proba(label_model: Any, votes: Patterns, order: AnyArray) -> FloatArray:
-    """Return P(Y | pattern), one row per pattern, columns in the given order of classes."""
+def _pattern_proba(label_model: Any, votes: Patterns) -> FloatArray:
+    """Return P(Y | pattern), one row per pattern, columns in the order of the votes' classes."""
+    order = votes.classes
     if not hasattr(label_model, "predict_proba"):
         return _from_rows(label_model, votes, order)
     known = np.asarray(label_model.classes_)
-    if sorted(map(str, known.tolist())) != sorted(map(str, order.tolist())):
+    if set(known.tolist()) != set(order.tolist()):
         raise LabelError(
             f"the label model knows the classes {known.tolist()} and the data the classes "
             f"{order.tolist()}; fit it with classes= these, or pass classes= those"
@@ -104,9 +136,8 @@ def pattern_proba(label_model: Any, votes: Patterns, order: AnyArray) -> FloatAr
         proba = label_model.predict_pattern_proba(code[votes.patterns])
     else:
         numeric = order.dtype.kind in "biu"
-        table = np.array(
-            [*order.tolist(), -1 if numeric else None], dtype=None if numeric else object
-        )
+        silent = -1 if numeric else None
+        table = np.array([*order.tolist(), silent], dtype=None if numeric else object)
         proba = label_model.predict_proba(table[votes.patterns])
     return check_probabilities(proba, "label_model.predict_proba(...)", classes=known)[:, places]
 
@@ -128,14 +159,10 @@ def _from_rows(proba: Any, votes: Patterns, order: AnyArray) -> FloatArray:
 
 
 def read_gold(y_true: Column | None, order: AnyArray, n: int) -> tuple[IntArray, BoolArray] | None:
-    """Return codes of the truth and where it is known, or None if there is none."""
+    """Return codes of the truth, -1 where unknown, and where it is known; None if there is none."""
     if y_true is None:
         return None
-    values, mask = read_column(y_true, "y_true")
+    values, _ = present_gold(y_true)
     check_same_length(weak_labels=np.empty(n), y_true=values)
-    known = np.ones(n, dtype=bool) if mask is None else ~mask
-    if not known.any():
-        raise DataError("y_true has no known label; pass some, or leave it out")
-    codes = np.full(n, -1)
-    (codes[known],), _ = encode_labels({"y_true": values[known]}, order)
-    return codes, known
+    codes = encode_gold(y_true, order)
+    return codes, codes >= 0

@@ -7,6 +7,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import check_number
+from karat.bounds._inputs import Inputs
 from karat.bounds._problem import Limit
 from karat.exceptions import DataError, KaratWarning
 from karat.weak._checks import check_choice, check_class_prior
@@ -65,7 +66,7 @@ def check_slack(robustness: Any) -> float:
     return check_number(robustness, "robustness", at_least=0.0, at_most=1.0)
 
 
-def check_prior(class_prior: Column | None, classes: AnyArray) -> FloatArray | None:
-    """Check a class prior in the order of the classes."""
-    prior = check_class_prior(class_prior, classes)
-    return None if prior is None else np.asarray(prior)
+def check_prior(class_prior: Column | None, inputs: Inputs) -> FloatArray | None:
+    """Check a class prior, passed in the given order of the classes."""
+    prior = check_class_prior(class_prior, inputs.given)
+    return None if prior is None else np.asarray(prior[inputs.keep])

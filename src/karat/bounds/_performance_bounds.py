@@ -12,7 +12,7 @@ from karat._validate import check_rng, check_same_length, encode_groups
 from karat.bounds._build import Predictions, build_problem, read_predictions
 from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._draws import combine_draws
-from karat.bounds._inputs import Inputs, pattern_proba, read_gold, read_inputs
+from karat.bounds._inputs import Inputs, read_gold, read_inputs
 from karat.bounds._options import (
     check_limit,
     check_method,
@@ -24,7 +24,7 @@ from karat.bounds._options import (
 from karat.bounds._problem import Limit, Problem
 from karat.bounds._solve import solve
 from karat.bounds.result import PerformanceBounds
-from karat.exceptions import UndefinedMetricWarning
+from karat.exceptions import DataError, UndefinedHereError, UndefinedMetricWarning
 from karat.metrics import LinearMetric, Metric
 from karat.metrics._as_metric import as_metric
 
@@ -78,11 +78,15 @@ def performance_bounds(
     limit : {"normal", "bernstein"}
         ``bernstein`` holds for every n, for linear and linear-fractional metrics.
     classes, pos_label
-        The order of the classes, and the positive one of a binary metric (default the larger).
+        The order in which class probabilities and priors are passed (default sorted), and the
+        positive class of a binary metric (default the last). The rows and columns of a 2×2 metric
+        are the negative and the positive class.
     class_prior : column (k,), optional
         P(Y), where it is known better than the mean of the label model.
     groups : column (n,), optional
-        One result per group, in ``.groups``.
+        One result per group, in ``.groups``. A group's bounds hold if P(Y | Z) is right within
+        the group too; true labels passed as ``y_true`` test it there. ``class_prior`` is that of
+        all items, and is not used within groups.
     clusters : column (n,), optional
         Items of one cluster (a patient, a user) are dependent: folds and errors are by cluster.
     sample_weight : column (n,), optional
@@ -126,36 +130,64 @@ def performance_bounds(
     way, slack, prior = (
         check_method(method),
         check_slack(robustness),
-        check_prior(class_prior, inputs.classes),
+        check_prior(class_prior, inputs),
     )
-    draws = [pattern_proba(d, inputs.votes, inputs.classes) for d in _each(p_y_given_z_draws)]
+    draws = [inputs.proba_of(draw) for draw in _each(p_y_given_z_draws)]
     gold = read_gold(y_true, inputs.classes, inputs.n)
     group_codes, group_names = encode_groups(groups)
     check_same_length(weak_labels=inputs.votes.ids, groups=group_codes)
     generator = check_rng(rng)
-    model = label_model if hasattr(label_model, "predict_proba") else None
-    known = None if gold is None else gold[0]
-    check = DeferredCheck(inputs.votes, inputs.p, model, prior, known)
 
-    def bound(rows: BoolArray | None) -> PerformanceBounds:
+    def bound(rows: BoolArray | None, group: Any = None) -> PerformanceBounds:
         problem = build_problem(
             inputs, predicted, n_outcomes=len(inputs.classes), method=way, rng=generator,
-            rows=rows, slack=slack, prior=prior,
+            rows=rows, slack=slack, prior=prior if rows is None else None,
         )  # fmt: skip
-        truth = truth_of(chosen, inputs, predicted, gold, rows)
-        return bounds_of(problem, chosen, rule, draws=draws, method=way, check=check, truth=truth)
+        known = gold if gold is None or rows is None else (np.where(rows, gold[0], -1), gold[1])
+        return bounds_of(
+            problem, chosen, rule, method=way, draws=draws, group=group,
+            n=inputs.n if rows is None else int(rows.sum()),
+            check=DeferredCheck.of(inputs, label_model, prior, known),
+            truth=truth_of(chosen, inputs, predicted, gold, rows),
+        )  # fmt: skip
 
     whole = bound(None)
     if way == "plugin":
         warn_if_sparse(inputs.votes.counts, "method='plugin'")
     if group_codes is None or group_names is None:
         return whole
-    per_group = {name.item(): bound(group_codes == code) for code, name in enumerate(group_names)}
+    per_group = {}
+    for code, name in enumerate(group_names.tolist()):
+        try:
+            per_group[name] = bound(group_codes == code, name)
+        except UndefinedHereError as error:
+            per_group[name] = _undefined(whole, name, int(np.sum(group_codes == code)), str(error))
     return replace(whole, groups=per_group)
 
 
-def _each(draws: Sequence[Any] | FloatArray | None) -> list[Any]:
-    return [] if draws is None else list(draws)
+def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
+    """Return a result without numbers, which says why."""
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("lower", "upper", "lower_limit", "upper_limit", "label_model_estimate"), float("nan")
+    )
+    return replace(
+        like,
+        n=n,
+        group=group,
+        undefined=reason,
+        truth=None,
+        width_limit=None,
+        groups=None,
+        **nothing,
+    )
+
+
+def _each(draws: Any) -> list[Any]:
+    if draws is None:
+        return []
+    if hasattr(draws, "predict_proba"):
+        raise DataError("p_y_given_z_draws is one label model; pass a list of several draws of it")
+    return list(draws)
 
 
 def truth_of(
@@ -189,9 +221,11 @@ def bounds_of(
     limit: Limit,
     *,
     method: str,
+    n: int,
     check: DeferredCheck | None = None,
     truth: float | None = None,
     draws: Sequence[FloatArray] = (),
+    group: Any = None,
 ) -> PerformanceBounds:
     """Solve a problem and wrap the answer."""
     ends = solve(problem, metric, limit)
@@ -205,7 +239,7 @@ def bounds_of(
         lower_limit=min(ends.lower.limit, ends.lower.value),
         upper_limit=max(ends.upper.limit, ends.upper.value, ends.lower.value),
         method=method,
-        n=round(problem.sample.total) if problem.sample.rows is None else _items(problem),
+        n=n,
         confidence=limit.confidence,
         sharp=ends.sharp,
         robustness=problem.slack,
@@ -216,12 +250,8 @@ def bounds_of(
         gap=ends.gap,
         deferred_check=check,
         truth=truth,
+        group=group,
     )
-
-
-def _items(problem: Problem) -> int:
-    rows = problem.sample.rows
-    return 0 if rows is None else len(np.unique(rows.cluster)) if len(rows.ids) else 0
 
 
 def _width_limit(problem: Problem, metric: Metric) -> float | None:
@@ -230,7 +260,7 @@ def _width_limit(problem: Problem, metric: Metric) -> float | None:
     H(Ŷ | Z) is the cross-entropy of q̂ on held-out items; the plug-in one is far too small.
     """
     fixed = metric.for_classes(problem.p.shape[1])
-    if not isinstance(fixed, LinearMetric):
+    if not isinstance(fixed, LinearMetric) or problem.slack > 0:
         return None
     shown = -problem.sample.mean(np.log(np.clip(problem.q, 1e-12, None)))
     truth = -float(problem.patterns @ np.sum(_xlogx(problem.p), axis=1))

@@ -1,6 +1,6 @@
 """One bound to find: the counts, what the label model says, and what q̂ guesses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,17 +36,21 @@ class Limit:
     kind: str
     confidence: float
 
-    @property
-    def quantile(self) -> float:
-        """Standard normal quantile of the confidence."""
-        from statistics import NormalDist
+    def quantile(self, effective: float) -> float:
+        """Student's quantile of the confidence; infinite where one item or cluster is all."""
+        from scipy.special import stdtrit
 
-        return NormalDist().inv_cdf(self.confidence)
+        return float(stdtrit(effective - 1, self.confidence)) if effective > 1.5 else np.inf
+
+    def normal(self, sample: Sample, values: FloatArray) -> float:
+        """Return the distance from a mean to its approximate limit."""
+        quantile = self.quantile(sample.effective)
+        return quantile * sample.moments(values).error if np.isfinite(quantile) else np.inf
 
     def reach(self, sample: Sample, values: FloatArray, span: float) -> float:
         """Return the distance from the mean to the limit; ``span`` is the range of the values."""
         if self.kind == "normal":
-            return self.quantile * sample.moments(values).error
+            return self.normal(sample, values)
         return self._bernstein(sample, values, span)
 
     def _bernstein(self, sample: Sample, values: FloatArray, span: float) -> float:
@@ -111,6 +115,8 @@ class Problem:
         def halves(a: FloatArray) -> FloatArray:
             return np.stack([a.sum(axis=-1) - a[..., k], a[..., k]], axis=-1)
 
-        sample = Sample(halves(self.sample.counts), halves(self.sample.squares))
+        rows = self.sample.rows
+        own = None if rows is None else replace(rows, predicted=(rows.predicted == k).astype(int))
+        sample = Sample(halves(self.sample.counts), halves(self.sample.squares), own)
         prior = None if self.prior is None else halves(self.prior)
         return Problem(sample, halves(self.p), halves(self.q), self.slack, prior)

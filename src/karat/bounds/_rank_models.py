@@ -16,7 +16,8 @@ from karat.weak._checks import check_choice
 
 __all__ = ["rank_models"]
 
-_NOT_FOR_PAIRS = ("groups", "p_y_given_z_draws")
+_DRAWS = "p_y_given_z_draws"
+_NOT_FOR_PAIRS = ("groups", _DRAWS)
 _SCORES: dict[str, Callable[[PerformanceBounds], float]] = {
     "lower": lambda b: b.lower,
     "upper": lambda b: b.upper,
@@ -54,7 +55,9 @@ def rank_models(
     -------
     ModelRanking
         Best first; ``certain`` if the first is better than each other one at the confidence
-        limits of the paired differences, shared out over the comparisons.
+        limits of the paired differences, shared out over the comparisons, and the check of the
+        label model passed. With draws of the label model, which the differences do not use,
+        nothing is certain.
 
     Examples
     --------
@@ -89,5 +92,9 @@ def rank_models(
         names=tuple(names),
         bounds=tuple(bounds[name] for name in names),
         by=by,
-        certain=min(leads) > 0,
+        certain=min(leads) > 0 and _trusted(bounds[names[0]]) and _DRAWS not in options,
     )
+
+
+def _trusted(b: PerformanceBounds) -> bool:
+    return b.check is None or b.check.passed

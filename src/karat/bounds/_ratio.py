@@ -5,8 +5,6 @@ a linear bound for every t. With its confidence limit instead of its mean, the s
 confidence limit: the test of each t is inverted.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +18,7 @@ __all__ = ["ratio_ends"]
 
 _TOLERANCE = 1e-10
 _STEP = 1e-6
+_FAR = 1e6  # a level beyond this is no bound at all
 _MAX_ITER = 60
 
 
@@ -35,14 +34,10 @@ def ratio_ends(problem: Problem, metric: LinearFractionalMetric, limit: Limit) -
     """Bound a linear-fractional metric of any number of classes."""
     ends, levels = [], []
     for side in (-1, 1):
-        aims = [_dinkelbach(problem, metric, side, fold) for fold in range(len(problem.q))]
-        alpha = _duals_at(problem, metric, side, [aim.level for aim in aims])
-        start = float(np.mean([aim.level for aim in aims]))
-        margin = _margin(problem, metric, side, alpha)
-        value = _root(partial(margin, limit=None), start)
-        far = _root(partial(margin, limit=limit), value)
-        ends.append(End(value, far))
-        levels.extend(aims)
+        aim = _dinkelbach(problem, metric, side)
+        value = _root(problem, metric, side, None, aim.level)
+        ends.append(End(value, _root(problem, metric, side, limit, value)))
+        levels.append(aim)
     return Ends(
         ends[0],
         ends[1],
@@ -55,43 +50,14 @@ def _gain(metric: LinearFractionalMetric, level: float) -> FloatArray:
     return metric.numerator - level * metric.denominator
 
 
-def _duals_at(
-    problem: Problem, metric: LinearFractionalMetric, side: int, levels: list[float]
-) -> FloatArray:
-    """Return each fold's α at its own level, found without the fold's own predictions."""
-    folds = [
-        Problem(problem.sample, problem.p, problem.q[[f]], problem.slack).duals(
-            side * _gain(metric, level)
-        )[0]
-        for f, level in enumerate(levels)
-    ]
-    return np.stack(folds)
-
-
-def _margin(
-    problem: Problem, metric: LinearFractionalMetric, side: int, alpha: FloatArray
-) -> Callable[..., float]:
-    """Return the function of t whose root is the bound, or with a limit the confidence limit."""
-    span = 2.0 * float(np.ptp(metric.numerator) + np.ptp(metric.denominator))
-
-    def margin(level: float, limit: Limit | None) -> float:
-        gain = side * _gain(metric, level)
-        values = side * dual_values(gain, alpha, problem.p, problem.slack)
-        mean = problem.sample.mean(values)
-        reach = 0.0 if limit is None else side * limit.reach(problem.sample, values, span)
-        return mean + reach - level * metric.constant
-
-    return margin
-
-
-def _dinkelbach(problem: Problem, metric: LinearFractionalMetric, side: int, fold: int) -> _Level:
-    """Solve the ratio as if q̂ of this fold were the truth.
+def _dinkelbach(problem: Problem, metric: LinearFractionalMetric, side: int) -> _Level:
+    """Solve the ratio as if q̂ of the first fold were the truth.
 
     The excess over the level is convex and piecewise linear in it, so Newton's steps end exactly;
     its slope, minus the denominator at the optimum, is a difference of two values.
     """
-    alone = Problem(problem.sample, problem.p, problem.q[[fold]], problem.slack)
-    weight = problem.patterns[:, None] * problem.q[fold]
+    alone = Problem(problem.sample, problem.p, problem.q[[0]], problem.slack)
+    weight = problem.patterns[:, None] * problem.q[0]
 
     def excess(level: float) -> float:
         values = alone.values(_gain(metric, level), side)[0]
@@ -108,19 +74,36 @@ def _dinkelbach(problem: Problem, metric: LinearFractionalMetric, side: int, fol
     return _Level(level, _MAX_ITER, gap)
 
 
-def _root(margin: Callable[[float], float], start: float) -> float:
-    """Return the root of a decreasing function, by doubling steps and then Brent's method."""
-    from scipy.optimize import brentq
+def _root(
+    problem: Problem, metric: LinearFractionalMetric, side: int, limit: Limit | None, start: float
+) -> float:
+    """Return the level at which the bound of the linear gain, or its limit, changes sign.
 
-    here = margin(start)
-    if here == 0:
-        return start
-    direction = 1.0 if here > 0 else -1.0
-    step = 1e-3
-    far = start
-    for _ in range(60):
-        near, far = far, start + direction * step
-        if direction * margin(far) <= 0:
-            return float(brentq(margin, min(near, far), max(near, far), xtol=1e-12))
-        step *= 2.0
-    return direction * np.inf
+    The duals follow the level: for each level they come from q̂ alone, so its test is valid.
+    Newton's steps take the slope at fixed duals, which is that of the optimum.
+    """
+    span = 2.0 * float(np.ptp(metric.numerator) + np.ptp(metric.denominator))
+
+    def excess(level: float, alpha: FloatArray) -> float:
+        gain = side * _gain(metric, level)
+        values = side * dual_values(gain, alpha, problem.p, problem.slack)
+        reach = 0.0 if limit is None else side * limit.reach(problem.sample, values, span)
+        return problem.sample.mean(values) + reach - level * metric.constant
+
+    level, low, high = start, -np.inf, np.inf
+    for _ in range(_MAX_ITER):
+        alpha = problem.duals(side * _gain(metric, level))
+        here = excess(level, alpha)
+        if not np.isfinite(here):
+            return side * np.inf
+        low, high = (level, high) if here > 0 else (low, level)
+        slope = (excess(level + _STEP, alpha) - here) / _STEP
+        step = -here / slope if slope < 0 else side * 1e-2
+        if abs(step) <= _STEP * 1e-2:
+            break
+        new = level + step
+        # Sampling error bends the line; stay between the levels that are known to be off.
+        level = new if low < new < high else (low + high) / 2 if np.isfinite(high - low) else new
+        if abs(level) > _FAR:
+            return side * np.inf
+    return float(level)

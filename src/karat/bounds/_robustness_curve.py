@@ -8,6 +8,7 @@ import numpy as np
 from karat._typing import Column, Frame
 from karat._validate import check_number, check_rng, check_scores
 from karat.bounds._build import build_problem, read_predictions
+from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import read_inputs
 from karat.bounds._options import check_limit, check_method, check_slack
 from karat.bounds._problem import Limit, Problem
@@ -86,6 +87,7 @@ def robustness_curve(
         metric=chosen,
         confidence=rule.confidence,
         claim=wanted,
+        deferred_check=DeferredCheck.of(inputs, label_model),
         breaks_at=None
         if wanted is None
         else _break(problem, chosen, rule, wanted, float(grid[-1])),

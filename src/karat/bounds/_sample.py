@@ -56,7 +56,8 @@ class Sample:
         mean = self.mean(values)
         if self.rows is None:
             spread = float(np.sum(self.squares * (values - mean) ** 2))
-            return Moments(mean, np.sqrt(spread) / self.total)
+            few = self.effective / max(self.effective - 1.0, 1.0)
+            return Moments(mean, np.sqrt(few * spread) / self.total)
         r = self.rows
         own = r.weight * (values[r.folds, r.ids, r.predicted] - mean)
         sums = np.bincount(r.cluster, weights=own)

@@ -17,6 +17,12 @@ def solve(problem: Problem, metric: Metric, limit: Limit) -> Ends:
     """Return both ends of the metric, with their confidence limits."""
     k = problem.p.shape[1]
     fixed = metric.for_classes(k)
+    if problem.prior is not None and _needs_margins_of_model(fixed, problem, limit):
+        raise DataError(
+            f"class_prior cannot be used for {metric.title} here (with robustness, "
+            "limit='bernstein', or a ratio of more than two classes): P(Y) is then the label "
+            "model's. Leave it out, and fit the label model with class_prior= instead"
+        )
     if isinstance(fixed, LinearMetric):
         ends = linear_ends(problem, fixed, limit)
     elif isinstance(fixed, LinearFractionalMetric) and (
@@ -35,6 +41,14 @@ def solve(problem: Problem, metric: Metric, limit: Limit) -> Ends:
     else:
         ends = multiclass_ends(problem, fixed, limit)
     return _within(ends, fixed)
+
+
+def _needs_margins_of_model(metric: Metric, problem: Problem, limit: Limit) -> bool:
+    """Whether P(Y) comes from the coupling itself, where a given prior has no place."""
+    if isinstance(metric, LinearMetric):
+        return False
+    ratio = isinstance(metric, LinearFractionalMetric)
+    return problem.slack > 0 or limit.kind == "bernstein" or (ratio and problem.p.shape[1] > 2)
 
 
 def _within(ends: Ends, metric: Metric) -> Ends:

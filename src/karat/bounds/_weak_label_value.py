@@ -8,6 +8,7 @@ import numpy as np
 from karat._typing import Column, Frame
 from karat._validate import check_rng
 from karat.bounds._build import build_problem, read_predictions
+from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import Inputs, read_inputs
 from karat.bounds._options import check_limit, check_method, check_slack
 from karat.bounds._performance_bounds import bounds_of
@@ -78,7 +79,8 @@ def weak_label_value(
         problem = build_problem(
             some, predicted, n_outcomes=len(some.classes), method=way, rng=generator, slack=slack
         )
-        return bounds_of(problem, chosen, rule, method=way)
+        check = DeferredCheck.of(inputs, label_model) if some is inputs else None
+        return bounds_of(problem, chosen, rule, method=way, n=inputs.n, check=check)
 
     full = bound(inputs)
     without = [bound(_without(inputs, j)) for j in range(len(inputs.votes.names))]

@@ -1,12 +1,12 @@
 """The frozen results of bounds without labels."""
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from karat._frozen import Frozen, plain
+from karat._frozen import plain
 from karat._result import Result
 from karat._typing import FloatArray
 from karat.bounds._deferred_check import DeferredCheck
@@ -24,8 +24,7 @@ __all__ = [
 ]
 
 
-def _fields(result: Any) -> list[Field[Any]]:
-    return [field for field in fields(result) if field.name != "deferred_check"]
+_FEW = 30  # below so many items an approximate limit is rough
 
 
 def _percent(confidence: float) -> str:
@@ -33,7 +32,31 @@ def _percent(confidence: float) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class _Interval(Result):
+class _Checked(Result):
+    """A result that is only as right as the label model, and carries a check of it."""
+
+    deferred_check: DeferredCheck | None = None
+
+    @property
+    def check(self) -> LabelModelCheck | None:
+        """Whether the votes, or some true labels, contradict the label model; made when read."""
+        return None if self.deferred_check is None else self.deferred_check()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data, the check of the label model among them."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "deferred_check"}
+        return {name: plain(value) for name, value in (own | {"check": self.check}).items()}
+
+    def _with_caveat(self, said: str) -> str:
+        """Return the sentence with what it rests on; a failed check comes first."""
+        said = f"{said}, if P(Y | weak labels) is right"
+        if self.check is not None and not self.check.passed:
+            return f"Do not rely on this: {self.check.summary()}. {said}"
+        return said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class _Interval(_Checked):
     """Two bounds and their one-sided confidence limits."""
 
     lower: float
@@ -87,10 +110,14 @@ class PerformanceBounds(_Interval):
         Of Dinkelbach's iteration, where one was needed.
     truth : float or None
         The metric itself, where ``y_true`` is known for every item.
-    deferred_check : DeferredCheck or None
-        What ``check`` is made from.
+    check : LabelModelCheck or None
+        Whether the votes, or the labels passed as ``y_true``, contradict the label model.
+    group : label or None
+        The group this is about.
+    undefined : str or None
+        Why there are no numbers (a group on which the metric is undefined).
     groups : mapping or None
-        One result per group.
+        One result per group, each valid if P(Y | Z) is right within the group.
     """
 
     metric: Metric
@@ -102,35 +129,31 @@ class PerformanceBounds(_Interval):
     iterations: int
     gap: float
     truth: float | None
-    deferred_check: DeferredCheck | None = None
+    group: Any = None
+    undefined: str | None = None
     groups: Mapping[Any, "PerformanceBounds"] | None = None
-
-    @property
-    def check(self) -> LabelModelCheck | None:
-        """Whether the votes, or some true labels, contradict the label model; made when read."""
-        return None if self.deferred_check is None else self.deferred_check()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data, the check of the label model among them."""
-        fields = {f.name: plain(getattr(self, f.name)) for f in _fields(self)}
-        return fields | {"check": plain(self.check)}
 
     def summary(self) -> str:
         """Return the answer in a sentence; a failed check of the label model comes first."""
+        who = "" if self.group is None else f"In group {self.group}, "
+        if self.undefined is not None:
+            return f"{who}{self.undefined}"
         title = self.metric.title
-        name = f"{title[:1].upper()}{title[1:]}"
-        said = f"{name} is {self._limits()}, if P(Y | weak labels) is right"
+        name = title if who else f"{title[:1].upper()}{title[1:]}"
+        said = self._with_caveat(f"{who}{name} is {self._limits()}")
+        if self.group is not None:
+            said += " within the group"
         if self.robustness > 0:
             said += f" to within {self.robustness:g} in total variation"
         if not self.sharp:
             said += "; the bounds are outer, not sharp"
+        if self.n < _FEW:
+            said += f"; with {self.n} items the limits are rough"
         if self.method == "plugin" and self.sparse > 0.05:
             said += (
                 f"; {100 * self.sparse:.0f} % of the items are in patterns seen fewer than 10 "
                 "times, so the plug-in bounds are too narrow"
             )
-        if self.check is not None and not self.check.passed:
-            return f"Do not rely on this: {self.check.summary()}. {said}"
         return said
 
     def _table(self) -> list[tuple[str, str]]:
@@ -175,7 +198,9 @@ class DifferenceBounds(_Interval):
             verdict = "The second is better"
         else:
             verdict = "Which is better cannot be told without labels"
-        return f"{verdict}: {self.metric.title} of the first minus the second is {self._limits()}"
+        return self._with_caveat(
+            f"{verdict}: {self.metric.title} of the first minus the second is {self._limits()}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -205,11 +230,11 @@ class ExpectationBounds(_Interval):
 
     def summary(self) -> str:
         """Return the bounds in a sentence."""
-        return f"The expectation is {self._limits()}"
+        return self._with_caveat(f"The expectation is {self._limits()}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BoundsCurve(Result):
+class BoundsCurve(_Checked):
     """Bounds of a metric at every threshold.
 
     Attributes
@@ -237,19 +262,12 @@ class BoundsCurve(Result):
     confidence: float
     truth: FloatArray | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data; an undefined value becomes None."""
-        return {
-            name: [None if isinstance(v, float) and np.isnan(v) else v for v in value]
-            if isinstance(value, list)
-            else value
-            for name, value in Frozen.to_dict(self).items()
-        }
-
     def summary(self) -> str:
         """Return the threshold with the best worst case."""
+        if np.isnan(self.lower).all():
+            return f"{self.metric.title} is undefined at every one of these thresholds"
         best = int(np.nanargmax(self.lower))
-        return (
+        return self._with_caveat(
             f"At the threshold {self.thresholds[best]:.3g} {self.metric.title} is at least "
             f"{self.lower[best]:.3f} (one-sided {_percent(self.confidence)} limit "
             f"{self.lower_limit[best]:.3f}) and at most {self.upper[best]:.3f}; no other threshold "
@@ -283,7 +301,7 @@ class ModelRanking(Result):
         """Return the first, and whether its lead is certain."""
         first = self.bounds[0]
         lead = "for certain" if self.certain else "but labels could turn that around"
-        return (
+        return first._with_caveat(
             f"{self.names[0]} ranks first of {len(self.names)} by {self.by}, {lead}: "
             f"{first.metric.title} {first._limits()}"
         )
@@ -320,7 +338,7 @@ class WeakLabelValue(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RobustnessCurve(Result):
+class RobustnessCurve(_Checked):
     """Bounds as the label model is trusted less.
 
     Attributes
@@ -351,13 +369,23 @@ class RobustnessCurve(Result):
 
     def summary(self) -> str:
         """Return how wrong the label model may be before the claim falls."""
+        title = self.metric.title
         if self.claim is None:
-            return (
-                f"{self.metric.title} is at least {self.lower[0]:.3f} if the label model is right "
-                f"and {self.lower[-1]:.3f} if it is off by {self.deltas[-1]:g}"
+            said = (
+                f"{title} is at least {self.lower[0]:.3f} if the label model is right, and "
+                f"{self.lower[-1]:.3f} if it is off by {self.deltas[-1]:g}"
             )
-        if self.breaks_at is None:
+        elif self.breaks_at == 0:
+            said = (
+                f"{title} of at least {self.claim:g} is not certain, even if the label model is "
+                "right"
+            )
+        elif self.breaks_at is None:
             until = f"up to δ = {self.deltas[-1]:g} and possibly beyond"
+            said = f"{title} of at least {self.claim:g} holds {until}"
         else:
             until = f"while the label model is off by less than {self.breaks_at:.3g}"
-        return f"{self.metric.title} of at least {self.claim:g} holds {until}"
+            said = f"{title} of at least {self.claim:g} holds {until}"
+        if self.check is not None and not self.check.passed:
+            return f"{said}. It may be off: {self.check.summary()}"
+        return said

@@ -19,16 +19,18 @@ from karat.weak import DawidSkene, MajorityVote, TripletLabelModel
 __all__ = ["run_bounds"]
 
 _MODELS: dict[str, Any] = {
-    "dawid-skene": lambda: DawidSkene(rng=0),
-    "majority": MajorityVote,
-    "triplet": TripletLabelModel,
+    "dawid-skene": DawidSkene(rng=0),
+    "majority": MajorityVote(),
+    "triplet": TripletLabelModel(),
 }
 _CODE = """\
 from karat.bounds import performance_bounds
-from karat.weak import DawidSkene
+from karat.weak import {kind}
 
-model = DawidSkene(rng=0).fit(weak_labels)
-performance_bounds(y_pred, weak_labels, model, metric={metric!r}, rng=0)
+label_model = {kind}({options}).fit(frame[{weak}])
+performance_bounds(
+    frame[{pred!r}], frame[{weak}], label_model, metric={metric}{more}, rng=0
+)
 """
 
 
@@ -55,7 +57,7 @@ def run_bounds(
     if label_model not in _MODELS:
         raise DataError(f"--label-model {label_model}: expected one of {sorted(_MODELS)}")
     votes = pick_columns(frame, labelers, "--weak")
-    model = _MODELS[label_model]().fit(votes)
+    model = _MODELS[label_model].fit(votes)
     options: dict[str, Any] = {"metric": read_metric(metric), "robustness": robustness, "rng": 0}
     if group is not None:
         options["groups"] = pick_column(frame, group, "--group")
@@ -71,7 +73,31 @@ def run_bounds(
         _print(results, predictions, labelers)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(_page(file, results, metric), encoding="utf-8")
+        more = _more(robustness, group, label)
+        code = {name: _code(name, model, labelers, metric, more) for name in results}
+        output.write_text(_page(file, results, code), encoding="utf-8")
+
+
+def _more(robustness: float, group: str | None, label: str | None) -> str:
+    """Return the options that were passed, as code."""
+    more = f", robustness={robustness}" if robustness else ""
+    more += f", groups=frame[{group!r}]" if group else ""
+    return more + (f", y_true=frame[{label!r}]" if label else "")
+
+
+def _code(pred: str, model: Any, weak: list[str], metric: str, more: str) -> str:
+    """Return the lines that would give the same answer."""
+    kind = type(model).__name__
+    known = f"load_metric({metric!r})" if metric.endswith(".json") else repr(metric)
+    code = _CODE.format(
+        kind=kind,
+        options="rng=0" if kind == "DawidSkene" else "",
+        weak=weak,
+        pred=pred,
+        metric=known,
+        more=more,
+    )
+    return code if known == repr(metric) else f"from karat.metrics import load_metric\n{code}"
 
 
 def _print(results: dict[str, PerformanceBounds], pred: list[str], weak: list[str]) -> None:
@@ -85,9 +111,8 @@ def _print(results: dict[str, PerformanceBounds], pred: list[str], weak: list[st
             console.print(f"  {group}: {part.summary()}", markup=False)
 
 
-def _page(file: Path, results: dict[str, PerformanceBounds], metric: str) -> str:
-    code = _CODE.format(metric=metric)
-    sections = [_section(name, b, code) for name, b in results.items()]
+def _page(file: Path, results: dict[str, PerformanceBounds], code: dict[str, str]) -> str:
+    sections = [_section(name, b, code[name]) for name, b in results.items()]
     return render_report(
         f"{file.name}: how good with no labels",
         "Bounds from weak labels: every law that agrees with the predictions, the votes and the "
