@@ -11,15 +11,13 @@ from karat.bounds._performance_bounds import performance_bounds
 from karat.bounds._rank_models import rank_models
 from karat.bounds._robustness_curve import robustness_curve
 from karat.bounds._weak_label_value import weak_label_value
-from karat.bounds.result import (
+from karat.bounds.collection_result import (
     BoundsCurve,
-    DifferenceBounds,
-    ExpectationBounds,
     ModelRanking,
-    PerformanceBounds,
     RobustnessCurve,
     WeakLabelValue,
 )
+from karat.bounds.result import DifferenceBounds, ExpectationBounds, PerformanceBounds
 
 __all__ = [
     "BoundsCurve",

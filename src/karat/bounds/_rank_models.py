@@ -9,7 +9,8 @@ from karat._typing import Column, Frame
 from karat._validate import check_rng
 from karat.bounds._difference_bounds import difference_bounds
 from karat.bounds._performance_bounds import performance_bounds
-from karat.bounds.result import ModelRanking, PerformanceBounds
+from karat.bounds.collection_result import ModelRanking
+from karat.bounds.result import PerformanceBounds
 from karat.exceptions import DataError
 from karat.metrics import Metric
 from karat.weak._checks import check_choice

@@ -13,7 +13,7 @@ from karat.bounds._inputs import read_inputs
 from karat.bounds._options import check_limit, check_method, check_slack
 from karat.bounds._problem import Limit, Problem
 from karat.bounds._solve import solve
-from karat.bounds.result import RobustnessCurve
+from karat.bounds.collection_result import RobustnessCurve
 from karat.metrics import Metric
 from karat.metrics._as_metric import as_metric
 

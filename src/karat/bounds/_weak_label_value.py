@@ -12,7 +12,7 @@ from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import Inputs, read_inputs
 from karat.bounds._options import check_limit, check_method, check_slack
 from karat.bounds._performance_bounds import bounds_of
-from karat.bounds.result import WeakLabelValue
+from karat.bounds.collection_result import WeakLabelValue
 from karat.exceptions import DataError
 from karat.metrics import Metric
 from karat.metrics._as_metric import as_metric

@@ -8,7 +8,8 @@ from karat.statistics._pattern_counts import pattern_counts
 from karat.statistics._patterns import patterns
 from karat.statistics._rates import rates
 from karat.statistics._roc_counts import roc_counts
-from karat.statistics.result import Confusion, PatternCounts, Patterns, Rates, RocCounts
+from karat.statistics.pattern_result import PatternCounts, Patterns
+from karat.statistics.result import Confusion, Rates, RocCounts
 
 __all__ = [
     "Confusion",

@@ -15,7 +15,7 @@ from karat._validate import (
 )
 from karat.exceptions import DataError
 from karat.statistics._kernels import distinct_rows, joint_counts, soft_counts
-from karat.statistics.result import PatternCounts
+from karat.statistics.pattern_result import PatternCounts
 
 __all__ = ["pattern_counts"]
 

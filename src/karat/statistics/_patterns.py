@@ -5,7 +5,7 @@ import numpy as np
 from karat._typing import Column, Frame
 from karat._validate import check_same_length, check_weights, encode_weak_labels
 from karat.statistics._kernels import distinct_rows
-from karat.statistics.result import Patterns
+from karat.statistics.pattern_result import Patterns
 
 __all__ = ["patterns"]
 

@@ -1,0 +1,139 @@
+"""The frozen tables of vote patterns. Two of a kind can be added."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._result import Result
+from karat._typing import AnyArray, FloatArray, IntArray
+from karat.statistics._merge import merge_groups, merge_patterns, spread, union
+
+__all__ = ["PatternCounts", "Patterns"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Patterns(Result):
+    """The distinct rows of a vote matrix.
+
+    Attributes
+    ----------
+    patterns : array (patterns, m)
+        Each distinct row as codes of ``classes``, -1 where a labeler abstains, sorted.
+    counts : array (patterns,)
+        Rows, or their weights, with each pattern.
+    ids : array (n,)
+        The pattern of each row.
+    classes : array (k,)
+        What the codes stand for.
+    names : tuple of str
+        The labelers.
+    """
+
+    patterns: IntArray
+    counts: AnyArray
+    ids: IntArray
+    classes: AnyArray
+    names: tuple[str, ...]
+
+    @property
+    def n(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        return float(self.counts.sum())
+
+    def labels(self) -> AnyArray:
+        """Return the patterns as labels; where a labeler abstains, None."""
+        table = np.array([*self.classes.tolist(), None], dtype=object)
+        return np.asarray(table[self.patterns])
+
+    def __radd__(self, other: object) -> "Patterns":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
+
+    def __add__(self, other: "Patterns") -> "Patterns":
+        if not isinstance(other, Patterns):
+            return NotImplemented
+        merged = merge_patterns(self, other)
+        counts = np.zeros(len(merged.patterns), dtype=np.result_type(self.counts, other.counts))
+        counts[merged.mine] += self.counts
+        counts[merged.theirs] += other.counts
+        ids = np.concatenate([merged.mine[self.ids], merged.theirs[other.ids]])
+        return Patterns(
+            patterns=merged.patterns,
+            counts=counts,
+            ids=ids,
+            classes=merged.classes,
+            names=self.names,
+        )
+
+    def summary(self) -> str:
+        """Return how many rows fall into how many patterns."""
+        silent = self.counts[(self.patterns == -1).all(axis=1)].sum() / self.n
+        return (
+            f"{self.n:,.6g} rows of {len(self.names)} labelers fall into "
+            f"{len(self.patterns):,} patterns; on {100 * silent:.1f} % all abstain"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PatternCounts(Result):
+    """Counts of (pattern of weak labels, prediction), with groups first if there are any.
+
+    Attributes
+    ----------
+    counts : array (patterns, k) or (groups, patterns, k)
+        Items, or their weights, with each pattern and prediction.
+    patterns : array (patterns, m)
+        Each distinct row of votes as codes of ``classes``, -1 where a labeler abstains, sorted.
+    classes : array (k,)
+        What predictions and votes stand for.
+    names : tuple of str
+        The labelers.
+    groups : array (groups,) or None
+        The order of the first axis.
+    """
+
+    counts: AnyArray
+    patterns: IntArray
+    classes: AnyArray
+    names: tuple[str, ...]
+    groups: AnyArray | None = None
+
+    @property
+    def n(self) -> float:
+        """Number of items, or the sum of their weights."""
+        return float(self.counts.sum())
+
+    @property
+    def joint(self) -> FloatArray:
+        """``joint[z, j] = P(Z=z, Ŷ=j)``; with groups ``joint[g, z, j] = P(G=g, Z=z, Ŷ=j)``."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    def __radd__(self, other: object) -> "PatternCounts":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
+
+    def __add__(self, other: "PatternCounts") -> "PatternCounts":
+        if not isinstance(other, PatternCounts):
+            return NotImplemented
+        merged = merge_patterns(self, other)
+        groups, my_groups, their_groups = merge_groups(self.groups, other.groups)
+        size, k = len(merged.patterns), len(merged.classes)
+        _, my_codes, their_codes = union(self.classes, other.classes, "classes")
+        total = spread(self.counts, [(-1, my_codes, k), (-2, merged.mine, size)])
+        added = spread(other.counts, [(-1, their_codes, k), (-2, merged.theirs, size)])
+        if groups is not None:
+            total = spread(total, [(0, my_groups, len(groups))])
+            added = spread(added, [(0, their_groups, len(groups))])
+        return PatternCounts(
+            counts=total + added,
+            patterns=merged.patterns,
+            classes=merged.classes,
+            names=self.names,
+            groups=groups,
+        )
+
+    def summary(self) -> str:
+        """Return how many items fall into how many patterns."""
+        groups = "" if self.groups is None else f" and {len(self.groups)} groups"
+        return (
+            f"{self.n:,.6g} predictions of {len(self.classes)} classes in "
+            f"{len(self.patterns):,} patterns of {len(self.names)} labelers{groups}"
+        )
