@@ -169,8 +169,10 @@ def _is_missing(value: Any, null: int | None) -> bool:
 def _settle_objects(
     array: AnyArray, mask: BoolArray | None, name: str, null: int | None
 ) -> tuple[AnyArray, BoolArray | None]:
-    if mask is None and set(map(type, array)) == {str}:  # the common case, in one fast pass
-        return array.astype(str), None
+    types = set(map(type, array))
+    if mask is None and types <= {str, type(None)} and str in types:  # common, so in fast passes
+        absent = np.equal(array, None).astype(bool)
+        return np.where(absent, "", array).astype(str), absent
     missing = np.fromiter((_is_missing(v, null) for v in array), dtype=bool, count=len(array))
     if mask is not None:
         missing |= mask
@@ -253,11 +255,14 @@ def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray |
             if len(frame.columns)
             else f"{name} is a frame with no columns; expected one column"
         )
-    mask = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    null = series.is_null()
+    mask = np.asarray(null.to_numpy(), dtype=bool)
     if not mask.any():
         return _series_array(series), None
     # Drop the nulls before the conversion: with them, integers would become floats.
-    kept = _series_array(series.filter((~mask).tolist()))
+    kept = _series_array(series.filter(~null))
+    if kept.dtype.kind == "O" and set(map(type, kept)) == {str}:
+        kept = kept.astype(str)  # so that the column is known to be text
     array = np.zeros(len(mask), dtype=kept.dtype)
     array[~mask] = kept
     return array, mask
