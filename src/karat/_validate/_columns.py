@@ -171,7 +171,7 @@ def _settle_objects(
 ) -> tuple[AnyArray, BoolArray | None]:
     types = set(map(type, array))
     if mask is None and types <= {str, type(None)} and str in types:  # common, so in fast passes
-        absent = np.equal(array, None).astype(bool)
+        absent: BoolArray = np.asarray(array == None, dtype=bool)  # noqa: E711
         return np.where(absent, "", array).astype(str), absent
     missing = np.fromiter((_is_missing(v, null) for v in array), dtype=bool, count=len(array))
     if mask is not None:
