@@ -10,8 +10,8 @@ from karat.weak._em import EmFit, EmProblem, Theta, run_em, vote_start
 __all__ = ["best_start", "fit_aligned"]
 
 # Starts are compared on a sample of this many items, with passes over so many patterns in all.
-_SAMPLE = 512
-_WORK = 2_000
+_SAMPLE = 256
+_WORK = 1_024
 
 
 def best_start(
