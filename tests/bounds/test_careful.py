@@ -11,7 +11,7 @@ from karat.bounds import (
     rank_models,
     robustness_curve,
 )
-from karat.exceptions import DataError, LabelError, MetricError
+from karat.exceptions import ColumnError, DataError, LabelError, MetricError
 from karat.metrics import LinearFractionalMetric, cost_matrix
 from karat.weak import DawidSkene, MajorityVote
 
@@ -160,9 +160,9 @@ def test_differences_are_antisymmetric(data, metric):
 
 def test_standard_error_of_a_difference_is_that_of_the_bound(draw_law):
     """Simulation: the spread of the estimated bound over samples against the reported error."""
+    law = draw_law(800, 2, seed=3, labelers=3)  # one law, from which items are drawn
     found, errors = [], []
-    for seed in range(60):
-        law = draw_law(800, 2, seed=3, labelers=3)  # one law; new items below
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         rows = rng.integers(0, 800, 800)
         other = np.where(rng.random(800) < 0.3, 1 - law.y_pred[rows], law.y_pred[rows])
@@ -173,7 +173,7 @@ def test_standard_error_of_a_difference_is_that_of_the_bound(draw_law):
         found.append((d.lower, d.upper))
         errors.append(((d.lower - d.lower_limit) / 1.645, (d.upper_limit - d.upper) / 1.645))
     spread, error = np.std(found, axis=0), np.mean(errors, axis=0)
-    assert error / spread == pytest.approx([1, 1], rel=0.35)
+    assert error / spread == pytest.approx([1, 1], rel=0.2)
 
 
 def test_one_item_or_one_cluster_proves_nothing(data):
@@ -199,7 +199,7 @@ def test_ratio_limits_are_continuous_in_the_robustness(data, metric):
     none = performance_bounds(y_pred, votes, p, **options)
     hair = performance_bounds(y_pred, votes, p, robustness=1e-9, **options)
     for name in ("lower", "upper", "lower_limit", "upper_limit"):
-        assert getattr(hair, name) == pytest.approx(getattr(none, name), abs=0.006)
+        assert getattr(hair, name) == pytest.approx(getattr(none, name), abs=0.002)
 
 
 def test_smoothed_expectations_have_no_robustness(data):
@@ -223,12 +223,12 @@ def test_a_class_with_prior_zero_is_no_class():
     [
         (DawidSkene(), DataError, "without classes_; fit it first"),
         (DawidSkene, DataError, "is the class DawidSkene"),
-        ("text", LabelError, ""),
+        ("text", ColumnError, "label_model is the text"),
     ],
 )
 def test_what_is_no_label_model(data, model, error, message):
     _, y_pred, votes, _, _ = data
-    with pytest.raises((error, DataError), match=message or "label_model"):
+    with pytest.raises(error, match=message):
         performance_bounds(y_pred, votes, model, metric="accuracy", classes=[0, 1])
 
 

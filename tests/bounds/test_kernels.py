@@ -90,3 +90,16 @@ def test_worst_mean_moves_mass_from_the_lowest_to_the_highest():
     assert worst_mean(alpha, p, 0.1) == pytest.approx(1.4 + 0.1 * 3)
     assert worst_mean(alpha, p, 0.3) == pytest.approx(1.4 + 0.2 * 3 + 0.1 * 2)
     assert worst_mean(alpha, p, 1.0) == pytest.approx(3.0)
+
+
+@given(problem=margins())
+@settings(max_examples=100, deadline=None)
+def test_values_stay_within_twice_the_range_of_the_gain(problem):
+    """What Bernstein's limit takes for granted."""
+    rng, p, q = problem
+    gain = rng.normal(size=(len(p), len(q)))
+    alpha = best_duals(gain, q[None], p[None])
+    values = dual_values(gain, alpha, p[None], 0.0)
+    assert np.ptp(alpha) <= np.ptp(gain) + 1e-12
+    assert values.min() >= gain.min() - 1e-12
+    assert values.max() <= gain.max() + np.ptp(gain) + 1e-12

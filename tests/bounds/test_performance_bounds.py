@@ -193,7 +193,7 @@ def test_summary_plot_fields_and_robustness(draw_law):
     wide = run(robustness=0.1)
     assert wide.lower < b.lower
     assert wide.upper > b.upper
-    assert "off by" in wide.summary() or "within 0.1" in wide.summary()
+    assert "is right to within 0.1 in total variation" in wide.summary()
     everything = run(robustness=1.0)
     assert (everything.lower, everything.upper) == (0.0, 1.0)
     strict = run(confidence=0.999)

@@ -50,7 +50,7 @@ def test_roc_starts_and_ends_in_the_corners(rng):
 
 
 def test_other_things_have_no_picture():
-    with pytest.raises(NotImplementedError, match="no picture of a int"):
+    with pytest.raises(TypeError, match="no picture of a int"):
         draw(3)
 
 

@@ -14,6 +14,7 @@ from karat.metrics import Metric
 __all__ = [
     "BASE",
     "BOTH",
+    "NOTHING",
     "SHOWN",
     "TRUTH",
     "BinaryEnd",
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 _GRID = 65
-_NOTHING = 1e-12  # a probability below this is a rounding error of 0
+NOTHING = 1e-12  # a probability below this is a rounding error of 0
 _TP = np.array([[0.0, 0.0], [0.0, 1.0]])
 # The confusion [[TN, FP], [FN, TP]] is base + π·truth + ρ·shown + TP·both.
 BASE = np.array([[1.0, 0.0], [0.0, 0.0]])
@@ -113,7 +114,7 @@ def _worst_margin(problem: Problem, side: int) -> Problem:
 
 def check_defined(metric: Metric, share: float, called: float) -> None:
     """Refuse a metric that these margins leave undefined."""
-    share, called = (0.0 if v < _NOTHING else min(v, 1.0) for v in (share, called))
+    share, called = (0.0 if v < NOTHING else min(v, 1.0) for v in (share, called))
     table = BASE + share * TRUTH + called * SHOWN + share * called * BOTH
     with warnings.catch_warnings():
         warnings.simplefilter("error", UndefinedMetricWarning)

@@ -26,9 +26,6 @@ class Predictions:
     codes: IntArray | None
     proba: FloatArray | None = None
 
-    def __len__(self) -> int:
-        return len(self.codes if self.codes is not None else self.proba or ())
-
     def of(self, rows: BoolArray) -> "Predictions":
         """Return those of some rows."""
         if self.proba is not None:

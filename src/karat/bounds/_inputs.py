@@ -8,7 +8,6 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
-    check_probabilities,
     check_same_length,
     check_weights,
     encode_groups,
@@ -17,9 +16,10 @@ from karat._validate import (
     is_matrix,
     require_two_classes,
 )
-from karat.exceptions import DataError, LabelError, ProbabilityError
+from karat.exceptions import LabelError
 from karat.statistics import Patterns, patterns
-from karat.weak._checks import encode_gold, present_gold
+from karat.weak._checks import encode_gold
+from karat.weak._posterior import classes_of, proba_of_patterns
 
 __all__ = ["Inputs", "read_gold", "read_inputs"]
 
@@ -49,7 +49,7 @@ class Inputs:
         """Return P(Y | pattern) of another label model, columns in the order of ``classes``."""
         codes = np.append(self.keep, -1)[self.votes.patterns]  # as codes of the given order
         given = replace(self.votes, patterns=codes, classes=self.given)
-        return _pattern_proba(label_model, given)[:, self.keep]
+        return proba_of_patterns(label_model, given)[:, self.keep]
 
 
 def read_inputs(
@@ -71,7 +71,7 @@ def read_inputs(
     weight = None if weight is None else weight / weight.mean()  # only ratios matter
     cluster, _ = encode_groups(clusters)
     check_same_length(weak_labels=votes.ids, sample_weight=weight, clusters=cluster)
-    p = _pattern_proba(label_model, votes)
+    p = proba_of_patterns(label_model, votes)
     keep = _positive_last(given, pos_label)
     place = np.append(np.argsort(keep), -1)
     ordered = replace(votes, patterns=place[votes.patterns], classes=given[keep])
@@ -85,20 +85,11 @@ def _class_order(
     classes: Column | None,
 ) -> AnyArray:
     """Return the classes: given, or those of the label model, or those found."""
-    if isinstance(label_model, type):
-        raise DataError(
-            f"label_model is the class {label_model.__name__}; pass a fitted object of it, "
-            f"{label_model.__name__}().fit(weak_labels)"
-        )
-    if hasattr(label_model, "predict_proba") and getattr(label_model, "classes_", None) is None:
-        raise DataError(
-            f"label_model is a {type(label_model).__name__} without classes_; fit it first, or "
-            "pass P(Y | Z) as an array"
-        )
+    known = classes_of(label_model)
     if classes is not None:
         order = check_classes(classes)
-    elif hasattr(label_model, "predict_proba"):
-        order = np.asarray(label_model.classes_)
+    elif known is not None:
+        order = known
     else:
         hard = {name: v for name, v in predictions.items() if not is_matrix(v)}
         found = {name: encode_labels({name: v})[1] for name, v in hard.items()}
@@ -119,50 +110,10 @@ def _positive_last(classes: AnyArray, pos_label: Any) -> IntArray:
     return np.append(np.delete(places, at), at)
 
 
-def _pattern_proba(label_model: Any, votes: Patterns) -> FloatArray:
-    """Return P(Y | pattern), one row per pattern, columns in the order of the votes' classes."""
-    order = votes.classes
-    if not hasattr(label_model, "predict_proba"):
-        return _from_rows(label_model, votes, order)
-    known = np.asarray(label_model.classes_)
-    if set(known.tolist()) != set(order.tolist()):
-        raise LabelError(
-            f"the label model knows the classes {known.tolist()} and the data the classes "
-            f"{order.tolist()}; fit it with classes= these, or pass classes= those"
-        )
-    places = [known.tolist().index(c) for c in order.tolist()]
-    if hasattr(label_model, "predict_pattern_proba"):
-        code = np.append(places, -1)  # a vote for class c is the model's code places[c]
-        proba = label_model.predict_pattern_proba(code[votes.patterns])
-    else:
-        numeric = order.dtype.kind in "biu"
-        silent = -1 if numeric else None
-        table = np.array([*order.tolist(), silent], dtype=None if numeric else object)
-        proba = label_model.predict_proba(table[votes.patterns])
-    return check_probabilities(proba, "label_model.predict_proba(...)", classes=known)[:, places]
-
-
-def _from_rows(proba: Any, votes: Patterns, order: AnyArray) -> FloatArray:
-    """Reduce an n×k array of P(Y | Z) to one row per pattern, which must agree within it."""
-    rows = check_probabilities(proba, "label_model", classes=order)
-    check_same_length(weak_labels=votes.ids, label_model=rows)
-    p = np.zeros((len(votes.patterns), len(order)))
-    p[votes.ids] = rows
-    off = np.abs(rows - p[votes.ids]).max(axis=1) > 1e-6
-    if off.any():
-        row = int(np.flatnonzero(off)[0])
-        raise ProbabilityError(
-            f"label_model row {row} differs from another row with the same weak labels; P(Y | Z) "
-            "must depend on the weak labels alone. Average the rows of each pattern first"
-        )
-    return p
-
-
 def read_gold(y_true: Column | None, order: AnyArray, n: int) -> tuple[IntArray, BoolArray] | None:
     """Return codes of the truth, -1 where unknown, and where it is known; None if there is none."""
     if y_true is None:
         return None
-    values, _ = present_gold(y_true)
-    check_same_length(weak_labels=np.empty(n), y_true=values)
     codes = encode_gold(y_true, order)
+    check_same_length(weak_labels=range(n), y_true=codes)
     return codes, codes >= 0

@@ -87,7 +87,18 @@ def best_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float = 0.
         return np.asarray(abs(scale) * alpha)
     flat_q = q.reshape(-1, q.shape[-1])
     flat_p = np.broadcast_to(p, (*q.shape[:-1], p.shape[-1])).reshape(-1, p.shape[-1])
-    return transport_duals(gain, flat_q, flat_p, slack).reshape(*q.shape[:-1], p.shape[-1])
+    alpha = _tightened(gain, transport_duals(gain, flat_q, flat_p, slack))
+    return alpha.reshape(*q.shape[:-1], p.shape[-1])
+
+
+def _tightened(gain: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return ``max_j (gain[i, j] − β_j)`` with ``β_j = max_i (gain[i, j] − α_i)``.
+
+    It is nowhere above α and has the same β, so no bound gets looser; and no two of its entries
+    are further apart than two gains, so an item's value lies within twice the range of the gain.
+    """
+    beta = np.max(gain[None] - alpha[:, :, None], axis=1)
+    return np.asarray(np.max(gain[None] - beta[:, None, :], axis=2))
 
 
 def _binary_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float) -> FloatArray:

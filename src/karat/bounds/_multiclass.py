@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.bounds._binary import binary_end, binary_ends, check_defined
+from karat.bounds._binary import NOTHING, binary_end, binary_ends, check_defined
 from karat.bounds._problem import End, Ends, Limit, Problem
 from karat.bounds._ratio import ratio_ends
 from karat.exceptions import MetricError
@@ -14,8 +14,6 @@ from karat.metrics._g_mean import GMean
 from karat.metrics._mcc import MCC
 
 __all__ = ["linear_ends", "multiclass_ends"]
-
-_NOTHING = 1e-12  # a probability below this is a rounding error of 0
 
 
 def linear_ends(problem: Problem, metric: LinearMetric, limit: Limit) -> Ends:
@@ -58,7 +56,7 @@ def _correlation_ends(problem: Problem, limit: Limit) -> Ends:
     k = problem.p.shape[1]
     t, p = problem.truth, problem.predicted
     spread = (1 - p @ p) * (1 - t @ t)
-    if spread <= _NOTHING:
+    if spread <= NOTHING:
         raise MetricError("MCC is undefined here: one class takes all predictions, or all truth")
     ends = []
     for side in (-1, 1):
@@ -75,7 +73,7 @@ def _balanced_ends(problem: Problem, limit: Limit) -> Ends:
     """Balanced accuracy is linear once the class priors are fixed."""
     k = problem.p.shape[1]
     truth = problem.truth
-    if truth.min() <= _NOTHING:
+    if truth.min() <= NOTHING:
         raise MetricError(
             f"balanced accuracy is undefined here: class {int(truth.argmin())} has prior 0"
         )

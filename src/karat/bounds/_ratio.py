@@ -82,11 +82,11 @@ def _root(
     The duals follow the level: for each level they come from q̂ alone, so its test is valid.
     Newton's steps take the slope at fixed duals, which is that of the optimum.
     """
-    span = 2.0 * float(np.ptp(metric.numerator) + np.ptp(metric.denominator))
 
     def excess(level: float, alpha: FloatArray) -> float:
         gain = side * _gain(metric, level)
         values = side * dual_values(gain, alpha, problem.p, problem.slack)
+        span = 2.0 * float(np.ptp(gain))
         reach = 0.0 if limit is None else side * limit.reach(problem.sample, values, span)
         return problem.sample.mean(values) + reach - level * metric.constant
 

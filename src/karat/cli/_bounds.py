@@ -1,6 +1,7 @@
 """``karat bounds``: how good the predictions in a file can and must be, with no labels."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from karat.weak import DawidSkene, MajorityVote, TripletLabelModel
 __all__ = ["run_bounds"]
 
 _MODELS: dict[str, Any] = {
-    "dawid-skene": DawidSkene(rng=0),
-    "majority": MajorityVote(),
-    "triplet": TripletLabelModel(),
+    "dawid-skene": partial(DawidSkene, rng=0),
+    "majority": MajorityVote,
+    "triplet": TripletLabelModel,
 }
 _CODE = """\
 from karat.bounds import performance_bounds
@@ -57,7 +58,7 @@ def run_bounds(
     if label_model not in _MODELS:
         raise DataError(f"--label-model {label_model}: expected one of {sorted(_MODELS)}")
     votes = pick_columns(frame, labelers, "--weak")
-    model = _MODELS[label_model].fit(votes)
+    model = _MODELS[label_model]().fit(votes)
     options: dict[str, Any] = {"metric": read_metric(metric), "robustness": robustness, "rng": 0}
     if group is not None:
         options["groups"] = pick_column(frame, group, "--group")

@@ -37,7 +37,7 @@ def draw(result: Result, ax: "Axes | None" = None) -> "Axes":
 
     ``result.plot()`` is the same; a new kind of result registers its picture here.
     """
-    raise NotImplementedError(f"there is no picture of a {type(result).__name__}")
+    raise TypeError(f"there is no picture of a {type(result).__name__}; pass a result of karat")
 
 
 draw.register(Confusion, draw_table)

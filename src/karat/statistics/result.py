@@ -1,5 +1,6 @@
 """The frozen tables of sufficient statistics. Two of a kind can be added."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -60,8 +61,9 @@ class _LabelTable(Result):
         """Shape of the table: (k, k), or (groups, k, k)."""
         return self.counts.shape
 
+    @abstractmethod
     def _values(self) -> FloatArray:
-        raise NotImplementedError
+        """Return what the table stands for as an array."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         return np.asarray(self._values(), dtype=dtype)

@@ -5,17 +5,11 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import (
-    check_classes,
-    check_probabilities,
-    check_same_length,
-    encode_weak_labels,
-)
-from karat._validate._columns import named
+from karat._validate import check_probabilities, check_same_length, encode_weak_labels
 from karat.exceptions import DataError, LabelError, ProbabilityError
 from karat.statistics import Patterns, patterns
 
-__all__ = ["pattern_posterior"]
+__all__ = ["classes_of", "pattern_posterior", "proba_of_patterns"]
 
 
 def pattern_posterior(
@@ -27,45 +21,66 @@ def pattern_posterior(
     sample_weight: Column | None = None,
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of ``weak_labels`` and P(Y | Z) of each; ``also`` as in encoding."""
-    if not hasattr(label_model, "predict_proba"):
-        if classes is None:
-            classes = encode_weak_labels(weak_labels, also=also).classes
-        found = patterns(weak_labels, classes=classes, sample_weight=sample_weight)
-        return found, _by_pattern(label_model, found)
-    found = patterns(
-        weak_labels, classes=_model_classes(label_model, classes), sample_weight=sample_weight
-    )
-    if hasattr(label_model, "predict_pattern_proba"):
-        return found, label_model.predict_pattern_proba(found.patterns)
-    return found, _by_pattern(label_model.predict_proba(weak_labels), found)
+    if classes is None:
+        classes = classes_of(label_model)
+    if classes is None:
+        classes = encode_weak_labels(weak_labels, also=also).classes
+    found = patterns(weak_labels, classes=classes, sample_weight=sample_weight)
+    return found, proba_of_patterns(label_model, found)
 
 
-def _model_classes(label_model: Any, classes: Column | None) -> AnyArray:
-    if not hasattr(label_model, "classes_"):
+def classes_of(label_model: Any) -> AnyArray | None:
+    """Return the classes of a fitted label model, or None if an array was passed."""
+    if isinstance(label_model, type):
+        name = label_model.__name__
         raise DataError(
-            f"this {type(label_model).__name__} has no classes_; fit it before the call, or pass "
-            "its class probabilities as an array"
+            f"label_model is the class {name}; pass a fitted object, {name}().fit(weak_labels)"
         )
-    own = np.asarray(label_model.classes_)
-    if classes is not None and not np.array_equal(check_classes(classes), own):
+    if not hasattr(label_model, "predict_proba"):
+        return None
+    if getattr(label_model, "classes_", None) is None:
+        raise DataError(
+            f"label_model is a {type(label_model).__name__} without classes_; fit it first, or "
+            "pass P(Y | Z) as an array"
+        )
+    return np.asarray(label_model.classes_)
+
+
+def proba_of_patterns(label_model: Any, found: Patterns) -> FloatArray:
+    """Return P(Y | pattern), one row per pattern, columns in the order of the patterns' classes."""
+    known = classes_of(label_model)
+    if known is None:
+        return _by_pattern(label_model, found)
+    order = found.classes.tolist()
+    if set(known.tolist()) != set(order):
         raise LabelError(
-            f"classes is {named(list(check_classes(classes)))} and the label model was fitted with "
-            f"{named(list(own))}; leave classes= out, or fit the model with the same ones"
+            f"the label model knows the classes {known.tolist()} and the data the classes {order}; "
+            "fit it with classes= these, or pass classes= those"
         )
-    return own
+    places = [known.tolist().index(c) for c in order]
+    if hasattr(label_model, "predict_pattern_proba"):
+        code = np.append(places, -1)  # a vote for class c is the model's code places[c]
+        proba = label_model.predict_pattern_proba(code[found.patterns])
+    else:
+        # Another package's model sees each pattern once, as labels: -1 or None abstains.
+        numeric = found.classes.dtype.kind in "biu"
+        silent = -1 if numeric else None
+        table = np.array([*order, silent], dtype=None if numeric else object)
+        proba = label_model.predict_proba(table[found.patterns])
+    return check_probabilities(proba, "label_model.predict_proba(...)", classes=known)[:, places]
 
 
 def _by_pattern(proba: Any, found: Patterns) -> FloatArray:
     """Return the rows of an n×k array by pattern, or say which two rows of one pattern differ."""
     rows = check_probabilities(proba, "label_model", classes=found.classes)
-    check_same_length(label_model=rows, weak_labels=found.ids)
+    check_same_length(weak_labels=found.ids, label_model=rows)
     first = np.empty(len(found.patterns), dtype=np.intp)
     first[found.ids[::-1]] = np.arange(len(rows) - 1, -1, -1)
     apart = np.abs(rows - rows[first[found.ids]]).max(axis=1) > 1e-5
     if apart.any():
         row = int(np.flatnonzero(apart)[0])
         raise ProbabilityError(
-            f"label_model rows {first[found.ids[row]]} and {row} differ and their weak labels are "
-            "the same; P(Y | Z) is a function of the votes, so pass equal rows for equal votes"
+            f"label_model rows {first[found.ids[row]]} and {row} differ and have the same weak "
+            "labels; P(Y | Z) is a function of the votes, so pass equal rows for equal votes"
         )
     return np.asarray(rows[first] / rows[first].sum(axis=1, keepdims=True))
