@@ -1,5 +1,8 @@
 """Sphinx configuration."""
 
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
+
 from karat import __version__
 
 project = "karat"
@@ -10,7 +13,6 @@ release = version = __version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
@@ -24,3 +26,21 @@ html_theme = "furo"
 html_title = f"karat {__version__}"
 # Types in docstrings are words ("column (n,)"), not references to look up.
 suppress_warnings = ["ref.python"]
+
+
+# Formulas become MathML when the pages are built, so that they show without a network.
+html_math_renderer = "mathml"
+
+
+def _inline(self, node):
+    self.body.append(convert(node.astext()))
+    raise SkipNode
+
+
+def _display(self, node):
+    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    raise SkipNode
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", (_inline, None), (_display, None))

@@ -220,7 +220,7 @@ PROBA = [[0.6, 0.4], [0.3, 0.7], [0.6, 0.4]]
         (
             {"label_model": [[0.6, 0.4]] * 2},
             LengthMismatchError,
-            "label_model has 2 rows and weak_labels has 3",
+            "has 2 rows and weak_labels has 3",
         ),
         ({"label_model": [[0.6, 0.2, 0.2]] * 3}, ShapeError, "3 columns and there are 2 classes"),
         ({"label_model": DawidSkene()}, DataError, "without classes_; fit it"),

@@ -41,7 +41,7 @@ class BayesClassifier(Frozen):
 
     @property
     def threshold(self) -> float:
-        """For two classes: the probability of the second from which it is predicted.
+        """Probability of the second of two classes from which that class is predicted.
 
         ``m₀₀ / (m₁₁ + m₀₀)`` with m the gain of being right over being wrong (Proposition 3.1). It
         is only a threshold where ``m₁₁ + m₀₀`` is positive.
