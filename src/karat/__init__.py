@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from karat import (
         bounds,
         cli,
+        consensus,
         datasets,
         exceptions,
         metrics,
@@ -29,6 +30,7 @@ __all__ = [
     "__version__",
     "bounds",
     "cli",
+    "consensus",
     "datasets",
     "exceptions",
     "metrics",

@@ -18,6 +18,7 @@
     └── MissingExtraError (ImportError)        an optional package that is not installed
 
     KaratWarning (UserWarning)
+    ├── NotIdentifiedWarning            an answer that the data alone do not settle
     └── UndefinedMetricWarning          a ratio with a zero denominator
 """
 
@@ -32,6 +33,7 @@ __all__ = [
     "MetricError",
     "MissingDatasetError",
     "MissingExtraError",
+    "NotIdentifiedWarning",
     "ProbabilityError",
     "ScoreError",
     "ShapeError",
@@ -99,6 +101,10 @@ class MissingExtraError(KaratError, ImportError):
 
 class KaratWarning(UserWarning):
     """Base of every warning that karat gives."""
+
+
+class NotIdentifiedWarning(KaratWarning):
+    """The data alone do not settle the answer: several accounts fit them as well."""
 
 
 class UndefinedMetricWarning(KaratWarning):

@@ -23,7 +23,7 @@ from karat._validate._numbers import (
     check_weights,
 )
 from karat._validate._shapes import check_same_length, is_matrix
-from karat._validate._weak_labels import WeakLabels, encode_weak_labels
+from karat._validate._weak_labels import WeakLabels, encode_votes, encode_weak_labels
 
 __all__ = [
     "WeakLabels",
@@ -39,6 +39,7 @@ __all__ = [
     "check_weights",
     "encode_groups",
     "encode_labels",
+    "encode_votes",
     "encode_weak_labels",
     "is_matrix",
     "read_column",

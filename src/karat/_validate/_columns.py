@@ -56,8 +56,8 @@ def read_columns(
 ) -> tuple[list[tuple[AnyArray, BoolArray | None]], list[str]]:
     """Return the columns of a matrix or frame, each as `read_column` does, and their names.
 
-    In a column of objects the integer ``null`` counts as missing, so that text may stand beside it.
-    ``each`` says what a column stands for, for messages.
+    The integer ``null`` may stand in a column of text, where it becomes text too. ``each`` says
+    what a column stands for, for messages.
     """
     frame = _native_frame(values, name)
     if frame is not None:
@@ -158,9 +158,7 @@ def _settle(
     return array, mask if mask is not None and mask.any() else None
 
 
-def _is_missing(value: Any, null: int | None) -> bool:
-    if null is not None and isinstance(value, int | np.integer) and value == null:
-        return True
+def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, float | np.floating) and bool(value != value)
@@ -173,9 +171,10 @@ def _settle_objects(
     if mask is None and types <= {str, type(None)} and str in types:  # common, so in fast passes
         absent: BoolArray = np.asarray(array == None, dtype=bool)  # noqa: E711
         return np.where(absent, "", array).astype(str), absent
-    missing = np.fromiter((_is_missing(v, null) for v in array), dtype=bool, count=len(array))
+    missing = np.fromiter((_is_missing(v) for v in array), dtype=bool, count=len(array))
     if mask is not None:
         missing |= mask
+    array = _null_like_the_rest(array, missing, null)
     present = np.flatnonzero(~missing)
     if present.size == 0:
         return np.zeros(len(array)), missing
@@ -200,6 +199,20 @@ def _settle_objects(
     settled = np.zeros(len(array), dtype=kept.dtype)
     settled[present] = kept
     return settled, missing
+
+
+def _null_like_the_rest(array: AnyArray, missing: BoolArray, null: int | None) -> AnyArray:
+    """Return the column with ``null`` as text if the other values are text."""
+    if null is None:
+        return array
+    stands = [not m and _kind(v) == "n" and v == null for v, m in zip(array, missing, strict=True)]
+    is_null = np.array(stands, dtype=bool)
+    others = np.flatnonzero(~(missing | is_null))
+    if not is_null.any() or others.size == 0 or _kind(array[others[0]]) != "U":
+        return array
+    changed = array.copy()
+    changed[is_null] = str(null)
+    return changed
 
 
 def _kind(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Weak labels and votes: an n×m matrix of labels in which -1 or null abstains."""
+"""Weak labels and votes: an n×m matrix of labels in which -1 abstains, and null is no vote."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from karat._validate._columns import named, read_columns, shown
 from karat._validate._labels import check_classes, look_up, union_of_values, whole_numbers
 from karat.exceptions import ColumnError, LabelError
 
-__all__ = ["WeakLabels", "encode_weak_labels"]
+__all__ = ["WeakLabels", "encode_votes", "encode_weak_labels"]
 
 
 class WeakLabels(NamedTuple):
@@ -20,6 +20,19 @@ class WeakLabels(NamedTuple):
     names: list[str]
 
 
+class _Votes(NamedTuple):
+    """One column: its values, where it abstains (-1), and where nothing was asked (null)."""
+
+    values: AnyArray
+    abstains: BoolArray
+    absent: BoolArray | None
+
+    @property
+    def silent(self) -> BoolArray:
+        """Where there is no vote for a class."""
+        return self.abstains if self.absent is None else self.abstains | self.absent
+
+
 def encode_weak_labels(
     weak_labels: Frame,
     classes: Column | None = None,
@@ -28,6 +41,34 @@ def encode_weak_labels(
     name: str = "weak_labels",
 ) -> WeakLabels:
     """Encode a vote matrix; ``also`` holds label columns whose values count as classes too."""
+    votes, order, names = _read(weak_labels, classes, also, name)
+    if order.dtype.kind in "iu" and np.array_equal(order, np.arange(len(order))):
+        codes = _already_codes(weak_labels, len(order))
+        if codes is not None:
+            return WeakLabels(codes, order, names)
+    return WeakLabels(_codes(votes, order, names, name), order, names)
+
+
+def encode_votes(
+    votes: Frame,
+    classes: Column | None = None,
+    *,
+    also: dict[str, AnyArray] | None = None,
+    name: str = "votes",
+) -> WeakLabels:
+    """Encode a vote matrix that tells silence apart: -1 not asked (null), k abstained (-1)."""
+    columns, order, names = _read(votes, classes, also, name)
+    codes = _codes(columns, order, names, name)
+    for j, column in enumerate(columns):
+        if column.abstains.any():
+            codes[column.abstains, j] = len(order)
+    return WeakLabels(codes, order, names)
+
+
+def _read(
+    weak_labels: Frame, classes: Column | None, also: dict[str, AnyArray] | None, name: str
+) -> tuple[list[_Votes], AnyArray, list[str]]:
+    """Return the columns, the classes in order and the names."""
     columns, names = read_columns(weak_labels, name, null=-1, each="column per labeler")
     votes = [_votes(a, m, f"{name} column {c!r}") for (a, m), c in zip(columns, names, strict=True)]
     order = check_classes(classes) if classes is not None else _classes_of(votes, names, also, name)
@@ -37,19 +78,19 @@ def encode_weak_labels(
             f"{source} holds the label -1, which in {name} means that a labeler abstains; give "
             "that class another name"
         )
-    if order.dtype.kind in "iu" and np.array_equal(order, np.arange(len(order))):
-        codes = _already_codes(weak_labels, len(order))
-        if codes is not None:
-            return WeakLabels(codes, order, names)
-    small = np.int8 if len(order) < 128 else np.int32
-    codes = np.empty((len(votes[0][0]), len(votes)), dtype=small, order="F")
-    for j, (values, abstains) in enumerate(votes):
-        codes[:, j] = _code(values, abstains, order, f"{name} column {names[j]!r}")
-    return WeakLabels(codes, order, names)
+    return votes, order, names
 
 
-def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> tuple[AnyArray, BoolArray]:
-    """Return the values of one labeler and where it abstains."""
+def _codes(votes: list[_Votes], order: AnyArray, names: list[str], name: str) -> IntArray:
+    small = np.int8 if len(order) < 127 else np.int32
+    codes = np.empty((len(votes[0].values), len(votes)), dtype=small, order="F")
+    for j, column in enumerate(votes):
+        codes[:, j] = _code(column.values, column.silent, order, f"{name} column {names[j]!r}")
+    return codes
+
+
+def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> _Votes:
+    """Return the values of one labeler, and where it abstains or was not asked."""
     if array.dtype.kind == "f":
         try:
             array = whole_numbers(array, name, mask)
@@ -58,7 +99,7 @@ def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> tuple[AnyArray
                 f"{error}. If this column is not a labeler, pass the vote columns only"
             ) from error
     if mask is not None and array.dtype.kind in "iu":
-        array = np.where(mask, -1, array.astype(np.int64))
+        array = np.where(mask, 0, array.astype(np.int64))
     abstains = array == ("-1" if array.dtype.kind == "U" else -1)
     if array.dtype.kind == "i" and array.min() < -1:
         row = int(np.flatnonzero(array < -1)[0])
@@ -66,19 +107,19 @@ def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> tuple[AnyArray
             f"{name} row {row} holds {shown(array[row])}; expected a class, or -1 or null where "
             "the labeler abstains"
         )
-    return array, abstains if mask is None else abstains | mask
+    return _Votes(array, abstains, mask)
 
 
 def _classes_of(
-    votes: list[tuple[AnyArray, BoolArray]],
+    votes: list[_Votes],
     names: list[str],
     also: dict[str, AnyArray] | None,
     name: str,
 ) -> AnyArray:
     """Return the sorted labels that occur, abstention apart."""
     seen = {
-        f"{name} column {c!r}": _distinct(values, abstains)
-        for (values, abstains), c in zip(votes, names, strict=True)
+        f"{name} column {c!r}": _distinct(column.values, column.silent)
+        for column, c in zip(votes, names, strict=True)
     }
     seen |= also or {}
     seen = {key: values for key, values in seen.items() if values.size}
@@ -94,7 +135,8 @@ def _distinct(values: AnyArray, abstains: BoolArray) -> AnyArray:
     """Return the distinct votes of one labeler."""
     if values.dtype.kind in "iu" and int(values.max()) < 1 << 16:
         # Shift by one so that the abstention -1 has a bin of its own, then drop that bin.
-        cast = values[~abstains] if abstains.any() and values.min() >= 0 else values
+        silent_is_minus_one = int(abstains.sum()) == int((values == -1).sum())
+        cast = values if silent_is_minus_one else values[~abstains]
         counts = np.bincount(cast.astype(np.intp) + 1)
         return np.flatnonzero(counts[1:])
     return np.unique(values[~abstains])

@@ -77,8 +77,7 @@ def present_gold(y_true: Column) -> tuple[AnyArray, BoolArray]:
     """Return a column of true labels, and where there is one (null and -1 mean there is none)."""
     array, mask = read_column(y_true, "y_true", null=-1)
     absent = np.zeros(len(array), dtype=bool) if mask is None else mask.copy()
-    if array.dtype.kind in "if":
-        absent |= array == -1
+    absent |= array == ("-1" if array.dtype.kind == "U" else -1)
     if absent.all():
         raise LabelError("y_true is missing in every row; pass the true label of some items")
     # What is absent takes the first label that is there, so that the column has one type.

@@ -1,0 +1,109 @@
+"""Which model of the votes to use, by votes held out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat._typing import Column, Frame
+from karat._validate import check_rng
+from karat.consensus._agreement import shared_votes
+from karat.consensus._domain_fit import candidate_models
+from karat.consensus._held_out import combine, held_out_values
+from karat.consensus._model import Errors, Model
+from karat.consensus._read import read_votes
+from karat.consensus.result import ModelComparison
+from karat.exceptions import DataError
+from karat.weak._checks import check_choice, check_count
+
+__all__ = ["compare_models"]
+
+
+def compare_models(
+    votes: Frame,
+    domains: Column | None = None,
+    *,
+    errors: Sequence[Errors] = ("class-conditional", "symmetric"),
+    dependence: Sequence[str] = ("none", "difficulty", "pairs"),
+    folds: int = 5,
+    classes: Column | None = None,
+    sample_weight: Column | None = None,
+    threshold: float | list[float] | dict[str, float] | None = None,
+    abstain: str = "outcome",
+    rng: int | np.random.Generator | None = None,
+) -> ModelComparison:
+    """Compare models of votes by how well they predict the votes of items held out.
+
+    No labels are used: a model that errs about how voters err together predicts their patterns
+    badly.
+
+    Parameters
+    ----------
+    votes : matrix or frame
+        Wide or long, as in `ErrorEstimator`.
+    domains : column, optional
+        Domain of each row; each is fitted on its own and the likelihoods add.
+    errors : sequence of {"class-conditional", "symmetric"}
+        Error models to compare.
+    dependence : sequence of {"none", "difficulty", "pairs"}
+        Kinds of dependence to compare, with each error model.
+    folds : int, default 5
+        Parts that are held out in turn.
+    classes : column (k,), optional
+        The classes in the wanted order; by default those found, sorted.
+    sample_weight : column, optional
+        Weights of at least 0, one per row.
+    threshold : float, list or mapping, optional
+        Cut probabilities, as in ``ErrorEstimator.fit``.
+    abstain : {"outcome", "missing"}, default "outcome"
+        Whether an abstention depends on the class.
+    rng : int or Generator, optional
+        Randomness of the folds.
+
+    Returns
+    -------
+    ModelComparison
+        Held-out log-likelihoods, differences with standard errors, stacking weights.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 2000)
+    >>> wrong = rng.random((2000, 5)) < np.where(y, 0.3, 0.05)[:, None]
+    >>> votes = np.where(wrong, 1 - y[:, None], y[:, None])
+    >>> compare_models(votes, dependence=["none"], rng=0).errors
+    ('class-conditional', 'symmetric')
+    """
+    for name, given in (("errors", errors), ("dependence", dependence)):
+        if isinstance(given, str) or not len(given):
+            raise DataError(f"{name} is {given!r}; expected a list of at least one model")
+    for e in errors:
+        check_choice(e, "errors", ("class-conditional", "symmetric"))
+    for kind in dependence:
+        check_choice(kind, "dependence", ("none", "difficulty", "pairs"))
+    parts = check_count(folds, "folds", at_least=2)
+    check_choice(abstain, "abstain", ("outcome", "missing"))
+    generator = check_rng(rng)
+    data = read_votes(
+        votes, domains=domains, classes=classes, sample_weight=sample_weight, threshold=threshold,
+        abstain=abstain,
+    )  # fmt: skip
+    names = [(e, kind) for e in errors for kind in dependence]
+    values, counts = [], []
+    for domain in data.domains:
+        shared = shared_votes(domain.table)
+        models: list[Model] = [
+            candidate_models(domain.table, e, kind, shared)[0] for e, kind in names
+        ]
+        pointwise, count = held_out_values(models, domain.table, folds=parts, rng=generator)
+        values.append(pointwise)
+        counts.append(count)
+    scores = combine(np.concatenate(values, axis=1), np.concatenate(counts))
+    return ModelComparison(
+        n=float(np.concatenate(counts).sum()),
+        errors=tuple(e for e, _ in names),
+        dependence=tuple(kind for _, kind in names),
+        log_likelihood=scores.total,
+        behind=scores.behind,
+        behind_error=scores.behind_error,
+        weight=scores.weight,
+    )

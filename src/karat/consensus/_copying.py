@@ -1,0 +1,91 @@
+"""Who copies whom: pairs of voters that agree more than their errors allow."""
+
+import numpy as np
+from scipy import stats
+
+from karat._typing import FloatArray, IntArray
+from karat.consensus._agreement import SharedVotes, full_rows
+from karat.consensus._em import State
+from karat.consensus._model import Problem
+
+__all__ = ["copying_forest", "voter_errors"]
+
+_LEVEL = 0.05  # chance of any false pair if all voters were independent
+
+
+def copying_forest(problem: Problem, state: State, shared: SharedVotes) -> IntArray | None:
+    """Return who each voter may copy, or None if no pair agrees too much.
+
+    A pair is tested on each outcome apart, because two voters that copy rare positives agree on
+    nearly everything anyway. The pairs that fail, the most significant first, make a forest; the
+    most accurate voter of a tree is its root.
+    """
+    if not len(shared.n):
+        return None
+    z = _excess(problem, state, shared)
+    limit = stats.norm.isf(_LEVEL / max(1, len(z) * problem.table.n_outcomes))
+    edges = _spanning_forest(z, shared, limit, problem.table.n_voters)
+    if not edges:
+        return None
+    return _rooted(edges, voter_errors(problem, state))
+
+
+def voter_errors(problem: Problem, state: State) -> FloatArray:
+    """Return each voter's chance of being wrong when it votes."""
+    full = full_rows(problem, state)[:, : problem.table.n_classes]
+    spoken = np.einsum("joc,c->j", full, state.weight)
+    right = np.take_along_axis(full, problem.group[None, None, :], axis=1)[:, 0] @ state.weight
+    return np.asarray(1 - right / np.maximum(spoken, 1e-300))
+
+
+def _excess(problem: Problem, state: State, shared: SharedVotes) -> FloatArray:
+    """Return, per pair, the largest excess of equal votes over the outcomes, in errors."""
+    best = np.full(len(shared.n), -np.inf)
+    for o in range(problem.table.n_outcomes):
+        rows = state.theta[:, o]
+        expected = np.zeros(len(shared.n))
+        for c, weight in enumerate(state.weight):
+            expected += weight * rows[shared.first, c] * rows[shared.second, c]
+        # The 1 keeps an outcome that is hardly expected from failing on a single item.
+        error = np.sqrt(shared.n * expected * (1 - expected) + 1)
+        best = np.maximum(best, (shared.both[:, o] - shared.n * expected) / error)
+    return best
+
+
+def _spanning_forest(
+    z: FloatArray, shared: SharedVotes, limit: float, voters: int
+) -> list[tuple[int, int]]:
+    """Return the strongest pairs that close no circle (Kruskal)."""
+    tree = np.arange(voters)
+    edges = []
+    for at in np.argsort(-z, kind="stable"):
+        if z[at] < limit:
+            break
+        i, j = int(shared.first[at]), int(shared.second[at])
+        if tree[i] != tree[j]:
+            tree[tree == tree[j]] = tree[i]
+            edges.append((i, j))
+    return edges
+
+
+def _rooted(edges: list[tuple[int, int]], errors: FloatArray) -> IntArray:
+    """Point every edge away from the most accurate voter of its tree."""
+    near: dict[int, list[int]] = {}
+    for i, j in edges:
+        near.setdefault(i, []).append(j)
+        near.setdefault(j, []).append(i)
+    parent = np.full(len(errors), -1)
+    seen: set[int] = set()
+    for root in np.argsort(errors, kind="stable").tolist():
+        if root in seen or root not in near:
+            continue
+        seen.add(root)
+        waiting = [root]
+        while waiting:
+            at = waiting.pop()
+            for other in near[at]:
+                if other not in seen:
+                    seen.add(other)
+                    parent[other] = at
+                    waiting.append(other)
+    return parent

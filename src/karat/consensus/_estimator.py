@@ -1,0 +1,668 @@
+"""Error rates of classifiers, judges or annotators, from their votes alone."""
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from karat._extras import require
+from karat._typing import Column, FloatArray, Frame
+from karat._validate import check_number, check_rng
+from karat.consensus._domain_fit import DomainFit, Settings, fit_domain
+from karat.consensus._em import fit_point, starting_state
+from karat.consensus._explanations import class_proba, labelled_errors
+from karat.consensus._frames import backend_of, to_frame
+from karat.consensus._label_model import ConsensusLabelModel
+from karat.consensus._model import build_problem
+from karat.consensus._powered import powered_error
+from karat.consensus._progress import Progress
+from karat.consensus._read import Domain, Votes, read_votes
+from karat.consensus._table import VoteTable
+from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
+from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
+from karat.weak._checks import check_choice, check_count
+
+__all__ = ["ErrorEstimator"]
+
+_CLOSE = 0.1  # accounts within this of each other are settled
+
+
+class ErrorEstimator:
+    r"""How often voters err, from their votes and no labels, or a few.
+
+    Items of a domain have a hidden class; a voter errs given the class, at rates of its own:
+
+    .. math:: P(\text{votes}) = \sum_k p_k \prod_j \theta_j(v_j \mid k)
+
+    The posterior is sampled by Gibbs sweeps over distinct vote patterns. What makes the limits
+    honest is that votes are not taken to be independent: models in which items come easy and hard,
+    and in which voters copy one another, are weighed by how well they predict votes held out, and
+    the limits span all that are not clearly worse, and every explanation of the votes that
+    competes with the consensus.
+
+    Parameters
+    ----------
+    structure : {"independent"}, default "independent"
+        Whether domains share what they know: each on its own.
+    errors : {"class-conditional", "symmetric"}, default "class-conditional"
+        A confusion row per class, or one rate for all classes (the model of seed 002).
+    dependence : {"auto", "none", "difficulty", "pairs"}, default "auto"
+        How voters err together: not at all, because items come easy and hard, or because some copy
+        others; or whichever predicts the votes, which takes five voters for "difficulty".
+    chains : int, default 4
+        Chains from dispersed starts.
+    draws : int, optional
+        Draws kept per chain, after as many that are not. By default 1,000, and fewer, at least
+        200, on very large tables of votes.
+    abstain : {"outcome", "missing"}, default "outcome"
+        Whether an abstention (-1) depends on the class, or is as if nobody had asked.
+    confidence : float, default 0.95
+        Level of the limits.
+    progress : bool, default False
+        Whether to show progress on the terminal.
+    rng : int or Generator, optional
+        Randomness.
+
+    Attributes
+    ----------
+    result_ : ErrorRates
+        Everything below as one frozen answer, with ``summary()`` and ``plot()``.
+    error_rates_ : frame
+        ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, and what goes with them.
+    label_proba_ : array (items, k)
+        P(class) of every item.
+    prevalence_ : frame
+        Share of each class in each domain.
+    identified_ : dict
+        By domain, whether votes alone settle the error rates. Where not, no ranking can be
+        trusted, however narrow the limits of a single model are.
+    diagnostics_ : frame
+        By domain: the models and their weights, R-hat, effective draws, and the checks.
+    powered_ : frame or None
+        With gold labels: prediction-powered error rates, valid whatever the model, if the labelled
+        items are a random sample of the domain's.
+    classes_ : array (k,)
+        The classes.
+    classifiers_ : tuple of str
+        The voters.
+    items_ : array or None
+        The items of a long table, in the order of ``label_proba_``.
+
+    Notes
+    -----
+    An error rate is the chance of a wrong vote when the voter votes; abstentions are reported in
+    the confusion. Weights count items; a fraction of an item counts its complete-data likelihood
+    to that power. With no domain but one, its name is "all".
+
+    References
+    ----------
+    Seed 002: E. A. Platanios, A. Dubey and T. Mitchell, Estimating accuracy from unlabeled data:
+    a Bayesian approach, ICML 2016, supplement.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 1000)
+    >>> wrong = rng.random((1000, 4)) < [0.05, 0.1, 0.2, 0.3]
+    >>> est = ErrorEstimator(draws=200, rng=0).fit(np.where(wrong, 1 - y[:, None], y[:, None]))
+    >>> bool((abs(est.result_.mean - [0.05, 0.1, 0.2, 0.3]) < 0.05).all())
+    True
+    >>> est.identified_
+    {'all': True}
+    """
+
+    def __init__(
+        self,
+        *,
+        structure: Literal["independent"] = "independent",
+        errors: Literal["class-conditional", "symmetric"] = "class-conditional",
+        dependence: Literal["auto", "none", "difficulty", "pairs"] = "auto",
+        chains: int = 4,
+        draws: int | None = None,
+        abstain: Literal["outcome", "missing"] = "outcome",
+        confidence: float = 0.95,
+        progress: bool = False,
+        rng: int | np.random.Generator | None = None,
+    ) -> None:
+        self.structure = structure
+        self.errors = errors
+        self.dependence = dependence
+        self.chains = chains
+        self.draws = draws
+        self.abstain = abstain
+        self.confidence = confidence
+        self.progress = progress
+        self.rng = rng
+
+    def fit(
+        self,
+        votes: Frame,
+        domains: Column | None = None,
+        y_true: Column | Mapping[Any, Any] | None = None,
+        *,
+        classes: Column | None = None,
+        sample_weight: Column | None = None,
+        threshold: float | list[float] | Mapping[str, float] | None = None,
+    ) -> Self:
+        """Estimate the error rates.
+
+        Parameters
+        ----------
+        votes : matrix or frame
+            Wide: one row per item, one column per voter; null where a voter was not asked, -1
+            where it abstained. Or long: a frame with columns ``item``, ``classifier``, ``vote``
+            and perhaps ``domain``.
+        domains : column, optional
+            Domain of each row; error rates are estimated domain by domain.
+        y_true : column or mapping, optional
+            Gold labels, null or -1 where there is none: one value per row, or a mapping from item
+            (row number of a wide table) to label.
+        classes : column (k,), optional
+            The classes in the wanted order; by default those found, sorted.
+        sample_weight : column, optional
+            Weights of at least 0, one per row; a weight of 2 counts as two equal items.
+        threshold : float, list or mapping, optional
+            Cut probabilities: a vote for class 1 where at least this, for class 0 below. One for
+            all voters, or one for each. Nothing is cut unless asked.
+
+        Returns
+        -------
+        ErrorEstimator
+            Itself.
+        """
+        settings = self._settings()
+        rng = check_rng(self.rng)
+        data = read_votes(
+            votes, domains=domains, y_true=y_true, classes=classes, sample_weight=sample_weight,
+            threshold=threshold, abstain=self.abstain,
+        )  # fmt: skip
+        _warn_of_upside_down_gold(data)
+        progress = Progress(self.progress, len(data.domains))
+        fits = []
+        try:
+            for domain in data.domains:
+                step = progress.domain(domain.name)
+                fits.append(fit_domain(domain.table, settings, rng.spawn(1)[0], step))
+        finally:
+            progress.close()
+        self._votes, self._fits = data, tuple(fits)
+        self._backend, self._rng = backend_of(votes), rng
+        self._blind = tuple(
+            _blind_consensus(fit) if (d.table.gold >= 0).any() else None
+            for d, fit in zip(data.domains, fits, strict=True)
+        )
+        self.classes_, self.classifiers_ = data.classes, data.classifiers
+        self.items_ = data.item_names
+        self.label_proba_ = _by_item(data, [fit.label_proba() for fit in fits])
+        self.result_ = self._result()
+        self.identified_ = {
+            d: bool(i) for d, i in zip(self.result_.domains, self.result_.identified, strict=True)
+        }
+        self.error_rates_ = self.error_rates()
+        self.prevalence_ = self._prevalence()
+        self.diagnostics_ = self._diagnostics()
+        has_gold = bool((data.gold >= 0).any())
+        self.powered_ = self.powered() if has_gold else None
+        self._warn_of_what_is_not_known()
+        return self
+
+    def error_rates(self, *, finite: bool = False) -> Any:
+        """Return the table of error rates.
+
+        Parameters
+        ----------
+        finite : bool, default False
+            Whether to report the errors on these very items and not the rate in the population.
+
+        Returns
+        -------
+        frame
+            One row per domain and voter that voted in it, of the kind that was passed to ``fit``.
+        """
+        self._require_fit()
+        r = self.result_
+        which = "finite_" if finite else ""
+        columns: dict[str, Any] = {
+            "domain": [r.domains[d] for d in r.domain],
+            "classifier": [r.classifiers[j] for j in r.classifier],
+            "mean": np.array(getattr(r, f"{which}mean")),
+            "lower": np.array(getattr(r, f"{which}lower")),
+            "upper": np.array(getattr(r, f"{which}upper")),
+            "votes": np.array(r.votes),
+            "identified": np.array(r.identified[r.domain]),
+        }
+        k = len(r.classes)
+        spoken = np.maximum(r.confusion[:, :, :k].sum(axis=2), 1e-300)
+        recall = r.confusion[:, np.arange(k), np.arange(k)] / spoken
+        names = ("specificity", "sensitivity")
+        for c in range(k):
+            columns[names[c] if k == 2 else f"recall_{r.classes[c]}"] = np.array(recall[:, c])
+        return to_frame(columns, self._backend)
+
+    def powered(self, *, finite: bool = False) -> Any:
+        """Return prediction-powered error rates from the gold labels.
+
+        Parameters
+        ----------
+        finite : bool, default False
+            Whether to report the error on exactly these items and not the rate in the population.
+
+        Returns
+        -------
+        frame
+            By domain and voter: ``estimate``, ``lower``, ``upper`` (normal), the limits that hold
+            for any number of labels (``bernstein_``), those from the labels alone (``labels_``),
+            the weight of the consensus, and the number of gold votes. NaN with fewer than five.
+        """
+        self._require_fit()
+        if not (self._votes.gold >= 0).any():
+            raise DataError("there are no gold labels; pass y_true= to fit")
+        fields = (
+            "estimate", "lower", "upper", "bernstein_lower", "bernstein_upper", "labels_estimate",
+            "labels_lower", "labels_upper", "weight", "n_gold",
+        )  # fmt: skip
+        columns: dict[str, Any] = {"domain": [], "classifier": [], **{f: [] for f in fields}}
+        for domain, blind in zip(self._votes.domains, self._blind, strict=True):
+            for j, voter in enumerate(domain.voters):
+                columns["domain"].append(domain.name)
+                columns["classifier"].append(self.classifiers_[voter])
+                answer = _powered(domain, blind, j, self.confidence, finite)
+                for f in fields:
+                    columns[f].append(getattr(answer, f))
+        return to_frame(columns, self._backend)
+
+    def label_next(self, n: int = 20, *, domain: str | None = None, how: str = "contested") -> Any:
+        """Return the items to label next.
+
+        Parameters
+        ----------
+        n : int, default 20
+            How many.
+        domain : str, optional
+            Take them from this domain only.
+        how : {"contested", "random"}, default "contested"
+            The items on which competing explanations disagree most, then those whose label is
+            least certain: they settle fastest which explanation holds. Or a random sample, which
+            ``powered_`` needs.
+
+        Returns
+        -------
+        frame
+            ``domain``, ``item`` (row number of a wide table) and ``doubt``: how much the
+            explanations differ on it, plus the uncertainty of its label.
+        """
+        self._require_fit()
+        count = check_count(n, "n")
+        check_choice(how, "how", ("contested", "random"))
+        domains, items, doubts = [], [], []
+        for d, (here, fit) in enumerate(zip(self._votes.domains, self._fits, strict=True)):
+            if domain is not None and here.name != domain:
+                continue
+            open_items = here.items[self._votes.gold[here.items] < 0]
+            doubt = _doubt(fit)[here.pattern[self._votes.gold[here.items] < 0]]
+            domains += [d] * len(open_items)
+            items.append(open_items)
+            doubts.append(doubt)
+        if not items:
+            names = [d.name for d in self._votes.domains]
+            raise DataError(f"there is no domain {domain!r}; there are {names}")
+        at, doubt = np.concatenate(items), np.concatenate(doubts)
+        noise = self._rng.random(len(at))
+        order = np.argsort(noise) if how == "random" else np.lexsort((noise, -doubt))
+        best = order[:count]
+        named = at if self.items_ is None else self.items_[at]
+        return to_frame(
+            {
+                "domain": [self._votes.domains[domains[i]].name for i in best],
+                "item": named[best],
+                "doubt": doubt[best],
+            },
+            self._backend,
+        )
+
+    def explanations(self, domain: str | None = None) -> Explanations:
+        """Return the competing accounts of the votes of one domain.
+
+        Parameters
+        ----------
+        domain : str, optional
+            Which; may be left out if there is one only.
+
+        Returns
+        -------
+        Explanations
+            Error rates under each account, side by side.
+        """
+        return self.result_.explanations[self._domain(domain)]
+
+    def agreement(self, domain: str | None = None) -> VoterAgreement:
+        """Return how often pairs of voters agree, beside what the best model expects.
+
+        Parameters
+        ----------
+        domain : str, optional
+            Which; may be left out if there is one only.
+
+        Returns
+        -------
+        VoterAgreement
+            Observed and expected agreement of each pair: the posterior predictive check.
+        """
+        d = self._domain(domain)
+        here, pairs = self._votes.domains[d], self._fits[d].agreement
+        none = np.zeros(0)
+        return VoterAgreement(
+            domain=here.name,
+            names=tuple(self.classifiers_[j] for j in here.voters),
+            first=none.astype(np.int64) if pairs is None else pairs.first,
+            second=none.astype(np.int64) if pairs is None else pairs.second,
+            n=none if pairs is None else pairs.n,
+            observed=none if pairs is None else pairs.observed,
+            expected=none if pairs is None else pairs.expected,
+            z=none if pairs is None else pairs.z,
+        )
+
+    def as_label_model(self, domain: str | None = None) -> ConsensusLabelModel:
+        """Return the consensus of one domain as a label model for `karat.bounds`.
+
+        Parameters
+        ----------
+        domain : str, optional
+            Which; may be left out if there is one only.
+
+        Returns
+        -------
+        ConsensusLabelModel
+            P(Y | votes); its ``draws()`` go to ``p_y_given_z_draws=``.
+        """
+        d = self._domain(domain)
+        here, fit = self._votes.domains[d], self._fits[d]
+        members, weights = [], []
+        for f in fit.fitted:
+            members += [(f.problem.model, state) for state in f.draws.states]
+            weights += [f.weight / len(f.draws.states)] * len(f.draws.states)
+        return ConsensusLabelModel(
+            self.classes_,
+            tuple(self.classifiers_[j] for j in here.voters),
+            tuple(members),
+            np.array(weights) / sum(weights),
+            abstentions=fit.table.n_outcomes > fit.table.n_classes,
+            rng=self._rng.spawn(1)[0],
+        )
+
+    def to_inference_data(self, domain: str | None = None) -> Any:
+        """Return the draws of the best model as ArviZ inference data.
+
+        Parameters
+        ----------
+        domain : str, optional
+            Which; may be left out if there is one only.
+
+        Returns
+        -------
+        arviz.InferenceData
+            Groups ``posterior`` (``error_rate``, ``error_on_items``, ``prevalence``) and
+            ``sample_stats`` (``lp``, the log-likelihood).
+        """
+        d = self._domain(domain)
+        arviz: Any = require("arviz", extra="arviz", purpose="inference data")
+        here, fit = self._votes.domains[d], self._fits[d]
+        best = max(fit.fitted, key=lambda f: f.weight)
+        draws = best.draws
+        shape = (*draws.weights.shape[:2], len(self.classes_), best.problem.model.levels)
+        return arviz.from_dict(
+            posterior={
+                "error_rate": draws.rates,
+                "error_on_items": draws.finite,
+                "prevalence": draws.weights.reshape(shape).sum(axis=3),
+            },
+            sample_stats={"lp": draws.value},
+            coords={
+                "classifier": [self.classifiers_[j] for j in here.voters],
+                "class": self.classes_.tolist(),
+            },
+            dims={
+                "error_rate": ["classifier"],
+                "error_on_items": ["classifier"],
+                "prevalence": ["class"],
+            },
+        )
+
+    def _settings(self) -> Settings:
+        check_choice(self.structure, "structure", ("independent",))
+        check_choice(self.errors, "errors", ("class-conditional", "symmetric"))
+        check_choice(self.dependence, "dependence", ("auto", "none", "difficulty", "pairs"))
+        check_choice(self.abstain, "abstain", ("outcome", "missing"))
+        confidence = check_number(self.confidence, "confidence", at_least=0.0, at_most=1.0)
+        if not 0 < confidence < 1:
+            raise DataError(f"confidence is {confidence}; expected a number between 0 and 1")
+        return Settings(
+            errors=self.errors,
+            dependence=self.dependence,
+            chains=check_count(self.chains, "chains", at_least=2),
+            draws=None if self.draws is None else check_count(self.draws, "draws", at_least=20),
+            confidence=confidence,
+        )
+
+    def _result(self) -> ErrorRates:
+        data, fits = self._votes, self._fits
+        parts: dict[str, list[Any]] = {}
+
+        def add(**arrays: Any) -> None:
+            for name, array in arrays.items():
+                parts.setdefault(name, []).append(array)
+
+        for d, (domain, fit, blind) in enumerate(zip(data.domains, fits, self._blind, strict=True)):
+            lower, upper = fit.interval(self.confidence)
+            low, high = fit.interval(self.confidence, finite=True)
+            mean = fit.mean()
+            gold_votes = fit.table.with_counts(
+                np.where(fit.table.gold >= 0, fit.table.count, 0)
+            ).votes_cast
+            moved = np.full(len(mean), np.nan)
+            if blind is not None:
+                moved = fit.mean(finite=True) - labelled_errors(fit.table, blind)
+            add(
+                domain=np.full(len(domain.voters), d),
+                classifier=domain.voters,
+                votes=fit.table.votes_cast,
+                mean=mean,
+                lower=np.minimum(lower, mean),
+                upper=np.maximum(upper, mean),
+                finite_mean=fit.mean(finite=True),
+                finite_lower=np.minimum(low, fit.mean(finite=True)),
+                finite_upper=np.maximum(high, fit.mean(finite=True)),
+                confusion=_with_abstention(fit.confusions(), len(data.classes), self._outcomes),
+                gold_votes=gold_votes,
+                gold_moved=moved,
+                r_hat=fit.r_hat,
+                bulk_ess=fit.bulk,
+                tail_ess=fit.tail,
+            )
+        prevalence = np.stack([fit.prevalence() for fit in fits])
+        entries = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+        return ErrorRates(
+            domains=tuple(d.name for d in data.domains),
+            classifiers=data.classifiers,
+            classes=data.classes,
+            prevalence=prevalence[:, 0],
+            prevalence_lower=prevalence[:, 1],
+            prevalence_upper=prevalence[:, 2],
+            identified=np.array([fit.identified for fit in fits]),
+            reasons=tuple(fit.reasons for fit in fits),
+            explanations=tuple(
+                self._explanations(domain, fit)
+                for domain, fit in zip(data.domains, fits, strict=True)
+            ),
+            confidence=float(self.confidence),
+            **entries,
+        )
+
+    @property
+    def _outcomes(self) -> int:
+        return max(fit.table.n_outcomes for fit in self._fits)
+
+    def _explanations(self, domain: Domain, fit: DomainFit) -> Explanations:
+        consensus = fit.label_proba()
+        favourite = consensus.argmax(axis=1)
+        contested = np.zeros(fit.table.n_patterns, dtype=bool)
+        for other in fit.explanations:
+            contested |= other.label_proba.argmax(axis=1) != favourite
+        moved = np.array([0.0, *(e.moved for e in fit.explanations)])
+        needed = int(np.ceil((1.96 * moved.max() / _CLOSE) ** 2)) if not fit.identified else 0
+        count = fit.table.count
+        return Explanations(
+            domain=domain.name,
+            classifiers=tuple(self.classifiers_[j] for j in domain.voters),
+            names=("the consensus", *(e.name for e in fit.explanations)),
+            rates=np.stack([fit.mean(), *(e.rates for e in fit.explanations)]),
+            moved=moved,
+            contested=float(count[contested].sum() / max(count.sum(), 1e-300)),
+            identified=fit.identified,
+            reasons=fit.reasons,
+            labels_needed=needed,
+        )
+
+    def _prevalence(self) -> Any:
+        r = self.result_
+        d, k = r.prevalence.shape
+        return to_frame(
+            {
+                "domain": [name for name in r.domains for _ in range(k)],
+                "class": np.tile(r.classes, d),
+                "mean": r.prevalence.ravel().copy(),
+                "lower": r.prevalence_lower.ravel().copy(),
+                "upper": r.prevalence_upper.ravel().copy(),
+            },
+            self._backend,
+        )
+
+    def _diagnostics(self) -> Any:
+        rows: dict[str, list[Any]] = {
+            name: []
+            for name in (
+                "domain", "identified", "models", "r_hat", "bulk_ess", "tail_ess", "restarted",
+                "moved", "pairs", "pairs_off", "reasons",
+            )
+        }  # fmt: skip
+        for domain, fit in zip(self._votes.domains, self._fits, strict=True):
+            pairs = fit.agreement
+            rows["domain"].append(domain.name)
+            rows["identified"].append(fit.identified)
+            rows["models"].append(", ".join(f"{f.name} {f.weight:.2f}" for f in fit.fitted))
+            rows["r_hat"].append(float(np.max(fit.r_hat)))
+            rows["bulk_ess"].append(float(np.min(fit.bulk)))
+            rows["tail_ess"].append(float(np.min(fit.tail)))
+            rows["restarted"].append(fit.restarted)
+            rows["moved"].append(max((e.moved for e in fit.explanations), default=0.0))
+            rows["pairs"].append(0 if pairs is None else len(pairs.z))
+            off = np.nan if pairs is None else float((np.abs(pairs.z) > 2.576).mean())
+            rows["pairs_off"].append(off)
+            rows["reasons"].append("; ".join(fit.reasons))
+        return to_frame(dict(rows), self._backend)
+
+    def _warn_of_what_is_not_known(self) -> None:
+        unknown = [name for name, known in self.identified_.items() if not known]
+        if unknown:
+            many = len(self.identified_)
+            where = "" if many == 1 else f" in {len(unknown)} of {many} domains"
+            warnings.warn(
+                f"votes alone do not settle the error rates{where}: no ranking there can be "
+                "trusted. explanations() shows the competing accounts, and label_next() the items "
+                "whose labels would tell",
+                NotIdentifiedWarning,
+                stacklevel=3,
+            )
+
+    def _domain(self, domain: str | None) -> int:
+        self._require_fit()
+        names = [d.name for d in self._votes.domains]
+        if domain is None and len(names) == 1:
+            return 0
+        if domain not in names:
+            asked = "domain is not given" if domain is None else f"there is no domain {domain!r}"
+            raise DataError(f"{asked}; name one of {names}")
+        return names.index(domain)
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "result_"):
+            raise DataError("this ErrorEstimator is not fitted; call fit(votes) first")
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters
+        )
+        return f"ErrorEstimator({given})"
+
+
+def _blind_consensus(fit: DomainFit) -> FloatArray:
+    """Return P(class) of every pattern from a consensus that has not seen the gold labels."""
+    table = fit.table.without_gold()
+    best = max(fit.fitted, key=lambda f: f.weight)
+    problem = build_problem(best.problem.model, table)
+    _, _, proba = fit_point(problem, starting_state(problem, table.vote_shares()))
+    return class_proba(problem, proba)
+
+
+def _powered(
+    domain: Domain, blind: FloatArray | None, voter: int, confidence: float, finite: bool
+) -> Any:
+    """Return the powered error rate of one voter: its votes, item by item."""
+    table = domain.table
+    at = (table.voter == voter) & (table.outcome < table.n_classes)
+    pattern, said = table.pattern_of_vote[at], table.outcome[at]
+    vote = np.full(table.n_patterns, -1)
+    vote[pattern] = said
+    of_item = vote[domain.pattern]
+    cast = np.flatnonzero(of_item >= 0)
+    where = domain.pattern[cast]
+    proba = np.full((table.n_patterns, table.n_classes), np.nan) if blind is None else blind
+    predicted = proba[where, of_item[cast]]
+    gold = np.flatnonzero(table.gold[where] >= 0)
+    right = (table.gold[where[gold]] == of_item[cast[gold]]).astype(np.float64)
+    return powered_error(right, predicted, gold, confidence=confidence, finite=finite)
+
+
+def _by_item(data: Votes, by_pattern: list[FloatArray]) -> FloatArray:
+    proba = np.empty((data.n_items, len(data.classes)))
+    for domain, rows in zip(data.domains, by_pattern, strict=True):
+        proba[domain.items] = rows[domain.pattern]
+    return proba
+
+
+def _doubt(fit: DomainFit) -> FloatArray:
+    """Return, per pattern, how far the accounts differ, and less than that, its entropy."""
+    consensus = fit.label_proba()
+    apart = np.zeros(len(consensus))
+    for other in fit.explanations:
+        apart = np.maximum(apart, 0.5 * np.abs(other.label_proba - consensus).sum(axis=1))
+    entropy = -(consensus * np.log(np.maximum(consensus, 1e-300))).sum(axis=1)
+    return np.asarray(apart + 0.1 * entropy / np.log(consensus.shape[1]))
+
+
+def _with_abstention(confusion: FloatArray, classes: int, outcomes: int) -> FloatArray:
+    """Return the confusion with a column for abstention, if any domain has one."""
+    missing = outcomes - confusion.shape[2]
+    return np.pad(confusion, ((0, 0), (0, 0), (0, missing))) if missing else confusion
+
+
+def _warn_of_upside_down_gold(data: Votes) -> None:
+    for domain in data.domains:
+        table: VoteTable = domain.table
+        labelled = table.gold >= 0
+        if table.count[labelled].sum() < 5:
+            continue
+        known = table.with_counts(np.where(labelled, table.count, 0.0))
+        truth = np.eye(table.n_classes)[np.maximum(table.gold, 0)]
+        errors = labelled_errors(known, truth)
+        asked = known.votes_cast >= 5
+        if asked.any() and (errors[asked] > 0.5).all():
+            where = "" if data.single else f" of domain {domain.name!r}"
+            warnings.warn(
+                f"every voter is wrong on more than half of its gold labels{where}; are the labels "
+                "of y_true coded like those of votes?",
+                KaratWarning,
+                stacklevel=3,
+            )

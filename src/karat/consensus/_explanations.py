@@ -1,0 +1,157 @@
+"""Other stories that the same votes tell."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from karat._typing import FloatArray, IntArray
+from karat.consensus._em import State, fit_point, log_likelihood, starting_state
+from karat.consensus._model import Model, Problem, build_problem
+from karat.consensus._sample import Draws
+from karat.consensus._table import VoteTable
+
+__all__ = [
+    "Explanation",
+    "class_proba",
+    "clustered_explanation",
+    "labelled_errors",
+    "mean_shift",
+    "rival_explanation",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One account of the votes: who is how often wrong, and what the labels are."""
+
+    name: str
+    rates: FloatArray  # voters
+    label_proba: FloatArray  # patterns × classes
+    moved: float  # how far it moves the error rates, on average
+
+
+def class_proba(problem: Problem, component_proba: FloatArray) -> FloatArray:
+    """Return P(class) of each pattern from P(component)."""
+    classes, levels = problem.table.n_classes, problem.model.levels
+    return np.asarray(component_proba.reshape(-1, classes, levels).sum(axis=2))
+
+
+def labelled_errors(table: VoteTable, proba: FloatArray) -> FloatArray:
+    """Return the share of each voter's votes that are wrong if the labels are as ``proba`` says."""
+    spoke = table.outcome < table.n_classes
+    pattern, voter = table.pattern_of_vote[spoke], table.voter[spoke]
+    weight = table.count[pattern]
+    wrong = weight * (1 - proba[pattern, table.outcome[spoke]])
+    cast = np.bincount(voter, weights=weight, minlength=table.n_voters)
+    errors = np.bincount(voter, weights=wrong, minlength=table.n_voters)
+    nothing = np.full(len(cast), np.nan)
+    return np.asarray(np.divide(errors, cast, out=nothing, where=cast > 0))
+
+
+def rival_labels(problem: Problem, component_proba: FloatArray) -> FloatArray:
+    """Return the labels if, on hard items, the runner-up is right and not the favourite.
+
+    A model with easy and hard items may swap the classes of its hard components and predict every
+    vote as before: only the prior, that voters are mostly right, speaks against it. So what the
+    votes leave open is whether the favourite or its strongest rival is right on hard items.
+    Items with a gold label stay as they are.
+    """
+    table = problem.table
+    proba = class_proba(problem, component_proba)
+    hard = component_proba.reshape(len(proba), table.n_classes, -1)[:, :, 1].sum(axis=1)
+    hard = np.where(table.gold >= 0, 0.0, hard)[:, None]
+    rows = np.arange(len(proba))
+    votes = table.vote_shares()
+    votes[rows, proba.argmax(axis=1)] = -1
+    rival = np.zeros_like(proba)
+    rival[rows, votes.argmax(axis=1)] = 1.0
+    return np.asarray((1 - hard) * proba + hard * rival)
+
+
+def rival_explanation(problem: Problem, draws: Draws) -> tuple[Explanation, FloatArray]:
+    """Return the account in which the favourite is wrong on hard items, and its shifts by chain.
+
+    Chains may sit on modes of their own, whose average would be neither; the chain whose rates
+    move most tells the story.
+    """
+    shifts, labels = [], []
+    for proba, state in zip(draws.label_proba, draws.last_states, strict=True):
+        share = _share_left_open(problem, state)
+        known = class_proba(problem, proba)
+        labels.append(share * rival_labels(problem, proba) + (1 - share) * known)
+        before = labelled_errors(problem.table, known)
+        shifts.append(labelled_errors(problem.table, labels[-1]) - before)
+    moved = [mean_shift(problem.table, shift) for shift in shifts]
+    most = int(np.argmax(moved))
+    rates = np.clip(draws.rates[most].mean(axis=0) + shifts[most], 0, 1)
+    story = Explanation(
+        "the favourite is wrong on the hard items", rates, labels[most], moved[most]
+    )
+    return story, np.array(shifts)
+
+
+def _share_left_open(problem: Problem, state: State) -> float:
+    """Return the largest share of hard items on which the favourite may be wrong.
+
+    All of them without gold labels. With some on hard items, the upper end of what the labels
+    allow, from a uniform prior.
+    """
+    table = problem.table
+    labelled = table.gold >= 0
+    if not labelled.any():
+        return 1.0
+    blind = replace(problem, table=table.without_gold())
+    proba = log_likelihood(blind, state)[1][labelled]
+    favourite = class_proba(blind, proba).argmax(axis=1)
+    hard = proba.reshape(len(proba), table.n_classes, -1)[:, :, 1].sum(axis=1)
+    weight = hard * table.count[labelled]
+    right = float(weight[favourite == table.gold[labelled]].sum())
+    wrong = float(weight.sum()) - right
+    return float(stats.beta.isf(0.025, 1 + wrong, 1 + right)) if weight.sum() > 1 else 1.0
+
+
+def clustered_explanation(table: VoteTable, parent: IntArray, mean: FloatArray) -> Explanation:
+    """Return the account in which voters that copy one another have one vote together."""
+    root = np.arange(table.n_voters)
+    for _ in range(table.n_voters):
+        above = np.where(parent[root] >= 0, parent[root], root)
+        if (above == root).all():
+            break
+        root = above
+    names, cluster = np.unique(root, return_inverse=True)
+    spoke = table.outcome < table.n_classes
+    shape = (table.n_patterns, len(names), table.n_classes)
+    votes = np.zeros(shape)
+    np.add.at(
+        votes,
+        (table.pattern_of_vote[spoke], cluster[table.voter[spoke]], table.outcome[spoke]),
+        1.0,
+    )
+    # A tie within a cluster is no vote of it.
+    top = np.sort(votes, axis=2)
+    decided = (top[:, :, -1] > 0) & (top[:, :, -1] > top[:, :, -2])
+    pattern, voter = np.nonzero(decided)
+    together = replace(
+        table,
+        start=np.searchsorted(pattern, np.arange(table.n_patterns + 1)).astype(np.int64),
+        voter=voter.astype(np.int64),
+        outcome=votes.argmax(axis=2)[pattern, voter].astype(np.int64),
+        n_voters=len(names),
+        n_outcomes=table.n_classes,
+    )
+    problem = build_problem(Model("clusters"), together)
+    _, _, proba = fit_point(problem, starting_state(problem, together.vote_shares()))
+    rates = labelled_errors(table, proba)
+    return Explanation(
+        "voters who copy one another have one vote together",
+        rates,
+        proba,
+        mean_shift(table, rates - mean),
+    )
+
+
+def mean_shift(table: VoteTable, shift: FloatArray) -> float:
+    """Return the average size of a shift over the votes cast."""
+    voted = table.votes_cast > 0
+    return float(np.average(np.abs(shift[voted]), weights=table.votes_cast[voted]))

@@ -1,0 +1,98 @@
+"""Which model predicts votes it has not seen: no labels needed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.consensus._agreement import shared_votes
+from karat.consensus._copying import copying_forest
+from karat.consensus._em import fit_point, log_likelihood, starting_state
+from karat.consensus._model import Model, build_problem
+from karat.consensus._table import VoteTable
+
+__all__ = ["HeldOut", "combine", "held_out", "held_out_values", "split_counts"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Held-out log-likelihood of each model, with differences to the best and their errors."""
+
+    total: FloatArray  # models
+    behind: FloatArray  # models: how far behind the best
+    behind_error: FloatArray
+    weight: FloatArray  # stacking weights
+
+
+def split_counts(
+    count: FloatArray, folds: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return, folds × patterns, the items held out; and the rest.
+
+    Every item goes to a fold at random. A fraction of an item goes as a whole.
+    """
+    whole = np.floor(count + 1e-9).astype(np.int64)
+    out = rng.multinomial(whole, np.full(folds, 1 / folds)).T.astype(np.float64)
+    rest = count - whole
+    out[rng.integers(0, folds, len(count)), np.arange(len(count))] += np.where(rest > 0, rest, 0)
+    return out, count - out
+
+
+def held_out(
+    models: Sequence[Model], table: VoteTable, *, folds: int, rng: np.random.Generator
+) -> HeldOut:
+    """Fit each model to all folds but one and predict the votes of that one."""
+    return combine(*held_out_values(models, table, folds=folds, rng=rng))
+
+
+def held_out_values(
+    models: Sequence[Model], table: VoteTable, *, folds: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return, models × patterns held out, log P(votes), and how many items each stands for."""
+    table = table.without_gold()
+    out, rest = split_counts(table.count, folds, rng)
+    values = np.zeros((len(models), folds, table.n_patterns))
+    for f in range(folds):
+        some = table.with_counts(rest[f])
+        for m, model in enumerate(models):
+            problem = build_problem(_chosen_on(model, some), some)
+            state = starting_state(problem, table.vote_shares())
+            state, _, _ = fit_point(problem, state, max_iter=100, tol=1e-5)
+            values[m, f] = log_likelihood(problem, state)[0]
+    seen = out > 0
+    return values[:, seen], out[seen]
+
+
+def combine(pointwise: FloatArray, count: FloatArray) -> HeldOut:
+    """Return totals, differences to the best with their errors, and stacking weights."""
+    total = pointwise @ count
+    apart = pointwise[int(np.argmax(total))] - pointwise
+    behind = apart @ count
+    n = count.sum()
+    spread = np.sqrt(np.maximum(0, n * (apart**2 @ count) - behind**2) / max(n - 1, 1))
+    return HeldOut(total, behind, spread, _stack(pointwise, count))
+
+
+def _chosen_on(model: Model, some: VoteTable) -> Model:
+    """Return the model with its copiers found again, on the items that it is fitted to."""
+    if model.parent is None:
+        return model
+    plain = build_problem(replace(model, parent=None), some)
+    state, _, _ = fit_point(plain, starting_state(plain, some.vote_shares()), max_iter=100)
+    return replace(model, parent=copying_forest(plain, state, shared_votes(some)))
+
+
+def _stack(pointwise: FloatArray, count: FloatArray) -> FloatArray:
+    """Return the mixture weights with the best held-out log-likelihood (by EM, it is concave)."""
+    models = len(pointwise)
+    weight = np.full(models, 1 / models)
+    likelihood = np.exp(pointwise - pointwise.max(axis=0))
+    for _ in range(500):
+        part = weight[:, None] * likelihood
+        part /= part.sum(axis=0)
+        new = part @ count / count.sum()
+        if np.abs(new - weight).max() < 1e-6:
+            break
+        weight = new
+    return weight

@@ -1,0 +1,418 @@
+"""The Gibbs sweeps and the expectation step, compiled by numba; import only when needed.
+
+A *component* c is a class, or a class and a difficulty. A *cell* is a row of the table of
+log-probabilities that one vote looks up: who voted, what, and how it relates to the vote of the
+voter it may copy. The vote table is a list of cells per pattern, so one sweep costs
+O(votes in distinct patterns · components), whatever the number of items.
+"""
+
+import numpy as np
+from numba import njit
+
+from karat._typing import FloatArray, IntArray
+
+__all__ = ["expect", "gibbs", "log_table", "pattern_log_likelihood"]
+
+_TINY = 1e-300  # keeps log() finite; a probability this small never decides anything
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gamma(rng: np.random.Generator, shape: float) -> float:
+    return float(rng.standard_gamma(shape))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _binomial(rng: np.random.Generator, n: float, p: float) -> float:
+    return float(rng.binomial(int(n), min(p, 1.0)))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_table(theta: FloatArray, copied: FloatArray, table: FloatArray) -> None:
+    """Fill the log-probability of every cell in each component.
+
+    Rows 0…N·O−1: voter j says o of its own, log θ. If any voter copies, N·O more rows for a vote
+    that differs from its parent's, log (1−κ)θ, and N·O for one that equals it, log (κ+(1−κ)θ).
+    """
+    voters, outcomes, components = theta.shape
+    block = voters * outcomes
+    for j in range(voters):
+        for o in range(outcomes):
+            row = j * outcomes + o
+            for c in range(components):
+                own = max(theta[j, o, c], _TINY)
+                table[c, row] = np.log(own)
+                if table.shape[1] > block:
+                    table[c, block + row] = np.log(max((1 - copied[j]) * own, _TINY))
+                    table[c, 2 * block + row] = np.log(copied[j] + (1 - copied[j]) * own)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _responsibility(
+    start: int,
+    stop: int,
+    cell: IntArray,
+    table: FloatArray,
+    log_weight: FloatArray,
+    group: IntArray,
+    gold: int,
+    out: FloatArray,
+) -> float:
+    """Write P(component | one pattern) to ``out`` and return the pattern's log-likelihood."""
+    top = -np.inf
+    for c in range(len(out)):
+        value = log_weight[c] if gold < 0 or group[c] == gold else -np.inf
+        for v in range(start, stop):
+            value += table[c, cell[v]]
+        out[c] = value
+        top = max(top, value)
+    total = 0.0
+    for c in range(len(out)):
+        out[c] = np.exp(out[c] - top)
+        total += out[c]
+    for c in range(len(out)):
+        out[c] /= total
+    return float(top + np.log(total))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pattern_log_likelihood(
+    start: IntArray,
+    cell: IntArray,
+    gold: IntArray,
+    group: IntArray,
+    table: FloatArray,
+    log_weight: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return log P(votes) and P(component | votes) of every pattern."""
+    patterns, components = len(start) - 1, len(log_weight)
+    value = np.empty(patterns)
+    proba = np.empty((patterns, components))
+    for p in range(patterns):
+        value[p] = _responsibility(
+            start[p], start[p + 1], cell, table, log_weight, group, gold[p], proba[p]
+        )
+    return value, proba
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expect(
+    start: IntArray, cell: IntArray, count: FloatArray, proba: FloatArray, rows: int
+) -> FloatArray:
+    """Return the expected number of votes of each cell in each component."""
+    counts = np.zeros((rows, proba.shape[1]))
+    for p in range(len(count)):
+        for v in range(start[p], start[p + 1]):
+            for c in range(proba.shape[1]):
+                counts[cell[v], c] += count[p] * proba[p, c]
+    return counts
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _allocate(
+    rng: np.random.Generator,
+    start: IntArray,
+    cell: IntArray,
+    count: FloatArray,
+    gold: IntArray,
+    group: IntArray,
+    table: FloatArray,
+    log_weight: FloatArray,
+    counts: FloatArray,
+    sizes: FloatArray,
+    proba_sum: FloatArray,
+    keep: bool,
+) -> float:
+    """Draw how many items of each pattern belong to each component, and tally their votes."""
+    components = len(log_weight)
+    share, logits = np.empty(components), np.empty(components)
+    counts[:] = 0.0
+    sizes[:] = 0.0
+    value = 0.0
+    for p in range(len(count)):
+        value += count[p] * _responsibility(
+            start[p], start[p + 1], cell, table, log_weight, group, gold[p], share
+        )
+        if keep:
+            for c in range(components):
+                proba_sum[p, c] += share[c]
+        whole = np.floor(count[p] + 1e-9)
+        rest = count[p] - whole
+        left, mass = whole, 1.0
+        for c in range(components):
+            drawn = 0.0
+            if left > 0:
+                if c == components - 1 or share[c] >= mass:
+                    drawn = left
+                elif left == 1:
+                    drawn = 1.0 if rng.random() * mass < share[c] else 0.0
+                else:
+                    drawn = _binomial(rng, left, share[c] / mass)
+                left -= drawn
+                mass -= share[c]
+            logits[c] = drawn
+        if rest > 1e-9:
+            # A fraction of an item: its complete-data likelihood counts to that power.
+            total = 0.0
+            for c in range(components):
+                share[c] = share[c] ** rest if share[c] > 0 else 0.0
+                total += share[c]
+            u = rng.random() * total
+            chosen = components - 1
+            for c in range(components):
+                u -= share[c]
+                if u < 0:
+                    chosen = c
+                    break
+            logits[chosen] += rest
+        for c in range(components):
+            if logits[c] > 0:
+                sizes[c] += logits[c]
+                for v in range(start[p], start[p + 1]):
+                    counts[cell[v], c] += logits[c]
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _own_votes(
+    rng: np.random.Generator,
+    theta: FloatArray,
+    copied: FloatArray,
+    counts: FloatArray,
+    own: FloatArray,
+    copies: FloatArray,
+) -> None:
+    """Split the votes into those given alone (``own``) and copied ones (``copies``: yes, no)."""
+    voters, outcomes, components = theta.shape
+    block = voters * outcomes
+    for j in range(voters):
+        copies[j, 0] = 0.0
+        copies[j, 1] = 0.0
+        for o in range(outcomes):
+            row = j * outcomes + o
+            for c in range(components):
+                own[j, o, c] = counts[row, c]
+                if len(counts) > block:
+                    apart, same = counts[block + row, c], counts[2 * block + row, c]
+                    taken = 0.0
+                    if same > 0:
+                        chance = copied[j] / (copied[j] + (1 - copied[j]) * theta[j, o, c] + _TINY)
+                        whole = np.floor(same + 1e-9)
+                        taken = _binomial(rng, whole, chance)
+                        if same - whole > 1e-9 and rng.random() < chance:
+                            taken += same - whole
+                    own[j, o, c] += apart + same - taken
+                    copies[j, 0] += taken
+                    copies[j, 1] += apart + same - taken
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _beta(rng: np.random.Generator, a: float, b: float) -> float:
+    x, y = _gamma(rng, a), _gamma(rng, b)
+    return float(x / (x + y)) if x + y > 0 else 0.5
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_rows(
+    rng: np.random.Generator, own: FloatArray, prior: FloatArray, theta: FloatArray
+) -> None:
+    """Class-conditional errors: one Dirichlet row per voter and component."""
+    voters, outcomes, components = theta.shape
+    for j in range(voters):
+        for c in range(components):
+            total = 0.0
+            for o in range(outcomes):
+                theta[j, o, c] = _gamma(rng, prior[c, o] + own[j, o, c])
+                total += theta[j, o, c]
+            for o in range(outcomes):
+                theta[j, o, c] = theta[j, o, c] / total if total > 0 else prior[c, o]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_rates(
+    rng: np.random.Generator,
+    own: FloatArray,
+    prior: FloatArray,
+    group: IntArray,
+    classes: int,
+    theta: FloatArray,
+) -> None:
+    """Symmetric errors: one rate per voter and difficulty, spread evenly over the wrong classes.
+
+    ``prior[h] = (wrong, right)``; the rate of abstaining is the voter's own, Beta(1, 1).
+    """
+    voters, outcomes, components = theta.shape
+    levels = components // classes
+    for j in range(voters):
+        silent = 0.0
+        if outcomes > classes:
+            spoke = 0.0
+            for c in range(components):
+                silent += own[j, classes, c]
+                for o in range(classes):
+                    spoke += own[j, o, c]
+            silent = _beta(rng, 1.0 + silent, 1.0 + spoke)
+        for h in range(levels):
+            wrong = right = 0.0
+            for k in range(classes):
+                c = k * levels + h
+                for o in range(classes):
+                    if o == group[c]:
+                        right += own[j, o, c]
+                    else:
+                        wrong += own[j, o, c]
+            rate = _beta(rng, prior[h, 0] + wrong, prior[h, 1] + right)
+            for k in range(classes):
+                c = k * levels + h
+                for o in range(classes):
+                    chance = 1 - rate if o == group[c] else rate / (classes - 1)
+                    theta[j, o, c] = (1 - silent) * chance
+                if outcomes > classes:
+                    theta[j, classes, c] = silent
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _error_rates(
+    theta: FloatArray,
+    copied: FloatArray,
+    parent: IntArray,
+    order: IntArray,
+    weight: FloatArray,
+    group: IntArray,
+    classes: int,
+    full: FloatArray,
+    rates: FloatArray,
+) -> None:
+    """Write each voter's chance of being wrong when it votes, copying included.
+
+    ``order`` has every parent before its children; ``full`` is the voter's marginal row.
+    """
+    voters, outcomes, components = theta.shape
+    for i in range(voters):
+        j = order[i]
+        wrong = spoke = 0.0
+        for c in range(components):
+            for o in range(outcomes):
+                chance = theta[j, o, c]
+                if parent[j] >= 0:
+                    chance = copied[j] * full[parent[j], o, c] + (1 - copied[j]) * chance
+                full[j, o, c] = chance
+                if o < classes:
+                    spoke += weight[c] * chance
+                    if o != group[c]:
+                        wrong += weight[c] * chance
+        rates[j] = wrong / spoke if spoke > 0 else np.nan
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _finite_errors(
+    counts: FloatArray, group: IntArray, classes: int, outcomes: int, errors: FloatArray
+) -> None:
+    """Write the share of each voter's votes cast that are wrong under the drawn labels."""
+    voters = len(errors)
+    block = voters * outcomes
+    for j in range(voters):
+        wrong = spoke = 0.0
+        for first in range(0, len(counts), block):
+            for o in range(classes):
+                for c in range(counts.shape[1]):
+                    votes = counts[first + j * outcomes + o, c]
+                    spoke += votes
+                    if o != group[c]:
+                        wrong += votes
+        errors[j] = wrong / spoke if spoke > 0 else np.nan
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _keep_state(
+    theta: FloatArray, copied: FloatArray, kept_theta: FloatArray, kept_copied: FloatArray
+) -> None:
+    # Loops, because numba compiles them seconds faster than an assignment of arrays.
+    for j in range(theta.shape[0]):
+        kept_copied[j] = copied[j]
+        for o in range(theta.shape[1]):
+            for c in range(theta.shape[2]):
+                kept_theta[j, o, c] = theta[j, o, c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gibbs(
+    rng: np.random.Generator,
+    start: IntArray,
+    cell: IntArray,
+    count: FloatArray,
+    gold: IntArray,
+    group: IntArray,
+    classes: int,
+    symmetric: bool,
+    prior: FloatArray,
+    weight_prior: FloatArray,
+    copy_prior: FloatArray,
+    parent: IntArray,
+    order: IntArray,
+    n_rows: int,
+    theta: FloatArray,
+    copied: FloatArray,
+    weight: FloatArray,
+    sweeps: int,
+    rates: FloatArray,
+    finite: FloatArray,
+    weights: FloatArray,
+    value: FloatArray,
+    thetas: FloatArray,
+    copies: FloatArray,
+    every: int,
+    proba_sum: FloatArray,
+) -> None:
+    """Run ``sweeps`` sweeps from (theta, copied, weight), which hold the last state at the end.
+
+    The draws fill ``rates``, ``finite``, ``weights`` and ``value`` (the log-likelihood) if those
+    have a row per sweep; every ``every``-th full state goes to ``thetas``. Burn-in passes arrays
+    of no rows.
+    """
+    voters, outcomes, components = theta.shape
+    table = np.empty((components, n_rows))
+    counts, sizes = np.empty((n_rows, components)), np.empty(components)
+    own, full = np.empty(theta.shape), np.empty(theta.shape)
+    tally = np.empty((voters, 2))
+    log_weight = np.empty(components)
+    keep = len(rates) > 0
+    for s in range(sweeps):
+        log_table(theta, copied, table)
+        for c in range(components):
+            log_weight[c] = np.log(max(weight[c], _TINY))
+        reached = _allocate(
+            rng,
+            start,
+            cell,
+            count,
+            gold,
+            group,
+            table,
+            log_weight,
+            counts,
+            sizes,
+            proba_sum,
+            keep,
+        )
+        _own_votes(rng, theta, copied, counts, own, tally)
+        if symmetric:
+            _draw_rates(rng, own, prior, group, classes, theta)
+        else:
+            _draw_rows(rng, own, prior, theta)
+        total = 0.0
+        for c in range(components):
+            weight[c] = _gamma(rng, weight_prior[c] + sizes[c])
+            total += weight[c]
+        for c in range(components):
+            weight[c] /= total
+        for j in range(voters):
+            if parent[j] >= 0:
+                copied[j] = _beta(rng, copy_prior[0] + tally[j, 0], copy_prior[1] + tally[j, 1])
+        if keep:
+            value[s] = reached
+            for c in range(components):
+                weights[s, c] = weight[c]
+            _error_rates(theta, copied, parent, order, weight, group, classes, full, rates[s])
+            _finite_errors(counts, group, classes, outcomes, finite[s])
+            if s % every == 0 and s // every < len(thetas):
+                _keep_state(theta, copied, thetas[s // every], copies[s // every])

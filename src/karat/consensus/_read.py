@@ -1,0 +1,189 @@
+"""From what users pass, wide or long, to one table of vote patterns per domain."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._validate import check_weights, encode_groups, require_two_classes
+from karat._validate._columns import named, shown
+from karat.consensus._cast import Cast, read_long, read_wide
+from karat.consensus._table import VoteTable
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    EmptyDataError,
+    KaratWarning,
+    LabelError,
+    ShapeError,
+)
+from karat.weak._checks import encode_gold, present_gold
+
+__all__ = ["Domain", "Votes", "read_votes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The voters and items of one domain."""
+
+    name: str
+    table: VoteTable
+    voters: IntArray  # which of all classifiers voted here
+    items: IntArray  # which of all items are here
+    pattern: IntArray  # the pattern of each of these items
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """Everything that was passed, checked and reduced."""
+
+    classes: AnyArray
+    classifiers: tuple[str, ...]
+    domains: tuple[Domain, ...]
+    item_names: AnyArray | None  # None: items are the rows of a wide table
+    gold: IntArray  # class of each item, -1 unknown
+    weight: FloatArray | None
+    n_items: int
+    single: bool  # no domains were passed
+
+
+def read_votes(
+    votes: Frame,
+    *,
+    domains: Column | None = None,
+    y_true: Column | Mapping[Any, Any] | None = None,
+    classes: Column | None = None,
+    sample_weight: Column | None = None,
+    threshold: Any = None,
+    abstain: str = "outcome",
+) -> Votes:
+    """Check the votes and reduce them to patterns, domain by domain."""
+    labels = _gold_values(y_true)
+    cast = read_long(votes, classes, labels, threshold) or read_wide(
+        votes, classes, labels, threshold
+    )
+    require_two_classes(cast.classes, "votes")
+    if len(cast.classifiers) < 2:
+        raise ShapeError(
+            f"votes has one voter only, {named(cast.classifiers)}; its errors show only where "
+            "another disagrees. Pass at least two, three to learn anything without gold labels"
+        )
+    gold = _gold_codes(y_true, cast)
+    weight = cast.per_item(check_weights(sample_weight), "sample_weight")
+    weight = None if weight is None else weight.astype(np.float64)
+    codes, names = _domain_codes(domains, cast)
+    outcome = cast.drop_abstentions() if abstain == "missing" else cast
+    _refuse_silent_voters(outcome)
+    _warn_of_one_answer(outcome)
+    built = tuple(
+        _domain(str(name), np.flatnonzero(codes == d), outcome, gold, weight)
+        for d, name in enumerate(names)
+    )
+    if cast.weighted_out(weight):
+        raise EmptyDataError("every item that has a vote has weight 0; pass a positive weight")
+    return Votes(
+        classes=cast.classes,
+        classifiers=cast.classifiers,
+        domains=built,
+        item_names=cast.item_names,
+        gold=gold,
+        weight=weight,
+        n_items=cast.n_items,
+        single=domains is None and cast.domain_column is None,
+    )
+
+
+def _gold_values(y_true: Column | Mapping[Any, Any] | None) -> AnyArray | None:
+    """Return the gold labels that are there, whose values count as classes."""
+    if y_true is None:
+        return None
+    column = list(y_true.values()) if isinstance(y_true, Mapping) else y_true
+    values, present = present_gold(column)
+    return np.unique(values[present])
+
+
+def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Cast) -> IntArray:
+    """Return the class of each item, -1 where it is not known."""
+    if y_true is None:
+        return np.full(cast.n_items, -1)
+    if isinstance(y_true, Mapping):
+        names = np.arange(cast.n_items) if cast.item_names is None else cast.item_names
+        place = {name: i for i, name in enumerate(names.tolist())}
+        unknown = [item for item in y_true if item not in place]
+        if unknown:
+            raise LabelError(
+                f"y_true labels the item {shown(unknown[0])}, which has no vote; its keys are "
+                f"items of votes, such as {named(names[:3].tolist())}"
+            )
+        codes = np.full(cast.n_items, -1)
+        codes[[place[item] for item in y_true]] = encode_gold(list(y_true.values()), cast.classes)
+        return codes
+    found = cast.per_item(encode_gold(y_true, cast.classes), "y_true", absent=-1)
+    return np.full(cast.n_items, -1) if found is None else found.astype(np.int64)
+
+
+def _domain_codes(domains: Column | None, cast: Cast) -> tuple[IntArray, AnyArray]:
+    """Return the domain of each item, and the names."""
+    if domains is not None and cast.domain_column is not None:
+        raise ColumnError("votes has a column 'domain' and domains= was passed; pass one of them")
+    codes, names = encode_groups(domains)
+    if cast.domain_column is not None:
+        codes, names = cast.domain_column
+    if codes is None or names is None:
+        return np.zeros(cast.n_items, dtype=np.int64), np.array(["all"])
+    found = cast.per_item(codes, "domains")
+    assert found is not None
+    return found.astype(np.int64), names
+
+
+def _refuse_silent_voters(cast: Cast) -> None:
+    votes = np.bincount(cast.voter, minlength=len(cast.classifiers))
+    if (votes == 0).any():
+        silent = [cast.classifiers[j] for j in np.flatnonzero(votes == 0)]
+        raise DataError(
+            f"{named(silent)} cast{'s' * (len(silent) == 1)} no vote; leave out a voter that was "
+            "never asked"
+        )
+
+
+def _warn_of_one_answer(cast: Cast) -> None:
+    spoken = cast.outcome[cast.outcome < len(cast.classes)]
+    if spoken.size and (spoken == spoken[0]).all():
+        warnings.warn(
+            f"every vote is {shown(cast.classes[spoken[0]])}: voters who never disagree show no "
+            "errors, so the estimates rest on the prior alone",
+            KaratWarning,
+            stacklevel=4,
+        )
+
+
+def _domain(
+    name: str, items: IntArray, cast: Cast, gold: IntArray, weight: FloatArray | None
+) -> Domain:
+    """Reduce the items of one domain to patterns."""
+    if len(items) < 3:
+        warnings.warn(
+            f"domain {name!r} has {len(items)} item{'s' * (len(items) > 1)}; its error rates "
+            "rest almost wholly on the prior. Merge it with another domain or drop it",
+            KaratWarning,
+            stacklevel=4,
+        )
+    some, start, voter, outcome, pattern = cast.patterns_of(items, gold)
+    voters, local = np.unique(voter, return_inverse=True)
+    count = np.bincount(
+        pattern, weights=None if weight is None else weight[items], minlength=len(start) - 1
+    )
+    table = VoteTable(
+        start=start,
+        voter=local.astype(np.int64),
+        outcome=outcome,
+        count=count.astype(np.float64),
+        gold=gold[items[some]],
+        n_voters=len(voters),
+        n_classes=len(cast.classes),
+        n_outcomes=len(cast.classes) + int(cast.abstentions),
+    )
+    return Domain(name, table, voters, items, pattern)

@@ -1,0 +1,73 @@
+"""The votes of one domain, reduced to distinct patterns."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+
+__all__ = ["VoteTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class VoteTable:
+    """Distinct vote patterns and how many items have each.
+
+    Pattern p has the votes ``start[p]:start[p+1]``: ``voter`` says who and ``outcome`` what, a
+    class or, as the last outcome, an abstention. A vote that was not asked for is not listed, so
+    a crowd of hundreds costs no more than the votes it cast. ``gold`` is the class of a pattern
+    whose items were labelled, -1 otherwise.
+    """
+
+    start: IntArray
+    voter: IntArray
+    outcome: IntArray
+    count: FloatArray
+    gold: IntArray
+    n_voters: int
+    n_classes: int
+    n_outcomes: int
+
+    @property
+    def n_patterns(self) -> int:
+        """Number of distinct patterns."""
+        return len(self.count)
+
+    @property
+    def pattern_of_vote(self) -> IntArray:
+        """The pattern each listed vote belongs to."""
+        return np.repeat(np.arange(self.n_patterns), np.diff(self.start))
+
+    @property
+    def votes_cast(self) -> FloatArray:
+        """Votes of each voter, abstentions apart."""
+        spoke = self.outcome < self.n_classes
+        weight = self.count[self.pattern_of_vote] * spoke
+        return np.bincount(self.voter, weights=weight, minlength=self.n_voters).astype(np.float64)
+
+    def with_counts(self, count: FloatArray) -> Self:
+        """Return the same patterns with other counts; patterns of count 0 stay."""
+        return replace(self, count=np.asarray(count, dtype=np.float64))
+
+    def without_gold(self) -> Self:
+        """Return the table as if nothing had been labelled."""
+        return replace(self, gold=np.full(self.n_patterns, -1))
+
+    def vote_shares(self, voter_weight: FloatArray | None = None) -> FloatArray:
+        """Return, per pattern, the (weighted) share of votes for each class; even if none."""
+        spoke = self.outcome < self.n_classes
+        cell = self.pattern_of_vote[spoke] * self.n_classes + self.outcome[spoke]
+        weight = None if voter_weight is None else voter_weight[self.voter[spoke]]
+        size = self.n_patterns * self.n_classes
+        votes = np.bincount(cell, weights=weight, minlength=size).astype(np.float64)
+        votes = votes.reshape(self.n_patterns, self.n_classes)
+        total = votes.sum(axis=1, keepdims=True)
+        even = np.full_like(votes, 1 / self.n_classes)
+        return np.asarray(np.divide(votes, total, out=even, where=total > 0))
+
+    def dense(self) -> IntArray:
+        """Return patterns × voters of outcomes, -1 where not asked."""
+        matrix = np.full((self.n_patterns, self.n_voters), -1)
+        matrix[self.pattern_of_vote, self.voter] = self.outcome
+        return matrix
