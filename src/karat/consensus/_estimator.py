@@ -16,7 +16,7 @@ from karat.consensus._explanations import class_proba, labelled_errors
 from karat.consensus._frames import backend_of, to_frame
 from karat.consensus._label_model import ConsensusLabelModel
 from karat.consensus._model import build_problem
-from karat.consensus._powered import powered_error
+from karat.consensus._powered import cross_predictions, powered_rates
 from karat.consensus._progress import Progress
 from karat.consensus._read import Domain, Votes, read_votes
 from karat.consensus._table import VoteTable
@@ -265,10 +265,17 @@ class ErrorEstimator:
         )  # fmt: skip
         columns: dict[str, Any] = {"domain": [], "classifier": [], **{f: [] for f in fields}}
         for domain, blind in zip(self._votes.domains, self._blind, strict=True):
-            for j, voter in enumerate(domain.voters):
+            if blind is None:
+                continue
+            answers = powered_rates(
+                domain,
+                cross_predictions(domain, blind),
+                confidence=self.confidence,
+                finite=finite,
+            )
+            for voter, answer in zip(domain.voters, answers, strict=True):
                 columns["domain"].append(domain.name)
                 columns["classifier"].append(self.classifiers_[voter])
-                answer = _powered(domain, blind, j, self.confidence, finite)
                 for f in fields:
                     columns[f].append(getattr(answer, f))
         return to_frame(columns, self._backend)
@@ -604,25 +611,6 @@ def _blind_consensus(fit: DomainFit) -> FloatArray:
     problem = build_problem(best.problem.model, table)
     _, _, proba = fit_point(problem, starting_state(problem, table.vote_shares()))
     return class_proba(problem, proba)
-
-
-def _powered(
-    domain: Domain, blind: FloatArray | None, voter: int, confidence: float, finite: bool
-) -> Any:
-    """Return the powered error rate of one voter: its votes, item by item."""
-    table = domain.table
-    at = (table.voter == voter) & (table.outcome < table.n_classes)
-    pattern, said = table.pattern_of_vote[at], table.outcome[at]
-    vote = np.full(table.n_patterns, -1)
-    vote[pattern] = said
-    of_item = vote[domain.pattern]
-    cast = np.flatnonzero(of_item >= 0)
-    where = domain.pattern[cast]
-    proba = np.full((table.n_patterns, table.n_classes), np.nan) if blind is None else blind
-    predicted = proba[where, of_item[cast]]
-    gold = np.flatnonzero(table.gold[where] >= 0)
-    right = (table.gold[where[gold]] == of_item[cast[gold]]).astype(np.float64)
-    return powered_error(right, predicted, gold, confidence=confidence, finite=finite)
 
 
 def _by_item(data: Votes, by_pattern: list[FloatArray]) -> FloatArray:

@@ -1,19 +1,27 @@
 """Prediction-powered error rates: a few gold labels, valid whatever the model.
 
 A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic, Prediction-powered inference,
-Science 382 (2023), with the weight of A. N. Angelopoulos, J. C. Duchi, T. Zrnic, PPI++ (2023).
+Science 382 (2023); the weight is that of PPI++ (A. N. Angelopoulos, J. C. Duchi, T. Zrnic, 2023);
+predictions that learn from the labels are crossed as in T. Zrnic and E. J. Candès,
+Cross-prediction-powered inference, PNAS 121 (2024).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
+from scipy.special import softmax
 
 from karat._typing import FloatArray, IntArray
+from karat.consensus._explanations import labelled_errors
+from karat.consensus._read import Domain
+from karat.consensus._table import VoteTable
 
-__all__ = ["Powered", "powered_error"]
+__all__ = ["Powered", "Predictions", "cross_predictions", "powered_error", "powered_rates"]
 
 _FEWEST = 5  # gold votes below which nothing is said
+_FOLDS = 10
+_PRIOR = 4.0  # votes that the label-free consensus counts for in a voter's record
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,69 +40,162 @@ class Powered:
     weight: float = np.nan
 
 
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Label probabilities from consensuses that have each not seen one fold of the gold labels."""
+
+    proba: FloatArray  # folds × patterns × classes
+    items: IntArray  # the labelled items, as positions in the domain
+    fold: IntArray  # the fold of each
+
+
+def cross_predictions(domain: Domain, blind: FloatArray) -> Predictions:
+    """Weigh voters by their record on the gold labels of all folds but one, fold by fold.
+
+    A voter's record starts from what the label-free consensus ``blind`` says of it. A vote counts
+    the log-odds of the record; the sum is divided by the square root of the number of voters,
+    because votes are far from independent.
+    """
+    table = domain.table
+    items = np.flatnonzero(table.gold[domain.pattern] >= 0)
+    fold = np.arange(len(items)) % min(_FOLDS, len(items))
+    start = 1 - labelled_errors(table, blind)
+    start = np.where(np.isfinite(start), start, 1 / table.n_classes)
+    proba = []
+    for f in range(int(fold.max()) + 1):
+        known = table.with_counts(
+            np.bincount(domain.pattern[items[fold != f]], minlength=table.n_patterns)
+        )
+        cast = known.votes_cast
+        truth = np.eye(table.n_classes)[np.maximum(table.gold, 0)]
+        errors = np.nan_to_num(labelled_errors(known, truth))
+        record = np.clip((_PRIOR * start + cast * (1 - errors)) / (_PRIOR + cast), 0.01, 0.99)
+        odds = np.log(record * (table.n_classes - 1) / (1 - record))
+        proba.append(_weighted_vote(table, odds))
+    return Predictions(np.array(proba), items, fold)
+
+
+def _weighted_vote(table: VoteTable, odds: FloatArray) -> FloatArray:
+    spoke = table.outcome < table.n_classes
+    cell = table.pattern_of_vote[spoke] * table.n_classes + table.outcome[spoke]
+    size = table.n_patterns * table.n_classes
+    votes = np.bincount(cell, weights=odds[table.voter[spoke]], minlength=size)
+    voters = np.maximum(np.diff(table.start), 1)[:, None]
+    return np.asarray(softmax(votes.reshape(table.n_patterns, -1) / np.sqrt(voters), axis=1))
+
+
+def powered_rates(
+    domain: Domain, predictions: Predictions, *, confidence: float, finite: bool
+) -> list[Powered]:
+    """Return the error rate of every voter of a domain."""
+    table = domain.table
+    dense = np.full((table.n_voters, table.n_patterns), -1)
+    spoke = table.outcome < table.n_classes
+    dense[table.voter[spoke], table.pattern_of_vote[spoke]] = table.outcome[spoke]
+    unlabelled = np.where(table.gold < 0, table.count, 0.0)
+    answers = []
+    for vote in dense:
+        cast = vote >= 0
+        m = predictions.proba[:, cast, vote[cast]]  # folds × patterns it voted on
+        others = unlabelled[cast]
+        place = np.cumsum(cast) - 1
+        pattern = domain.pattern[predictions.items]
+        mine = cast[pattern]
+        pattern, fold = pattern[mine], predictions.fold[mine]
+        answers.append(
+            powered_error(
+                right=(table.gold[pattern] == vote[pattern]).astype(np.float64),
+                predicted=m[fold, place[pattern]],
+                fold=fold,
+                others=m @ others,
+                n_others=float(others.sum()),
+                confidence=confidence,
+                finite=finite,
+            )
+        )
+    return answers
+
+
 def powered_error(
-    right: FloatArray, predicted: FloatArray, gold: IntArray, *, confidence: float, finite: bool
+    *,
+    right: FloatArray,
+    predicted: FloatArray,
+    fold: IntArray,
+    others: FloatArray,
+    n_others: float,
+    confidence: float,
+    finite: bool,
 ) -> Powered:
     r"""Return the error rate of one voter.
 
-    ``predicted`` is, for each of its N votes, the consensus probability that the vote is right,
-    from a consensus that has not seen the gold labels; ``gold`` are the n votes on labelled items
-    and ``right`` says whether those are right. With :math:`\\lambda = Cov(f, m) / Var(m)`,
+    Of its n gold votes f says whether each is right, and m, from a consensus that has not seen
+    that label, how probable this is; ``others`` is, by fold, the sum of m over the ``n_others``
+    votes without a label. With N = n + n_others and :math:`\lambda = Cov(f, m) / Var(m)`,
 
-    .. math:: a = \\lambda\\, \\bar m_N + \\overline{(f - \\lambda m)}_n, \\quad
-        Var(a) = \\frac{Var(f)}{n} (1 - \\rho^2 (1 - n/N))
+    .. math:: a = \bar f_n + \lambda\, (1 - n/N)\, (\bar m_{N-n} - \bar m_n), \quad
+        Var(a) = \frac{Var(f)}{n} (1 - \rho^2 (1 - n/N))
 
-    and for the accuracy on exactly these N items
-    :math:`(1/n - 1/N)\\, Var(f) (1 - \\rho^2)`. One success and one failure are added to Var(f), so
+    and for the accuracy on exactly these N items :math:`(1/n - 1/N)\, Var(f) (1 - \rho^2)`. One
+    success and one failure are added to Var(f), and one surprise to what m leaves unexplained, so
     that a voter who is right on all gold labels is not reported as certain.
     """
-    n, total = len(gold), len(predicted)
+    n, total = len(right), len(right) + n_others
     if n < _FEWEST:
         return Powered(n_gold=n)
-    m = predicted[gold]
-    spread_m = m.var()
-    covariance = float(((right - right.mean()) * (m - m.mean())).mean())
-    weight = covariance / spread_m if spread_m > 1e-12 else 0.0
-    accuracy = weight * predicted.mean() + float((right - weight * m).mean())
-    share = (right.sum() + 1) / (n + 2)
-    spread = share * (1 - share) * n / (n - 1)
-    raw = right.var()
-    rho2 = covariance**2 / (spread_m * raw) if spread_m > 1e-12 and raw > 1e-12 else 0.0
+    weight, rho2 = _control(right, predicted)
+    size = np.bincount(fold, minlength=len(others))
+    unseen = float(size @ others) / (n * n_others) if n_others > 0 else float(predicted.mean())
     left = 1 - n / total
-    variance = (
-        spread * (1 / n - 1 / total) * (1 - rho2) if finite else spread / n * (1 - rho2 * left)
-    )
-    alone = spread * (1 / n - 1 / total) if finite else spread / n
-    t = stats.t.isf((1 - confidence) / 2, n - 1)
-    error = 1 - accuracy
+    accuracy = float(right.mean()) + weight * left * (unseen - float(predicted.mean()))
+    share, surprise = (right.sum() + 1) / (n + 2), 1 / (n + 2)
+    spread = share * (1 - share) * n / (n - 1)
+    unexplained = max(spread * (1 - rho2), surprise * (1 - surprise))
+    sampling = 0.0 if finite else spread / total
+    variance = unexplained * left / n + sampling
+    alone = spread * left / n + sampling
+    t = float(stats.t.isf((1 - confidence) / 2, n - 1))
     half, wide = t * np.sqrt(variance), t * np.sqrt(alone)
-    low, high = _bernstein(right, m, predicted, confidence)
+    pool = left * unseen + (1 - left) * float(predicted.mean())
+    low, high = _bernstein(right, predicted, pool, n_others, confidence)
+    labels = 1 - float(right.mean())
     return Powered(
-        estimate=float(np.clip(error, 0, 1)),
-        lower=float(np.clip(error - half, 0, 1)),
-        upper=float(np.clip(error + half, 0, 1)),
-        labels_estimate=float(1 - right.mean()),
-        labels_lower=float(np.clip(1 - right.mean() - wide, 0, 1)),
-        labels_upper=float(np.clip(1 - right.mean() + wide, 0, 1)),
+        n_gold=n,
+        estimate=float(np.clip(1 - accuracy, 0, 1)),
+        lower=float(np.clip(1 - accuracy - half, 0, 1)),
+        upper=float(np.clip(1 - accuracy + half, 0, 1)),
+        labels_estimate=labels,
+        labels_lower=float(np.clip(labels - wide, 0, 1)),
+        labels_upper=float(np.clip(labels + wide, 0, 1)),
         bernstein_lower=1 - high,
         bernstein_upper=1 - low,
-        weight=float(weight),
-        n_gold=n,
+        weight=weight,
     )
+
+
+def _control(right: FloatArray, predicted: FloatArray) -> tuple[float, float]:
+    """Return λ and the adjusted share of Var(f) that m explains."""
+    n = len(right)
+    covariance = float(((right - right.mean()) * (predicted - predicted.mean())).mean())
+    spread, variance = float(predicted.var()), float(right.var())
+    if spread < 1e-12 or variance < 1e-12:
+        return 0.0, 0.0
+    rho2 = covariance**2 / (spread * variance)
+    return covariance / spread, max(0.0, 1 - (1 - rho2) * (n - 1) / (n - 2))
 
 
 def _bernstein(
-    right: FloatArray, m: FloatArray, predicted: FloatArray, confidence: float
+    right: FloatArray, m: FloatArray, pool: float, n_others: float, confidence: float
 ) -> tuple[float, float]:
     """Return limits of the accuracy that hold for any n: weights 0 and 1, fixed beforehand.
 
     Each of the two intervals gets half the error, and both hold at once, so their intersection
-    does. A bound for the labels and one for the predictions are added by a union bound.
+    does. The predictions of all votes get Hoeffding's bound.
     """
     delta = (1 - confidence) / 2
     labels = _half(right, 1.0, delta)
-    power = _half(right - m, 2.0, delta / 2) + _half(predicted, 1.0, delta / 2)
-    centre = float(predicted.mean() + (right - m).mean())
+    power = _half(right - m, 2.0, delta / 2)
+    power += float(np.sqrt(np.log(4 / delta) / (2 * (len(right) + n_others))))
+    centre = pool + float((right - m).mean())
     low = max(float(right.mean()) - labels, centre - power, 0.0)
     high = min(float(right.mean()) + labels, centre + power, 1.0)
     return (low, high) if low <= high else (0.0, 1.0)

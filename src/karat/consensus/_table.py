@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["VoteTable"]
 
@@ -46,7 +46,7 @@ class VoteTable:
         weight = self.count[self.pattern_of_vote] * spoke
         return np.bincount(self.voter, weights=weight, minlength=self.n_voters).astype(np.float64)
 
-    def with_counts(self, count: FloatArray) -> Self:
+    def with_counts(self, count: AnyArray) -> Self:
         """Return the same patterns with other counts; patterns of count 0 stay."""
         return replace(self, count=np.asarray(count, dtype=np.float64))
 
