@@ -14,12 +14,14 @@ import pytest
 import karat
 from karat.exceptions import (
     ColumnError,
+    DataError,
     EmptyDataError,
     KaratError,
     LabelError,
     LengthMismatchError,
     ProbabilityError,
     ScoreError,
+    ShapeError,
     WeightError,
 )
 from karat.metrics import Metric, f_beta, macro
@@ -32,6 +34,7 @@ GOOD = {
     "sample_weight": [1.0, 2.0, 0.5, 1.0],
     "groups": ["f", "f", "m", "m"],
 }
+GOOD["votes"] = [[*row, "ham"] for row in GOOD["weak_labels"]]
 GOOD["y_pred_a"] = GOOD["y_pred_b"] = GOOD["y_pred"]
 GOOD["label_model"] = GOOD["g"] = [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5]]
 # What a function needs besides data; never changed.
@@ -85,6 +88,27 @@ CASES = {
     "frame as truth": ("y_true", {"y_true": TWO_COLUMNS}, ColumnError, r"\['id', 'label'\]"),
     "frame as score": ("y_score", {"y_score": TWO_COLUMNS}, ColumnError, r"\['id', 'label'\]"),
     "name as truth": ("y_true", {"y_true": "label"}, ColumnError, r"frame\['label'\]"),
+    "empty table of votes": ("votes", {"votes": np.zeros((0, 3))}, EmptyDataError, "no rows"),
+    "one voter": ("votes", {"votes": [["ham"], ["spam"]] * 2}, ShapeError, "one voter only"),
+    "a voter without votes": (
+        "votes",
+        {"votes": [["ham", "ham", None], ["spam", "ham", None]] * 2},
+        DataError,
+        r"\['2'\] casts no vote",
+    ),
+    "votes of one class": ("votes", {"votes": [["ham", "ham"]] * 4}, LabelError, "one class only"),
+    "votes outside the classes": (
+        "votes",
+        {"classes": ["ham", "eggs"]},
+        LabelError,
+        "'spam'.*classes",
+    ),
+    "probabilities as votes": (
+        "votes",
+        {"votes": [[0.2, 0.7, 0.4]] * 4},
+        ColumnError,
+        "threshold=",
+    ),
     "wrong vote column": (
         "weak_labels",
         {"weak_labels": pl.DataFrame({"a": ["ham"] * 4, "length": [0.5, 1.5, 2.5, 3.5]})},

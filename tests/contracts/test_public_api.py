@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, weak
+from karat import bounds, consensus, weak
 from karat._result import Result
 from karat.metrics import Metric
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -100,6 +100,17 @@ PROBA = [[0.8, 0.2], [0.1, 0.9], [0.8, 0.2]]
 PREDICTED = [0, 1, 1]
 BOUND = (PREDICTED, VOTES, PROBA)
 OPTIONS = {"metric": "accuracy", "classes": [0, 1], "rng": 0}
+MANY = np.where(
+    np.random.default_rng(0).random((60, 5)) < 0.2,
+    1 - np.arange(60)[:, None] % 2,
+    np.arange(60)[:, None] % 2,
+)
+
+
+def consensus_of():
+    return consensus.ErrorEstimator(draws=20, rng=0).fit(MANY)
+
+
 EXAMPLES = {
     "PerformanceBounds": lambda: bounds.performance_bounds(
         *BOUND, groups=["a", "b", "a"], y_true=[0, 1, 0], **OPTIONS
@@ -114,6 +125,10 @@ EXAMPLES = {
     ),
     "WeakLabelValue": lambda: bounds.weak_label_value(*BOUND, **OPTIONS),
     "RobustnessCurve": lambda: bounds.robustness_curve(*BOUND, claim=0.1, **OPTIONS),
+    "ErrorRates": lambda: consensus_of().result_,
+    "Explanations": lambda: consensus_of().explanations(),
+    "VoterAgreement": lambda: consensus_of().agreement(),
+    "ModelComparison": lambda: consensus.compare_models(MANY, dependence=["none"], rng=0),
     "LabelModelCheck": lambda: weak.check_label_model(VOTES, PROBA, classes=[0, 1]),
     "VoteDiagnostics": lambda: weak.vote_diagnostics(VOTES),
     "Confusion": lambda: confusion([0, 1, 1], [0, 1, 0], groups=["a", "b", "a"]),

@@ -88,3 +88,40 @@ def bounds(
         file, pred=pred or [], weak=weak or [], label=label, group=group, metric=metric,
         label_model=label_model, robustness=robustness, output=output, as_json=as_json,
     )  # fmt: skip
+
+
+@app.command()
+def judges(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A CSV, Parquet or Arrow file; one row per item, or item, classifier and vote."
+        ),
+    ],
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of a voter; empty: not asked, -1: abstained. Repeat."),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of true labels, empty where unknown.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="Column of domains.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Cut probabilities into votes here.")
+    ] = None,
+    errors: Annotated[
+        str, typer.Option(help="class-conditional or symmetric.")
+    ] = "class-conditional",
+    dependence: Annotated[str, typer.Option(help="auto, none, difficulty or pairs.")] = "auto",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write an HTML report here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Estimate how often each judge, annotator or classifier errs, from votes alone."""
+    from karat.cli._judges import run_judges
+
+    run_judges(
+        file, judge=judge or [], label=label, group=group, threshold=threshold, errors=errors,
+        dependence=dependence, output=output, as_json=as_json,
+    )  # fmt: skip

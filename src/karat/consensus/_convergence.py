@@ -7,7 +7,6 @@ localization: an improved R-hat, Bayesian Analysis 16 (2021).
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from karat._typing import FloatArray
 
@@ -46,6 +45,8 @@ def _split(draws: FloatArray) -> FloatArray:
 
 
 def _normal_scores(draws: FloatArray) -> FloatArray:
+    from scipy.stats import rankdata
+
     flat = draws.reshape(-1, draws.shape[2])
     rank = rankdata(flat, axis=0)
     return np.asarray(ndtri((rank - 0.375) / (len(flat) + 0.25)).reshape(draws.shape))

@@ -1,7 +1,7 @@
 """Who copies whom: pairs of voters that agree more than their errors allow."""
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._agreement import SharedVotes, full_rows
@@ -23,7 +23,7 @@ def copying_forest(problem: Problem, state: State, shared: SharedVotes) -> IntAr
     if not len(shared.n):
         return None
     z = _excess(problem, state, shared)
-    limit = stats.norm.isf(_LEVEL / max(1, len(z) * problem.table.n_outcomes))
+    limit = -float(ndtri(_LEVEL / max(1, len(z) * problem.table.n_outcomes)))
     edges = _spanning_forest(z, shared, limit, problem.table.n_voters)
     if not edges:
         return None

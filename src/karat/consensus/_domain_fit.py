@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy.special import bdtrc, ndtri
 
 from karat._typing import BoolArray, FloatArray
 from karat.consensus._agreement import Agreement, SharedVotes, agreement, full_rows, shared_votes
@@ -16,6 +16,7 @@ from karat.consensus._explanations import (
     class_proba,
     clustered_explanation,
     rival_explanation,
+    rival_is_close,
 )
 from karat.consensus._held_out import held_out
 from karat.consensus._model import Errors, Model, Problem, build_problem
@@ -27,6 +28,7 @@ __all__ = ["DomainFit", "Fitted", "Settings", "candidate_models", "fit_domain"]
 _LEVELS_NEED = 5  # voters below which easy and hard items cannot be told apart
 _VOTES_NEED = 3.0  # votes per item, likewise
 _WEIGHT = 0.05  # a model with less stacking weight is clearly worse than the others
+_LEAD = 2.0  # standard errors by which difficulty must predict better to speak of hard items
 _SPAN = 0.1  # explanations that move the rates by more than this on average compete
 _OUTSIDE = 0.05  # share of pairs outside their 99 % interval at which the dependence check fails
 _APART = 0.01  # and by how much a pair has to be off for that
@@ -71,7 +73,7 @@ class DomainFit:
     span: tuple[Fitted, ...]  # fits that widen the intervals and do not move the mean
     compared: tuple[tuple[str, float, float, float], ...]  # name, nats behind, error, weight
     explanations: tuple[Explanation, ...]
-    agreement: Agreement | None
+    agreement: Agreement
     r_hat: FloatArray
     bulk: FloatArray
     tail: FloatArray
@@ -82,6 +84,16 @@ class DomainFit:
     def identified(self) -> bool:
         """Whether the votes alone settle the error rates."""
         return not self.reasons
+
+    @property
+    def best(self) -> Fitted:
+        """The model with the largest weight."""
+        return max(self.fitted, key=lambda f: f.weight)
+
+    @property
+    def pairs_off(self) -> float:
+        """Share of the pairs of voters outside the 99 % interval of their agreement."""
+        return float(_outside(self.agreement).mean()) if len(self.agreement.z) else float("nan")
 
     def mean(self, *, finite: bool = False) -> FloatArray:
         """Return the posterior mean of every voter's error rate, over the models."""
@@ -117,15 +129,16 @@ class DomainFit:
             )
         )
 
-    def prevalence(self) -> FloatArray:
-        """Return the draws (all models by weight) of the share of each class: mean, low, high."""
+    def prevalence(self, confidence: float) -> FloatArray:
+        """Return the share of each class: mean over the models, and limits that span them."""
+        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         parts = []
         for f in self.fitted:
             weights = f.draws.weights.reshape(-1, f.problem.n_components)
             parts.append(class_proba(f.problem, weights))
         mean = sum(f.weight * p.mean(axis=0) for f, p in zip(self.fitted, parts, strict=True))
-        low = np.min([np.quantile(p, 0.025, axis=0) for p in parts], axis=0)
-        high = np.max([np.quantile(p, 0.975, axis=0) for p in parts], axis=0)
+        low = np.min([np.quantile(p, tails[0], axis=0) for p in parts], axis=0)
+        high = np.max([np.quantile(p, tails[1], axis=0) for p in parts], axis=0)
         return np.stack([np.asarray(mean), low, high])
 
     def confusions(self) -> FloatArray:
@@ -164,6 +177,9 @@ def candidate_models(
             found.append(plain)
     if dependence == "difficulty" or (dependence == "auto" and _tells_levels(table)):
         found.append(Model("difficulty", errors, levels=2))
+    if dependence == "auto" and errors == "class-conditional" and table.n_classes > 2:
+        # A row per class may ask too much of a voter's few votes.
+        found.append(Model("one rate", "symmetric"))
     return found
 
 
@@ -183,6 +199,7 @@ def fit_domain(
     shared = shared_votes(table)
     models = candidate_models(table, settings.errors, settings.dependence, shared)
     compared: tuple[tuple[str, float, float, float], ...] = ()
+    hard_items = settings.dependence == "difficulty"  # then the user says so
     weight = np.ones(1)
     if len(models) > 1:
         scores = held_out(models, table, folds=5, rng=rng)
@@ -191,6 +208,9 @@ def fit_domain(
             for m, b, e, w in zip(
                 models, scores.behind, scores.behind_error, scores.weight, strict=True
             )
+        )
+        hard_items = any(
+            m.levels > 1 and lead > _LEAD for m, lead in zip(models, scores.ahead, strict=True)
         )
         keep = scores.weight >= _WEIGHT
         weight = scores.weight[keep] / scores.weight[keep].sum()
@@ -210,7 +230,7 @@ def fit_domain(
     mean = sum(f.weight * f.draws.rates.mean(axis=(0, 1)) for f in fitted)
     explanations = []
     for at, f in enumerate(fitted):
-        if f.problem.model.levels > 1:
+        if f.problem.model.levels > 1 and (hard_items or rival_is_close(f.problem, f.draws)):
             story, shifts = rival_explanation(f.problem, f.draws)
             explanations.append(story)
             fitted[at] = replace(f, shifts=shifts)
@@ -218,7 +238,7 @@ def fit_domain(
             story = clustered_explanation(table, f.problem.model.parent, np.asarray(mean))
             explanations.append(story)
     best = max(fitted, key=lambda f: f.weight)
-    pairs = agreement(best.problem, best.draws.states, shared) if len(shared.n) else None
+    pairs = agreement(best.problem, best.draws.states, shared)
     draws_of_best = best.draws.rates
     fit = DomainFit(
         table=table,
@@ -252,24 +272,25 @@ def _reasons(fit: DomainFit, modes: list[float]) -> tuple[str, ...]:
             f"chains from other starts fit as well and differ by up to {max(modes):.2f} in an "
             "error rate"
         )
-    if fit.agreement is not None and _dependent(fit.agreement):
-        outside = float(_outside(fit.agreement).mean())
+    if _dependent(fit.agreement):
         reasons.append(
-            f"{100 * outside:.0f} % of the pairs of voters agree more or less often than the best "
-            "model expects of 1 %"
+            f"{100 * fit.pairs_off:.0f} % of the pairs of voters agree more or less often than the "
+            "best model expects of 1 %"
         )
     return tuple(reasons)
 
 
 def _outside(pairs: Agreement) -> BoolArray:
-    off = np.abs(pairs.z) > stats.norm.isf(0.005)
+    off = np.abs(pairs.z) > -ndtri(0.005)
     return np.asarray(off & (np.abs(pairs.observed - pairs.expected) > _APART))
 
 
 def _dependent(pairs: Agreement) -> bool:
     outside = _outside(pairs)
-    chance = stats.binom.isf(0.001, len(outside), 0.01)
-    return bool(outside.mean() > _OUTSIDE and outside.sum() > chance)
+    if not len(outside):
+        return False
+    chance = bdtrc(float(outside.sum()) - 1, len(outside), 0.01) if outside.any() else 1.0
+    return bool(outside.mean() > _OUTSIDE and chance < 0.001)
 
 
 def _sample(

@@ -8,25 +8,29 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from karat._extras import require
-from karat._typing import Column, FloatArray, Frame
+from karat._typing import Column, Frame
 from karat._validate import check_number, check_rng
-from karat.consensus._domain_fit import DomainFit, Settings, fit_domain
-from karat.consensus._em import fit_point, starting_state
-from karat.consensus._explanations import class_proba, labelled_errors
+from karat.consensus._domain_fit import Settings, fit_domain
 from karat.consensus._frames import backend_of, to_frame
 from karat.consensus._label_model import ConsensusLabelModel
-from karat.consensus._model import build_problem
-from karat.consensus._powered import cross_predictions, powered_rates
 from karat.consensus._progress import Progress
-from karat.consensus._read import Domain, Votes, read_votes
-from karat.consensus._table import VoteTable
-from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
-from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
+from karat.consensus._read import read_votes, warn_of_upside_down_gold
+from karat.consensus._summaries import (
+    blind_consensus,
+    by_item,
+    diagnostics_table,
+    doubt_of,
+    error_table,
+    powered_table,
+    prevalence_table,
+    summarise,
+    voter_agreement,
+)
+from karat.consensus.result import Explanations, VoterAgreement
+from karat.exceptions import DataError, NotIdentifiedWarning
 from karat.weak._checks import check_choice, check_count
 
 __all__ = ["ErrorEstimator"]
-
-_CLOSE = 0.1  # accounts within this of each other are settled
 
 
 class ErrorEstimator:
@@ -178,7 +182,7 @@ class ErrorEstimator:
             votes, domains=domains, y_true=y_true, classes=classes, sample_weight=sample_weight,
             threshold=threshold, abstain=self.abstain,
         )  # fmt: skip
-        _warn_of_upside_down_gold(data)
+        warn_of_upside_down_gold(data)
         progress = Progress(self.progress, len(data.domains))
         fits = []
         try:
@@ -190,19 +194,18 @@ class ErrorEstimator:
         self._votes, self._fits = data, tuple(fits)
         self._backend, self._rng = backend_of(votes), rng
         self._blind = tuple(
-            _blind_consensus(fit) if (d.table.gold >= 0).any() else None
-            for d, fit in zip(data.domains, fits, strict=True)
+            blind_consensus(fit) if (fit.table.gold >= 0).any() else None for fit in fits
         )
         self.classes_, self.classifiers_ = data.classes, data.classifiers
         self.items_ = data.item_names
-        self.label_proba_ = _by_item(data, [fit.label_proba() for fit in fits])
-        self.result_ = self._result()
+        self.label_proba_ = by_item(data, [fit.label_proba() for fit in fits])
+        self.result_ = summarise(data, self._fits, self._blind, settings.confidence)
         self.identified_ = {
             d: bool(i) for d, i in zip(self.result_.domains, self.result_.identified, strict=True)
         }
         self.error_rates_ = self.error_rates()
-        self.prevalence_ = self._prevalence()
-        self.diagnostics_ = self._diagnostics()
+        self.prevalence_ = prevalence_table(self.result_, self._backend)
+        self.diagnostics_ = diagnostics_table(data, self._fits, self._backend)
         has_gold = bool((data.gold >= 0).any())
         self.powered_ = self.powered() if has_gold else None
         self._warn_of_what_is_not_known()
@@ -222,24 +225,7 @@ class ErrorEstimator:
             One row per domain and voter that voted in it, of the kind that was passed to ``fit``.
         """
         self._require_fit()
-        r = self.result_
-        which = "finite_" if finite else ""
-        columns: dict[str, Any] = {
-            "domain": [r.domains[d] for d in r.domain],
-            "classifier": [r.classifiers[j] for j in r.classifier],
-            "mean": np.array(getattr(r, f"{which}mean")),
-            "lower": np.array(getattr(r, f"{which}lower")),
-            "upper": np.array(getattr(r, f"{which}upper")),
-            "votes": np.array(r.votes),
-            "identified": np.array(r.identified[r.domain]),
-        }
-        k = len(r.classes)
-        spoken = np.maximum(r.confusion[:, :, :k].sum(axis=2), 1e-300)
-        recall = r.confusion[:, np.arange(k), np.arange(k)] / spoken
-        names = ("specificity", "sensitivity")
-        for c in range(k):
-            columns[names[c] if k == 2 else f"recall_{r.classes[c]}"] = np.array(recall[:, c])
-        return to_frame(columns, self._backend)
+        return error_table(self.result_, finite, self._backend)
 
     def powered(self, *, finite: bool = False) -> Any:
         """Return prediction-powered error rates from the gold labels.
@@ -259,26 +245,7 @@ class ErrorEstimator:
         self._require_fit()
         if not (self._votes.gold >= 0).any():
             raise DataError("there are no gold labels; pass y_true= to fit")
-        fields = (
-            "estimate", "lower", "upper", "bernstein_lower", "bernstein_upper", "labels_estimate",
-            "labels_lower", "labels_upper", "weight", "n_gold",
-        )  # fmt: skip
-        columns: dict[str, Any] = {"domain": [], "classifier": [], **{f: [] for f in fields}}
-        for domain, blind in zip(self._votes.domains, self._blind, strict=True):
-            if blind is None:
-                continue
-            answers = powered_rates(
-                domain,
-                cross_predictions(domain, blind),
-                confidence=self.confidence,
-                finite=finite,
-            )
-            for voter, answer in zip(domain.voters, answers, strict=True):
-                columns["domain"].append(domain.name)
-                columns["classifier"].append(self.classifiers_[voter])
-                for f in fields:
-                    columns[f].append(getattr(answer, f))
-        return to_frame(columns, self._backend)
+        return powered_table(self._votes, self._blind, self.confidence, finite, self._backend)
 
     def label_next(self, n: int = 20, *, domain: str | None = None, how: str = "contested") -> Any:
         """Return the items to label next.
@@ -308,7 +275,7 @@ class ErrorEstimator:
             if domain is not None and here.name != domain:
                 continue
             open_items = here.items[self._votes.gold[here.items] < 0]
-            doubt = _doubt(fit)[here.pattern[self._votes.gold[here.items] < 0]]
+            doubt = doubt_of(fit)[here.pattern[self._votes.gold[here.items] < 0]]
             domains += [d] * len(open_items)
             items.append(open_items)
             doubts.append(doubt)
@@ -358,18 +325,7 @@ class ErrorEstimator:
             Observed and expected agreement of each pair: the posterior predictive check.
         """
         d = self._domain(domain)
-        here, pairs = self._votes.domains[d], self._fits[d].agreement
-        none = np.zeros(0)
-        return VoterAgreement(
-            domain=here.name,
-            names=tuple(self.classifiers_[j] for j in here.voters),
-            first=none.astype(np.int64) if pairs is None else pairs.first,
-            second=none.astype(np.int64) if pairs is None else pairs.second,
-            n=none if pairs is None else pairs.n,
-            observed=none if pairs is None else pairs.observed,
-            expected=none if pairs is None else pairs.expected,
-            z=none if pairs is None else pairs.z,
-        )
+        return voter_agreement(self._votes, self._votes.domains[d], self._fits[d])
 
     def as_label_model(self, domain: str | None = None) -> ConsensusLabelModel:
         """Return the consensus of one domain as a label model for `karat.bounds`.
@@ -453,123 +409,6 @@ class ErrorEstimator:
             confidence=confidence,
         )
 
-    def _result(self) -> ErrorRates:
-        data, fits = self._votes, self._fits
-        parts: dict[str, list[Any]] = {}
-
-        def add(**arrays: Any) -> None:
-            for name, array in arrays.items():
-                parts.setdefault(name, []).append(array)
-
-        for d, (domain, fit, blind) in enumerate(zip(data.domains, fits, self._blind, strict=True)):
-            lower, upper = fit.interval(self.confidence)
-            low, high = fit.interval(self.confidence, finite=True)
-            mean = fit.mean()
-            gold_votes = fit.table.with_counts(
-                np.where(fit.table.gold >= 0, fit.table.count, 0)
-            ).votes_cast
-            moved = np.full(len(mean), np.nan)
-            if blind is not None:
-                moved = fit.mean(finite=True) - labelled_errors(fit.table, blind)
-            add(
-                domain=np.full(len(domain.voters), d),
-                classifier=domain.voters,
-                votes=fit.table.votes_cast,
-                mean=mean,
-                lower=np.minimum(lower, mean),
-                upper=np.maximum(upper, mean),
-                finite_mean=fit.mean(finite=True),
-                finite_lower=np.minimum(low, fit.mean(finite=True)),
-                finite_upper=np.maximum(high, fit.mean(finite=True)),
-                confusion=_with_abstention(fit.confusions(), len(data.classes), self._outcomes),
-                gold_votes=gold_votes,
-                gold_moved=moved,
-                r_hat=fit.r_hat,
-                bulk_ess=fit.bulk,
-                tail_ess=fit.tail,
-            )
-        prevalence = np.stack([fit.prevalence() for fit in fits])
-        entries = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-        return ErrorRates(
-            domains=tuple(d.name for d in data.domains),
-            classifiers=data.classifiers,
-            classes=data.classes,
-            prevalence=prevalence[:, 0],
-            prevalence_lower=prevalence[:, 1],
-            prevalence_upper=prevalence[:, 2],
-            identified=np.array([fit.identified for fit in fits]),
-            reasons=tuple(fit.reasons for fit in fits),
-            explanations=tuple(
-                self._explanations(domain, fit)
-                for domain, fit in zip(data.domains, fits, strict=True)
-            ),
-            confidence=float(self.confidence),
-            **entries,
-        )
-
-    @property
-    def _outcomes(self) -> int:
-        return max(fit.table.n_outcomes for fit in self._fits)
-
-    def _explanations(self, domain: Domain, fit: DomainFit) -> Explanations:
-        consensus = fit.label_proba()
-        favourite = consensus.argmax(axis=1)
-        contested = np.zeros(fit.table.n_patterns, dtype=bool)
-        for other in fit.explanations:
-            contested |= other.label_proba.argmax(axis=1) != favourite
-        moved = np.array([0.0, *(e.moved for e in fit.explanations)])
-        needed = int(np.ceil((1.96 * moved.max() / _CLOSE) ** 2)) if not fit.identified else 0
-        count = fit.table.count
-        return Explanations(
-            domain=domain.name,
-            classifiers=tuple(self.classifiers_[j] for j in domain.voters),
-            names=("the consensus", *(e.name for e in fit.explanations)),
-            rates=np.stack([fit.mean(), *(e.rates for e in fit.explanations)]),
-            moved=moved,
-            contested=float(count[contested].sum() / max(count.sum(), 1e-300)),
-            identified=fit.identified,
-            reasons=fit.reasons,
-            labels_needed=needed,
-        )
-
-    def _prevalence(self) -> Any:
-        r = self.result_
-        d, k = r.prevalence.shape
-        return to_frame(
-            {
-                "domain": [name for name in r.domains for _ in range(k)],
-                "class": np.tile(r.classes, d),
-                "mean": r.prevalence.ravel().copy(),
-                "lower": r.prevalence_lower.ravel().copy(),
-                "upper": r.prevalence_upper.ravel().copy(),
-            },
-            self._backend,
-        )
-
-    def _diagnostics(self) -> Any:
-        rows: dict[str, list[Any]] = {
-            name: []
-            for name in (
-                "domain", "identified", "models", "r_hat", "bulk_ess", "tail_ess", "restarted",
-                "moved", "pairs", "pairs_off", "reasons",
-            )
-        }  # fmt: skip
-        for domain, fit in zip(self._votes.domains, self._fits, strict=True):
-            pairs = fit.agreement
-            rows["domain"].append(domain.name)
-            rows["identified"].append(fit.identified)
-            rows["models"].append(", ".join(f"{f.name} {f.weight:.2f}" for f in fit.fitted))
-            rows["r_hat"].append(float(np.max(fit.r_hat)))
-            rows["bulk_ess"].append(float(np.min(fit.bulk)))
-            rows["tail_ess"].append(float(np.min(fit.tail)))
-            rows["restarted"].append(fit.restarted)
-            rows["moved"].append(max((e.moved for e in fit.explanations), default=0.0))
-            rows["pairs"].append(0 if pairs is None else len(pairs.z))
-            off = np.nan if pairs is None else float((np.abs(pairs.z) > 2.576).mean())
-            rows["pairs_off"].append(off)
-            rows["reasons"].append("; ".join(fit.reasons))
-        return to_frame(dict(rows), self._backend)
-
     def _warn_of_what_is_not_known(self) -> None:
         unknown = [name for name, known in self.identified_.items() if not known]
         if unknown:
@@ -602,55 +441,3 @@ class ErrorEstimator:
             f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters
         )
         return f"ErrorEstimator({given})"
-
-
-def _blind_consensus(fit: DomainFit) -> FloatArray:
-    """Return P(class) of every pattern from a consensus that has not seen the gold labels."""
-    table = fit.table.without_gold()
-    best = max(fit.fitted, key=lambda f: f.weight)
-    problem = build_problem(best.problem.model, table)
-    _, _, proba = fit_point(problem, starting_state(problem, table.vote_shares()))
-    return class_proba(problem, proba)
-
-
-def _by_item(data: Votes, by_pattern: list[FloatArray]) -> FloatArray:
-    proba = np.empty((data.n_items, len(data.classes)))
-    for domain, rows in zip(data.domains, by_pattern, strict=True):
-        proba[domain.items] = rows[domain.pattern]
-    return proba
-
-
-def _doubt(fit: DomainFit) -> FloatArray:
-    """Return, per pattern, how far the accounts differ, and less than that, its entropy."""
-    consensus = fit.label_proba()
-    apart = np.zeros(len(consensus))
-    for other in fit.explanations:
-        apart = np.maximum(apart, 0.5 * np.abs(other.label_proba - consensus).sum(axis=1))
-    entropy = -(consensus * np.log(np.maximum(consensus, 1e-300))).sum(axis=1)
-    return np.asarray(apart + 0.1 * entropy / np.log(consensus.shape[1]))
-
-
-def _with_abstention(confusion: FloatArray, classes: int, outcomes: int) -> FloatArray:
-    """Return the confusion with a column for abstention, if any domain has one."""
-    missing = outcomes - confusion.shape[2]
-    return np.pad(confusion, ((0, 0), (0, 0), (0, missing))) if missing else confusion
-
-
-def _warn_of_upside_down_gold(data: Votes) -> None:
-    for domain in data.domains:
-        table: VoteTable = domain.table
-        labelled = table.gold >= 0
-        if table.count[labelled].sum() < 5:
-            continue
-        known = table.with_counts(np.where(labelled, table.count, 0.0))
-        truth = np.eye(table.n_classes)[np.maximum(table.gold, 0)]
-        errors = labelled_errors(known, truth)
-        asked = known.votes_cast >= 5
-        if asked.any() and (errors[asked] > 0.5).all():
-            where = "" if data.single else f" of domain {domain.name!r}"
-            warnings.warn(
-                f"every voter is wrong on more than half of its gold labels{where}; are the labels "
-                "of y_true coded like those of votes?",
-                KaratWarning,
-                stacklevel=3,
-            )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincinv
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._em import State, fit_point, log_likelihood, starting_state
@@ -18,7 +18,10 @@ __all__ = [
     "labelled_errors",
     "mean_shift",
     "rival_explanation",
+    "rival_is_close",
 ]
+
+_CLOSE = 1.5  # times as many votes for the favourite as for its rival
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,22 @@ def rival_labels(problem: Problem, component_proba: FloatArray) -> FloatArray:
     return np.asarray((1 - hard) * proba + hard * rival)
 
 
+def rival_is_close(problem: Problem, draws: Draws) -> bool:
+    """Whether, on hard items, the favourite of some chain has few votes more than its rival."""
+    table = problem.table
+    rows = np.arange(table.n_patterns)
+    for component_proba in draws.label_proba:
+        proba = class_proba(problem, component_proba)
+        hard = component_proba.reshape(len(rows), table.n_classes, -1)[:, :, 1].sum(axis=1)
+        votes = table.vote_shares()
+        favourite = votes[rows, proba.argmax(axis=1)].copy()
+        votes[rows, proba.argmax(axis=1)] = -1
+        weight = hard * table.count
+        if weight @ favourite < _CLOSE * (weight @ votes.max(axis=1)):
+            return True
+    return False
+
+
 def rival_explanation(problem: Problem, draws: Draws) -> tuple[Explanation, FloatArray]:
     """Return the account in which the favourite is wrong on hard items, and its shifts by chain.
 
@@ -108,7 +127,7 @@ def _share_left_open(problem: Problem, state: State) -> float:
     weight = hard * table.count[labelled]
     right = float(weight[favourite == table.gold[labelled]].sum())
     wrong = float(weight.sum()) - right
-    return float(stats.beta.isf(0.025, 1 + wrong, 1 + right)) if weight.sum() > 1 else 1.0
+    return float(betaincinv(1 + wrong, 1 + right, 0.975)) if weight.sum() > 1 else 1.0
 
 
 def clustered_explanation(table: VoteTable, parent: IntArray, mean: FloatArray) -> Explanation:

@@ -23,6 +23,7 @@ class HeldOut:
     behind: FloatArray  # models: how far behind the best
     behind_error: FloatArray
     weight: FloatArray  # stacking weights
+    ahead: FloatArray  # models: how far ahead of the first, in standard errors
 
 
 def split_counts(
@@ -67,11 +68,20 @@ def held_out_values(
 def combine(pointwise: FloatArray, count: FloatArray) -> HeldOut:
     """Return totals, differences to the best with their errors, and stacking weights."""
     total = pointwise @ count
-    apart = pointwise[int(np.argmax(total))] - pointwise
+    behind, error = _difference(pointwise, count, int(np.argmax(total)))
+    to_first, first_error = _difference(pointwise, count, 0)
+    ahead = -to_first / np.maximum(first_error, 1e-12)
+    return HeldOut(total, behind, error, _stack(pointwise, count), ahead)
+
+
+def _difference(
+    pointwise: FloatArray, count: FloatArray, model: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far each model is behind ``model``, and the standard error of that."""
+    apart = pointwise[model] - pointwise
     behind = apart @ count
     n = count.sum()
-    spread = np.sqrt(np.maximum(0, n * (apart**2 @ count) - behind**2) / max(n - 1, 1))
-    return HeldOut(total, behind, spread, _stack(pointwise, count))
+    return behind, np.sqrt(np.maximum(0, n * (apart**2 @ count) - behind**2) / max(n - 1, 1))
 
 
 def _chosen_on(model: Model, some: VoteTable) -> Model:

@@ -9,8 +9,7 @@ Cross-prediction-powered inference, PNAS 121 (2024).
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
-from scipy.special import softmax
+from scipy.special import softmax, stdtrit
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._explanations import labelled_errors
@@ -153,7 +152,7 @@ def powered_error(
     sampling = 0.0 if finite else spread / total
     variance = unexplained * left / n + sampling
     alone = spread * left / n + sampling
-    t = float(stats.t.isf((1 - confidence) / 2, n - 1))
+    t = float(stdtrit(n - 1, (1 + confidence) / 2))
     half, wide = t * np.sqrt(variance), t * np.sqrt(alone)
     pool = left * unseen + (1 - left) * float(predicted.mean())
     low, high = _bernstein(right, predicted, pool, n_others, confidence)

@@ -11,6 +11,7 @@ from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_weights, encode_groups, require_two_classes
 from karat._validate._columns import named, shown
 from karat.consensus._cast import Cast, read_long, read_wide
+from karat.consensus._explanations import labelled_errors
 from karat.consensus._table import VoteTable
 from karat.exceptions import (
     ColumnError,
@@ -22,7 +23,7 @@ from karat.exceptions import (
 )
 from karat.weak._checks import encode_gold, present_gold
 
-__all__ = ["Domain", "Votes", "read_votes"]
+__all__ = ["Domain", "Votes", "read_votes", "warn_of_upside_down_gold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +188,24 @@ def _domain(
         n_outcomes=len(cast.classes) + int(cast.abstentions),
     )
     return Domain(name, table, voters, items, pattern)
+
+
+def warn_of_upside_down_gold(data: Votes) -> None:
+    """Say so if every voter is wrong on most of its gold labels."""
+    for domain in data.domains:
+        table = domain.table
+        labelled = table.gold >= 0
+        if table.count[labelled].sum() < 5:
+            continue
+        known = table.with_counts(np.where(labelled, table.count, 0.0))
+        truth = np.eye(table.n_classes)[np.maximum(table.gold, 0)]
+        errors = labelled_errors(known, truth)
+        asked = known.votes_cast >= 5
+        if asked.any() and (errors[asked] > 0.5).all():
+            where = "" if data.single else f" of domain {domain.name!r}"
+            warnings.warn(
+                f"every voter is wrong on more than half of its gold labels{where}; are the labels "
+                "of y_true coded like those of votes?",
+                KaratWarning,
+                stacklevel=3,
+            )

@@ -94,9 +94,11 @@ class Explanations(Result):
 
     def summary(self) -> str:
         """Return whether the accounts compete."""
+        where = _where(self.domain)
+        the = f"{where}the" if where else "The"
         if self.identified:
             return (
-                f"{_where(self.domain)}the votes settle the error rates: the other accounts move "
+                f"{the} votes settle the error rates: the other accounts move "
                 f"them by {self.moved.max():.2f} on average at most"
             )
         needed = (
@@ -105,7 +107,7 @@ class Explanations(Result):
             else ""
         )
         return (
-            f"{_where(self.domain)}the votes do not settle the error rates, because "
+            f"{the} votes do not settle the error rates, because "
             f"{' and because '.join(self.reasons)}{needed}"
         )
 
@@ -187,7 +189,7 @@ class ErrorRates(Result):
     truth: FloatArray | None = None
 
     def summary(self) -> str:
-        """Return first what cannot be known, then who errs least where it can."""
+        """Return first what cannot be known, then the lowest error rates where it can."""
         parts = []
         unknown = np.flatnonzero(~self.identified)
         if unknown.size:
@@ -202,16 +204,23 @@ class ErrorRates(Result):
         parts += [self._best(int(d)) for d in known[:3]]
         if known.size > 3:
             parts.append(f"and {known.size - 3} more domains are settled")
-        return "; ".join(parts)
+        return ". ".join(part[0].upper() + part[1:] for part in parts)
 
     def _best(self, d: int) -> str:
+        """Return the lowest estimate of a domain, and how many may be as good."""
         here = np.flatnonzero(self.domain == d)
         at = here[int(np.nanargmin(self.mean[here]))]
-        name = self.classifiers[self.classifier[at]]
+        rivals = int((self.lower[here] <= self.upper[at]).sum()) - 1
+        others = len(here) - 1
+        told = (
+            f"no other of {others} may be as good"
+            if not rivals
+            else (f"{rivals} of the {others} others may be as good")
+        )
         return (
-            f"{_where(self.domains[d])}{name} errs least of {len(here)}, on "
-            f"{100 * self.mean[at]:.1f} % ({100 * self.confidence:.0f} %: "
-            f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f})"
+            f"{_where(self.domains[d])}{self.classifiers[self.classifier[at]]} has the lowest "
+            f"error rate, {100 * self.mean[at]:.1f} % ({100 * self.confidence:.0f} % limits: "
+            f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f}); {told}"
         )
 
     def of_domain(self, domain: str) -> Self:
@@ -330,4 +339,4 @@ class ModelComparison(Result):
 
 
 def _where(domain: str) -> str:
-    return "" if domain == "all" else f"in {domain} "
+    return "" if domain == "all" else f"In {domain} "

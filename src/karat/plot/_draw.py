@@ -13,12 +13,19 @@ from karat.bounds import (
     RobustnessCurve,
     WeakLabelValue,
 )
+from karat.consensus import ErrorRates, Explanations, ModelComparison, VoterAgreement
 from karat.plot._bounds import (
     draw_curve,
     draw_interval,
     draw_ranking,
     draw_robustness,
     draw_value,
+)
+from karat.plot._consensus import (
+    draw_agreement,
+    draw_comparison,
+    draw_explanations,
+    draw_forest,
 )
 from karat.plot._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
 from karat.plot._weak import draw_check, draw_diagnostics
@@ -54,3 +61,7 @@ draw.register(WeakLabelValue, draw_value)
 draw.register(RobustnessCurve, draw_robustness)
 draw.register(LabelModelCheck, draw_check)
 draw.register(VoteDiagnostics, draw_diagnostics)
+draw.register(ErrorRates, draw_forest)
+draw.register(Explanations, draw_explanations)
+draw.register(VoterAgreement, draw_agreement)
+draw.register(ModelComparison, draw_comparison)

@@ -1,0 +1,185 @@
+"""``karat judges``: how good voters are, from their votes in a file."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+from karat.cli._files import named_columns, pick_column, pick_columns, read_table
+from karat.consensus import ErrorEstimator, ErrorRates
+from karat.exceptions import ColumnError, NotIdentifiedWarning
+from karat.report import Section, Table, figure_svg, render_report
+
+__all__ = ["run_judges"]
+
+_LONG = ("item", "classifier", "vote")
+
+
+def run_judges(
+    file: Path,
+    *,
+    judge: list[str],
+    label: str | None,
+    group: str | None,
+    threshold: float | None,
+    errors: str,
+    dependence: str,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Estimate the error rates and print, save or dump them."""
+    frame = read_table(file)
+    votes, shown = _votes(frame, judge)
+    given: dict[str, Any] = {}
+    if group is not None:
+        given["domains"] = pick_column(frame, group, "--group")
+    if label is not None:
+        given["y_true"] = pick_column(frame, label, "--label")
+    if threshold is not None:
+        given["threshold"] = threshold
+    estimator = ErrorEstimator(errors=errors, dependence=dependence, rng=0)  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotIdentifiedWarning)  # the summary says it first
+        estimator.fit(votes, **given)
+    result = estimator.result_
+    if as_json:
+        print(json.dumps(_as_data(estimator)))  # noqa: T201
+    else:
+        _print(estimator, shown)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        code = _code(shown, label, group, threshold, errors, dependence)
+        output.write_text(_page(file, estimator, result, code), encoding="utf-8")
+
+
+def _votes(frame: Any, judge: list[str]) -> tuple[Any, str]:
+    """Return the votes, wide or long, and how to select them from the frame."""
+    if not judge and set(_LONG) <= set(frame.columns):
+        columns = [c for c in (*_LONG, "domain") if c in frame.columns]
+        return frame.select(columns), repr(columns)
+    columns = named_columns(frame, judge, ("judge", "vote_"))
+    if not columns:
+        raise ColumnError(
+            f"--judge: name the columns of votes; there are {frame.columns}. A long file has the "
+            f"columns {list(_LONG)}"
+        )
+    return pick_columns(frame, columns, "--judge"), repr(columns)
+
+
+def _as_data(estimator: ErrorEstimator) -> dict[str, Any]:
+    data = {"summary": estimator.result_.summary(), "result": estimator.result_.to_dict()}
+    if estimator.powered_ is not None:
+        data["powered"] = estimator.powered_.to_dict(as_series=False)
+    return data
+
+
+def _print(estimator: ErrorEstimator, shown: str) -> None:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    console, r = Console(), estimator.result_
+    console.print(f"votes: {shown}\n{r.summary()}", markup=False)
+    table = RichTable("domain", "voter", "error rate", "95 % limits", "settled by the votes")
+    for i in range(len(r.mean)):
+        table.add_row(*_row(r, i))
+    console.print(table)
+    for story in r.explanations:
+        if not story.identified:
+            console.print(story.summary(), markup=False)
+
+
+def _row(r: ErrorRates, i: int) -> tuple[str, ...]:
+    return (
+        r.domains[r.domain[i]],
+        r.classifiers[r.classifier[i]],
+        f"{r.mean[i]:.3f}",
+        f"{r.lower[i]:.3f} to {r.upper[i]:.3f}",
+        "yes" if r.identified[r.domain[i]] else "no",
+    )
+
+
+def _page(file: Path, estimator: ErrorEstimator, result: ErrorRates, code: str) -> str:
+    sections = [_section(result.of_domain(d), code) for d in result.domains]
+    if estimator.powered_ is not None:
+        sections.append(_powered_section(estimator))
+    return render_report(
+        f"{file.name}: how good are the voters",
+        "Error rates from votes alone. Where the votes fit several accounts as well, the page "
+        "says so and shows them side by side.",
+        sections,
+    )
+
+
+def _section(r: ErrorRates, code: str) -> Section:
+    story = r.explanations[0]
+    picture = r if r.identified[0] else story
+    axes = picture.plot()
+    return Section(
+        question="How often does each voter err?"
+        if r.domains == ("all",)
+        else f"How often does each voter err in {r.domains[0]}?",
+        answer=f"{(r if r.identified[0] else story).summary()}.",
+        figure=figure_svg(axes.figure),  # type: ignore[arg-type]
+        figure_text="Error rate of each voter, with its limits or under each account.",
+        table=Table(
+            columns=("voter", "error rate", "limits"),
+            rows=tuple(_row(r, i)[1:4] for i in range(len(r.mean))),
+        ),
+        assumptions=(
+            "Voters are better than chance on the whole; within a class they err independently, "
+            "but for easy and hard items and for voters who copy one another.",
+            *r.reasons[0],
+        ),
+        code=code,
+    )
+
+
+def _powered_section(estimator: ErrorEstimator) -> Section:
+    frame: Any = estimator.powered_
+    rows = tuple(
+        (
+            row["domain"], row["classifier"], f"{row['estimate']:.3f}",
+            f"{row['lower']:.3f} to {row['upper']:.3f}",
+            f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}", str(row["n_gold"]),
+        )
+        for row in frame.iter_rows(named=True)
+    )  # fmt: skip
+    return Section(
+        question="What do the gold labels say?",
+        answer="With gold labels on a random sample the error rates below are valid whatever the "
+        "model of the votes; the consensus makes the limits narrower than the labels alone do.",
+        table=Table(
+            columns=("domain", "voter", "error rate", "limits", "labels alone", "gold votes"),
+            rows=rows,
+        ),
+        assumptions=("The labelled items are a random sample of the items.",),
+        code="estimator.powered_",
+    )
+
+
+def _code(
+    shown: str,
+    label: str | None,
+    group: str | None,
+    threshold: float | None,
+    errors: str,
+    dependence: str,
+) -> str:
+    """Return the lines that would give the same answer."""
+    options = "".join(
+        f"{name}={value!r}, "
+        for name, value, usual in (
+            ("errors", errors, "class-conditional"),
+            ("dependence", dependence, "auto"),
+        )
+        if value != usual
+    )
+    given = f"frame[{shown}]"
+    given += f", domains=frame[{group!r}]" if group else ""
+    given += f", y_true=frame[{label!r}]" if label else ""
+    given += f", threshold={threshold}" if threshold is not None else ""
+    return (
+        "from karat.consensus import ErrorEstimator\n\n"
+        f"estimator = ErrorEstimator({options}rng=0).fit({given})\n"
+        "estimator.error_rates_\n"
+    )
