@@ -27,6 +27,7 @@ __all__ = ["DomainFit", "Fitted", "Settings", "candidate_models", "fit_domain"]
 
 _LEVELS_NEED = 5  # voters below which easy and hard items cannot be told apart
 _VOTES_NEED = 3.0  # votes per item, likewise
+_MANY_VOTES = 50_000  # beyond which three folds say enough
 _WEIGHT = 0.05  # a model with less stacking weight is clearly worse than the others
 _LEAD = 2.0  # standard errors by which difficulty must predict better to speak of hard items
 _SPAN = 0.1  # explanations that move the rates by more than this on average compete
@@ -202,7 +203,8 @@ def fit_domain(
     hard_items = settings.dependence == "difficulty"  # then the user says so
     weight = np.ones(1)
     if len(models) > 1:
-        scores = held_out(models, table, folds=5, rng=rng)
+        folds = 5 if len(table.voter) < _MANY_VOTES else 3
+        scores = held_out(models, table, folds=folds, rng=rng)
         compared = tuple(
             (m.name, float(b), float(e), float(w))
             for m, b, e, w in zip(
@@ -303,7 +305,7 @@ def _sample(
 
     Return the draws, the number of restarts, and how far apart modes are that fit as well.
     """
-    starts = _starts(problem, settings.chains, rng)
+    starts, low = _starts(problem, settings.chains, rng)
     draws, burn = sweeps_for(problem, settings.draws)
     rngs = rng.spawn(settings.chains)
     found = run_chains(problem, starts, rngs, burn=burn, draws=draws, step=step)
@@ -313,11 +315,11 @@ def _sample(
     if stuck.any():
         best = found.last_states[int(level.argmax())]
         again = run_chains(
-            problem, [best] * int(stuck.sum()), rng.spawn(int(stuck.sum())), burn=burn,
+            problem, [best] * int(stuck.sum()), rng.spawn(int(stuck.sum())), burn=burn // 2,
             draws=draws, step=step,
         )  # fmt: skip
         found = found.replaced(stuck, again)
-    return found, int(stuck.sum()), _modes(found)
+    return found, low + int(stuck.sum()), _modes(found)
 
 
 def _modes(draws: Draws) -> list[float]:
@@ -334,22 +336,30 @@ def sweeps_for(problem: Problem, draws: int | None) -> tuple[int, int]:
         return draws, draws
     votes = len(problem.cell) * problem.n_components
     parameters = problem.table.n_voters * problem.table.n_outcomes * problem.n_components
-    kept = int(np.clip(6e7 / (votes + 6 * parameters), 200, 1000))
+    kept = int(np.clip(6e7 / (votes + 6 * parameters), 160, 1000))
     return kept, kept if kept == 1000 else kept // 2
 
 
-def _starts(problem: Problem, chains: int, rng: np.random.Generator) -> list[State]:
-    """Return one start from the majority vote and others from voters weighed at random."""
+def _starts(problem: Problem, chains: int, rng: np.random.Generator) -> tuple[list[State], int]:
+    """Return one start from the majority vote and others from voters weighed at random.
+
+    A start that climbs to a much lower mode would waste its chain: the best takes its place, and
+    the number of those is returned.
+    """
     table = problem.table
-    starts = []
+    starts, level = [], []
     for chain in range(chains):
         weight = _gold_weight(table)
         if chain:
             random = rng.exponential(size=table.n_voters) ** 2
             weight = random if weight is None else weight * random
         state = starting_state(problem, table.vote_shares(weight))
-        starts.append(fit_point(problem, state, max_iter=30, tol=1e-4)[0])
-    return starts
+        state, value, _ = fit_point(problem, state, max_iter=30, tol=1e-4)
+        starts.append(state)
+        level.append(float(table.count @ value))
+    best = int(np.argmax(level))
+    low = np.array(level) < level[best] - max(_NATS, 1e-3 * table.count.sum())
+    return [starts[best] if out else s for s, out in zip(starts, low, strict=True)], int(low.sum())
 
 
 def _gold_weight(table: VoteTable) -> FloatArray | None:

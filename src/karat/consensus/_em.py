@@ -54,13 +54,13 @@ def fit_point(
 
 def log_likelihood(problem: Problem, state: State) -> tuple[FloatArray, FloatArray]:
     """Return log P(votes) and P(component | votes) of every pattern."""
-    from karat.consensus._loops import log_table, pattern_log_likelihood
+    from karat.consensus._loops import cell_table, pattern_log_likelihood
 
     cells = np.empty((problem.n_components, problem.n_rows))
-    log_table(state.theta, state.copied, cells)
+    cell_table(state.theta, state.copied, cells)
     table = problem.table
     return pattern_log_likelihood(
-        table.start, problem.cell, table.gold, problem.group, cells, np.log(state.weight)
+        table.start, problem.cell, table.gold, problem.group, cells, state.weight
     )
 
 

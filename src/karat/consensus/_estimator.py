@@ -15,6 +15,7 @@ from karat.consensus._frames import backend_of, to_frame
 from karat.consensus._label_model import ConsensusLabelModel
 from karat.consensus._progress import Progress
 from karat.consensus._read import read_votes, warn_of_upside_down_gold
+from karat.consensus._sample import compile_in_background
 from karat.consensus._summaries import (
     blind_consensus,
     by_item,
@@ -59,7 +60,7 @@ class ErrorEstimator:
         Chains from dispersed starts.
     draws : int, optional
         Draws kept per chain, after as many that are not. By default 1,000, and fewer, at least
-        200, on very large tables of votes.
+        160, on very large tables of votes.
     abstain : {"outcome", "missing"}, default "outcome"
         Whether an abstention (-1) depends on the class, or is as if nobody had asked.
     confidence : float, default 0.95
@@ -183,6 +184,7 @@ class ErrorEstimator:
             threshold=threshold, abstain=self.abstain,
         )  # fmt: skip
         warn_of_upside_down_gold(data)
+        compile_in_background()
         progress = Progress(self.progress, len(data.domains))
         fits = []
         try:

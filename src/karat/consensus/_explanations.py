@@ -138,27 +138,7 @@ def clustered_explanation(table: VoteTable, parent: IntArray, mean: FloatArray) 
         if (above == root).all():
             break
         root = above
-    names, cluster = np.unique(root, return_inverse=True)
-    spoke = table.outcome < table.n_classes
-    shape = (table.n_patterns, len(names), table.n_classes)
-    votes = np.zeros(shape)
-    np.add.at(
-        votes,
-        (table.pattern_of_vote[spoke], cluster[table.voter[spoke]], table.outcome[spoke]),
-        1.0,
-    )
-    # A tie within a cluster is no vote of it.
-    top = np.sort(votes, axis=2)
-    decided = (top[:, :, -1] > 0) & (top[:, :, -1] > top[:, :, -2])
-    pattern, voter = np.nonzero(decided)
-    together = replace(
-        table,
-        start=np.searchsorted(pattern, np.arange(table.n_patterns + 1)).astype(np.int64),
-        voter=voter.astype(np.int64),
-        outcome=votes.argmax(axis=2)[pattern, voter].astype(np.int64),
-        n_voters=len(names),
-        n_outcomes=table.n_classes,
-    )
+    together = _one_vote_each(table, np.unique(root, return_inverse=True)[1])
     problem = build_problem(Model("clusters"), together)
     _, _, proba = fit_point(problem, starting_state(problem, together.vote_shares()))
     rates = labelled_errors(table, proba)
@@ -167,6 +147,27 @@ def clustered_explanation(table: VoteTable, parent: IntArray, mean: FloatArray) 
         rates,
         proba,
         mean_shift(table, rates - mean),
+    )
+
+
+def _one_vote_each(table: VoteTable, cluster: IntArray) -> VoteTable:
+    """Return the votes of clusters: what most of a cluster says; a tie is no vote."""
+    spoke = table.outcome < table.n_classes
+    n = int(cluster.max()) + 1
+    key = table.pattern_of_vote[spoke] * n + cluster[table.voter[spoke]]
+    ballot, at = np.unique(key, return_inverse=True)
+    votes = np.zeros((len(ballot), table.n_classes))
+    np.add.at(votes, (at, table.outcome[spoke]), 1.0)
+    top = np.sort(votes, axis=1)
+    decided = top[:, -1] > top[:, -2]
+    pattern, voter = np.divmod(ballot[decided], n)
+    return replace(
+        table,
+        start=np.searchsorted(pattern, np.arange(table.n_patterns + 1)).astype(np.int64),
+        voter=voter.astype(np.int64),
+        outcome=votes[decided].argmax(axis=1).astype(np.int64),
+        n_voters=n,
+        n_outcomes=table.n_classes,
     )
 
 

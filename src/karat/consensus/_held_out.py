@@ -59,7 +59,7 @@ def held_out_values(
         for m, model in enumerate(models):
             problem = build_problem(_chosen_on(model, some), some)
             state = starting_state(problem, table.vote_shares())
-            state, _, _ = fit_point(problem, state, max_iter=100, tol=1e-5)
+            state, _, _ = fit_point(problem, state, max_iter=60, tol=1e-5)
             values[m, f] = log_likelihood(problem, state)[0]
     seen = out > 0
     return values[:, seen], out[seen]
@@ -89,7 +89,7 @@ def _chosen_on(model: Model, some: VoteTable) -> Model:
     if model.parent is None:
         return model
     plain = build_problem(replace(model, parent=None), some)
-    state, _, _ = fit_point(plain, starting_state(plain, some.vote_shares()), max_iter=100)
+    state, _, _ = fit_point(plain, starting_state(plain, some.vote_shares()), max_iter=60)
     return replace(model, parent=copying_forest(plain, state, shared_votes(some)))
 
 

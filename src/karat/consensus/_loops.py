@@ -1,7 +1,7 @@
 """The Gibbs sweeps and the expectation step, compiled by numba; import only when needed.
 
-A *component* c is a class, or a class and a difficulty. A *cell* is a row of the table of
-log-probabilities that one vote looks up: who voted, what, and how it relates to the vote of the
+A *component* c is a class, or a class and a difficulty. A *cell* is an entry of the table of
+probabilities that one vote looks up: who voted, what, and how it relates to the vote of the
 voter it may copy. The vote table is a list of cells per pattern, so one sweep costs
 O(votes in distinct patterns · components), whatever the number of items.
 """
@@ -11,9 +11,10 @@ from numba import njit
 
 from karat._typing import FloatArray, IntArray
 
-__all__ = ["expect", "gibbs", "log_table", "pattern_log_likelihood"]
+__all__ = ["cell_table", "expect", "gibbs", "pattern_log_likelihood"]
 
-_TINY = 1e-300  # keeps log() finite; a probability this small never decides anything
+_TINY = 1e-12  # no probability is smaller, so that _SCALE_AFTER of them do not underflow
+_SCALE_AFTER = 16
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -27,51 +28,59 @@ def _binomial(rng: np.random.Generator, n: float, p: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_table(theta: FloatArray, copied: FloatArray, table: FloatArray) -> None:
-    """Fill the log-probability of every cell in each component.
+def cell_table(theta: FloatArray, copied: FloatArray, table: FloatArray) -> None:
+    """Fill the probability of every cell in each component.
 
-    Rows 0…N·O−1: voter j says o of its own, log θ. If any voter copies, N·O more rows for a vote
-    that differs from its parent's, log (1−κ)θ, and N·O for one that equals it, log (κ+(1−κ)θ).
+    Columns 0…N·O−1: voter j says o of its own, θ. If any voter copies, N·O more for a vote that
+    differs from its parent's, (1−κ)θ, and N·O for one that equals it, κ+(1−κ)θ.
     """
     voters, outcomes, components = theta.shape
     block = voters * outcomes
-    for j in range(voters):
-        for o in range(outcomes):
-            row = j * outcomes + o
-            for c in range(components):
+    for c in range(components):
+        for j in range(voters):
+            for o in range(outcomes):
+                row = j * outcomes + o
                 own = max(theta[j, o, c], _TINY)
-                table[c, row] = np.log(own)
+                table[c, row] = own
                 if table.shape[1] > block:
-                    table[c, block + row] = np.log(max((1 - copied[j]) * own, _TINY))
-                    table[c, 2 * block + row] = np.log(copied[j] + (1 - copied[j]) * own)
+                    table[c, block + row] = max((1 - copied[j]) * own, _TINY)
+                    table[c, 2 * block + row] = copied[j] + (1 - copied[j]) * own
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _responsibility(
     start: int,
     stop: int,
     cell: IntArray,
     table: FloatArray,
-    log_weight: FloatArray,
+    weight: FloatArray,
     group: IntArray,
     gold: int,
     out: FloatArray,
 ) -> float:
-    """Write P(component | one pattern) to ``out`` and return the pattern's log-likelihood."""
-    top = -np.inf
+    """Write P(component | one pattern) to ``out`` and return the pattern's log-likelihood.
+
+    Products are scaled to sum 1 after every few votes and the logarithms of the scales add up,
+    which is as safe as adding logarithms and takes one of them where that takes many.
+    """
+    value, first = 0.0, start
     for c in range(len(out)):
-        value = log_weight[c] if gold < 0 or group[c] == gold else -np.inf
-        for v in range(start, stop):
-            value += table[c, cell[v]]
-        out[c] = value
-        top = max(top, value)
-    total = 0.0
-    for c in range(len(out)):
-        out[c] = np.exp(out[c] - top)
-        total += out[c]
-    for c in range(len(out)):
-        out[c] /= total
-    return float(top + np.log(total))
+        out[c] = max(weight[c], _TINY) if gold < 0 or group[c] == gold else 0.0
+    while True:
+        last = min(first + _SCALE_AFTER, stop)
+        total = 0.0
+        for c in range(len(out)):
+            product = out[c]
+            for v in range(first, last):
+                product *= table[c, cell[v]]
+            out[c] = product
+            total += product
+        for c in range(len(out)):
+            out[c] /= total
+        value += np.log(total)
+        first = last
+        if first >= stop:
+            return float(value)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -81,16 +90,19 @@ def pattern_log_likelihood(
     gold: IntArray,
     group: IntArray,
     table: FloatArray,
-    log_weight: FloatArray,
+    weight: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return log P(votes) and P(component | votes) of every pattern."""
-    patterns, components = len(start) - 1, len(log_weight)
+    patterns, components = len(start) - 1, len(weight)
     value = np.empty(patterns)
     proba = np.empty((patterns, components))
+    share = np.empty(components)
     for p in range(patterns):
         value[p] = _responsibility(
-            start[p], start[p + 1], cell, table, log_weight, group, gold[p], proba[p]
+            start[p], start[p + 1], cell, table, weight, group, gold[p], share
         )
+        for c in range(components):
+            proba[p, c] = share[c]
     return value, proba
 
 
@@ -116,21 +128,21 @@ def _allocate(
     gold: IntArray,
     group: IntArray,
     table: FloatArray,
-    log_weight: FloatArray,
+    weight: FloatArray,
     counts: FloatArray,
     sizes: FloatArray,
     proba_sum: FloatArray,
     keep: bool,
 ) -> float:
     """Draw how many items of each pattern belong to each component, and tally their votes."""
-    components = len(log_weight)
+    components = len(weight)
     share, logits = np.empty(components), np.empty(components)
     counts[:] = 0.0
     sizes[:] = 0.0
     value = 0.0
     for p in range(len(count)):
         value += count[p] * _responsibility(
-            start[p], start[p + 1], cell, table, log_weight, group, gold[p], share
+            start[p], start[p + 1], cell, table, weight, group, gold[p], share
         )
         if keep:
             for c in range(components):
@@ -195,7 +207,7 @@ def _own_votes(
                     apart, same = counts[block + row, c], counts[2 * block + row, c]
                     taken = 0.0
                     if same > 0:
-                        chance = copied[j] / (copied[j] + (1 - copied[j]) * theta[j, o, c] + _TINY)
+                        chance = copied[j] / (copied[j] + (1 - copied[j]) * theta[j, o, c] + 1e-300)
                         whole = np.floor(same + 1e-9)
                         taken = _binomial(rng, whole, chance)
                         if same - whole > 1e-9 and rng.random() < chance:
@@ -374,12 +386,9 @@ def gibbs(
     counts, sizes = np.empty((n_rows, components)), np.empty(components)
     own, full = np.empty(theta.shape), np.empty(theta.shape)
     tally = np.empty((voters, 2))
-    log_weight = np.empty(components)
     keep = len(rates) > 0
     for s in range(sweeps):
-        log_table(theta, copied, table)
-        for c in range(components):
-            log_weight[c] = np.log(max(weight[c], _TINY))
+        cell_table(theta, copied, table)
         reached = _allocate(
             rng,
             start,
@@ -388,7 +397,7 @@ def gibbs(
             gold,
             group,
             table,
-            log_weight,
+            weight,
             counts,
             sizes,
             proba_sum,

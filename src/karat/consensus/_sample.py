@@ -1,5 +1,6 @@
 """Chains of Gibbs draws."""
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -8,12 +9,14 @@ import numpy as np
 
 from karat._typing import BoolArray, FloatArray
 from karat.consensus._em import State
-from karat.consensus._model import Problem
+from karat.consensus._model import Model, Problem, build_problem
+from karat.consensus._table import VoteTable
 
-__all__ = ["Draws", "run_chains"]
+__all__ = ["Draws", "compile_in_background", "run_chains"]
 
 _STATES = 16  # full states kept per chain
 _BLOCK = 200  # sweeps between two reports of progress
+_compiling = threading.Event()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,29 @@ def run_chains(
         label_proba=np.stack(proba),
         chain_states=tuple(states),
     )
+
+
+def compile_in_background() -> None:
+    """Start to compile the sweeps while models are still compared, which takes them as long."""
+    if not _compiling.is_set():
+        _compiling.set()
+        threading.Thread(target=_smallest_run, daemon=True).start()
+
+
+def _smallest_run() -> None:
+    table = VoteTable(
+        start=np.array([0, 2]),
+        voter=np.array([0, 1]),
+        outcome=np.array([0, 0]),
+        count=np.ones(1),
+        gold=np.array([-1]),
+        n_voters=2,
+        n_classes=2,
+        n_outcomes=2,
+    )
+    problem = build_problem(Model("smallest"), table)
+    state = State(np.full((2, 2, 2), 0.5), np.zeros(2), np.full(2, 0.5))
+    _chain(problem, state, np.random.default_rng(0), 1, 2, lambda _: None)
 
 
 def _chain(
