@@ -19,9 +19,9 @@ WORLDS = [
     for dependence in ("none", "difficulty", [-1, 0, 1])
 ]
 IDS = [f"{errors} {d if isinstance(d, str) else 'pairs'}" for errors, d in WORLDS]
-FRESH, STEPS, BATCHES = 8_000, 12_000, 100
-# About 40 statistics in 6 worlds; with 99 degrees of freedom |t| > 4.5 has probability 2e-5, so a
-# right sampler fails anywhere in this file with probability below .005.
+FRESH, STEPS, BATCHES = 6_000, 9_000, 100
+# 326 statistics in 6 worlds; with 99 degrees of freedom |t| > 4.5 has probability 2e-5, so a
+# right sampler fails anywhere in this file with probability below .007 (Bonferroni).
 LIMIT = 4.5
 
 
@@ -113,5 +113,5 @@ def test_a_wrong_sampler_is_noticed(mutant, errors, law, sweep):
     """The sampler is given another prior, or classes in another order, than the votes follow."""
     here = law(errors, [-1, 0, 1] if mutant == "copying" else "none")
     rng = np.random.default_rng(42)
-    walked = walk(here, sweep, rng, MUTANTS[mutant], steps=3000)
-    assert np.abs(differences(fresh_draws(here, rng, 3000), walked)).max() > LIMIT
+    walked = walk(here, sweep, rng, MUTANTS[mutant], steps=2000)
+    assert np.abs(differences(fresh_draws(here, rng, 2000), walked)).max() > LIMIT

@@ -44,9 +44,7 @@ CASES = {
     ),
     "none, fractions": Case([[0, 0, 1], [1, 1, 1], [1, 0, 1]], count=[2.5, 0.7, 1.3]),
     "difficulty": Case(FOUR, levels=2),
-    "difficulty, abstention, gold": Case(
-        SILENT, levels=2, abstains=True, gold=[-1, -1, 1, -1, -1]
-    ),
+    "difficulty, abstention, gold": Case(SILENT, levels=2, abstains=True, gold=[-1, -1, 1, -1, -1]),
     "difficulty, three classes": Case(
         THREE_SILENT, classes=3, levels=2, abstains=True, gold=[-1, 1, -1, -1]
     ),

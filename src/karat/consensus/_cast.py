@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
     check_number,
@@ -144,11 +144,32 @@ def read_wide(
     )
 
 
-def _cut(votes: Frame, threshold: Any, classes: Column | None) -> tuple[AnyArray, Column]:
-    """Return votes 0 and 1 from probabilities, NaN where there is none."""
+def _cut(votes: Frame, threshold: Any, classes: Column | None) -> tuple[Any, Column]:
+    """Return votes 0 and 1 from probabilities, null where there is none."""
+    columns, names = read_columns(votes, "votes", each="column per voter")
+    limits = _limits(threshold, names)
+    matrix = np.full((len(columns[0][0]), len(names)), np.nan)
+    for j, (values, mask) in enumerate(columns):
+        matrix[:, j] = _above(values, mask, limits[j], f"votes column {names[j]!r}")
+    import narwhals as nw
+
+    frame = nw.from_native(votes, pass_through=True)
+    native = getattr(frame, "implementation", None)
+    if native is None:
+        return matrix, _two(classes)
+    data = {name: matrix[:, j] for j, name in enumerate(names)}
+    return nw.from_dict(data, backend=native).to_native(), _two(classes)
+
+
+def _two(classes: Column | None) -> Column:
+    """Return the two classes that a threshold makes."""
     if classes is not None and len(check_classes(classes)) != 2:
         raise DataError(f"threshold= makes two classes and classes= names {shown(classes)}")
-    columns, names = read_columns(votes, "votes", each="column per voter")
+    return [0, 1] if classes is None else classes
+
+
+def _limits(threshold: Any, names: Sequence[str]) -> list[float]:
+    """Return the threshold of each voter."""
     if isinstance(threshold, Mapping):
         unknown = [c for c in names if c not in threshold]
         if unknown:
@@ -163,25 +184,15 @@ def _cut(votes: Frame, threshold: Any, classes: Column | None) -> tuple[AnyArray
             )
     else:
         cuts = [threshold] * len(names)
-    limits = [check_number(t, "threshold") for t in cuts]
-    matrix = np.full((len(columns[0][0]), len(names)), np.nan)
-    for j, (values, mask) in enumerate(columns):
-        if values.dtype.kind not in "biuf":
-            raise ColumnError(
-                f"votes column {names[j]!r} holds text (first {shown(values[0])}); threshold= "
-                "cuts numbers"
-            )
-        above = (values >= limits[j]).astype(np.float64)
-        matrix[:, j] = above if mask is None else np.where(mask, np.nan, above)
-    import narwhals as nw
+    return [check_number(t, "threshold") for t in cuts]
 
-    frame = nw.from_native(votes, pass_through=True)
-    native = getattr(frame, "implementation", None)
-    if native is None:
-        return matrix, [0, 1] if classes is None else classes
-    data = {name: matrix[:, j] for j, name in enumerate(names)}
-    cut = nw.from_dict(data, backend=native).to_native()
-    return cut, [0, 1] if classes is None else classes
+
+def _above(values: AnyArray, mask: BoolArray | None, limit: Any, name: str) -> FloatArray:
+    """Return 1 where a probability is at least the limit, 0 below, NaN where there is none."""
+    if values.dtype.kind not in "biuf":
+        raise ColumnError(f"{name} holds text (first {shown(values[0])}); threshold= cuts numbers")
+    above = (values >= limit).astype(np.float64)
+    return above if mask is None else np.where(mask, np.nan, above)
 
 
 def read_long(
@@ -196,15 +207,17 @@ def read_long(
             "votes has the columns 'classifier' and 'vote' and no 'item'; a long table needs "
             "item, classifier and vote"
         )
-    vote = columns["vote"]
-    if threshold is not None:
-        vote, classes = _cut(np.asarray(read_column(vote, "vote")[0])[:, None], threshold, classes)
-        vote = vote[:, 0]
-    outcome, order = _outcomes(vote, classes, labels)
     keys = {name: columns[name] for name in ("classifier", "item", "domain") if name in columns}
     codes, names = {}, {}
     for key, column in keys.items():
         (codes[key],), names[key] = encode_labels({key: column})
+    vote = columns["vote"]
+    if threshold is not None:
+        limits = np.array(_limits(threshold, [str(c) for c in names["classifier"]]))
+        values, mask = read_column(vote, "vote")
+        vote = _above(values, mask, limits[codes["classifier"]], "column 'vote'")
+        classes = _two(classes)
+    outcome, order = _outcomes(vote, classes, labels)
     item, item_names, first = codes["item"], names["item"], None
     if "domain" in codes:
         # An item is told apart within its domain, so two domains may number theirs alike.

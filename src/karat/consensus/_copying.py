@@ -1,15 +1,19 @@
 """Who copies whom: pairs of voters that agree more than their errors allow."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._agreement import SharedVotes, full_rows
-from karat.consensus._em import State
-from karat.consensus._model import Problem
+from karat.consensus._em import State, fit_point, log_likelihood, starting_state
+from karat.consensus._model import Problem, build_problem
 
-__all__ = ["copying_forest", "voter_errors"]
+__all__ = ["FEW", "copying_forest", "voter_errors"]
 
+FEW = 10  # voters among whom edges are found by their likelihood
 _LEVEL = 0.05  # chance of any false pair if all voters were independent
 
 
@@ -18,7 +22,8 @@ def copying_forest(problem: Problem, state: State, shared: SharedVotes) -> IntAr
 
     A pair is tested on each outcome apart, because two voters that copy rare positives agree on
     nearly everything anyway. The pairs that fail, the most significant first, make a forest; the
-    most accurate voter of a tree is its root.
+    most accurate voter of a tree is its root. Of few voters, a pair that copies passes for the
+    truth and the others seem to agree too much, so there every edge is tried in turn.
     """
     if not len(shared.n):
         return None
@@ -27,6 +32,8 @@ def copying_forest(problem: Problem, state: State, shared: SharedVotes) -> IntAr
     edges = _spanning_forest(z, shared, limit, problem.table.n_voters)
     if not edges:
         return None
+    if problem.table.n_voters <= FEW:
+        return _search(problem, state)
     return _rooted(edges, voter_errors(problem, state))
 
 
@@ -36,6 +43,44 @@ def voter_errors(problem: Problem, state: State) -> FloatArray:
     spoken = np.einsum("joc,c->j", full, state.weight)
     right = np.take_along_axis(full, problem.group[None, None, :], axis=1)[:, 0] @ state.weight
     return np.asarray(1 - right / np.maximum(spoken, 1e-300))
+
+
+def _search(problem: Problem, state: State) -> IntArray | None:
+    """Return the forest that grows by the edge with the largest gain while that is significant."""
+    table, voters = problem.table, problem.table.n_voters
+    parent = np.full(voters, -1)
+    reached = float(table.count @ log_likelihood(problem, state)[0])
+    pairs = voters * (voters - 1) / 2
+    wanted = 0.5 * float(chdtri(1, _LEVEL / pairs))  # of a likelihood ratio, by Bonferroni
+    while True:
+        best = (reached + wanted, parent, state)
+        errors = voter_errors(replace(problem, parent=parent), state)
+        for i, j in combinations(np.argsort(errors, kind="stable").tolist(), 2):
+            if parent[j] < 0 and _root(parent, i) != j:
+                grown = parent.copy()
+                grown[j] = i
+                best = max(best, _fit_with(problem, grown, (i, j)), key=lambda found: found[0])
+        if best[1] is parent:
+            return parent if (parent >= 0).any() else None
+        reached, parent, state = best
+
+
+def _fit_with(
+    problem: Problem, parent: IntArray, pair: tuple[int, int]
+) -> tuple[float, IntArray, State]:
+    """Fit a forest from a start in which the two voters of a new edge count half."""
+    table = problem.table
+    half = np.where(np.isin(np.arange(table.n_voters), pair), 0.5, 1.0)
+    copying = build_problem(replace(problem.model, parent=parent), table)
+    start = starting_state(copying, table.vote_shares(half))
+    state, value, _ = fit_point(copying, start, max_iter=50, tol=1e-5)
+    return float(table.count @ value), parent, state
+
+
+def _root(parent: IntArray, voter: int) -> int:
+    while parent[voter] >= 0:
+        voter = int(parent[voter])
+    return voter
 
 
 def _excess(problem: Problem, state: State, shared: SharedVotes) -> FloatArray:

@@ -49,6 +49,8 @@ def fit_point(
             break
         before = reached
         state = _update(problem, proba, state)
+    else:
+        value, proba = log_likelihood(problem, state)
     return state, value, proba
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.consensus._agreement import shared_votes
-from karat.consensus._copying import copying_forest
+from karat.consensus._copying import FEW, copying_forest
 from karat.consensus._em import fit_point, log_likelihood, starting_state
 from karat.consensus._model import Model, build_problem
 from karat.consensus._table import VoteTable
@@ -86,8 +86,8 @@ def _difference(
 
 def _chosen_on(model: Model, some: VoteTable) -> Model:
     """Return the model with its copiers found again, on the items that it is fitted to."""
-    if model.parent is None:
-        return model
+    if model.parent is None or some.n_voters <= FEW:
+        return model  # among few voters the search is long, and chooses among few forests
     plain = build_problem(replace(model, parent=None), some)
     state, _, _ = fit_point(plain, starting_state(plain, some.vote_shares()), max_iter=60)
     return replace(model, parent=copying_forest(plain, state, shared_votes(some)))

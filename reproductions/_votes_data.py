@@ -1,0 +1,154 @@
+"""The datasets of the reproduction of seed 002: votes as they are passed, and true error rates."""
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from karat.consensus import ErrorEstimator
+from karat.datasets import load_shared
+from karat.exceptions import KaratWarning
+
+__all__ = [
+    "CONFIRMED",
+    "CUTS",
+    "SETTLED",
+    "VoteSet",
+    "beside_truth",
+    "crowd",
+    "fit",
+    "flagged",
+    "judgebench",
+    "llmbar",
+    "nell",
+    "nell_fit",
+]
+
+# Thresholds of the NELL classifiers: those of seed 002, and one half for all.
+CUTS: dict[str, dict[str, float]] = {
+    "the seed's thresholds": {"ADJ": 0.05, "CMC": 0.05, "CPL": 0.1, "VERB": 0.05},
+    "threshold .5": {"ADJ": 0.5, "CMC": 0.5, "CPL": 0.5, "VERB": 0.5},
+}
+# The defaults were settled on every other crowd dataset, in alphabetical order.
+SETTLED = (
+    "adult_content", "face_sentiment", "music_genre", "sentiment_polarity", "snow_temp",
+    "tweet_sentiment", "web_search",
+)  # fmt: skip
+CONFIRMED = (
+    "bluebird", "fact_eval", "relevance", "snow_rte", "trec_relevance", "weather_sentiment",
+    "zencrowd_us",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VoteSet:
+    """Votes as `ErrorEstimator.fit` takes them, and what only the evaluation may see.
+
+    ``gold`` has one class per row of ``votes``, null where it is not known; ``truth`` has one row
+    per domain and classifier: the share of its votes on items with a gold label that are wrong,
+    and their number.
+    """
+
+    name: str
+    votes: Any
+    gold: Any
+    truth: Any
+    domains: Any = None
+
+
+@cache
+def nell(cut: str) -> VoteSet:
+    """Read NELL, its probabilities cut at the named thresholds."""
+    frame = load_shared("nell")
+    votes = pd.DataFrame({c: (frame[c] >= t).astype(int) for c, t in CUTS[cut].items()})
+    wrong = votes.ne(frame["Real"], axis=0).groupby(frame["domain"])
+    error, n = wrong.mean().stack().rename("error"), wrong.count().stack().rename("gold_votes")
+    truth = pd.concat([error, n], axis=1).rename_axis(["domain", "classifier"]).reset_index()
+    return VoteSet(f"NELL at {cut}", votes, frame["Real"], truth, frame["domain"])
+
+
+def crowd(name: str) -> VoteSet:
+    """Read a crowd dataset; of repeated votes the last one counts."""
+    answers = load_shared(f"crowd_{name}", "answers")
+    votes = answers.rename(columns={"task": "item", "worker": "classifier", "answer": "vote"})
+    votes = votes.drop_duplicates(["item", "classifier"], keep="last").reset_index(drop=True)
+    gold = votes["item"].map(load_shared(f"crowd_{name}", "truth").set_index("task")["truth"])
+    return VoteSet(name, votes, gold, _true_errors(votes, gold))
+
+
+@cache
+def llmbar() -> VoteSet:
+    """Read the verdicts of the LLM judges on LLMBar in the first order; unparsable ones drop."""
+    frame = load_shared("llm_judges_llmbar", "verdicts_long")
+    frame = frame[frame["verdict_order1"] > 0].reset_index(drop=True)
+    votes = pd.DataFrame(
+        {
+            "item": frame["item_id"],
+            "classifier": frame["model"].astype(str) + "__" + frame["strategy"].astype(str),
+            "vote": frame["verdict_order1"].astype(int),
+            "domain": frame["subset"].astype(str),
+        }
+    )
+    gold = frame["gold"].astype(int)
+    return VoteSet("LLMBar", votes, gold, _true_errors(votes, gold))
+
+
+@cache
+def judgebench() -> VoteSet:
+    """Read the verdicts of the judges on JudgeBench; no verdict and not run are both not asked."""
+    frame = load_shared("llm_judges_judgebench", "judgebench_wide")
+    judges = [c for c in frame if "__" in c]
+    votes = frame.melt(
+        id_vars=["pair_id", "category", "gold"], value_vars=judges, var_name="classifier",
+        value_name="vote",
+    ).rename(columns={"pair_id": "item", "category": "domain"})  # fmt: skip
+    votes = votes[votes["vote"] >= 0].reset_index(drop=True)
+    gold = votes.pop("gold").astype(int)
+    return VoteSet("JudgeBench", votes, gold, _true_errors(votes, gold))
+
+
+def fit(data: VoteSet, *, y_true: Any = None, **options: Any) -> tuple[ErrorEstimator, float]:
+    """Fit the estimator and return it with the seconds that it took; its warnings are tabled."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KaratWarning)
+        start = time.perf_counter()
+        estimator = ErrorEstimator(**options).fit(data.votes, domains=data.domains, y_true=y_true)
+        return estimator, time.perf_counter() - start
+
+
+@cache
+def nell_fit(cut: str, seed: int, **options: Any) -> tuple[ErrorEstimator, float]:
+    """Fit NELL; a fit that two tables show is made once."""
+    return fit(nell(cut), rng=seed, **options)
+
+
+def beside_truth(estimator: ErrorEstimator, truth: Any, *, at_least: int = 1) -> Any:
+    """Return the table of error rates with the true ones, of voters with enough gold votes."""
+    table = estimator.error_rates_.merge(truth, on=["domain", "classifier"])
+    table = table[table["gold_votes"] >= at_least]
+    inside = (table["lower"] <= table["error"]) & (table["error"] <= table["upper"])
+    return table.assign(inside=inside, off=(table["mean"] - table["error"]).abs())
+
+
+def flagged(identified: Mapping[str, bool]) -> bool:
+    """Return whether the estimator itself says that votes do not settle some domain."""
+    return not all(identified.values())
+
+
+def _true_errors(votes: Any, gold: Any) -> Any:
+    known = gold.notna()
+    domain = votes["domain"] if "domain" in votes else np.full(len(votes), "all")
+    wrong = pd.DataFrame(
+        {
+            "domain": domain,
+            "classifier": votes["classifier"].astype(str),
+            "wrong": votes["vote"] != gold,
+        }
+    )[known]
+    rates = wrong.groupby(["domain", "classifier"])["wrong"].agg(error="mean", gold_votes="size")
+    return rates.reset_index()
