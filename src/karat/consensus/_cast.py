@@ -55,7 +55,10 @@ class Cast:
         if keep.all():
             return self
         start = np.concatenate([[0], np.cumsum(keep)])[self.start]
-        return replace(self, start=start, voter=self.voter[keep], outcome=self.outcome[keep])
+        voter, outcome = self.voter[keep], self.outcome[keep]
+        same, first = _same_lists(start, voter, outcome, len(self.classes))
+        lists = first[same][self.list_of_item]  # lists that differed by an abstention are one now
+        return replace(self, start=start, voter=voter, outcome=outcome, list_of_item=lists)
 
     def per_item(self, values: AnyArray | None, name: str, absent: Any = None) -> AnyArray | None:
         """Return one value per item from a column with one value per row that was passed."""

@@ -13,6 +13,7 @@ from karat.consensus._copying import copying_forest
 from karat.consensus._em import State, fit_point, starting_state
 from karat.consensus._explanations import (
     Explanation,
+    blind_proba,
     class_proba,
     clustered_explanation,
     rival_explanation,
@@ -229,7 +230,8 @@ def fit_domain(
         # With so few voters the prior decides much; Jeffreys' shows how much.
         problem = build_problem(Model("weak prior", settings.errors, weak_prior=True), table)
         span.append(Fitted(problem, _sample(problem, settings, rng, step)[0], 0.0))
-    mean = sum(f.weight * f.draws.rates.mean(axis=(0, 1)) for f in fitted)
+    mean = np.asarray(sum(f.weight * f.draws.rates.mean(axis=(0, 1)) for f in fitted))
+    consensus = np.asarray(sum(f.weight * blind_proba(f.problem, f.draws) for f in fitted))
     explanations = []
     for at, f in enumerate(fitted):
         if f.problem.model.levels > 1 and (hard_items or rival_is_close(f.problem, f.draws)):
@@ -237,8 +239,8 @@ def fit_domain(
             explanations.append(story)
             fitted[at] = replace(f, shifts=shifts)
         if f.problem.model.parent is not None:
-            story = clustered_explanation(table, f.problem.model.parent, np.asarray(mean))
-            explanations.append(story)
+            parent = f.problem.model.parent
+            explanations.append(clustered_explanation(table, parent, mean, consensus))
     best = max(fitted, key=lambda f: f.weight)
     pairs = agreement(best.problem, best.draws.states, shared)
     draws_of_best = best.draws.rates

@@ -372,7 +372,9 @@ class ErrorEstimator:
             ``sample_stats`` (``lp``, the log-likelihood).
         """
         d = self._domain(domain)
-        arviz: Any = require("arviz", extra="arviz", purpose="inference data")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # ArviZ announces its own next version
+            arviz: Any = require("arviz", extra="arviz", purpose="inference data")
         here, fit = self._votes.domains[d], self._fits[d]
         best = max(fit.fitted, key=lambda f: f.weight)
         draws = best.draws

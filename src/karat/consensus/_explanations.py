@@ -13,6 +13,7 @@ from karat.consensus._table import VoteTable
 
 __all__ = [
     "Explanation",
+    "blind_proba",
     "class_proba",
     "clustered_explanation",
     "labelled_errors",
@@ -113,25 +114,45 @@ def rival_explanation(problem: Problem, draws: Draws) -> tuple[Explanation, Floa
 def _share_left_open(problem: Problem, state: State) -> float:
     """Return the largest share of hard items on which the favourite may be wrong.
 
-    All of them without gold labels. With some on hard items, the upper end of what the labels
-    allow, from a uniform prior.
+    All of them without gold labels on hard items; with some, what these allow.
     """
     table = problem.table
     labelled = table.gold >= 0
     if not labelled.any():
         return 1.0
-    blind = replace(problem, table=table.without_gold())
-    proba = log_likelihood(blind, state)[1][labelled]
-    favourite = class_proba(blind, proba).argmax(axis=1)
+    proba = _blind(problem, state)[labelled]
+    favourite = class_proba(problem, proba).argmax(axis=1)
     hard = proba.reshape(len(proba), table.n_classes, -1)[:, :, 1].sum(axis=1)
     weight = hard * table.count[labelled]
     right = float(weight[favourite == table.gold[labelled]].sum())
-    wrong = float(weight.sum()) - right
-    return float(betaincinv(1 + wrong, 1 + right, 0.975)) if weight.sum() > 1 else 1.0
+    return _largest_share(float(weight.sum()) - right, right)
 
 
-def clustered_explanation(table: VoteTable, parent: IntArray, mean: FloatArray) -> Explanation:
-    """Return the account in which voters that copy one another have one vote together."""
+def _blind(problem: Problem, state: State) -> FloatArray:
+    """Return P(component) of every pattern from its votes, as if none had a gold label."""
+    return log_likelihood(replace(problem, table=problem.table.without_gold()), state)[1]
+
+
+def _largest_share(wrong: float, right: float) -> float:
+    """Return the upper 97.5 % limit of a share, from a uniform prior; 1 if nothing was seen."""
+    return float(betaincinv(1 + wrong, 1 + right, 0.975)) if wrong + right > 1 else 1.0
+
+
+def blind_proba(problem: Problem, draws: Draws) -> FloatArray:
+    """Return P(class) of every pattern from its votes, as if none had a gold label."""
+    states = draws.last_states
+    each = [class_proba(problem, _blind(problem, state)) for state in states]
+    return np.asarray(np.mean(each, axis=0))
+
+
+def clustered_explanation(
+    table: VoteTable, parent: IntArray, mean: FloatArray, consensus: FloatArray
+) -> Explanation:
+    """Return the account in which voters that copy one another have one vote together.
+
+    ``mean`` and ``consensus`` are the rates and the blind label probabilities of the models; gold
+    labels on items of which the two accounts disagree limit how far this one may hold.
+    """
     root = np.arange(table.n_voters)
     for _ in range(table.n_voters):
         above = np.where(parent[root] >= 0, parent[root], root)
@@ -139,9 +160,15 @@ def clustered_explanation(table: VoteTable, parent: IntArray, mean: FloatArray) 
             break
         root = above
     together = _one_vote_each(table, np.unique(root, return_inverse=True)[1])
-    problem = build_problem(Model("clusters"), together)
-    _, _, proba = fit_point(problem, starting_state(problem, together.vote_shares()))
-    rates = labelled_errors(table, proba)
+    few = build_problem(Model("clusters"), together)
+    state, _, proba = fit_point(few, starting_state(few, together.vote_shares()))
+    mine = consensus.argmax(axis=1)
+    theirs = _blind(few, state).argmax(axis=1)
+    told = table.count * ((table.gold >= 0) & (mine != theirs))
+    share = _largest_share(
+        float(told[theirs == table.gold].sum()), float(told[mine == table.gold].sum())
+    )
+    rates = mean + share * (labelled_errors(table, proba) - mean)
     return Explanation(
         "voters who copy one another have one vote together",
         rates,
