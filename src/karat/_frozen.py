@@ -46,7 +46,9 @@ def _comparable(value: Any) -> Any:
     """Return a hashable stand-in that is equal exactly when the values are."""
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "f":
-            value = value + 0.0  # -0.0 equals 0.0, so their bytes must agree
+            # NaN equals NaN here, though Python's does not even have one hash.
+            numbers = tuple(None if v != v else v for v in value.ravel().tolist())
+            return "f", value.shape, numbers
         return value.dtype.kind, value.shape, tuple(value.ravel().tolist())
     if isinstance(value, Mapping):
         return tuple((key, _comparable(item)) for key, item in value.items())

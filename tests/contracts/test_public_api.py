@@ -101,9 +101,9 @@ PREDICTED = [0, 1, 1]
 BOUND = (PREDICTED, VOTES, PROBA)
 OPTIONS = {"metric": "accuracy", "classes": [0, 1], "rng": 0}
 MANY = np.where(
-    np.random.default_rng(0).random((60, 5)) < 0.2,
-    1 - np.arange(60)[:, None] % 2,
-    np.arange(60)[:, None] % 2,
+    np.random.default_rng(0).random((200, 5)) < 0.2,
+    1 - np.arange(200)[:, None] % 2,
+    np.arange(200)[:, None] % 2,
 )
 
 
