@@ -47,8 +47,8 @@ class Judged(NamedTuple):
         ]  # fmt: skip
 
 
-def run_judges() -> tuple[list[Promise], ErrorEstimator]:
-    """Print both tables; return what is promised of the first, and its fit."""
+def run_judges() -> tuple[list[Promise], ErrorEstimator, list[Judged]]:
+    """Print both tables; return what is promised of the first, its fit, and all rows."""
     data = llmbar()
     estimator, seconds = fit(data, rng=0)
     rows = _judged(estimator, data)
@@ -63,8 +63,9 @@ def run_judges() -> tuple[list[Promise], ErrorEstimator]:
     _show(f"LLMBar: one fit of {len(rows)} subsets, {seconds:.1f} s", rows)
     other = judgebench()
     fitted, seconds = fit(other, rng=0)
-    _show(f"JudgeBench, the rule unchanged: {seconds:.1f} s", _judged(fitted, other))
-    return _promises(rows), estimator
+    more = _judged(fitted, other)
+    _show(f"JudgeBench, the rule unchanged: {seconds:.1f} s", more)
+    return _promises(rows), estimator, rows + more
 
 
 def short(subset: str) -> str:

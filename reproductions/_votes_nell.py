@@ -11,7 +11,9 @@ from _votes_data import CUTS, VoteSet, beside_truth, nell, nell_fit
 from karat.exceptions import KaratWarning
 from karat.weak import DawidSkene
 
-__all__ = ["run_nell"]
+__all__ = ["Deviations", "run_nell"]
+
+Deviations = dict[str, dict[str, list[float]]]  # by thresholds and method, one per seed
 
 _MODELS: dict[str, dict[str, str]] = {
     "symmetric, independent votes (the seed's model)": {
@@ -29,34 +31,46 @@ _WANTED = {  # mean absolute deviations
 }
 
 
-def run_nell(*, quick: bool) -> list[Promise]:
-    """Print the deviations of every method at both thresholds; return what is promised."""
+def run_nell(*, quick: bool) -> tuple[list[Promise], Deviations]:
+    """Print the deviations of all methods at both thresholds; return what is promised, and them."""
     seeds = range(1) if quick else range(5)
-    promises = []
+    found: Deviations = {}
     for cut in CUTS:
-        data = nell(cut)
-        rows = [
-            _row("majority vote, ties positive", [_majority(data, ties=1)]),
-            _row("majority vote, ties negative", [_majority(data, ties=0)]),
-            _row("karat.weak.DawidSkene", [_dawid_skene(data, s) for s in seeds]),
-        ]
-        for name, options in _MODELS.items():
-            off = [_deviation(cut, seed, options) for seed in seeds]
-            rows.append(_row(name, off))
-            wanted = _WANTED.get((cut, name))
-            if wanted is not None:
-                what = f"NELL at {cut}: {name}, worst seed, deviation in percentage points"
-                promises.append(Promise(what, 100 * max(off), 100 * wanted, at_most=True))
-        columns = ["method", "mean", *(f"seed {s}" for s in seeds)]
+        found[cut] = _deviations(cut, seeds)
         show_table(
-            f"NELL at {cut}: mean absolute deviation of 60 estimated error rates", columns, rows
+            f"NELL at {cut}: mean absolute deviation of 60 estimated error rates",
+            ["method", "mean", *(f"seed {s}" for s in seeds)],
+            [_row(name, off) for name, off in found[cut].items()],
         )
     say(
         "At the seed's thresholds a corrected sampler of the seed's models is known to give .0093 "
         "(independent), .0094 (coupled) and .0092 (hierarchical), and majority vote .0169 with "
         "ties counted as positive and .0053 with ties counted as negative.\n"
     )
-    return promises
+    promises = [
+        Promise(
+            f"NELL at {cut}: {name}, worst seed, deviation in percentage points",
+            100 * max(found[cut][name]),
+            100 * wanted,
+            at_most=True,
+        )
+        for (cut, name), wanted in _WANTED.items()
+    ]
+    return promises, found
+
+
+def _deviations(cut: str, seeds: Sequence[int]) -> dict[str, list[float]]:
+    """Return, by method, its deviation with each seed; one figure where nothing is random."""
+    data = nell(cut)
+    return {
+        "majority vote, ties positive": [_majority(data, ties=1)],
+        "majority vote, ties negative": [_majority(data, ties=0)],
+        "karat.weak.DawidSkene": [_dawid_skene(data, seed) for seed in seeds],
+        **{
+            name: [_deviation(cut, seed, options) for seed in seeds]
+            for name, options in _MODELS.items()
+        },
+    }
 
 
 def _row(name: str, off: Sequence[float]) -> list[str]:

@@ -11,9 +11,9 @@ from _votes_judges import ADVERSARIAL, ranking, short
 from numpy.typing import NDArray
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._summaries import blind_consensus
 from karat.consensus._powered import Powered, cross_predictions, powered_rates
 from karat.consensus._read import read_votes
+from karat.consensus._summaries import blind_consensus
 
 __all__ = ["run_powered"]
 

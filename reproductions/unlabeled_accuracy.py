@@ -11,13 +11,23 @@ import argparse
 import sys
 import time
 
-from _show import say, verdict
+from _show import Promise, say, verdict
+from _votes_closing import closing
 from _votes_coverage import run_coverage
+from _votes_data import CONFIRMED, SETTLED
 from _votes_judges import run_judges
 from _votes_nell import run_nell
 from _votes_powered import run_powered
 
+from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
+
+_TABLES = (
+    ("nell", None),
+    ("llm_judges_llmbar", "verdicts_long"),
+    ("llm_judges_judgebench", "judgebench_wide"),
+    *((f"crowd_{name}", "truth") for name in (*SETTLED, *CONFIRMED)),
+)
 
 
 def main() -> int:
@@ -26,15 +36,27 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer datasets, seeds and draws")
     quick: bool = parser.parse_args().quick
     start = time.perf_counter()
-    if quick:
-        say("--quick takes one seed, three small crowds and 20 draws of gold labels.")
-    promises = run_nell(quick=quick)
-    covered, rows = run_coverage(quick=quick)
-    judged, estimator = run_judges()
-    promises += covered + judged + run_powered(estimator, quick=quick)
-    code = verdict(promises)
+    try:
+        for name, table in _TABLES:
+            load_shared(name, table)
+    except MissingDatasetError as error:
+        say(f"The data are not here, so nothing is reproduced: {error}")
+        return 0
+    code = verdict(_run(quick=quick))
     say(f"{time.perf_counter() - start:.0f} s")
     return code
+
+
+def _run(*, quick: bool) -> list[Promise]:
+    """Print every part and return what is promised."""
+    if quick:
+        say("--quick takes one seed, three small crowds and 20 draws of gold labels.")
+    on_nell, deviations = run_nell(quick=quick)
+    on_limits, covered = run_coverage(quick=quick)
+    on_judges, estimator, judged = run_judges()
+    on_labels = run_powered(estimator, quick=quick)
+    say(closing(deviations, covered, judged) + "\n")
+    return on_nell + on_limits + on_judges + on_labels
 
 
 if __name__ == "__main__":

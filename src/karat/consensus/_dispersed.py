@@ -58,7 +58,7 @@ def sweeps_for(problem: Problem, draws: int | None) -> tuple[int, int]:
         return draws, draws
     votes = len(problem.cell) * problem.n_components
     parameters = problem.table.n_voters * problem.table.n_outcomes * problem.n_components
-    kept = int(np.clip(6e7 / (votes + 6 * parameters), 160, 1000))
+    kept = int(np.clip(5e7 / (votes + 6 * parameters), 120, 1000))
     return kept, kept if kept == 1000 else kept // 2
 
 

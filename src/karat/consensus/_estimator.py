@@ -60,7 +60,7 @@ class ErrorEstimator:
         Chains from dispersed starts.
     draws : int, optional
         Draws kept per chain, after as many that are not. By default 1,000, and fewer, at least
-        160, on very large tables of votes.
+        120, on very large tables of votes.
     abstain : {"outcome", "missing"}, default "outcome"
         Whether an abstention (-1) depends on the class, or is as if nobody had asked.
     confidence : float, default 0.95

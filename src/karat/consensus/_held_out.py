@@ -41,10 +41,20 @@ def split_counts(
 
 
 def held_out(
-    models: Sequence[Model], table: VoteTable, *, folds: int, rng: np.random.Generator
+    models: Sequence[Model],
+    table: VoteTable,
+    *,
+    folds: int,
+    rng: np.random.Generator,
+    repeats: int = 1,
 ) -> HeldOut:
-    """Fit each model to all folds but one and predict the votes of that one."""
-    return combine(*held_out_values(models, table, folds=folds, rng=rng))
+    """Fit each model to all folds but one and predict the votes of that one.
+
+    Repeats with other folds are averaged; the standard error stays that of one.
+    """
+    parts = [held_out_values(models, table, folds=folds, rng=rng) for _ in range(repeats)]
+    values, counts = zip(*parts, strict=True)
+    return combine(np.concatenate(values, axis=1), np.concatenate(counts) / repeats)
 
 
 def held_out_values(
