@@ -6,12 +6,14 @@ voter it may copy. The vote table is a list of cells per pattern, so one sweep c
 O(votes in distinct patterns · components), whatever the number of items.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
 from karat._typing import FloatArray, IntArray
 
-__all__ = ["cell_table", "expect", "gibbs", "pattern_log_likelihood"]
+__all__ = ["binomial", "cell_table", "expect", "gibbs", "pattern_log_likelihood"]
 
 _TINY = 1e-12  # no probability is smaller, so that _SCALE_AFTER of them do not underflow
 _SCALE_AFTER = 16
@@ -23,8 +25,40 @@ def _gamma(rng: np.random.Generator, shape: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _binomial(rng: np.random.Generator, n: float, p: float) -> float:
-    return float(rng.binomial(int(n), min(p, 1.0)))
+def binomial(rng: np.random.Generator, n: float, p: float) -> float:
+    """Draw a binomial number at a cost that hardly depends on n.
+
+    By inversion while the mean is small, else by transformed rejection: algorithm BTRS of
+    W. Hörmann, The generation of binomial random variates, J. Stat. Comput. Simul. 46 (1993).
+    """
+    small = min(p, 1 - p)
+    if small <= 0:
+        return n if p > 0.5 else 0.0
+    q, k = 1 - small, 0.0
+    if n * small < 10:
+        chance, u = np.exp(n * np.log1p(-small)), rng.random()
+        while u > chance and k < n:
+            u -= chance
+            k += 1
+            chance *= (n - k + 1) / k * small / q
+    else:
+        spread = np.sqrt(n * small * q)
+        b = 1.15 + 2.53 * spread
+        a = -0.0873 + 0.0248 * b + 0.01 * small
+        alpha, mode = (2.83 + 5.1 / b) * spread, np.floor((n + 1) * small)
+        while True:
+            u, v = rng.random() - 0.5, rng.random()
+            edge = 0.5 - abs(u)
+            k = np.floor((2 * a / edge + b) * u + n * small + 0.5)
+            if edge >= 0.07 and v <= 0.92 - 4.2 / b:
+                break
+            if k < 0 or k > n:
+                continue
+            height = math.lgamma(mode + 1) - math.lgamma(k + 1) + (k - mode) * np.log(small / q)
+            height += math.lgamma(n - mode + 1) - math.lgamma(n - k + 1)
+            if np.log(v * alpha / (a / (edge * edge) + b)) <= height:
+                break
+    return float(n - k if p > 0.5 else k)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -158,7 +192,7 @@ def _allocate(
                 elif left == 1:
                     drawn = 1.0 if rng.random() * mass < share[c] else 0.0
                 else:
-                    drawn = _binomial(rng, left, share[c] / mass)
+                    drawn = binomial(rng, left, share[c] / mass)
                 left -= drawn
                 mass -= share[c]
             logits[c] = drawn
@@ -209,7 +243,7 @@ def _own_votes(
                     if same > 0:
                         chance = copied[j] / (copied[j] + (1 - copied[j]) * theta[j, o, c] + 1e-300)
                         whole = np.floor(same + 1e-9)
-                        taken = _binomial(rng, whole, chance)
+                        taken = binomial(rng, whole, chance)
                         if same - whole > 1e-9 and rng.random() < chance:
                             taken += same - whole
                     own[j, o, c] += apart + same - taken

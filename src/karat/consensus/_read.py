@@ -112,18 +112,33 @@ def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Cast) -> IntArr
         return np.full(cast.n_items, -1)
     if isinstance(y_true, Mapping):
         names = np.arange(cast.n_items) if cast.item_names is None else cast.item_names
-        place = {name: i for i, name in enumerate(names.tolist())}
+        place = _places(cast, names)
         unknown = [item for item in y_true if item not in place]
         if unknown:
             raise LabelError(
                 f"y_true labels the item {shown(unknown[0])}, which has no vote; its keys are "
-                f"items of votes, such as {named(names[:3].tolist())}"
+                f"items of votes, or (domain, item) if domains share items, such as "
+                f"{named(list(place)[:3])}"
             )
         codes = np.full(cast.n_items, -1)
         codes[[place[item] for item in y_true]] = encode_gold(list(y_true.values()), cast.classes)
         return codes
     found = cast.per_item(encode_gold(y_true, cast.classes), "y_true", absent=-1)
     return np.full(cast.n_items, -1) if found is None else found.astype(np.int64)
+
+
+def _places(cast: Cast, names: AnyArray) -> dict[Any, int]:
+    """Return where each item is: by its name, or (domain, name) if domains share names."""
+    listed = names.tolist()
+    if cast.domain_column is None or len(set(listed)) == len(listed):
+        return {name: i for i, name in enumerate(listed)}
+    codes, domains = cast.domain_column
+    of_item = cast.per_item(codes, "domain")
+    assert of_item is not None
+    return {
+        (domains[d].item(), name): i
+        for i, (d, name) in enumerate(zip(of_item, listed, strict=True))
+    }
 
 
 def _domain_codes(domains: Column | None, cast: Cast) -> tuple[IntArray, AnyArray]:
