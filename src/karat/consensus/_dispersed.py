@@ -13,6 +13,8 @@ from karat.consensus._table import VoteTable
 __all__ = ["dispersed_chains", "sweeps_for"]
 
 _NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
+_MANY_VOTES = 50_000  # beyond which a start is not climbed far
+_TINY_COST = 2000  # numbers touched in a sweep; four voters have no more
 _APART = 0.1  # modes whose rates differ by more are two
 
 
@@ -53,13 +55,14 @@ def _modes(draws: Draws) -> list[float]:
 
 
 def sweeps_for(problem: Problem, draws: int | None) -> tuple[int, int]:
-    """Return draws and burn-in per chain: 1,000 each, fewer on tables of very many votes."""
+    """Return draws and burn-in per chain: 1,000 each, fewer on many votes, more on very few."""
     if draws is not None:
         return draws, draws
     votes = len(problem.cell) * problem.n_components
     parameters = problem.table.n_voters * problem.table.n_outcomes * problem.n_components
-    kept = int(np.clip(5e7 / (votes + 6 * parameters), 120, 1000))
-    return kept, kept if kept == 1000 else kept // 2
+    cost = votes + 6 * parameters
+    kept = int(np.clip(5e7 / cost, 100, 1000)) if cost > _TINY_COST else 4000
+    return kept, kept if kept >= 1000 else kept // 2
 
 
 def _starts(problem: Problem, chains: int, rng: np.random.Generator) -> tuple[list[State], int]:
@@ -69,6 +72,7 @@ def _starts(problem: Problem, chains: int, rng: np.random.Generator) -> tuple[li
     the number of those is returned.
     """
     table = problem.table
+    steps = 30 if len(table.voter) < _MANY_VOTES else 10
     starts, level = [], []
     for chain in range(chains):
         weight = _gold_weight(table)
@@ -76,7 +80,7 @@ def _starts(problem: Problem, chains: int, rng: np.random.Generator) -> tuple[li
             random = rng.exponential(size=table.n_voters) ** 2
             weight = random if weight is None else weight * random
         state = starting_state(problem, table.vote_shares(weight))
-        state, value, _ = fit_point(problem, state, max_iter=30, tol=1e-4)
+        state, value, _ = fit_point(problem, state, max_iter=steps, tol=1e-4)
         starts.append(state)
         level.append(float(table.count @ value))
     best = int(np.argmax(level))

@@ -30,6 +30,7 @@ __all__ = ["DomainFit", "Fitted", "Settings", "candidate_models", "fit_domain"]
 
 _LEVELS_NEED = 5  # voters below which easy and hard items cannot be told apart
 _VOTES_NEED = 3.0  # votes per item, likewise
+_ROW_NEEDS = 20  # votes per voter and class below which a row of its own may ask too much
 _MANY_VOTES = 50_000  # beyond which three folds say enough, and luck of the folds says nothing
 _WEIGHT = 0.05  # a model with less stacking weight is clearly worse than the others
 # Standard errors by which difficulty must predict better to speak of hard items. With independent
@@ -178,8 +179,9 @@ def candidate_models(
             found.append(plain)
     if dependence == "difficulty" or (dependence == "auto" and _tells_levels(table)):
         found.append(Model("difficulty", errors, levels=2))
-    if dependence == "auto" and errors == "class-conditional" and table.n_classes > 2:
-        # A row per class may ask too much of a voter's few votes.
+    rows = table.n_voters * table.n_classes
+    few = table.n_classes > 2 and table.votes_cast.sum() < _ROW_NEEDS * rows
+    if dependence == "auto" and errors == "class-conditional" and few:
         found.append(Model("one rate", "symmetric"))
     return found
 

@@ -44,7 +44,7 @@ def fit_point(
     before = -np.inf
     for _ in range(max_iter):
         value, proba = log_likelihood(problem, state)
-        reached = float(count @ value)
+        reached = float(np.einsum("p,p", count, value))  # BLAS would fight over the cores
         if reached - before < tol * items:
             break
         before = reached
@@ -82,7 +82,7 @@ def _update(problem: Problem, proba: FloatArray, state: State) -> State:
         yes, no = taken.sum(axis=(1, 2)), (apart + same - taken).sum(axis=(1, 2))
         copied = (problem.copy_prior[0] + yes) / (problem.copy_prior.sum() + yes + no)
         copied = np.where(problem.parent >= 0, copied, 0.0)
-    weight = problem.weight_prior + table.count @ proba
+    weight = problem.weight_prior + np.einsum("p,pc->c", table.count, proba)
     theta = _symmetric(problem, own) if problem.model.errors == "symmetric" else _rows(problem, own)
     return State(theta, copied, weight / weight.sum())
 

@@ -1,6 +1,7 @@
 """Which model predicts votes it has not seen: no labels needed."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,9 @@ from karat.consensus._model import Model, build_problem
 from karat.consensus._table import VoteTable
 
 __all__ = ["HeldOut", "combine", "held_out", "held_out_values", "split_counts"]
+
+
+_WORTH_THREADS = 20_000  # votes in distinct patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +67,25 @@ def held_out_values(
     """Return, models × patterns held out, log P(votes), and how many items each stands for."""
     table = table.without_gold()
     out, rest = split_counts(table.count, folds, rng)
-    values = np.zeros((len(models), folds, table.n_patterns))
-    for f in range(folds):
-        some = table.with_counts(rest[f])
-        for m, model in enumerate(models):
-            problem = build_problem(_chosen_on(model, some), some)
-            state = starting_state(problem, table.vote_shares())
-            state, _, _ = fit_point(problem, state, max_iter=60, tol=1e-5)
-            values[m, f] = log_likelihood(problem, state)[0]
+    shares = table.vote_shares()
+
+    def predicted(task: tuple[Model, FloatArray]) -> FloatArray:
+        model, count = task
+        some = table.with_counts(count)
+        problem = build_problem(_chosen_on(model, some), some)
+        state = starting_state(problem, shares)
+        state, _, _ = fit_point(problem, state, max_iter=60, tol=1e-5)
+        return log_likelihood(problem, state)[0]
+
+    tasks = [(model, count) for model in models for count in rest]
+    # Threads pay where the compiled loops, which let go of the interpreter, take most of the time.
+    large = len(table.voter) > _WORTH_THREADS
+    if large:
+        with ThreadPoolExecutor() as pool:
+            found = list(pool.map(predicted, tasks))
+    else:
+        found = [predicted(task) for task in tasks]
+    values = np.array(found).reshape(len(models), folds, table.n_patterns)
     seen = out > 0
     return values[:, seen], out[seen]
 
