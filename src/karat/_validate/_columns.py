@@ -9,7 +9,7 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray
 from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, ShapeError
 
-__all__ = ["named", "read_column", "read_columns", "shown"]
+__all__ = ["named", "native_frame", "read_column", "read_columns", "shown"]
 
 # The only dtype kinds that leave this module: boolean, signed, unsigned, float, text.
 _KINDS = "biufU"
@@ -59,7 +59,7 @@ def read_columns(
     The integer ``null`` may stand in a column of text, where it becomes text too. ``each`` says
     what a column stands for, for messages.
     """
-    frame = _native_frame(values, name)
+    frame = native_frame(values, name)
     if frame is not None:
         columns = [
             read_column(series, f"{name} column {str(series.name)!r}", null=null)
@@ -244,7 +244,7 @@ def _narwhals(values: Any, name: str) -> Any:
     return seen if isinstance(seen, nw.Series | nw.DataFrame | nw.LazyFrame) else None
 
 
-def _native_frame(values: Any, name: str) -> Any:
+def native_frame(values: Any, name: str) -> Any:
     """Return a narwhals DataFrame if ``values`` is a frame (a lazy one is collected), else None."""
     seen = _narwhals(values, name)
     if hasattr(seen, "collect"):
@@ -254,7 +254,7 @@ def _native_frame(values: Any, name: str) -> Any:
 
 def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray | None]:
     """Return array and mask of a series, or of the only column of a frame; else (None, None)."""
-    frame = _native_frame(values, name)
+    frame = native_frame(values, name)
     if frame is None:
         series = _narwhals(values, name)
         if series is None:

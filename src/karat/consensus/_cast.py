@@ -16,7 +16,8 @@ from karat._validate import (
     read_column,
     read_columns,
 )
-from karat._validate._columns import named, shown
+from karat._validate._columns import named, native_frame, shown
+from karat.consensus._frames import backend_of, to_frame
 from karat.exceptions import ColumnError, DataError, KaratWarning, LabelError
 from karat.statistics._kernels import distinct_rows
 
@@ -154,14 +155,11 @@ def _cut(votes: Frame, threshold: Any, classes: Column | None) -> tuple[Any, Col
     matrix = np.full((len(columns[0][0]), len(names)), np.nan)
     for j, (values, mask) in enumerate(columns):
         matrix[:, j] = _above(values, mask, limits[j], f"votes column {names[j]!r}")
-    import narwhals as nw
-
-    frame = nw.from_native(votes, pass_through=True)
-    native = getattr(frame, "implementation", None)
-    if native is None:
+    backend = backend_of(votes)
+    if backend is None:
         return matrix, _two(classes)
-    data = {name: matrix[:, j] for j, name in enumerate(names)}
-    return nw.from_dict(data, backend=native).to_native(), _two(classes)
+    data: dict[str, AnyArray | list[Any]] = {name: matrix[:, j] for j, name in enumerate(names)}
+    return to_frame(data, backend), _two(classes)
 
 
 def _two(classes: Column | None) -> Column:
@@ -251,12 +249,8 @@ def read_long(
 
 
 def _named_columns(votes: Frame) -> dict[str, Any] | None:
-    import narwhals as nw
-
-    frame = nw.from_native(votes, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    if not isinstance(frame, nw.DataFrame):
+    frame = native_frame(votes, "votes")
+    if frame is None:
         return None
     return {str(c): frame[c].to_native() for c in frame.columns if isinstance(c, str)}
 

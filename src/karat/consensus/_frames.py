@@ -5,18 +5,15 @@ from typing import Any
 
 from karat._extras import require
 from karat._typing import AnyArray
+from karat._validate._columns import native_frame
 
 __all__ = ["backend_of", "to_frame"]
 
 
 def backend_of(votes: Any) -> Any:
     """Return the dataframe library of what was passed, None for arrays and lists."""
-    import narwhals as nw
-
-    frame = nw.from_native(votes, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    return frame.implementation if isinstance(frame, nw.DataFrame) else None
+    frame = native_frame(votes, "votes")
+    return None if frame is None else frame.implementation
 
 
 def to_frame(columns: dict[str, AnyArray | list[Any]], backend: Any) -> Any:

@@ -29,7 +29,11 @@ def what_is_not_settled(
     """
     reasons = []
     if table.n_voters < 3:
-        reasons.append("two voters cannot tell which of them is wrong")
+        reasons.append(
+            "two voters cannot tell which of them is wrong"
+            if table.n_voters == 2
+            else "one voter alone shows no error"
+        )
     reasons += [
         f"the votes fit as well if {other.name}, which moves the error rates by {other.moved:.2f} "
         "on average"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import check_weights, encode_groups, require_two_classes
+from karat._validate import check_weights, encode_labels, require_two_classes
 from karat._validate._columns import named, shown
 from karat.consensus._cast import Cast, read_long, read_wide
 from karat.consensus._explanations import labelled_errors
@@ -20,6 +20,7 @@ from karat.exceptions import (
     KaratWarning,
     LabelError,
     ShapeError,
+    WeightError,
 )
 from karat.weak._checks import encode_gold, present_gold
 
@@ -145,7 +146,9 @@ def _domain_codes(domains: Column | None, cast: Cast) -> tuple[IntArray, AnyArra
     """Return the domain of each item, and the names."""
     if domains is not None and cast.domain_column is not None:
         raise ColumnError("votes has a column 'domain' and domains= was passed; pass one of them")
-    codes, names = encode_groups(domains)
+    codes, names = None, None
+    if domains is not None:
+        (codes,), names = encode_labels({"domains": domains})
     if cast.domain_column is not None:
         codes, names = cast.domain_column
     if codes is None or names is None:
@@ -188,7 +191,11 @@ def _domain(
             stacklevel=4,
         )
     some, start, voter, outcome, pattern = cast.patterns_of(items, gold)
+    if not len(voter):
+        raise EmptyDataError(f"nobody votes in domain {name!r}; drop its {len(items)} items")
     voters, local = np.unique(voter, return_inverse=True)
+    if weight is not None and not weight[items].sum() > 0:
+        raise WeightError(f"every item of domain {name!r} has weight 0; drop the domain")
     count = np.bincount(
         pattern, weights=None if weight is None else weight[items], minlength=len(start) - 1
     )
