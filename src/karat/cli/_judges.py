@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from karat._frozen import plain
 from karat.cli._files import named_columns, pick_column, pick_columns, read_table
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.exceptions import ColumnError, NotIdentifiedWarning
@@ -69,19 +70,20 @@ def _votes(frame: Any, judge: list[str]) -> tuple[Any, str]:
 def _as_data(estimator: ErrorEstimator) -> dict[str, Any]:
     data = {"summary": estimator.result_.summary(), "result": estimator.result_.to_dict()}
     if estimator.powered_ is not None:
-        data["powered"] = estimator.powered_.to_dict(as_series=False)
+        data["powered"] = plain(estimator.powered_.to_dict(as_series=False))
     return data
 
 
 def _print(estimator: ErrorEstimator, shown: str) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table as RichTable
 
     console, r = Console(), estimator.result_
     console.print(f"votes: {shown}\n{r.summary()}", markup=False)
     table = RichTable("domain", "voter", "error rate", "95 % limits", "settled by the votes")
     for i in range(len(r.mean)):
-        table.add_row(*_row(r, i))
+        table.add_row(*map(escape, _row(r, i)))
     console.print(table)
     for story in r.explanations:
         if not story.identified:

@@ -192,7 +192,7 @@ def _above(values: AnyArray, mask: BoolArray | None, limit: Any, name: str) -> F
     """Return 1 where a probability is at least the limit, 0 below, NaN where there is none."""
     if values.dtype.kind not in "biuf":
         raise ColumnError(f"{name} holds text (first {shown(values[0])}); threshold= cuts numbers")
-    above = (values >= limit).astype(np.float64)
+    above = np.where(values == -1, -1.0, values >= limit)  # -1 still means that it abstains
     return above if mask is None else np.where(mask, np.nan, above)
 
 

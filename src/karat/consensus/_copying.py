@@ -54,7 +54,7 @@ def _search(problem: Problem, state: State) -> IntArray | None:
     wanted = 0.5 * float(chdtri(1, _LEVEL / pairs))  # of a likelihood ratio, by Bonferroni
     while True:
         best = (reached + wanted, parent, state)
-        errors = voter_errors(replace(problem, parent=parent), state)
+        errors = voter_errors(build_problem(replace(problem.model, parent=parent), table), state)
         for i, j in combinations(np.argsort(errors, kind="stable").tolist(), 2):
             if parent[j] < 0 and _root(parent, i) != j:
                 grown = parent.copy()

@@ -132,15 +132,17 @@ class DomainFit:
         )
 
     def prevalence(self, confidence: float) -> FloatArray:
-        """Return the share of each class: mean over the models, and limits that span them."""
+        """Return the share of each class: mean over the models; limits that span all accounts."""
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         parts = []
         for f in self.fitted:
             weights = f.draws.weights.reshape(-1, f.problem.n_components)
             parts.append(class_proba(f.problem, weights))
         mean = sum(f.weight * p.mean(axis=0) for f, p in zip(self.fitted, parts, strict=True))
-        low = np.min([np.quantile(p, tails[0], axis=0) for p in parts], axis=0)
-        high = np.max([np.quantile(p, tails[1], axis=0) for p in parts], axis=0)
+        count = self.table.count
+        told = [count @ e.label_proba / count.sum() for e in self.explanations]
+        low = np.min([*(np.quantile(p, tails[0], axis=0) for p in parts), *told], axis=0)
+        high = np.max([*(np.quantile(p, tails[1], axis=0) for p in parts), *told], axis=0)
         return np.stack([np.asarray(mean), low, high])
 
     def confusions(self) -> FloatArray:

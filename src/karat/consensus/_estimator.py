@@ -27,8 +27,9 @@ from karat.consensus._summaries import (
     summarise,
     voter_agreement,
 )
+from karat.consensus._table import VoteTable
 from karat.consensus.result import Explanations, VoterAgreement
-from karat.exceptions import DataError, NotIdentifiedWarning
+from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
 from karat.weak._checks import check_choice, check_count
 
 __all__ = ["ErrorEstimator"]
@@ -60,7 +61,8 @@ class ErrorEstimator:
         Chains from dispersed starts.
     draws : int, optional
         Draws kept per chain, after as many that are not. By default 1,000; 4,000 for a handful of
-        voters, where they cost nothing, and fewer, at least 100, on very large tables of votes.
+        voters, where they cost nothing; fewer, at least 100 after half as many, on very large
+        tables of votes.
     abstain : {"outcome", "missing"}, default "outcome"
         Whether an abstention (-1) depends on the class, or is as if nobody had asked.
     confidence : float, default 0.95
@@ -86,8 +88,8 @@ class ErrorEstimator:
     diagnostics_ : frame
         By domain: the models and their weights, R-hat, effective draws, and the checks.
     powered_ : frame or None
-        With gold labels: prediction-powered error rates, valid whatever the model, if the labelled
-        items are a random sample of the domain's.
+        With gold labels and no weights: prediction-powered error rates, valid whatever the model,
+        if the labelled items are a random sample of the domain's.
     classes_ : array (k,)
         The classes.
     classifiers_ : tuple of str
@@ -163,7 +165,7 @@ class ErrorEstimator:
             Domain of each row; error rates are estimated domain by domain.
         y_true : column or mapping, optional
             Gold labels, null or -1 where there is none: one value per row, or a mapping from item
-            (row number of a wide table) to label.
+            (row number of a wide table; (domain, item) if domains share items) to label.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         sample_weight : column, optional
@@ -194,7 +196,7 @@ class ErrorEstimator:
         finally:
             progress.close()
         self._votes, self._fits = data, tuple(fits)
-        self._backend, self._rng = backend_of(votes), rng
+        self._backend, self._seed = backend_of(votes), int(rng.integers(2**63))
         self._blind = tuple(
             blind_consensus(fit) if (fit.table.gold >= 0).any() else None for fit in fits
         )
@@ -209,7 +211,7 @@ class ErrorEstimator:
         self.prevalence_ = prevalence_table(self.result_, self._backend)
         self.diagnostics_ = diagnostics_table(data, self._fits, self._backend)
         has_gold = bool((data.gold >= 0).any())
-        self.powered_ = self.powered() if has_gold else None
+        self.powered_ = self.powered() if has_gold and not self._weighted() else None
         self._warn_of_what_is_not_known()
         return self
 
@@ -247,6 +249,11 @@ class ErrorEstimator:
         self._require_fit()
         if not (self._votes.gold >= 0).any():
             raise DataError("there are no gold labels; pass y_true= to fit")
+        if self._weighted():
+            raise DataError(
+                "powered error rates are not defined with sample_weight=; fit without weights, or "
+                "repeat the items"
+            )
         return powered_table(self._votes, self._blind, self.confidence, finite, self._backend)
 
     def label_next(self, n: int = 20, *, domain: str | None = None, how: str = "contested") -> Any:
@@ -274,7 +281,7 @@ class ErrorEstimator:
         check_choice(how, "how", ("contested", "random"))
         domains, items, doubts = [], [], []
         for d, (here, fit) in enumerate(zip(self._votes.domains, self._fits, strict=True)):
-            if domain is not None and here.name != domain:
+            if domain is not None and here.name != str(domain):
                 continue
             open_items = here.items[self._votes.gold[here.items] < 0]
             doubt = doubt_of(fit)[here.pattern[self._votes.gold[here.items] < 0]]
@@ -285,7 +292,7 @@ class ErrorEstimator:
             names = [d.name for d in self._votes.domains]
             raise DataError(f"there is no domain {domain!r}; there are {names}")
         at, doubt = np.concatenate(items), np.concatenate(doubts)
-        noise = self._rng.random(len(at))
+        noise = np.random.default_rng(self._seed).random(len(at))
         order = np.argsort(noise) if how == "random" else np.lexsort((noise, -doubt))
         best = order[:count]
         named = at if self.items_ is None else self.items_[at]
@@ -311,7 +318,8 @@ class ErrorEstimator:
         Explanations
             Error rates under each account, side by side.
         """
-        return self.result_.explanations[self._domain(domain)]
+        d = self._domain(domain)
+        return self.result_.explanations[d]
 
     def agreement(self, domain: str | None = None) -> VoterAgreement:
         """Return how often pairs of voters agree, beside what the best model expects.
@@ -344,6 +352,7 @@ class ErrorEstimator:
         """
         d = self._domain(domain)
         here, fit = self._votes.domains[d], self._fits[d]
+        self._warn_of_two_silences(fit.table)
         members, weights = [], []
         for f in fit.fitted:
             members += [(f.problem.model, state) for state in f.draws.states]
@@ -354,7 +363,7 @@ class ErrorEstimator:
             tuple(members),
             np.array(weights) / sum(weights),
             abstentions=fit.table.n_outcomes > fit.table.n_classes,
-            rng=self._rng.spawn(1)[0],
+            rng=np.random.default_rng(self._seed),
         )
 
     def to_inference_data(self, domain: str | None = None) -> Any:
@@ -376,7 +385,7 @@ class ErrorEstimator:
             warnings.simplefilter("ignore", FutureWarning)  # ArviZ announces its own next version
             arviz: Any = require("arviz", extra="arviz", purpose="inference data")
         here, fit = self._votes.domains[d], self._fits[d]
-        best = max(fit.fitted, key=lambda f: f.weight)
+        best = fit.best
         draws = best.draws
         shape = (*draws.weights.shape[:2], len(self.classes_), best.problem.model.levels)
         return arviz.from_dict(
@@ -426,15 +435,32 @@ class ErrorEstimator:
                 stacklevel=3,
             )
 
+    def _warn_of_two_silences(self, table: VoteTable) -> None:
+        asked = len(table.voter) == table.n_patterns * table.n_voters
+        if table.n_outcomes > table.n_classes and not asked:
+            warnings.warn(
+                "votes hold abstentions (-1) and votes not asked for (null), and a table of weak "
+                "labels cannot tell them apart: the label model takes both for abstentions. Fit "
+                'with abstain="missing" if that is wrong',
+                KaratWarning,
+                stacklevel=3,
+            )
+
     def _domain(self, domain: str | None) -> int:
         self._require_fit()
         names = [d.name for d in self._votes.domains]
         if domain is None and len(names) == 1:
             return 0
+        if domain is not None:
+            domain = str(domain)  # names are text, whatever the column held
         if domain not in names:
             asked = "domain is not given" if domain is None else f"there is no domain {domain!r}"
             raise DataError(f"{asked}; name one of {names}")
         return names.index(domain)
+
+    def _weighted(self) -> bool:
+        weight = self._votes.weight
+        return weight is not None and bool((weight != weight[0]).any())
 
     def _require_fit(self) -> None:
         if not hasattr(self, "result_"):

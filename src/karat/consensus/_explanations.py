@@ -101,7 +101,8 @@ def rival_explanation(problem: Problem, draws: Draws) -> tuple[Explanation, Floa
         known = class_proba(problem, proba)
         labels.append(share * rival_labels(problem, proba) + (1 - share) * known)
         before = labelled_errors(problem.table, known)
-        shifts.append(labelled_errors(problem.table, labels[-1]) - before)
+        moved_by = labelled_errors(problem.table, labels[-1]) - before
+        shifts.append(np.nan_to_num(moved_by))  # a voter that cast no vote is not moved
     moved = [mean_shift(problem.table, shift) for shift in shifts]
     most = int(np.argmax(moved))
     rates = np.clip(draws.rates[most].mean(axis=0) + shifts[most], 0, 1)
@@ -168,7 +169,7 @@ def clustered_explanation(
     share = _largest_share(
         float(told[theirs == table.gold].sum()), float(told[mine == table.gold].sum())
     )
-    rates = mean + share * (labelled_errors(table, proba) - mean)
+    rates = mean + share * np.nan_to_num(labelled_errors(table, proba) - mean)
     return Explanation(
         "voters who copy one another have one vote together",
         rates,

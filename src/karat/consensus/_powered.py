@@ -91,7 +91,8 @@ def powered_rates(
     dense = np.full((table.n_voters, table.n_patterns), -1)
     spoke = table.outcome < table.n_classes
     dense[table.voter[spoke], table.pattern_of_vote[spoke]] = table.outcome[spoke]
-    unlabelled = np.where(table.gold < 0, table.count, 0.0)
+    items = np.bincount(domain.pattern, minlength=table.n_patterns)
+    unlabelled = np.where(table.gold < 0, items, 0)
     answers = []
     for vote in dense:
         cast = vote >= 0

@@ -13,7 +13,8 @@ class Progress:
     """A line on the terminal that is rewritten at most five times a second."""
 
     def __init__(self, wanted: bool, total: int, stream: TextIO | None = None) -> None:
-        self._stream = (stream or sys.stderr) if wanted else None
+        chosen = stream or sys.stderr
+        self._stream = chosen if wanted and chosen.isatty() else None  # nothing into a pipe
         self._total = total
         self._done = 0
         self._sweeps = 0

@@ -136,10 +136,10 @@ def _places(cast: Cast, names: AnyArray) -> dict[Any, int]:
     codes, domains = cast.domain_column
     of_item = cast.per_item(codes, "domain")
     assert of_item is not None
-    return {
-        (domains[d].item(), name): i
-        for i, (d, name) in enumerate(zip(of_item, listed, strict=True))
-    }
+    found: dict[Any, int] = {}
+    for i, (d, name) in enumerate(zip(of_item, listed, strict=True)):
+        found[domains[d].item(), name] = found[str(domains[d]), name] = i
+    return found
 
 
 def _domain_codes(domains: Column | None, cast: Cast) -> tuple[IntArray, AnyArray]:

@@ -174,9 +174,10 @@ def error_table(result: ErrorRates, finite: bool, backend: Any) -> Any:
     k = len(result.classes)
     spoken = np.maximum(result.confusion[:, :, :k].sum(axis=2), 1e-300)
     recall = result.confusion[:, np.arange(k), np.arange(k)] / spoken
-    names = ("specificity", "sensitivity")
+    names = ("specificity", "sensitivity")  # of the smaller label and of the larger
     for c in range(k):
-        columns[names[c] if k == 2 else f"recall_{result.classes[c]}"] = np.array(recall[:, c])
+        larger = int(k == 2 and result.classes[c] > result.classes[1 - c])
+        columns[names[larger] if k == 2 else f"recall_{result.classes[c]}"] = np.array(recall[:, c])
     return to_frame(columns, backend)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
-from karat.exceptions import LengthMismatchError
+from karat.exceptions import DataError, LengthMismatchError
 
 __all__ = ["ErrorRates", "Explanations", "ModelComparison", "VoterAgreement"]
 
@@ -197,14 +197,14 @@ class ErrorRates(Result):
             more = f" and {unknown.size - 4} more" if unknown.size > 4 else ""
             where = "" if len(self.domains) == 1 else f" in {some}{more}"
             parts.append(
-                f"votes alone do not settle the error rates{where}: no ranking there can be "
+                f"Votes alone do not settle the error rates{where}: no ranking there can be "
                 f"trusted, because {' and because '.join(self.reasons[unknown[0]])}"
             )
         known = np.flatnonzero(self.identified)
         parts += [self._best(int(d)) for d in known[:3]]
         if known.size > 3:
-            parts.append(f"and {known.size - 3} more domains are settled")
-        return ". ".join(part[0].upper() + part[1:] for part in parts)
+            parts.append(f"{known.size - 3} more domains are settled")
+        return ". ".join(parts)
 
     def _best(self, d: int) -> str:
         """Return the lowest estimate of a domain, and how many may be as good."""
@@ -236,7 +236,9 @@ class ErrorRates(Result):
         ErrorRates
             The same answer with one domain.
         """
-        d = self.domains.index(domain)
+        if str(domain) not in self.domains:
+            raise DataError(f"there is no domain {domain!r}; name one of {list(self.domains)}")
+        d = self.domains.index(str(domain))
         rows = np.flatnonzero(self.domain == d)
         by_entry = {
             name: getattr(self, name)[rows]
