@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -249,6 +251,7 @@ def test_contradicting_repeats_are_named_and_the_last_counts():
     ErrorEstimator(draws=20, rng=0).fit(same)  # equal repeats say nothing new
 
 
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
 def test_a_tiny_domain_is_named():
     votes = np.tile([[0, 0, 1], [1, 1, 1], [0, 0, 0]], (40, 1))
     domains = ["big"] * 118 + ["tiny"] * 2
@@ -311,3 +314,78 @@ def test_other_mistakes_say_what_to_do():
         ErrorEstimator(rng=0).fit([0, 1, 0])
     with pytest.raises(DataError, match="list of at least one"):
         compare_models(votes, errors="symmetric")
+
+
+# What was once wrong.
+
+
+def test_limits_of_the_prevalence_span_the_accounts():
+    rng = np.random.default_rng(15)
+    y = (rng.random(600) < 0.7).astype(int)
+    fooled = (y == 1) & (rng.random(600) < 0.5)
+    falls = np.where(np.arange(12) < 3, 0.1, 0.85)
+    wrong = rng.random((600, 12)) < np.where(fooled[:, None], falls, 0.05)
+    with pytest.warns(NotIdentifiedWarning):
+        est = ErrorEstimator(draws=200, rng=0).fit(np.where(wrong, 1 - y[:, None], y[:, None]))
+    row = est.prevalence_.set_index("class").loc[1]
+    assert row["lower"] <= y.mean() <= row["upper"]
+
+
+def test_minus_one_abstains_under_a_threshold_too():
+    y, _ = draw(np.random.default_rng(16), n=100)
+    scores = np.repeat(y[:, None] * 0.8 + 0.1, 4, axis=1)
+    scores[:20, 0] = -1
+    est = ErrorEstimator(draws=20, dependence="none", rng=0).fit(scores, threshold=0.5)
+    assert est.result_.votes.tolist() == [80, 100, 100, 100]
+    assert est.result_.mean[0] < 0.1
+
+
+def test_sensitivity_is_that_of_the_larger_label_in_any_order():
+    rng = np.random.default_rng(17)
+    y = rng.integers(0, 2, 600)
+    wrong = rng.random((600, 4)) < np.where(y, 0.4, 0.05)[:, None]
+    votes = np.where(wrong, 1 - y[:, None], y[:, None])
+    options = {"draws": 100, "dependence": "none", "rng": 0}
+    for classes in ([0, 1], [1, 0]):
+        table = ErrorEstimator(**options).fit(votes, classes=classes).error_rates_
+        assert table["sensitivity"].mean() < 0.75 < 0.9 < table["specificity"].mean()
+
+
+def test_powered_rates_refuse_weights_and_ignore_their_scale():
+    y, votes = draw(np.random.default_rng(18), n=200)
+    gold = np.where(np.arange(200) < 50, y, -1)
+    options = {"draws": 20, "dependence": "none", "rng": 0}
+    est = ErrorEstimator(**options).fit(votes, y_true=gold, sample_weight=1.0 + (y == 1))
+    assert est.powered_ is None
+    with pytest.raises(DataError, match="sample_weight="):
+        est.powered()
+    one = ErrorEstimator(**options).fit(votes, y_true=gold).powered(finite=True)
+    two = ErrorEstimator(**options).fit(votes, y_true=gold, sample_weight=np.full(200, 0.5))
+    assert np.abs(two.powered(finite=True)["upper"] - one["upper"]).max() < 0.02
+
+
+def test_a_voter_who_only_abstains_has_limits():
+    _, votes = draw_trick(np.random.default_rng(19))
+    silent = np.column_stack([votes, np.full(len(votes), -1)])
+    with pytest.warns(NotIdentifiedWarning):
+        est = ErrorEstimator(draws=50, rng=0).fit(silent)
+    assert np.isfinite(est.result_.lower).all()
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_votes_that_say_nothing_settle_nothing():
+    assert ErrorEstimator(draws=50, rng=0).fit([[0, 1, 1]]).identified_ == {"all": False}
+
+
+def test_items_to_label_do_not_change_from_call_to_call(simple):
+    est = simple[2]
+    assert est.label_next(10)["item"].tolist() == est.label_next(10)["item"].tolist()
+    assert est.result_.summary().startswith("0 has the lowest")
+
+
+def test_chains_that_have_not_mixed_are_named():
+    _, votes = draw(np.random.default_rng(20), n=500, rates=[0.3, 0.35, 0.4, 0.38])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ErrorEstimator(draws=20, rng=0).fit(votes)
+    assert any("R-hat" in str(w.message) or "settle" in str(w.message) for w in caught)

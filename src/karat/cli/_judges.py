@@ -41,6 +41,9 @@ def run_judges(
     estimator = ErrorEstimator(errors=errors, dependence=dependence, rng=0)  # type: ignore[arg-type]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotIdentifiedWarning)  # the summary says it first
+        warnings.filterwarnings(
+            "ignore", "chains have not mixed"
+        )  # so do the limits, by their width
         estimator.fit(votes, **given)
     result = estimator.result_
     if as_json:

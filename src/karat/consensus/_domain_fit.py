@@ -219,7 +219,7 @@ def fit_domain(
     fitted, explanations = _explain(table, fitted, choice.hard_items)
     best = max(fitted, key=lambda f: f.weight)
     pairs = agreement(best.problem, best.draws.states, shared)
-    return DomainFit(
+    fit = DomainFit(
         table=table,
         fitted=tuple(fitted),
         span=tuple(span),
@@ -229,8 +229,11 @@ def fit_domain(
         bulk=bulk_ess(best.draws.rates),
         tail=tail_ess(best.draws.rates),
         restarted=restarted,
-        reasons=what_is_not_settled(table, explanations, modes, pairs),
+        reasons=(),
     )
+    low, high = fit.interval(settings.confidence)
+    width = float(np.average(high - low, weights=np.maximum(table.votes_cast, 1e-9)))
+    return replace(fit, reasons=what_is_not_settled(table, explanations, modes, pairs, width))
 
 
 class _Choice(NamedTuple):

@@ -34,6 +34,8 @@ from karat.weak._checks import check_choice, check_count
 
 __all__ = ["ErrorEstimator"]
 
+_MIXED = 1.1  # R-hat beyond which the chains do not tell one story
+
 
 class ErrorEstimator:
     r"""How often voters err, from their votes and no labels, or a few.
@@ -423,6 +425,20 @@ class ErrorEstimator:
         )
 
     def _warn_of_what_is_not_known(self) -> None:
+        apart = {
+            d.name: float(np.max(fit.r_hat))
+            for d, fit in zip(self._votes.domains, self._fits, strict=True)
+            if fit.identified and np.max(fit.r_hat) > _MIXED
+        }
+        if apart:
+            worst = max(apart, key=lambda name: apart[name])
+            where = "" if len(self._fits) == 1 else f" in {len(apart)} domains, worst in {worst!r}"
+            warnings.warn(
+                f"chains have not mixed{where} (R-hat {apart[worst]:.2f}): raise draws=, unless "
+                "they sit on modes of their own, which the limits span",
+                KaratWarning,
+                stacklevel=3,
+            )
         unknown = [name for name, known in self.identified_.items() if not known]
         if unknown:
             many = len(self.identified_)

@@ -13,6 +13,7 @@ from karat.consensus._table import VoteTable
 __all__ = ["pairs_off", "what_is_not_settled"]
 
 _SPAN = 0.1  # explanations that move the rates by more than this on average compete
+_WIDE = 0.5  # limits this wide on average say nothing
 _OUTSIDE = 0.05  # share of pairs outside their 99 % interval at which the dependence check fails
 _APART = 0.01  # and by how much a pair has to be off for that
 
@@ -22,10 +23,12 @@ def what_is_not_settled(
     explanations: Sequence[Explanation],
     modes: Sequence[float],
     pairs: Agreement,
+    width: float,
 ) -> tuple[str, ...]:
     """Return the reasons why votes alone do not settle the error rates; none if they do.
 
-    ``modes`` says how far apart chains are that fit as well as each other.
+    ``modes`` says how far apart chains are that fit as well as each other, ``width`` how wide the
+    limits of the rates are on average.
     """
     reasons = []
     if table.n_voters < 3:
@@ -45,6 +48,8 @@ def what_is_not_settled(
             f"chains from other starts fit as well and differ by up to {max(modes):.2f} in an "
             "error rate"
         )
+    if width > _WIDE:
+        reasons.append(f"the limits are {width:.2f} wide on average, which says next to nothing")
     if _dependent(pairs):
         reasons.append(
             f"{100 * pairs_off(pairs):.0f} % of the pairs of voters agree more or less often than "
