@@ -1,5 +1,6 @@
 """How good are they, from their votes alone? Error rates against the hidden truth."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +28,9 @@ def from_votes(models: Models) -> Section:
     """Let two models and four crude readers vote, and estimate how often each errs."""
     votes = _votes(models)
     matrix = np.stack(list(votes.values()), axis=1)
-    estimator = ErrorEstimator(draws=500, rng=0).fit(matrix)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "chains have not mixed")  # said below
+        estimator = ErrorEstimator(draws=500, rng=0).fit(matrix)
     truth = models.y_true == models.classes[1]
     wrong = (matrix != truth[:, None]).mean(axis=0)
     result = replace(estimator.result_.with_truth(wrong), classifiers=tuple(votes))
@@ -40,6 +43,7 @@ def from_votes(models: Models) -> Section:
         assumptions=(
             "Voters are mostly right. They may err together: items come easy and hard, and voters "
             "may copy one another; the limits span every such model that predicts the votes.",
+            "Chains from several starts need not agree; the limits span all they found. "
             "Votes cannot show an error that all voters share. Where another account of the votes "
             "would move the error rates much, identified_ is False and no ranking is given.",
         ),
