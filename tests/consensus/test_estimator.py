@@ -383,9 +383,13 @@ def test_items_to_label_do_not_change_from_call_to_call(simple):
     assert est.result_.summary().startswith("0 has the lowest")
 
 
-def test_chains_that_have_not_mixed_are_named():
-    _, votes = draw(np.random.default_rng(20), n=500, rates=[0.3, 0.35, 0.4, 0.38])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ErrorEstimator(draws=20, rng=0).fit(votes)
-    assert any("R-hat" in str(w.message) or "settle" in str(w.message) for w in caught)
+def test_chains_that_have_not_mixed_are_named(simple, monkeypatch):
+    _, votes, est = simple
+    said = []
+    for limit in (float(est.result_.r_hat.max()) + 0.01, float(est.result_.r_hat.max()) - 0.001):
+        monkeypatch.setattr("karat.consensus._estimator._MIXED", limit)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ErrorEstimator(draws=200, rng=0).fit(votes)
+        said.append(any("chains have not mixed (R-hat" in str(w.message) for w in caught))
+    assert said == [False, True]

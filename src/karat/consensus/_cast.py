@@ -23,8 +23,6 @@ from karat.statistics._kernels import distinct_rows
 
 __all__ = ["Cast", "read_long", "read_wide"]
 
-_LONG = ("item", "classifier", "vote")
-
 
 @dataclass(frozen=True, slots=True)
 class Cast:

@@ -1,6 +1,7 @@
 """From fits of domains to the answers that users see."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ _POWERED = (
 def blind_consensus(fit: DomainFit) -> FloatArray:
     """Return P(class) of every pattern from a consensus that has not seen the gold labels."""
     table = fit.table.without_gold()
-    problem = build_problem(fit.best.problem.model, table)
+    # Who copies whom was found with the labels at hand, so it takes no part.
+    problem = build_problem(replace(fit.best.problem.model, parent=None), table)
     _, _, proba = fit_point(problem, starting_state(problem, table.vote_shares()))
     return class_proba(problem, proba)
 
@@ -67,10 +69,9 @@ def summarise(
     confidence: float,
 ) -> ErrorRates:
     """Put the domains together."""
-    outcomes = max(fit.table.n_outcomes for fit in fits)
     parts: dict[str, list[Any]] = {}
     for d, (domain, fit, unseen) in enumerate(zip(data.domains, fits, blind, strict=True)):
-        entries = _entries(fit, unseen, confidence, outcomes)
+        entries = _entries(fit, unseen, confidence)
         entries |= {"domain": np.full(len(domain.voters), d), "classifier": domain.voters}
         for name, array in entries.items():
             parts.setdefault(name, []).append(array)
@@ -92,9 +93,7 @@ def summarise(
     )
 
 
-def _entries(
-    fit: DomainFit, unseen: FloatArray | None, confidence: float, outcomes: int
-) -> dict[str, Any]:
+def _entries(fit: DomainFit, unseen: FloatArray | None, confidence: float) -> dict[str, Any]:
     """Return the columns of one domain, a value per voter."""
     mean, on_items = fit.mean(), fit.mean(finite=True)
     lower, upper = fit.interval(confidence)
@@ -103,8 +102,6 @@ def _entries(
     moved = np.full(len(mean), np.nan)
     if unseen is not None:
         moved = on_items - labelled_errors(fit.table, unseen)
-    confusion = fit.confusions()
-    missing = outcomes - confusion.shape[2]  # a domain without abstentions, beside one with
     return {
         "votes": fit.table.votes_cast,
         "mean": mean,
@@ -113,7 +110,7 @@ def _entries(
         "finite_mean": on_items,
         "finite_lower": np.minimum(low, on_items),
         "finite_upper": np.maximum(high, on_items),
-        "confusion": np.pad(confusion, ((0, 0), (0, 0), (0, missing))),
+        "confusion": fit.confusions(),
         "gold_votes": fit.table.with_counts(labelled).votes_cast,
         "gold_moved": moved,
         "r_hat": fit.r_hat,

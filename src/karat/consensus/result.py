@@ -152,7 +152,8 @@ class ErrorRates(Result):
     gold_votes : array (r,)
         Votes on items with a gold label.
     gold_moved : array (r,)
-        How far the gold labels moved the estimate; NaN where there are none.
+        How far the errors on these items are from a point fit of the best model that has not seen
+        the gold labels; NaN where there are none.
     r_hat, bulk_ess, tail_ess : array (r,)
         Agreement of the chains and effective numbers of draws.
     confidence : float
