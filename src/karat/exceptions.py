@@ -14,17 +14,24 @@
     │   ├── ColumnError                 a frame where one column was expected, or a wrong column
     │   └── UndefinedHereError          a metric that the data leave undefined
     ├── MetricError (ValueError)        a metric that does not fit the confusion, or its text
+    ├── ElicitationError (ValueError)   a procedure that cannot be run as asked
+    │   ├── AnswerError                 an answer that is none of first, second, tie and skip
+    │   └── TranscriptError             a transcript of another space, procedure or version
     ├── MissingDatasetError (LookupError)      a shared dataset that is not there
     └── MissingExtraError (ImportError)        an optional package that is not installed
 
     KaratWarning (UserWarning)
+    ├── ContradictionWarning            answers of a person that no metric agrees with
     ├── NotIdentifiedWarning            an answer that the data alone do not settle
     └── UndefinedMetricWarning          a ratio with a zero denominator
 """
 
 __all__ = [
+    "AnswerError",
     "ColumnError",
+    "ContradictionWarning",
     "DataError",
+    "ElicitationError",
     "EmptyDataError",
     "KaratError",
     "KaratWarning",
@@ -37,6 +44,7 @@ __all__ = [
     "ProbabilityError",
     "ScoreError",
     "ShapeError",
+    "TranscriptError",
     "UndefinedHereError",
     "UndefinedMetricWarning",
     "WeightError",
@@ -91,6 +99,18 @@ class MetricError(KaratError, ValueError):
     """A metric does not fit what it was applied to, or its description cannot be read."""
 
 
+class ElicitationError(KaratError, ValueError):
+    """An elicitation procedure cannot be run as asked."""
+
+
+class AnswerError(ElicitationError):
+    """An answer is none of first, second, tie and skip, or comes when nothing was asked."""
+
+
+class TranscriptError(ElicitationError):
+    """A transcript belongs to another space, procedure or version, or cannot be read."""
+
+
 class MissingDatasetError(KaratError, LookupError):
     """A shared dataset, or the folder that should hold it, is not there."""
 
@@ -101,6 +121,10 @@ class MissingExtraError(KaratError, ImportError):
 
 class KaratWarning(UserWarning):
     """Base of every warning that karat gives."""
+
+
+class ContradictionWarning(KaratWarning):
+    """The answers of a person contradict each other more than slips explain."""
 
 
 class NotIdentifiedWarning(KaratWarning):

@@ -1,0 +1,54 @@
+"""What should we measure? A metric from answers to "which of these two classifiers is better?".
+
+A space says what classifiers attain, a procedure asks, an oracle (a person, a program, an A/B test)
+answers, and the result is a metric with honest limits.
+"""
+
+from karat.elicit._binary_linear import BinaryLinear
+from karat.elicit._binary_linear_fractional import BinaryLinearFractional
+from karat.elicit._binary_space import BinarySpace
+from karat.elicit._confusion_space import ConfusionSpace
+from karat.elicit._diagonal_linear import DiagonalLinear
+from karat.elicit._diagonal_linear_fractional import DiagonalLinearFractional
+from karat.elicit._diagonal_monotone import DiagonalMonotone
+from karat.elicit._diagonal_space import DiagonalSpace
+from karat.elicit._linear import Linear
+from karat.elicit._linear_fractional import LinearFractional
+from karat.elicit._metric_oracle import MetricOracle
+from karat.elicit._procedure import Procedure
+from karat.elicit._query import Query
+from karat.elicit._randomized_classifier import RandomizedClassifier
+from karat.elicit._rate_space import RateSpace
+from karat.elicit._space import Space
+from karat.elicit._transcript import Transcript, load_transcript
+from karat.elicit.result import (
+    AgreementHistory,
+    AskedQuestions,
+    ElicitationResult,
+    WeightInterval,
+)
+
+__all__ = [
+    "AgreementHistory",
+    "AskedQuestions",
+    "BinaryLinear",
+    "BinaryLinearFractional",
+    "BinarySpace",
+    "ConfusionSpace",
+    "DiagonalLinear",
+    "DiagonalLinearFractional",
+    "DiagonalMonotone",
+    "DiagonalSpace",
+    "ElicitationResult",
+    "Linear",
+    "LinearFractional",
+    "MetricOracle",
+    "Procedure",
+    "Query",
+    "RandomizedClassifier",
+    "RateSpace",
+    "Space",
+    "Transcript",
+    "WeightInterval",
+    "load_transcript",
+]

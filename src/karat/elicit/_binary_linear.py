@@ -1,0 +1,95 @@
+"""Two classes: what true positives are worth in true negatives."""
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit._binary_space import BinarySpace
+from karat.elicit._families import Family, Linear
+from karat.elicit._procedure import Procedure
+from karat.elicit._query import Query
+from karat.elicit._sphere import Brackets, Steps, halving, unimodal
+
+__all__ = ["BinaryLinear"]
+
+
+class BinaryLinear(Procedure):
+    """Elicits ``cos θ · TP + sin θ · TN`` (seed 001, section 3.4.1).
+
+    ``bisection`` asks one question a halving: the two ends of a chord of the boundary that the
+    middle direction values alike. ``thesis`` is Algorithm 3.1, four questions a halving. ``tol`` is
+    the width of θ in radians, 0.02 by default.
+
+    Parameters are those of every procedure; see `Procedure`.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import BinarySpace, MetricOracle
+    >>> from karat.metrics import cost_matrix
+    >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
+    >>> doctor = MetricOracle(cost_matrix([[0, 1], [4, 0]]))
+    >>> result = BinaryLinear(space, strategy="bisection").run(doctor)
+    >>> result.n_queries, round(result.ratios[0].estimate, 1)
+    (7, 4.0)
+    """
+
+    spaces = (BinarySpace,)
+    default_tol = 0.02
+    space: BinarySpace
+
+    def _family(self, flipped: bool) -> Family:
+        return Linear(self.space, flipped=flipped)
+
+    def _first_brackets(self) -> Brackets:
+        if self.strategy == "thesis":
+            return Brackets.of(0.0, np.pi / 2, 1)
+        low, high = self.space.frontier.reach
+        return Brackets.of(low, high, 1)
+
+    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+        return np.column_stack([np.cos(angles[:, 0]), np.sin(angles[:, 0])])
+
+    def _thesis(self) -> Steps:
+        def query(s: float, t: float) -> Query:
+            return Query(self.space.at_angle(s), self.space.at_angle(t))
+
+        yield from unimodal(self._brackets, 0, self.tol, query)
+
+    def _bisection(self) -> Steps:
+        def ask(angle: float) -> Query | None:
+            chord = self.space.frontier.chord(np.array([np.cos(angle), np.sin(angle)]))
+            if chord is None:
+                return None
+            # Whoever has the greater angle cares more for true negatives.
+            return Query(
+                self.space.confusion_of(chord.toward_j), self.space.confusion_of(chord.toward_i)
+            )
+
+        yield from halving(self._brackets, 0, self.tol, ask)
+
+    def _unidentified(self) -> str | None:
+        return flat_ends(self.space, self._brackets, self.space.frontier.reach, self.strategy)
+
+
+def flat_ends(
+    space: BinarySpace, brackets: Brackets, reach: tuple[float, float], strategy: str
+) -> str | None:
+    """Say which trade-offs lead to the same classifier, if the answers went there."""
+    if strategy == "active":
+        return None
+    low, high = reach
+    negative, positive = space.classes
+    at = float(brackets.middle[0])
+    near = max(brackets.width(0), 1e-9)
+    if at - near <= low and low > 1e-3:
+        return (
+            f"all trade-offs where a missed {positive} costs more than {1 / np.tan(low):.3g} false "
+            f"ones lead to predicting {positive} for everything: they cannot be told apart here"
+        )
+    if at + near >= high and high < np.pi / 2 - 1e-3:
+        return (
+            f"all trade-offs where a missed {positive} costs less than {1 / np.tan(high):.3g} "
+            f"false ones lead to predicting {negative} for everything: they cannot be told apart "
+            "here"
+        )
+    return None

@@ -1,0 +1,73 @@
+"""Any number of classes: every kind of error."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.elicit._space import Space
+
+__all__ = ["ConfusionSpace", "off_diagonal"]
+
+
+def off_diagonal(k: int) -> tuple[IntArray, IntArray]:
+    """Return rows and columns of the off-diagonal entries, row by row."""
+    rows, columns = np.nonzero(~np.eye(k, dtype=bool))
+    return rows, columns
+
+
+class ConfusionSpace(Space):
+    """What classifiers attain off the diagonal of the confusion (seed 001, section 4.2.2).
+
+    The ``k² − k`` coordinates are ``P(Y=i, Ŷ=j)``, row by row: every kind of error.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> space = ConfusionSpace.from_density(LogisticLaw([1, 3, 5]).proba, n_points=2001)
+    >>> round(space.radius, 3)
+    0.005
+    """
+
+    kind: ClassVar[str] = "confusion"
+    sign: ClassVar[int] = -1
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates: ``k² − k``."""
+        return self.n_classes * (self.n_classes - 1)
+
+    @property
+    def top(self) -> FloatArray:
+        """The prior of the true class of each error."""
+        return np.asarray(self.prior[off_diagonal(self.n_classes)[0]])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each coordinate is, in words."""
+        return tuple(
+            f"{self.classes[i]} taken for {self.classes[j]}"
+            for i, j in zip(*off_diagonal(self.n_classes), strict=True)
+        )
+
+    def coordinates(self, confusions: FloatArray) -> FloatArray:
+        """Return the off-diagonal entries of confusions, row by row."""
+        rows, columns = off_diagonal(self.n_classes)
+        return np.asarray(confusions[..., rows, columns])
+
+    def confusion(self, points: FloatArray) -> FloatArray:
+        """Return the confusions with the given errors."""
+        k = self.n_classes
+        rows, columns = off_diagonal(k)
+        tables = np.zeros((*points.shape[:-1], k, k))
+        tables[..., rows, columns] = points
+        tables[..., range(k), range(k)] = self.prior - tables.sum(axis=-1)
+        return tables
+
+    def weights(self, directions: FloatArray) -> FloatArray:
+        """Return the gains (losses if negative) of each error."""
+        k = self.n_classes
+        rows, columns = off_diagonal(k)
+        gains = np.zeros((*directions.shape[:-1], k, k))
+        gains[..., rows, columns] = directions
+        return gains

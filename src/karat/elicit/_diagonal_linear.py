@@ -1,0 +1,186 @@
+"""Any number of classes: what being right about each class is worth."""
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit._diagonal_space import DiagonalSpace
+from karat.elicit._families import Family, Linear
+from karat.elicit._procedure import Procedure
+from karat.elicit._query import Query
+from karat.elicit._sphere import Brackets, Steps, halving, unimodal
+
+__all__ = ["DiagonalLinear", "face_searches"]
+
+
+_MUCH_HEAVIER = 3.0
+
+
+class DiagonalLinear(Procedure):
+    """Elicits ``Σ a_i · P(Y=i, Ŷ=i)`` with ``Σ a_i = 1`` (seed 001, section 4.3.1).
+
+    A pair of classes is compared by classifiers that predict only these two. ``bisection`` asks
+    about chords of that face, always where a weight is least known, and measures every class
+    against one that its first answers show to be heavy. ``thesis`` is Algorithm 4.1: against the
+    first class, four questions a halving. ``tol`` is the width of ``m = a_ref/(a_ref + a_i)`` and
+    the effect of it on any weight, 0.01 by default.
+
+    Parameters are those of every procedure; see `Procedure`.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import DiagonalSpace, MetricOracle
+    >>> from karat.metrics import weighted_accuracy
+    >>> space = DiagonalSpace.from_density(LogisticLaw([1, 3, 5]).proba)
+    >>> proc = DiagonalLinear(space, strategy="bisection")
+    >>> result = proc.run(MetricOracle(weighted_accuracy([0.21, 0.59, 0.2])))
+    >>> result.metric.weights.diagonal().round(1)
+    array([0.2, 0.6, 0.2])
+    """
+
+    spaces = (DiagonalSpace,)
+    least_classes = 3
+    space: DiagonalSpace
+
+    def _family(self, flipped: bool) -> Family:
+        return Linear(self.space, norm=1, flipped=flipped)
+
+    def _others(self, reference: int) -> list[int]:
+        return [c for c in range(self.space.dim) if c != reference]
+
+    def _first_brackets(self) -> Brackets:
+        n = self.space.dim - 1
+        brackets = Brackets.of(0.0, 1.0, n, (0.0, 1.0))
+        if self.strategy != "thesis":
+            for at, other in enumerate(self._others(0)):
+                brackets.low[at], brackets.high[at] = self._reach(0, other)
+        return brackets
+
+    def _reach(self, i: int, j: int) -> tuple[float, float]:
+        """Return the least and greatest ``m = a_i/(a_i + a_j)`` that the face can tell apart."""
+        low, high = self.space.face(i, j).reach
+        return float(1.0 / (1.0 + np.tan(high))), float(1.0 / (1.0 + np.tan(low)))
+
+    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+        m = np.clip(angles, 1e-9, 1.0 - 1e-9)
+        weights = np.ones((len(m), self.space.dim))
+        weights[:, self._others(reference)] = (1.0 - m) / m
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _thesis(self) -> Steps:
+        yield from face_searches(self.space, self._brackets, self.tol)
+
+    def _bisection(self) -> Steps:
+        brackets = self._brackets
+        # As many questions as halving every bracket to tol takes, each where it tells most.
+        halvings = np.ceil(np.log2(np.maximum((brackets.high - brackets.low) / self.tol, 1.0)))
+        for at in range(len(brackets.low)):
+            yield from self._halve(at)
+        self._refer_to_the_heaviest()
+        silent: set[int] = set()
+        for _ in range(int(halvings.sum()) - len(brackets.low)):
+            effect = np.array([self._effect(at) for at in range(len(brackets.low))])
+            effect[list(silent)] = 0.0
+            at = int(np.argmax(effect))
+            if effect[at] <= self.tol:
+                return
+            before = brackets.width(at)
+            yield from self._halve(at)
+            if brackets.width(at) == before:  # skipped: no question about this pair helps
+                silent.add(at)
+
+    def _halve(self, at: int) -> Steps:
+        """Halve one bracket by one question (and others in its place if it is skipped)."""
+        reference = self._brackets.reference
+        other = self._others(reference)[at]
+        face = self.space.face(reference, other)
+
+        def ask(m: float) -> Query | None:
+            chord = face.chord(np.array([m, 1.0 - m]))
+            if chord is None:
+                return None
+            pair = (chord.toward_i, chord.toward_j)  # i is the reference, with weight m
+            first, second = (self.space.face_confusion(reference, other, p) for p in pair)
+            return Query(first, second)
+
+        yield from halving(self._brackets, at, self._brackets.width(at) * 0.9, ask)
+
+    def _effect(self, at: int) -> float:
+        """Return how much any weight can still change with one bracket."""
+        ends = np.repeat(self._brackets.middle[None], 2, axis=0)
+        ends[:, at] = self._brackets.low[at], self._brackets.high[at]
+        weights = self._parameters(ends, self._brackets.reference)
+        return float(np.abs(np.diff(weights, axis=0)).max())
+
+    def _refer_to_the_heaviest(self) -> None:
+        """Measure against the class that looks heaviest: against a light one, errors blow up.
+
+        Only where the faces of the heavy class reach all that is still possible: a ratio that the
+        face of one pair can tell may be out of reach on another's.
+        """
+        brackets, old = self._brackets, self._brackets.reference
+        ratio = (1.0 - brackets.middle) / brackets.middle
+        new = self._others(old)[int(np.argmax(ratio))]
+        if ratio.max() <= _MUCH_HEAVIER:
+            return
+        with np.errstate(divide="ignore"):
+            least = (1.0 - brackets.open_high) / brackets.open_high
+            most = (1.0 - brackets.open_low) / brackets.open_low
+        ratios = dict(zip(self._others(old), zip(least, most, strict=True), strict=True))
+        ratios[old] = (1.0, 1.0)
+        implied = []
+        for other in self._others(new):
+            low = 1.0 / (1.0 + np.divide(ratios[other][1], ratios[new][0]))
+            high = 1.0 / (1.0 + np.divide(ratios[other][0], ratios[new][1]))
+            reach = self._reach(new, other)
+            if not (reach[0] <= low and high <= reach[1]):
+                return
+            implied.append((low, high))
+        brackets.low[:], brackets.high[:] = np.transpose(implied)
+        brackets.told[:] = 1.0
+        brackets.reference = new
+
+    def _unidentified(self) -> str | None:
+        if self.strategy == "active":
+            return None
+        reference = self._brackets.reference
+        flat = [
+            f"{self.space.classes[reference]} and {self.space.classes[other]}"
+            for at, other in enumerate(self._others(reference))
+            if self._at_the_end(at, self._reach(reference, other))
+        ]
+        if not flat:
+            return None
+        return (
+            f"the weights of {'; of '.join(flat)} cannot be told apart beyond what this data "
+            "reaches: one class of the pair is then always predicted, whatever the weights. Only "
+            "a limit of their ratio is known"
+        )
+
+    def _at_the_end(self, at: int, reach: tuple[float, float]) -> bool:
+        # A bracket that still holds the end of what can be told apart may reach beyond it.
+        low, high = self._brackets.low[at], self._brackets.high[at]
+        return bool(low <= reach[0] > 1e-3 or high >= reach[1] < 1 - 1e-3)
+
+
+def face_searches(space: DiagonalSpace, brackets: Brackets, tol: float, *, start: int = 0) -> Steps:
+    """Search the best point of each face (first class, i), as Algorithm 4.1 prints it.
+
+    ``start`` chooses the brackets; with ``start`` above 0 the lower boundary is searched
+    (Algorithm 4.3), whose points are those of the negative weights.
+    """
+    for i in range(1, space.dim):
+
+        def table(m: float, i: int = i) -> FloatArray:
+            ratio = (1.0 - m) / m if m > 0 else np.inf
+            confusion = space.face_confusion(0, i, space.face(0, i).at_threshold(ratio))
+            if start == 0:
+                return confusion
+            swapped_classes = confusion.copy()  # the lower boundary predicts the other class
+            swapped_classes[:, [0, i]] = confusion[:, [i, 0]]
+            return swapped_classes
+
+        def query(s: float, t: float, i: int = i) -> Query:
+            return Query(table(s, i), table(t, i))
+
+        yield from unimodal(brackets, start + i - 1, tol, query)

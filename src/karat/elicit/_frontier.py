@@ -1,0 +1,148 @@
+"""Classifiers that choose between two classes: the curve of what they can gain.
+
+Items are sorted by ``proba_i / proba_j``; a threshold predicts i above it and j below. In the plane
+of (right about i, right about j) the thresholds run from (0, ζ_j), where all is predicted j, to
+(ζ_i, 0). Their concave hull is what randomised classifiers attain (seed 001, Proposition 3.2 and
+Definition 4.5); turning it by 180° gives the lower boundary.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.elicit._population import Population
+
+__all__ = ["Chord", "Frontier", "Point"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A classifier on the frontier: what it gains, and the mass it predicts i for."""
+
+    gain: FloatArray
+    predicted: FloatArray
+    thresholds: tuple[float, float]
+    share: float  # of the first threshold; the rest goes to the second
+
+
+@dataclass(frozen=True, slots=True)
+class Chord:
+    """Two points of the frontier that one direction values alike."""
+
+    toward_j: Point
+    toward_i: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """The thresholds between classes i and j, from all j to all i."""
+
+    ratios: FloatArray  # (v,), of each group of items, falling
+    gains: FloatArray  # (v+1, 2)
+    predicted: FloatArray  # (v+1, k): mass of each class that is predicted i
+    hull: IntArray  # positions of the vertices of the upper hull, rising
+
+    @classmethod
+    def of(cls, population: Population, i: int, j: int) -> "Frontier":
+        """Sort the items by how much they speak for i and not for j."""
+        with np.errstate(divide="ignore"):
+            log_ratio = np.log(population.proba[:, i]) - np.log(population.proba[:, j])
+        ratios, group = np.unique(-np.round(log_ratio, 12), return_inverse=True)
+        k = population.mass.shape[1]
+        masses = np.column_stack(
+            [np.bincount(group.ravel(), population.mass[:, c], len(ratios)) for c in range(k)]
+        )
+        predicted = np.vstack([np.zeros(k), masses.cumsum(axis=0)])
+        gains = np.column_stack([predicted[:, i], predicted[-1, j] - predicted[:, j]])
+        return cls(np.exp(-ratios), gains, predicted, _upper_hull(gains))
+
+    @property
+    def total(self) -> FloatArray:
+        """``(ζ_i, ζ_j)``."""
+        return np.array([self.gains[-1, 0], self.gains[0, 1]])
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The least and greatest angle ``atan2(weight_j, weight_i)`` that can be told apart.
+
+        Beyond them one class is always predicted, whatever the weights.
+        """
+        edges = np.diff(self.gains[self.hull], axis=0)  # (more of i, less of j)
+        angles = np.arctan2(edges[:, 0], -edges[:, 1])  # the edge's normal
+        return float(angles[-1]), float(angles[0])
+
+    def at_threshold(self, ratio: float) -> Point:
+        """Predict i where ``proba_i / proba_j`` is at least ``ratio`` (Propositions 3.1 and 4.2)."""
+        position = int(np.searchsorted(-self.ratios, -ratio, side="right"))
+        return self._vertex(position)
+
+    def best(self, direction: FloatArray) -> Point:
+        """Return the vertex of the hull that gains most in a direction."""
+        values = self.gains[self.hull] @ direction
+        return self._vertex(int(self.hull[int(np.argmax(values))]))
+
+    def chord(self, direction: FloatArray) -> Chord | None:
+        """Return the widest chord that ``direction`` values alike, or None if there is none.
+
+        Who prefers its end toward i has a greater weight on i than ``direction``: one question
+        halves what is known of a linear metric.
+        """
+        points = self.gains[self.hull]
+        values = points @ direction
+        peak = int(np.argmax(values))
+        if peak in (0, len(values) - 1):
+            return None
+        if values[0] >= values[-1]:
+            after = peak + int(np.flatnonzero(values[peak:] >= values[0])[-1])
+            if after == len(values) - 1:
+                return Chord(self._vertex(int(self.hull[0])), self._vertex(int(self.hull[-1])))
+            return Chord(self._vertex(int(self.hull[0])), self._between(after, values, values[0]))
+        before = int(np.flatnonzero(values[: peak + 1] >= values[-1])[0])
+        return Chord(
+            self._between(before - 1, values, values[-1]), self._vertex(int(self.hull[-1]))
+        )
+
+    def _between(self, edge: int, values: FloatArray, value: float) -> Point:
+        """Return the point of an edge of the hull where ``values`` takes a given value."""
+        a, b = int(self.hull[edge]), int(self.hull[edge + 1])
+        share = (value - values[edge + 1]) / (values[edge] - values[edge + 1])
+        share = float(np.clip(share, 0.0, 1.0))
+        return Point(
+            share * self.gains[a] + (1 - share) * self.gains[b],
+            share * self.predicted[a] + (1 - share) * self.predicted[b],
+            (self._threshold(a), self._threshold(b)),
+            share,
+        )
+
+    def _vertex(self, position: int) -> Point:
+        at = self._threshold(position)
+        return Point(self.gains[position], self.predicted[position], (at, at), 1.0)
+
+    def _threshold(self, position: int) -> float:
+        """Return the ratio from which i is predicted so that ``position`` groups are.
+
+        It lies between two groups, so that rounding cannot move an item across it.
+        """
+        if position == 0:
+            return np.inf
+        if position == len(self.ratios):
+            return 0.0
+        below, above = self.ratios[position], self.ratios[position - 1]
+        if not np.isfinite(above):
+            return float(2.0 * below + 1.0)
+        return float(np.sqrt(below * above) if below > 0 else above / 2)
+
+
+def _upper_hull(points: FloatArray) -> IntArray:
+    """Return the vertices of the concave hull of points sorted along the first axis."""
+    kept: list[int] = []
+    for n, (x, y) in enumerate(points):
+        while len(kept) >= 2:
+            (x0, y0), (x1, y1) = points[kept[-2]], points[kept[-1]]
+            # Drop the last vertex unless the curve turns right at it.
+            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) < -1e-18:
+                break
+            kept.pop()
+        kept.append(n)
+    return np.array(kept)

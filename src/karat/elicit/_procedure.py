@@ -1,0 +1,394 @@
+"""Ask and tell: what every procedure can do, whatever it elicits."""
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat._validate import check_number
+from karat.elicit._active import N_PARTICLES, Belief, Judge, Pairs, SpherePairs, active_search
+from karat.elicit._families import Family
+from karat.elicit._particles import Cloud
+from karat.elicit._query import Query, check_answer
+from karat.elicit._space import Space
+from karat.elicit._sphere import Brackets, Steps, swapped
+from karat.elicit._summaries import Known, build_result, projected
+from karat.elicit._transcript import Transcript, load_transcript
+from karat.elicit.result import AgreementHistory, ElicitationResult
+from karat.exceptions import AnswerError, ElicitationError, TranscriptError
+
+__all__ = ["Procedure"]
+
+STRATEGIES = ("active", "bisection", "thesis")
+ORIENTATIONS = ("increasing", "decreasing", "ask")
+PAIRS = ("attainable", "sphere")
+_DRAWS = 1000  # metrics drawn from what brackets leave open
+
+
+class Procedure:
+    """Elicits a metric by asking which of two classifiers is better.
+
+    ``ask`` returns the next query (None when nothing is left to ask), ``tell`` takes the answer,
+    ``undo`` takes it back, ``run`` does both with an oracle, and ``result`` says what is known so
+    far, at any time. The same answers lead to the same questions: ``resume`` goes on from a
+    transcript.
+
+    Parameters
+    ----------
+    space : Space
+        What classifiers attain: the pairs that may be asked about.
+    strategy : {"active", "bisection", "thesis"}, default "active"
+        ``active`` keeps a posterior that allows for slips and ties, asks about pairs that
+        classifiers attain, and stops at the predicted agreement. ``bisection`` needs the fewest
+        questions of someone who never slips. ``thesis`` is the algorithm of seed 001 as printed.
+    tol : float, optional
+        Width at which ``bisection`` and ``thesis`` stop halving.
+    agreement : float, default 0.95
+        Predicted agreement on random pairs at which ``active`` stops.
+    max_queries : int, optional
+        Greatest number of questions; by default as many as the strategy needs, and 20 plus 10 for
+        each parameter for ``active``.
+    rng : int or generator, optional
+        Seed of ``active``; kept in the transcript.
+    orientation : {"increasing", "decreasing", "ask"}, default "increasing"
+        Whether being right more often is good. ``ask`` spends one question on it (Appendix A.4).
+    pairs : {"attainable", "sphere"}, default "attainable"
+        What ``active`` asks about: pairs of classifiers that are best for some metric, which
+        people can tell apart, or opposite points of the ball inside the feasible set, which reach
+        any precision but differ too little for people.
+    """
+
+    spaces: ClassVar[tuple[type[Space], ...]]
+    least_classes: ClassVar[int] = 2
+    default_tol: ClassVar[float] = 0.01
+    curved: ClassVar[bool] = False  # whether questions inside the feasible set tell more
+
+    _answers: list[str]
+    _queries: list[Query]
+    _trail: list[Brackets]
+    _steps: Steps
+    _pending: Query | None
+    _belief: Belief | None
+    _result: ElicitationResult | None
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        strategy: str = "active",
+        tol: float | None = None,
+        agreement: float = 0.95,
+        max_queries: int | None = None,
+        rng: int | np.random.Generator | None = None,
+        orientation: str = "increasing",
+        pairs: str = "attainable",
+    ) -> None:
+        self.space = self._checked_space(space)
+        self.strategy = _choice(strategy, "strategy", STRATEGIES)
+        self.orientation = _choice(orientation, "orientation", ORIENTATIONS)
+        self.pairs = _choice(pairs, "pairs", PAIRS)
+        self.tol = self.default_tol if tol is None else check_number(tol, "tol", at_least=1e-9)
+        self.agreement = check_number(agreement, "agreement", at_least=0.5, at_most=1.0)
+        if max_queries is not None:
+            check_number(max_queries, "max_queries", at_least=1)
+        self.max_queries = None if max_queries is None else int(max_queries)
+        self.seed = _seed(rng)
+        self._restart()
+
+    # --- what a procedure defines
+
+    @abstractmethod
+    def _family(self, flipped: bool) -> Family:
+        """Return the family of metrics that is elicited."""
+
+    @abstractmethod
+    def _thesis(self) -> Steps:
+        """Ask as the algorithm of the thesis does, narrowing ``self._brackets``."""
+
+    @abstractmethod
+    def _bisection(self) -> Steps:
+        """Ask one question for each halving, narrowing ``self._brackets``."""
+
+    @abstractmethod
+    def _first_brackets(self) -> Brackets:
+        """Return what is known of the angles before anything is asked."""
+
+    @abstractmethod
+    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+        """Return the parameters (n, size) of the family for angles (n, brackets)."""
+
+    def _estimate(self) -> FloatArray:
+        """Return the parameters that the brackets point at."""
+        return np.asarray(
+            self._parameters(self._brackets.middle[None], self._brackets.reference)[0]
+        )
+
+    def _unidentified(self) -> str | None:
+        """Say which trade-offs the space cannot tell apart, if the answers lead there."""
+        return None
+
+    # --- asking
+
+    def ask(self) -> Query | None:
+        """Return the question to be answered, or None when there is nothing left to ask."""
+        return self._pending
+
+    def tell(self, answer: str) -> None:
+        """Take the answer to the question that ``ask`` returned.
+
+        Parameters
+        ----------
+        answer : {"first", "second", "tie", "skip"}
+            Which side is better. A skip is not counted against either.
+        """
+        if self._pending is None:
+            raise AnswerError("nothing was asked: ask() returned None, so the procedure is done")
+        checked = check_answer(answer)
+        self._queries.append(self._pending)
+        self._answers.append(checked)
+        try:
+            self._pending = self._steps.send(checked)
+        except StopIteration:
+            self._pending = None
+        self._trail.append(copy.deepcopy(self._brackets))
+        if self.max_queries is not None and len(self._answers) >= self.max_queries:
+            self._pending = None
+        self._result = None
+
+    def undo(self, n: int = 1) -> None:
+        """Take back the last answers; the question is asked again.
+
+        Parameters
+        ----------
+        n : int, default 1
+            How many.
+        """
+        if not 1 <= n <= len(self._answers):
+            raise AnswerError(f"{n} answers cannot be taken back: {len(self._answers)} were given")
+        answers = self._answers[:-n]
+        self._restart()
+        for answer in answers:
+            self.tell(answer)
+
+    def run(self, oracle: Callable[[Query], str]) -> ElicitationResult:
+        """Ask an oracle until nothing is left to ask, and return the result.
+
+        Parameters
+        ----------
+        oracle : callable
+            Maps a `Query` to an answer, such as a `MetricOracle` or a `TerminalOracle`.
+        """
+        while (query := self.ask()) is not None:
+            self.tell(oracle(query))
+        return self.result
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers given so far."""
+        return tuple(self._answers)
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to ask."""
+        return self._pending is None
+
+    # --- what is known
+
+    @property
+    def result(self) -> ElicitationResult:
+        """What the answers so far say of the metric."""
+        if self._result is None:
+            self._result = build_result(self, self._known())
+        return self._result
+
+    def forecast(self, extra: int = 10, *, n_people: int = 8) -> AgreementHistory:
+        """Return the agreement so far and what more answers are expected to bring.
+
+        People are drawn from the posterior and asked on; the mean of what their answers would lead
+        to is the forecast. Only for ``strategy="active"``.
+
+        Parameters
+        ----------
+        extra : int, default 10
+            How many more answers.
+        n_people : int, default 8
+            How many people to draw.
+        """
+        if self._belief is None:
+            raise ElicitationError(
+                f"strategy={self.strategy!r} keeps no posterior to look ahead from; use 'active'"
+            )
+        return projected(self.result.progress, self._belief, extra, n_people, self.seed)
+
+    @property
+    def transcript(self) -> Transcript:
+        """The questions and answers so far, from which ``resume`` goes on."""
+        return Transcript(
+            procedure=type(self).__name__,
+            options={
+                "strategy": self.strategy,
+                "tol": self.tol,
+                "agreement": self.agreement,
+                "max_queries": self.max_queries,
+                "orientation": self.orientation,
+                "pairs": self.pairs,
+                "rng": self.seed,
+            },
+            space=_described(self.space),
+            answers=tuple(self._answers),
+            queries=tuple((q.first.tolist(), q.second.tolist()) for q in self._queries),
+        )
+
+    @classmethod
+    def resume(cls, space: Space, transcript: Any) -> Self:
+        """Build the procedure as it was when a transcript was written.
+
+        Parameters
+        ----------
+        space : Space
+            The space of the transcript.
+        transcript : Transcript, dict, JSON text or file
+            What ``procedure.transcript`` gave.
+        """
+        saved = load_transcript(transcript)
+        if saved.procedure != cls.__name__:
+            raise TranscriptError(
+                f"the transcript is of {saved.procedure} and not of {cls.__name__}; call "
+                f"{saved.procedure}.resume"
+            )
+        _check_same_space(saved.space, _described(space))
+        try:
+            procedure = cls(space, **saved.options)
+        except TypeError as error:
+            raise TranscriptError(f"the transcript's options do not fit: {error}") from error
+        for number, (answer, (first, second)) in enumerate(
+            zip(saved.answers, saved.queries, strict=True), start=1
+        ):
+            query = procedure.ask()
+            if query is None or not _same_question(query, first, second):
+                raise TranscriptError(
+                    f"answer {number} of the transcript was given to another question than this "
+                    "space leads to; pass the data that the transcript was made with"
+                )
+            procedure.tell(answer)
+        return procedure
+
+    # --- inside
+
+    def _restart(self) -> None:
+        self._answers, self._queries, self._trail = [], [], []
+        self._flipped = self.orientation == "decreasing"
+        self._belief = None
+        self._brackets = self._first_brackets()
+        self._result = None
+        self._steps = self._all_steps()
+        self._pending = next(self._steps, None)
+
+    def _all_steps(self) -> Steps:
+        """Ask for the orientation if need be, then search."""
+        if self.orientation == "ask":
+            right = self.space.sign * np.ones(self.space.dim)
+            answer = yield Query(self.space.boundary(right), self.space.boundary(-right))
+            self._flipped = answer == "second"
+        search = {"active": self._active, "bisection": self._bisection, "thesis": self._thesis}
+        steps = search[self.strategy]()
+        yield from swapped(steps) if self._flipped else steps
+
+    def _active(self) -> Steps:
+        rng = np.random.default_rng(self.seed)
+        family, judge = self._family(self._flipped), Judge.of(self.space, rng)
+        some = np.abs(rng.normal(size=(100, family.size)))
+        blind = 0.1 * judge.typical_margin(family, some)
+        self._belief = Belief(Cloud.prior(family, N_PARTICLES, blind, rng), judge)
+        asker = (
+            Pairs.of(self.space, rng, inside=self.curved)
+            if self.pairs == "attainable"
+            else SpherePairs(self.space, rng)
+        )
+        most = self.max_queries or 20 + 10 * family.size
+        yield from active_search(self._belief, asker, agreement=self.agreement, max_queries=most)
+
+    def _known(self) -> Known:
+        """Return the metrics that are still possible, whatever the strategy."""
+        family = self._family(self._flipped)
+        if self._belief is not None:
+            cloud = self._belief.cloud
+            return Known(family, cloud.parameters, cloud.shares, self._belief.estimate)
+        rng = np.random.default_rng(self.seed)
+        low, high = self._brackets.open_low, self._brackets.open_high
+        angles = rng.uniform(low, high, size=(_DRAWS, len(low)))
+        return Known(
+            family,
+            self._parameters(angles, self._brackets.reference),
+            np.full(_DRAWS, 1.0 / _DRAWS),
+            self._estimate(),
+        )
+
+    def _checked_space(self, space: Any) -> Space:
+        wanted = " or ".join(kind.__name__ for kind in self.spaces)
+        if not isinstance(space, self.spaces):
+            raise ElicitationError(
+                f"{type(self).__name__} needs a {wanted} and was given "
+                f"{type(space).__name__ if not isinstance(space, Space) else repr(space)}"
+            )
+        if space.n_classes < self.least_classes:
+            raise ElicitationError(
+                f"{type(self).__name__} is for {self.least_classes} classes or more and the space "
+                f"has {space.n_classes}; use BinaryLinear or BinaryLinearFractional with a "
+                "BinarySpace"
+            )
+        return space
+
+    def __repr__(self) -> str:
+        state = "done" if self.finished else "going on"
+        return (
+            f"<{type(self).__name__}: strategy={self.strategy!r}, {len(self._answers)} answers, "
+            f"{state}>"
+        )
+
+
+def _choice(value: Any, name: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise ElicitationError(
+            f"{name} is {value!r}; expected one of {', '.join(map(repr, known))}"
+        )
+    return str(value)
+
+
+def _seed(rng: Any) -> int:
+    """Return a seed that the transcript can keep."""
+    if rng is None:
+        return int(np.random.SeedSequence().entropy) % 2**63  # type: ignore[arg-type]
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    return int(check_number(rng, "rng", at_least=0))
+
+
+def _described(space: Space) -> dict[str, Any]:
+    return {
+        "kind": space.kind,
+        "classes": space.classes.tolist(),
+        "fingerprint": space.fingerprint,
+    }
+
+
+def _check_same_space(saved: dict[str, Any], given: dict[str, Any]) -> None:
+    for what in ("kind", "classes"):
+        if saved.get(what) != given[what]:
+            raise TranscriptError(
+                f"the transcript's space has {what} {saved.get(what)!r} and this one "
+                f"{given[what]!r}; pass the space that it was made with"
+            )
+    if saved.get("fingerprint") != given["fingerprint"]:
+        raise TranscriptError(
+            "the transcript belongs to another space (other data, or the same in another state); "
+            "pass the space that it was made with"
+        )
+
+
+def _same_question(query: Query, first: Any, second: Any) -> bool:
+    sides = ((query.first, np.asarray(first)), (query.second, np.asarray(second)))
+    return all(a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-9) for a, b in sides)

@@ -1,0 +1,415 @@
+"""What classifiers can attain: the set of confusions that may be asked about."""
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from karat._frozen import frozen_array
+from karat._typing import AnyArray, Column, FloatArray, Frame
+from karat._validate import (
+    check_classes,
+    check_finite_matrix,
+    check_number,
+    check_probabilities,
+    check_rng,
+    check_same_length,
+    check_weights,
+    encode_labels,
+    require_two_classes,
+)
+from karat.elicit._mixtures import Extremes, farthest, mixture_of
+from karat.elicit._population import Population, compressed
+from karat.elicit._randomized_classifier import RandomizedClassifier
+from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
+from karat.metrics import LinearFractionalMetric, LinearMetric
+
+__all__ = ["Space"]
+
+# How many random classifiers the feasible set is first described by; programs add more.
+_FIRST_EXTREMES = 400
+
+
+class Space:
+    """A set of confusions that classifiers attain, in coordinates that a metric weighs.
+
+    Attributes
+    ----------
+    classes : array (k,)
+        The class labels, in the order of the confusions.
+    prior : array (k,)
+        ``P(Y=i)``.
+    dim : int
+        Number of coordinates.
+    sign : int
+        1 if a coordinate is the probability of being right (more is better), -1 if of an error.
+    top : array (dim,)
+        The greatest value of each coordinate.
+    center : array (dim,)
+        The coordinates of the classifier that guesses each class with equal probability.
+    """
+
+    kind: ClassVar[str]
+    sign: ClassVar[int]
+
+    def __init__(self, population: Population, classes: AnyArray) -> None:
+        self.population = compressed(population)
+        self.classes = frozen_array(classes)
+        self.prior = np.asarray(frozen_array(population.prior))
+
+    # --- where a space comes from
+
+    @classmethod
+    def from_proba(
+        cls,
+        y_true: Column,
+        proba: Frame,
+        *,
+        classes: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """Build the space from a sample: decisions by the probabilities, counts of the labels.
+
+        Parameters
+        ----------
+        y_true : column (n,)
+            True labels.
+        proba : matrix (n, k)
+            Estimated class probabilities, best from data that the model was not fitted to.
+        classes : column (k,), optional
+            The classes in the order of the columns; by default those found, sorted.
+        sample_weight : column (n,), optional
+            Weights of at least 0.
+        """
+        (codes,), order = encode_labels({"y_true": y_true}, classes)
+        require_two_classes(order, "y_true")
+        checked = check_probabilities(proba, "proba", classes=order)
+        return cls(_sample(codes, checked, sample_weight, order), order)
+
+    @classmethod
+    def from_calibrated(
+        cls,
+        proba: Frame,
+        *,
+        classes: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """Build the space from probabilities that are taken at their word: no labels needed.
+
+        Parameters
+        ----------
+        proba : matrix (n, k)
+            ``P(Y=i | item)`` of each item, from a calibrated model or a law.
+        classes : column (k,), optional
+            The classes in the order of the columns; by default 0..k-1.
+        sample_weight : column (n,), optional
+            Weights of at least 0.
+        """
+        order = None if classes is None else check_classes(classes)
+        checked = check_probabilities(proba, "proba", classes=order)
+        weight = check_weights(sample_weight)
+        weight = np.ones(len(checked)) if weight is None else weight
+        check_same_length(proba=checked, sample_weight=weight)
+        order = np.arange(checked.shape[1]) if order is None else order
+        _refuse_constant(checked)
+        return cls(Population(checked, checked * (weight / weight.sum())[:, None]), order)
+
+    @classmethod
+    def from_density(
+        cls,
+        proba: Callable[[FloatArray], Any],
+        *,
+        low: float = -1.0,
+        high: float = 1.0,
+        density: Callable[[FloatArray], Any] | None = None,
+        n_points: int = 20_001,
+        classes: Column | None = None,
+    ) -> Self:
+        """Build the space from a law of one feature that is known exactly.
+
+        Parameters
+        ----------
+        proba : callable
+            Maps an array of x to ``P(Y=i | x)``, shape (n, k), or to ``P(Y=1 | x)``, shape (n,).
+        low, high : float
+            Ends of the interval on which x lives.
+        density : callable, optional
+            Density of x up to a constant; uniform by default.
+        n_points : int, default 20001
+            Number of cells of equal width into which the interval is cut.
+        classes : column (k,), optional
+            Names of the classes; by default 0..k-1.
+        """
+        start, end = check_number(low, "low"), check_number(high, "high")
+        if start >= end:
+            raise DataError(f"low is {start:g} and high {end:g}; expected low below high")
+        x = start + (end - start) * (np.arange(n_points) + 0.5) / n_points
+        values = np.asarray(proba(x), dtype=float)
+        if values.ndim == 1:
+            values = np.column_stack([1.0 - values, values])
+        checked = check_probabilities(values, "proba(x)")
+        weight = np.ones(n_points) if density is None else np.asarray(density(x), dtype=float)
+        if weight.shape != x.shape or not (weight >= 0).all() or weight.sum() <= 0:
+            raise DataError("density(x) must be one number of at least 0 per x, not all 0")
+        k = checked.shape[1]
+        order = np.arange(k) if classes is None else check_classes(classes)
+        if len(order) != k:
+            raise LabelError(f"classes names {len(order)} classes and proba(x) has {k} columns")
+        return cls(Population(checked, checked * (weight / weight.sum())[:, None]), order)
+
+    def smoothed(self) -> Self:
+        """Return the space of the fitted law in place of the sample (seed 001, guideline G1).
+
+        A logistic regression of the labels on the log-probabilities replaces the labels, so that
+        the boundary has no steps: small differences between queries are then not chance.
+        """
+        from sklearn.linear_model import LogisticRegression
+
+        population = self.population
+        k = len(self.classes)
+        logits = np.log(np.clip(population.proba, 1e-12, None))
+        features = logits[:, 1:] - logits[:, :1]
+        rows = np.repeat(np.arange(len(features)), k)
+        labels = np.tile(np.arange(k), len(features))
+        weights = population.mass.ravel() * len(features)
+        seen = weights > 0
+        model = LogisticRegression(C=1e4, max_iter=1000)
+        model.fit(features[rows[seen]], labels[seen], sample_weight=weights[seen])
+        fitted = model.predict_proba(features)
+        mass = fitted * population.mass.sum(axis=1, keepdims=True)
+        return type(self)(Population(fitted, mass), self.classes)
+
+    # --- coordinates
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Number of coordinates."""
+
+    @property
+    @abstractmethod
+    def top(self) -> FloatArray:
+        """The greatest value of each coordinate."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What each coordinate is, in words."""
+
+    def trade_off(self, i: int, j: int) -> str:
+        """Return what the ratio of two weights compares, in words."""
+        return f"{self.names[i]} against {self.names[j]}"
+
+    @abstractmethod
+    def coordinates(self, confusions: FloatArray) -> FloatArray:
+        """Return the coordinates (..., dim) of confusions (..., k, k)."""
+
+    @abstractmethod
+    def confusion(self, points: FloatArray) -> FloatArray:
+        """Return confusions (..., k, k) with the given coordinates (..., dim)."""
+
+    @abstractmethod
+    def weights(self, directions: FloatArray) -> FloatArray:
+        """Return the gains (..., k, k) whose expectation is ``⟨direction, coordinates⟩``."""
+
+    @property
+    def center(self) -> FloatArray:
+        """The coordinates of guessing each class with equal probability."""
+        guess = np.repeat(self.prior[:, None], self.n_classes, axis=1) / self.n_classes
+        return self.coordinates(guess)
+
+    # --- the feasible set
+
+    def boundary(self, direction: Any) -> FloatArray:
+        """Return the confusion of the best classifier for ``⟨direction, coordinates⟩``.
+
+        Parameters
+        ----------
+        direction : array (dim,) or (b, dim)
+            What one unit of each coordinate is worth.
+        """
+        rows = check_finite_matrix(direction, "direction")
+        if rows.shape[-1:] != (self.dim,) or rows.ndim > 2:
+            raise ShapeError(
+                f"direction has shape {rows.shape}; expected ({self.dim},): {', '.join(self.names)}"
+            )
+        tables = self._extreme(np.atleast_2d(rows))
+        return np.asarray(tables[0] if rows.ndim == 1 else tables)
+
+    def _extreme(self, directions: FloatArray) -> FloatArray:
+        return self.population.optimal(self.weights(directions))
+
+    def _extreme_points(self, directions: FloatArray) -> FloatArray:
+        return self.coordinates(self._extreme(directions))
+
+    @cached_property
+    def _extremes(self) -> Extremes:
+        """Extreme points to start programs from; the same for every copy of the space."""
+        rng = np.random.default_rng(0)
+        directions = np.vstack(
+            [
+                np.eye(self.dim),
+                -np.eye(self.dim),
+                rng.normal(size=(_FIRST_EXTREMES, self.dim)),
+            ]
+        )
+        return Extremes(directions, self._extreme_points(directions))
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of a ball around the center inside the feasible set (Algorithm B.1).
+
+        ``(Σ_j ℓ_j⁻²)^(−1/2)`` with ℓ_j the way to the boundary along coordinate j, the shorter of
+        both senses. It is small: 0.005 for the laws of seed 001, section 4.6.1.
+        """
+        known = self._extremes.copy()
+        ways = np.array(
+            [
+                min(
+                    farthest(self.center, side * axis, known, self._extreme_points)
+                    for side in (1.0, -1.0)
+                )
+                for axis in np.eye(self.dim)
+            ]
+        )
+        if ways.min() <= 1e-12:
+            stuck = ", ".join(np.array(self.names)[ways <= 1e-12])
+            raise ElicitationError(
+                f"no classifier changes one coordinate alone ({stuck}): the probabilities hardly "
+                "vary in some direction. Use strategy='active', which asks about pairs that "
+                "classifiers attain"
+            )
+        return float(np.sum(ways**-2.0) ** -0.5)
+
+    def contains(self, point: Any, *, tol: float = 1e-9) -> bool:
+        """Whether some randomised classifier attains the coordinates.
+
+        Parameters
+        ----------
+        point : array (dim,)
+            The coordinates.
+        tol : float
+            Sum of absolute differences that still counts as attained.
+        """
+        target = self._checked_point(point)
+        return mixture_of(target, self._extremes.copy(), self._extreme_points, tol).missing <= tol
+
+    def classifier(self, point: Any) -> RandomizedClassifier:
+        """Return a randomised classifier that attains a point, or comes nearest to it.
+
+        Parameters
+        ----------
+        point : array (dim,) or (k, k)
+            Coordinates, or a confusion such as ``query.first``.
+        """
+        target = self._checked_point(point)
+        mixture = mixture_of(target, self._extremes.copy(), self._extreme_points)
+        return RandomizedClassifier(
+            weights=self.weights(mixture.directions),
+            shares=mixture.shares,
+            classes=self.classes,
+            missing=0.0 if mixture.missing < 1e-9 else mixture.missing,
+        )
+
+    def _checked_point(self, point: Any) -> FloatArray:
+        array = check_finite_matrix(point, "point")
+        if array.shape == (self.n_classes, self.n_classes):
+            return self.coordinates(array)
+        if array.shape != (self.dim,):
+            raise ShapeError(
+                f"point has shape {array.shape}; expected ({self.dim},) coordinates or a "
+                f"{self.n_classes}×{self.n_classes} confusion"
+            )
+        return array
+
+    def sample(self, n: int, *, rng: int | np.random.Generator | None = None) -> FloatArray:
+        """Draw confusions (n, k, k) of classifiers that are best for random linear metrics.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        rng : int or generator, optional
+            Randomness of the draws.
+        """
+        return self._extreme(self.sign * _spread(n, self.dim, check_rng(rng)))
+
+    # --- metrics
+
+    def linear_metric(self, weights: FloatArray) -> LinearMetric:
+        """Return the metric that gives each coordinate a weight of at least 0 (or costs it)."""
+        return LinearMetric(self.weights(self.sign * weights))
+
+    def ratio_metric(self, good: FloatArray, bad: FloatArray) -> LinearFractionalMetric:
+        """Return ``N / (N + M)`` with ``N = ⟨good, c⟩`` and ``M = ⟨bad, top − c⟩``.
+
+        For errors (sign -1) it is ``-N / (N + M)``. Every linear-fractional metric that meets
+        Assumption 3.2 (or 4.3, 4.4) ranks classifiers like one of these.
+        """
+        k = self.n_classes
+        numerator = self.weights(good)
+        # M = ⟨bad, top⟩ − ⟨bad, c⟩, and confusions sum to 1
+        denominator = numerator - self.weights(bad) + float(bad @ self.top) * np.ones((k, k))
+        return LinearFractionalMetric(self.sign * numerator, denominator)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that differs between spaces, to recognise a transcript's own."""
+        digest = hashlib.sha256()
+        digest.update(f"{self.kind} {self.classes.tolist()}".encode())
+        digest.update(np.round(self._extremes_seen, 9).tobytes())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def _extremes_seen(self) -> FloatArray:
+        directions = np.random.default_rng(1).normal(size=(16, self.dim))
+        return self._extreme_points(directions) + 0.0  # no negative zero
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.n_classes} classes, {self.dim} coordinates, "
+            f"{len(self.population.proba):,} cells>"
+        )
+
+
+def _sample(
+    codes: AnyArray, proba: FloatArray, sample_weight: Column | None, order: AnyArray
+) -> Population:
+    """Return the population of a labelled sample."""
+    weight = check_weights(sample_weight)
+    check_same_length(y_true=codes, proba=proba)
+    if weight is None:
+        weight = np.ones(len(codes))
+    check_same_length(y_true=codes, sample_weight=weight)
+    mass = np.zeros(proba.shape)
+    mass[np.arange(len(codes)), codes] = weight / weight.sum()
+    absent = np.flatnonzero(mass.sum(axis=0) == 0)
+    if absent.size:
+        raise LabelError(
+            f"no item with weight has the class {order[absent[0]]!r}; a trade-off with a class "
+            "that does not occur cannot be asked about"
+        )
+    _refuse_constant(proba)
+    return Population(proba, mass)
+
+
+def _refuse_constant(proba: FloatArray) -> None:
+    if np.ptp(proba, axis=0).max() < 1e-12:
+        raise DataError(
+            "proba is the same for every item, so classifiers differ by chance alone and there is "
+            "no trade-off to ask about; pass the probabilities of a model that separates the "
+            "classes"
+        )
+
+
+def _spread(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    """Draw positive weights over several orders of magnitude."""
+    return np.asarray(np.abs(rng.normal(size=(n, dim))) ** 2 * 10 ** rng.uniform(-1, 1, (n, dim)))

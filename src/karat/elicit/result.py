@@ -1,0 +1,239 @@
+"""What was learned of a metric, and how."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from karat._frozen import Frozen
+from karat._result import Result
+from karat._typing import FloatArray
+from karat.elicit._transcript import Transcript
+from karat.exceptions import ElicitationError
+from karat.metrics import Metric
+
+__all__ = ["AgreementHistory", "AskedQuestions", "ElicitationResult", "WeightInterval"]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WeightInterval(Frozen):
+    """A weight or a ratio of weights, with the limits that hold it with 95 % probability.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words.
+    estimate, lower, upper : float
+        The value of the elicited metric and its limits; upper is infinite where the answers do
+        not bound a ratio.
+    """
+
+    name: str
+    estimate: float
+    lower: float
+    upper: float
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_short(self.estimate)} ({_short(self.lower)}–{_short(self.upper)})"
+
+
+def _short(value: float) -> str:
+    return "∞" if np.isinf(value) else f"{value:.3g}"
+
+
+def weighted_limits(values: FloatArray, shares: FloatArray) -> tuple[float, float]:
+    """Return the equal-tailed limits of weighted draws."""
+    order = np.argsort(values)
+    reached = np.cumsum(shares[order])
+    tail = (1.0 - CONFIDENCE) / 2
+    at = np.searchsorted(reached, [tail, 1.0 - tail]).clip(0, len(values) - 1)
+    low, high = values[order][at]
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AgreementHistory(Result):
+    """The predicted agreement after each answer, and what more answers are expected to bring.
+
+    Attributes
+    ----------
+    n_queries : array
+        Number of answers, from 0.
+    agreement : array
+        Predicted agreement of the metric with the person on random pairs.
+    expected_n_queries, expected_agreement : array
+        The same for answers to come; empty unless asked for by ``procedure.forecast()``.
+    target : float
+        The agreement at which the procedure stops; NaN if it stops by another rule.
+    """
+
+    n_queries: FloatArray
+    agreement: FloatArray
+    expected_n_queries: FloatArray = field(default_factory=lambda: np.empty(0))
+    expected_agreement: FloatArray = field(default_factory=lambda: np.empty(0))
+    target: float = float("nan")
+
+    def summary(self) -> str:
+        """Return how the agreement rose, in one sentence."""
+        text = (
+            f"After {self.n_queries[-1]:.0f} answers the metric is expected to agree with the "
+            f"person on {self.agreement[-1]:.1%} of random pairs ({self.agreement[0]:.1%} before)"
+        )
+        if len(self.expected_agreement):
+            text += (
+                f"; {self.expected_n_queries[-1] - self.n_queries[-1]:.0f} more answers would "
+                f"bring {self.expected_agreement[-1]:.1%}"
+            )
+        return text + "."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AskedQuestions(Result):
+    """The pairs that were asked about, among what classifiers attain.
+
+    Attributes
+    ----------
+    first, second : array (n, dim)
+        Coordinates of both sides of each question.
+    answers : tuple of str
+        The answers.
+    names : tuple of str
+        What each coordinate is, in words.
+    boundary : array (points, dim)
+        Classifiers that are best for some trade-off.
+    best : array (dim,)
+        The classifier that is best for the elicited metric; NaN if there is none on the boundary.
+    """
+
+    first: FloatArray
+    second: FloatArray
+    answers: tuple[str, ...]
+    names: tuple[str, ...]
+    boundary: FloatArray
+    best: FloatArray
+
+    def summary(self) -> str:
+        """Return what was asked, in one sentence."""
+        said = {answer: self.answers.count(answer) for answer in dict.fromkeys(self.answers)}
+        if not said:
+            return "Nothing has been asked yet."
+        apart = np.median(np.linalg.norm(self.first - self.second, axis=1))
+        counts = ", ".join(f"{count} {answer}" for answer, count in said.items())
+        return f"{len(self.answers)} questions ({counts}); the two sides differ by {apart:.3g}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ElicitationResult(Result):
+    """The metric that a person's answers amount to.
+
+    Attributes
+    ----------
+    metric : Metric
+        The elicited metric: score with it, optimise it, save it.
+    intervals : tuple of WeightInterval
+        Each weight with its limits.
+    ratios : tuple of WeightInterval
+        Each weight relative to the greatest one, with its limits.
+    n_queries : int
+        Number of questions answered.
+    agreement : float
+        Predicted share of random pairs on which the metric and the person agree, slips aside.
+    next_agreement : float
+        The same after one more answer, in expectation; NaN where the strategy does not say.
+    finished : bool
+        Whether the procedure has asked all it wanted to.
+    transcript : Transcript
+        The questions and answers; ``resume`` goes on from it.
+    procedure, strategy : str
+        How it was found.
+    lapse : WeightInterval or None
+        How often the person slips; None for strategies that assume it never happens.
+    contradictions : tuple of int
+        Numbers of the questions (from 1) whose answers the metric does not explain.
+    effective_particles, acceptance : float
+        Health of the posterior: the effective number of particles, and how many of the last moves
+        were accepted; NaN for strategies without particles.
+    draws : array (n, weights)
+        Metrics that fit the answers, drawn from the posterior or evenly from what is left.
+    progress : AgreementHistory
+        Agreement against questions.
+    questions : AskedQuestions
+        What was asked.
+    """
+
+    metric: Metric
+    intervals: tuple[WeightInterval, ...]
+    ratios: tuple[WeightInterval, ...]
+    n_queries: int
+    agreement: float
+    next_agreement: float
+    finished: bool
+    transcript: Transcript
+    procedure: str
+    strategy: str
+    lapse: WeightInterval | None
+    contradictions: tuple[int, ...]
+    effective_particles: float
+    acceptance: float
+    draws: FloatArray
+    progress: AgreementHistory
+    questions: AskedQuestions
+
+    def ratio(self, of: str, to: str) -> WeightInterval:
+        """Return how much greater one weight is than another, with its limits.
+
+        Parameters
+        ----------
+        of, to : str
+            Names of two weights, as in ``intervals``.
+        """
+        names = [interval.name for interval in self.intervals]
+        for name in (of, to):
+            if name not in names:
+                raise ElicitationError(f"there is no weight {name!r}; expected one of {names}")
+        i, j = names.index(of), names.index(to)
+        name = f"{of} against {to}"
+        return ratio_interval(name, self.intervals[i], self.intervals[j], self.draws[:, [i, j]])
+
+    def summary(self) -> str:
+        """Return what was learned, in one sentence."""
+        state = "" if self.finished else " so far"
+        text = (
+            f"{self.n_queries} answers{state}: the metric is expected to agree with the person on "
+            f"{self.agreement:.1%} of pairs"
+        )
+        if self.ratios:
+            text += f"; {self.ratios[0]}"
+        if self.contradictions:
+            n = len(self.contradictions)
+            text += f"; {n} answer{'s' * (n > 1)} contradict{'s' * (n == 1)} the rest"
+        return text + "."
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = [
+            (w.name, f"{_short(w.estimate)} ({_short(w.lower)} to {_short(w.upper)})")
+            for w in self.intervals
+        ]
+        if self.lapse is not None:
+            slip = self.lapse
+            rows.append((slip.name, f"{slip.estimate:.0%} ({slip.lower:.0%} to {slip.upper:.0%})"))
+        if np.isfinite(self.next_agreement):
+            rows.append(("agreement after one more answer", f"{self.next_agreement:.1%}"))
+        return rows
+
+
+def ratio_interval(
+    name: str, of: WeightInterval, to: WeightInterval, draws: FloatArray
+) -> WeightInterval:
+    """Return the ratio of two weights and its limits from draws (n, 2) of equal share."""
+    ratios = safe_ratio(np.abs(draws[:, 0]), np.abs(draws[:, 1]))
+    low, high = weighted_limits(ratios, np.full(len(ratios), 1.0 / len(ratios)))
+    estimate = safe_ratio(np.array([abs(of.estimate)]), np.array([abs(to.estimate)]))[0]
+    return WeightInterval(name=name, estimate=float(estimate), lower=low, upper=high)
+
+
+def safe_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Divide, with infinity over zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(below > 0, above / below, np.inf))
