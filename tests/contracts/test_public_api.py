@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, consensus, weak
+from karat import bounds, consensus, elicit, weak
 from karat._result import Result
-from karat.metrics import Metric
+from karat.metrics import Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 
 PACKAGES = [name for name in karat.__all__ if name != "__version__"]
@@ -111,7 +111,22 @@ def consensus_of():
     return consensus.ErrorEstimator(draws=20, rng=0).fit(MANY)
 
 
+def elicited(costs=4):
+    space = elicit.BinarySpace.from_scores([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
+    person = elicit.MetricOracle(cost_matrix([[0, 1], [costs, 0]]))
+    return space, elicit.BinaryLinear(space, max_queries=4, rng=0).run(person)
+
+
+def people_of():
+    space, result = elicited()
+    return elicit.shared_metric(space, [result, elicited(1)[1]], rng=0)
+
+
 EXAMPLES = {
+    "ElicitationResult": lambda: elicited()[1],
+    "AgreementHistory": lambda: elicited()[1].progress,
+    "AskedQuestions": lambda: elicited()[1].questions,
+    "SharedMetric": people_of,
     "PerformanceBounds": lambda: bounds.performance_bounds(
         *BOUND, groups=["a", "b", "a"], y_true=[0, 1, 0], **OPTIONS
     ),

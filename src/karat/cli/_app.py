@@ -125,3 +125,47 @@ def judges(
         file, judge=judge or [], label=label, group=group, threshold=threshold, errors=errors,
         dependence=dependence, output=output, as_json=as_json,
     )  # fmt: skip
+
+
+@app.command()
+def elicit(
+    file: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row per item.")],
+    label: Annotated[str, typer.Option(help="Column of true labels.")],
+    score: Annotated[
+        str | None, typer.Option(help="Column of scores of the positive class.")
+    ] = None,
+    prob: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of a class's probability; repeat, in the order of the labels."),
+    ] = None,
+    family: Annotated[
+        str, typer.Option(help="linear, ratio, diagonal, diagonal-ratio or monotone.")
+    ] = "linear",
+    strategy: Annotated[str, typer.Option(help="active, bisection or thesis.")] = "active",
+    agreement: Annotated[
+        float, typer.Option(help="Predicted agreement at which to stop asking.")
+    ] = 0.95,
+    max_queries: Annotated[int | None, typer.Option(help="Greatest number of questions.")] = None,
+    smooth: Annotated[
+        bool, typer.Option(help="Ask about the fitted law, which has no steps of chance.")
+    ] = True,
+    transcript: Annotated[
+        Path | None,
+        typer.Option(help="Save every answer here; goes on from it if it is there."),
+    ] = None,
+    save_metric: Annotated[
+        Path | None, typer.Option(help="Write the metric here, as JSON.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write an HTML report here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Find out what should be measured, by asking which of two classifiers is better."""
+    from karat.cli._elicit import run_elicit
+
+    run_elicit(
+        file, label=label, score=score, prob=prob or [], family=family, strategy=strategy,
+        agreement=agreement, max_queries=max_queries, smooth=smooth, transcript=transcript,
+        save_metric=save_metric, output=output, as_json=as_json,
+    )  # fmt: skip

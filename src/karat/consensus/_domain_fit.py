@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karat._convergence import bulk_ess, split_r_hat, tail_ess
 from karat._typing import FloatArray
 from karat.consensus._agreement import Agreement, SharedVotes, agreement, full_rows, shared_votes
-from karat.consensus._convergence import bulk_ess, split_r_hat, tail_ess
 from karat.consensus._copying import copying_forest
 from karat.consensus._dispersed import dispersed_chains
 from karat.consensus._em import fit_point, starting_state

@@ -19,7 +19,9 @@ from karat.elicit._procedure import Procedure
 from karat.elicit._query import Query
 from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._rate_space import RateSpace
+from karat.elicit._shared_metric import SharedMetric, shared_metric
 from karat.elicit._space import Space
+from karat.elicit._terminal_oracle import TerminalOracle
 from karat.elicit._transcript import Transcript, load_transcript
 from karat.elicit.result import (
     AgreementHistory,
@@ -47,8 +49,11 @@ __all__ = [
     "Query",
     "RandomizedClassifier",
     "RateSpace",
+    "SharedMetric",
     "Space",
+    "TerminalOracle",
     "Transcript",
     "WeightInterval",
     "load_transcript",
+    "shared_metric",
 ]

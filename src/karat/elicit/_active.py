@@ -156,9 +156,9 @@ class Belief:
         return self.cloud.family.mean(self.cloud.parameters, self.cloud.shares)
 
     def agreement(self, shares: FloatArray | None = None) -> float:
-        """Return the predicted agreement, under the particles' own shares or others."""
+        """Return the predicted agreement, under cautious shares of the particles or others."""
         cloud = self.cloud
-        shares = cloud.shares if shares is None else shares
+        shares = cloud.cautious()[0] if shares is None else shares
         estimate = cloud.family.mean(cloud.parameters, shares)
         return self.judge.agreement(cloud.family, estimate, cloud.parameters, shares)
 
@@ -172,9 +172,10 @@ class Belief:
         self.asker.rng = rng  # looking ahead leaves no trace
         values = cloud.family.values(cloud.parameters, np.stack([first, second]))
         prefers_first = values[:, 0] > values[:, 1]
-        lapse, expected = cloud.lapse_mean, 0.0
+        shares, lapse = cloud.cautious()
+        expected = 0.0
         for answer in (prefers_first, ~prefers_first):
-            joint = cloud.shares * np.where(answer, 1.0 - lapse, lapse)
+            joint = shares * np.where(answer, 1.0 - lapse, lapse)
             expected += joint.sum() * self.agreement(joint / joint.sum())
         return float(expected)
 

@@ -16,6 +16,9 @@ from karat.metrics import Metric
 __all__ = ["Elasticity", "Family", "Linear", "Ratio", "unit"]
 
 
+NAME = "elicited metric"
+
+
 class Family(Protocol):
     """A family of metrics over the coordinates of a space."""
 
@@ -82,7 +85,7 @@ class Linear:
         return _middle(parameters, shares)
 
     def metric(self, parameters: FloatArray) -> Metric:
-        return self.space.linear_metric(self.weights(parameters))
+        return self.space.linear_metric(self.weights(parameters), NAME)
 
 
 class Ratio:
@@ -127,7 +130,7 @@ class Ratio:
 
     def metric(self, parameters: FloatArray) -> Metric:
         good, bad = self._parts(parameters)
-        return self.space.ratio_metric(self.turn * good, bad)
+        return self.space.ratio_metric(self.turn * good, bad, NAME)
 
 
 class Elasticity:
@@ -197,4 +200,4 @@ class Elasticity:
         return np.append(_middle(parameters[:, :dim], shares), shares @ parameters[:, dim])
 
     def metric(self, parameters: FloatArray) -> Metric:
-        return self.space.linear_metric(self.weights(parameters))
+        return self.space.linear_metric(self.weights(parameters), NAME)

@@ -73,7 +73,7 @@ class Frontier:
         return float(angles[-1]), float(angles[0])
 
     def at_threshold(self, ratio: float) -> Point:
-        """Predict i where ``proba_i / proba_j`` is at least ``ratio`` (Propositions 3.1 and 4.2)."""
+        """Predict i where ``proba_i / proba_j ≥ ratio`` (Propositions 3.1 and 4.2)."""
         position = int(np.searchsorted(-self.ratios, -ratio, side="right"))
         return self._vertex(position)
 

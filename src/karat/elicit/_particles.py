@@ -8,17 +8,18 @@ with g answers as meant and b slips, ``∫ ε^b (1−ε)^g Beta(ε; 1, 19) dε �
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import betaln
+from scipy.special import betaincinv, betaln
 
 from karat._typing import FloatArray
 from karat.elicit._families import Family
 
-__all__ = ["Answers", "Cloud"]
+__all__ = ["Answers", "Cloud", "log_likelihood"]
 
 LAPSE_PRIOR = (1.0, 19.0)
 # How slips are split: a clear preference is mostly inverted, rarely called a tie.
 _SLIP_TO_TIE = 0.1
 _NO_TIES = 0.5  # prior probability that the person tells any two classifiers apart
+_CAUTION = 0.9
 _MOVES = 6
 _RESAMPLE_BELOW = 0.6
 
@@ -98,13 +99,29 @@ class Cloud:
         slips, kept = self.lapse
         return float(self.shares @ (slips / (slips + kept)))
 
+    def cautious(self) -> tuple[FloatArray, float]:
+        """Return the shares if the person slips as often as is still plausible, and how often.
+
+        A few consistent answers say little of the lapse rate, and whoever slips more than
+        expected would be misread with confidence. So the agreement is predicted under the 90 %
+        upper limit of the rate.
+        """
+        slips, kept = self.lapse
+        shares = self.shares
+        rate = float(betaincinv(shares @ slips, shares @ kept, _CAUTION))
+        a, b = LAPSE_PRIOR
+        log = self.log_weights - betaln(slips, kept)
+        log = log + (slips - a) * np.log(rate) + (kept - b) * np.log1p(-rate)
+        weights = np.exp(log - log.max())
+        return weights / weights.sum(), rate
+
     def tell(self, first: FloatArray, second: FloatArray, said: float) -> None:
         """Take an answer into account: 1 if the first is preferred, -1 the second, 0 a tie."""
-        before = _log_likelihood(self.margins, self.blind, self.answers.said)
+        before = log_likelihood(self.margins, self.blind, self.answers.said)
         self.answers.add(first, second, said)
         new = self._margins(self.parameters, first[None], second[None])
         self.margins = np.hstack([self.margins, new])
-        self.log_weights += _log_likelihood(self.margins, self.blind, self.answers.said) - before
+        self.log_weights += log_likelihood(self.margins, self.blind, self.answers.said) - before
         if self.effective < _RESAMPLE_BELOW * len(self.parameters):
             self._resample()
             self._move()
@@ -147,7 +164,7 @@ class Cloud:
     def _target(self, parameters: FloatArray, blind: FloatArray, margins: FloatArray) -> FloatArray:
         """Log of prior times likelihood; δ's prior is left out, as it is proposed from it."""
         prior = -0.5 * np.sum(parameters**2, axis=1)
-        return np.asarray(prior + _log_likelihood(margins, blind, self.answers.said))
+        return np.asarray(prior + log_likelihood(margins, blind, self.answers.said))
 
 
 def _root_of_covariance(parameters: FloatArray) -> FloatArray:
@@ -162,19 +179,24 @@ def _tally(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Count slips and answers as meant, and the log-constants of how slips are split."""
     unclear = np.abs(margins) <= blind[:, None]
-    tied = said == 0
+    tied, told = said == 0, np.abs(said) == 1  # neither where nothing was asked
     as_meant = np.where(tied, unclear, (margins * said > 0) & ~unclear)
-    slips = (~as_meant).sum(axis=1)
+    kept = as_meant.sum(axis=1)
+    slips = np.broadcast_to(tied | told, margins.shape).sum(axis=1) - kept
     to_tie = (tied & ~unclear).sum(axis=1)
-    guessed = (~tied & unclear).sum(axis=1)
+    guessed = (told & unclear).sum(axis=1)
     inverted = slips - to_tie - guessed
     constants = (
         inverted * np.log1p(-_SLIP_TO_TIE) + to_tie * np.log(_SLIP_TO_TIE) + guessed * np.log(0.5)
     )
-    return slips.astype(float), as_meant.sum(axis=1).astype(float), constants
+    return slips.astype(float), kept.astype(float), constants
 
 
-def _log_likelihood(margins: FloatArray, blind: FloatArray, said: FloatArray) -> FloatArray:
+def log_likelihood(margins: FloatArray, blind: FloatArray, said: FloatArray) -> FloatArray:
+    """Return the log-probability of answers for margins (n, t) and δ (n,).
+
+    ``said`` is (t,) or (n, t): 1 for the first, -1 for the second, 0 for a tie, NaN for nothing.
+    """
     slips, kept, constants = _tally(margins, blind, said)
     a, b = LAPSE_PRIOR
     return np.asarray(betaln(a + slips, b + kept) - betaln(a, b) + constants)

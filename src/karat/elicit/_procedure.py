@@ -364,7 +364,9 @@ def _seed(rng: Any) -> int:
         return int(np.random.SeedSequence().entropy) % 2**63  # type: ignore[arg-type]
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
-    return int(check_number(rng, "rng", at_least=0))
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return int(rng)  # not through a float, which would round a long seed
+    raise ElicitationError(f"rng is {rng!r}; expected a whole number, a numpy Generator or None")
 
 
 def _described(space: Space) -> dict[str, Any]:

@@ -344,11 +344,13 @@ class Space:
 
     # --- metrics
 
-    def linear_metric(self, weights: FloatArray) -> LinearMetric:
+    def linear_metric(self, weights: FloatArray, name: str | None = None) -> LinearMetric:
         """Return the metric that gives each coordinate a weight of at least 0 (or costs it)."""
-        return LinearMetric(self.weights(self.sign * weights))
+        return LinearMetric(self.weights(self.sign * weights), name=name)
 
-    def ratio_metric(self, good: FloatArray, bad: FloatArray) -> LinearFractionalMetric:
+    def ratio_metric(
+        self, good: FloatArray, bad: FloatArray, name: str | None = None
+    ) -> LinearFractionalMetric:
         """Return ``N / (N + M)`` with ``N = ⟨good, c⟩`` and ``M = ⟨bad, top − c⟩``.
 
         For errors (sign -1) it is ``-N / (N + M)``. Every linear-fractional metric that meets
@@ -358,7 +360,7 @@ class Space:
         numerator = self.weights(good)
         # M = ⟨bad, top⟩ − ⟨bad, c⟩, and confusions sum to 1
         denominator = numerator - self.weights(bad) + float(bad @ self.top) * np.ones((k, k))
-        return LinearFractionalMetric(self.sign * numerator, denominator)
+        return LinearFractionalMetric(self.sign * numerator, denominator, name=name)
 
     @property
     def fingerprint(self) -> str:

@@ -52,7 +52,7 @@ def weighted_limits(values: FloatArray, shares: FloatArray) -> tuple[float, floa
     return float(low), float(high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AgreementHistory(Result):
     """The predicted agreement after each answer, and what more answers are expected to bring.
 
@@ -88,7 +88,7 @@ class AgreementHistory(Result):
         return text + "."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AskedQuestions(Result):
     """The pairs that were asked about, among what classifiers attain.
 
@@ -123,7 +123,7 @@ class AskedQuestions(Result):
         return f"{len(self.answers)} questions ({counts}); the two sides differ by {apart:.3g}."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ElicitationResult(Result):
     """The metric that a person's answers amount to.
 
@@ -138,7 +138,8 @@ class ElicitationResult(Result):
     n_queries : int
         Number of questions answered.
     agreement : float
-        Predicted share of random pairs on which the metric and the person agree, slips aside.
+        Predicted share of random pairs on which the metric and the person agree, slips aside; for
+        ``active`` it allows for as many slips as the answers leave plausible.
     next_agreement : float
         The same after one more answer, in expectation; NaN where the strategy does not say.
     finished : bool

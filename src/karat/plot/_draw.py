@@ -14,6 +14,7 @@ from karat.bounds import (
     WeakLabelValue,
 )
 from karat.consensus import ErrorRates, Explanations, ModelComparison, VoterAgreement
+from karat.elicit import AgreementHistory, AskedQuestions, ElicitationResult, SharedMetric
 from karat.plot._bounds import (
     draw_curve,
     draw_interval,
@@ -28,6 +29,7 @@ from karat.plot._consensus import (
     draw_forest,
 )
 from karat.plot._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
+from karat.plot._elicit import draw_asked, draw_elicited, draw_progress, draw_shared
 from karat.plot._weak import draw_check, draw_diagnostics
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics
@@ -65,3 +67,7 @@ draw.register(ErrorRates, draw_forest)
 draw.register(Explanations, draw_explanations)
 draw.register(VoterAgreement, draw_agreement)
 draw.register(ModelComparison, draw_comparison)
+draw.register(ElicitationResult, draw_elicited)
+draw.register(AgreementHistory, draw_progress)
+draw.register(AskedQuestions, draw_asked)
+draw.register(SharedMetric, draw_shared)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.consensus._convergence import bulk_ess, split_r_hat, tail_ess
+from karat._convergence import bulk_ess, split_r_hat, tail_ess
 
 
 def autoregressive(rng, chains, n, rho, shape=()):

@@ -1,0 +1,142 @@
+"""Small spaces with a known law, and linear programs over single items as oracles."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.stats import kendalltau
+
+from karat.datasets import LogisticLaw
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
+
+CELLS = 301
+
+
+@pytest.fixture(scope="session")
+def binary():
+    return BinarySpace.from_density(LogisticLaw.binary(5.0).proba, n_points=CELLS)
+
+
+@pytest.fixture(scope="session")
+def diagonal():
+    """A law in which every class is worth predicting somewhere."""
+    return DiagonalSpace.from_density(LogisticLaw([-4, 1, 5]).proba, n_points=CELLS)
+
+
+@pytest.fixture(scope="session")
+def errors():
+    return ConfusionSpace.from_density(LogisticLaw([1, 3, 5]).proba, n_points=CELLS)
+
+
+@pytest.fixture(scope="session")
+def rates():
+    return RateSpace.from_density(LogisticLaw([1, 3, 5]).proba, n_points=CELLS)
+
+
+@pytest.fixture(scope="session")
+def spaces(binary, diagonal, errors, rates):
+    return {"binary": binary, "diagonal": diagonal, "confusion": errors, "rate": rates}
+
+
+def draw_cells(kind, k, cells, seed):
+    """Return a space over a few cells whose class probabilities are known exactly."""
+    rng = np.random.default_rng(seed)
+    proba = rng.dirichlet(np.full(k, 0.8), cells)
+    return kind.from_calibrated(proba, sample_weight=rng.uniform(0.2, 1.0, cells))
+
+
+@pytest.fixture(scope="session")
+def few_cells():
+    return draw_cells
+
+
+class ItemProgram:
+    """Every randomised classifier of a population: one variable h[x, j] for each item and class."""
+
+    def __init__(self, space):
+        self.mass = space.population.mass
+        self.n, self.k = self.mass.shape
+        # Coordinates are linear in the confusion: column (x, j) is what deciding j for x adds.
+        self.columns = np.zeros((space.dim, self.n * self.k))
+        for x in range(self.n):
+            for j in range(self.k):
+                table = np.zeros((self.k, self.k))
+                table[:, j] = self.mass[x]
+                self.columns[:, x * self.k + j] = space.coordinates(table)
+        self.one_decision = np.kron(np.eye(self.n), np.ones(self.k))
+
+    def _solve(self, cost, extra, target):
+        size = self.n * self.k
+        equal = np.vstack(
+            [
+                np.hstack([self.columns, extra]),
+                np.hstack([self.one_decision, np.zeros((self.n, extra.shape[1]))]),
+            ]
+        )
+        done = linprog(
+            np.append(np.zeros(size), cost), A_eq=equal, b_eq=np.append(target, np.ones(self.n))
+        )
+        assert done.status == 0, done.message
+        return done.fun
+
+    def distance(self, target):
+        """Return the least sum of absolute differences from a point to what is feasible."""
+        dim = len(target)
+        slack = np.hstack([np.eye(dim), -np.eye(dim)])
+        return self._solve(np.ones(2 * dim), slack, target)
+
+    def farthest(self, center, along):
+        """Return the greatest t for which ``center + t·along`` is feasible."""
+        return -self._solve([-1.0], -np.asarray(along, dtype=float)[:, None], center)
+
+    def best(self, direction):
+        """Return the greatest ⟨direction, coordinates⟩: each item decides for itself."""
+        gains = (direction @ self.columns).reshape(self.n, self.k)
+        return gains.max(axis=1).sum()
+
+    def radius(self, center):
+        ways = [
+            min(self.farthest(center, axis), self.farthest(center, -axis))
+            for axis in np.eye(len(center))
+        ]
+        return float(np.sum(np.array(ways) ** -2.0) ** -0.5)
+
+
+@pytest.fixture(scope="session")
+def item_program():
+    return ItemProgram
+
+
+def random_confusions(space, n, rng):
+    """Draw confusions inside the feasible set: mixtures of classifiers for random gains."""
+    gains = rng.normal(size=(4 * n, space.n_classes, space.n_classes))
+    tables = space.population.optimal(gains).reshape(n, 4, space.n_classes, space.n_classes)
+    return np.einsum("np,npij->nij", rng.dirichlet(np.ones(4), n), tables)
+
+
+@pytest.fixture(scope="session")
+def draw_confusions():
+    return random_confusions
+
+
+def same_order(a, b, close=1e-9):
+    """Whether two lists of values order all pairs alike, but for pairs that are nearly equal."""
+    a, b = np.asarray(a), np.asarray(b)
+    apart = (a[:, None] - a[None], b[:, None] - b[None])
+    clear = (np.abs(apart[0]) > close) & (np.abs(apart[1]) > close)
+    assert clear.mean() > 0.5
+    return bool((np.sign(apart[0])[clear] == np.sign(apart[1])[clear]).all())
+
+
+@pytest.fixture(scope="session")
+def ranks_alike():
+    return same_order
+
+
+@pytest.fixture(scope="session")
+def rank_correlation():
+    """Kendall's τ of two metrics on confusions."""
+
+    def tau(one, other, confusions):
+        return kendalltau(one(confusions), other(confusions)).statistic
+
+    return tau

@@ -1,0 +1,105 @@
+"""Confusions of cost-sensitive classifiers against loops over single items."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karat.elicit._population import Population, compressed
+from karat.metrics import LinearMetric
+
+
+def dyadic(rng, n, k):
+    """Draw a population in eighths, so that sums are exact and ties are real ties."""
+    proba = rng.multinomial(8, np.full(k, 1 / k), n) / 8
+    return Population(proba, rng.integers(0, 4, (n, k)) / 64)
+
+
+def decide(row, weights):
+    """Return the class of greatest expected gain, the later one of equals."""
+    k = len(row)
+    gains = [sum(row[i] * weights[i, j] for i in range(k)) for j in range(k)]
+    return max(j for j in range(k) if gains[j] == max(gains))
+
+
+@given(seed=st.integers(0, 2**32), k=st.integers(2, 4), n=st.integers(1, 40))
+@settings(max_examples=50, deadline=None)
+def test_optimal_equals_a_loop_over_items_ties_included(seed, k, n):
+    rng = np.random.default_rng(seed)
+    population = dyadic(rng, n, k)
+    weights = rng.integers(-2, 3, (5, k, k)).astype(float)
+    found = population.optimal(weights)
+    for table, w in zip(found, weights, strict=True):
+        expected = np.zeros((k, k))
+        for row, mass in zip(population.proba, population.mass, strict=True):
+            expected[:, decide(row, w)] += mass
+        assert np.array_equal(table, expected)
+
+
+def test_blocks_do_not_show(monkeypatch, rng):
+    population, weights = dyadic(rng, 50, 3), rng.normal(size=(23, 3, 3))
+    whole = population.optimal(weights)
+    monkeypatch.setattr("karat.elicit._population._BLOCK", 1000)
+    assert np.array_equal(population.optimal(weights), whole)
+
+
+def test_optimal_agrees_with_the_metric_s_own_classifier(rng):
+    """`metric.bayes_classifier()` is what is deployed: it must decide as the space counts."""
+    population = dyadic(rng, 60, 3)
+    weights = rng.integers(-3, 4, (20, 3, 3)).astype(float)
+    for table, w in zip(population.optimal(weights), weights, strict=True):
+        decided = LinearMetric(w).bayes_classifier().predict(population.proba)
+        assert np.allclose(population.confusion(decided), table, atol=1e-15)
+
+
+def test_confusion_counts_masses(rng):
+    population = dyadic(rng, 30, 3)
+    decisions = rng.integers(0, 3, 30)
+    expected = np.zeros((3, 3))
+    for decision, mass in zip(decisions, population.mass, strict=True):
+        expected[:, decision] += mass
+    assert np.array_equal(population.confusion(decisions), expected)
+    assert np.array_equal(population.prior, expected.sum(axis=1))
+
+
+def test_small_populations_are_left_alone(rng):
+    population = dyadic(rng, 30, 3)
+    assert compressed(population) is population
+
+
+@pytest.mark.parametrize(("k", "most", "digits"), [(2, 20_000, 4), (3, 15_000, 2), (3, 500, 1)])
+def test_compressed_keeps_priors_and_the_confusions_of_cells(rng, k, most, digits):
+    n = 25_000
+    proba = rng.dirichlet(np.ones(k), n)
+    population = Population(proba, np.eye(k)[rng.integers(0, k, n)] * rng.random((n, 1)) / n)
+    small = compressed(population, most)
+    assert len(small.proba) <= most
+    assert np.allclose(small.prior, population.prior, rtol=1e-12)
+    assert np.allclose(small.proba.sum(axis=1), 1)
+    # The cells, once more: items that agree to so many digits.
+    cells: dict[tuple, list[int]] = {}
+    for at, row in enumerate(np.round(proba, digits)):
+        cells.setdefault(tuple(row), []).append(at)
+    assert len(cells) == len(small.proba)
+    of_item = np.empty(n, dtype=int)
+    order = {tuple(np.round(row, 9)): at for at, row in enumerate(small.proba)}
+    for members in cells.values():
+        of_item[members] = order[tuple(np.round(proba[members].mean(axis=0), 9))]
+    weights = rng.normal(size=(5, k, k))
+    for table, w in zip(small.optimal(weights), weights, strict=True):
+        decided = np.array([np.argmax(row @ w) for row in small.proba])
+        assert np.allclose(table, population.confusion(decided[of_item]), atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_compressed_boundaries_stay_close(rng, k):
+    """A cell of four digits moves no confusion by more than the items at the cut."""
+    n = 30_000
+    proba = rng.dirichlet(np.ones(k), n)
+    population = Population(proba, proba / n)
+    weights = rng.normal(size=(10, k, k))
+    small = compressed(population, 20_000)
+    gain = np.einsum("bij,bij->b", weights, population.optimal(weights))
+    coarse = np.einsum("bij,bij->b", weights, small.optimal(weights))
+    assert (coarse <= gain + 1e-12).all()
+    assert (gain - coarse).max() < 1e-3
