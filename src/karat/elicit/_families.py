@@ -130,7 +130,7 @@ class Ratio:
 
     def metric(self, parameters: FloatArray) -> Metric:
         good, bad = self._parts(parameters)
-        return self.space.ratio_metric(self.turn * good, bad, NAME)
+        return self.space.ratio_metric(good, bad, NAME, turned=self.turn < 0)
 
 
 class Elasticity:

@@ -79,9 +79,9 @@ class SharedMetric(Result):
         """Return how far people agree, in one sentence."""
         s = self.spread
         return (
-            f"{len(self.people)} people agree with each other on {self.agreement:.0%} of pairs; "
-            f"their weights typically differ from the shared ones by a factor of {s.estimate:.2f} "
-            f"({s.lower:.2f}–{s.upper:.2f})."
+            f"{len(self.people)} people agree with each other on {100 * self.agreement:.0f} % of "
+            "pairs; their weights typically differ from the shared ones by a factor of "
+            f"{s.estimate:.2f} ({s.lower:.2f}–{s.upper:.2f})."
         )
 
     def _table(self) -> list[tuple[str, str]]:

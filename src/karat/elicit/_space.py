@@ -349,18 +349,20 @@ class Space:
         return LinearMetric(self.weights(self.sign * weights), name=name)
 
     def ratio_metric(
-        self, good: FloatArray, bad: FloatArray, name: str | None = None
+        self, good: FloatArray, bad: FloatArray, name: str | None = None, *, turned: bool = False
     ) -> LinearFractionalMetric:
         """Return ``N / (N + M)`` with ``N = ⟨good, c⟩`` and ``M = ⟨bad, top − c⟩``.
 
         For errors (sign -1) it is ``-N / (N + M)``. Every linear-fractional metric that meets
-        Assumption 3.2 (or 4.3, 4.4) ranks classifiers like one of these.
+        Assumption 3.2 (or 4.3, 4.4) ranks classifiers like one of these; ``turned`` gives the
+        metric of someone who prefers the other way round.
         """
         k = self.n_classes
         numerator = self.weights(good)
         # M = ⟨bad, top⟩ − ⟨bad, c⟩, and confusions sum to 1
         denominator = numerator - self.weights(bad) + float(bad @ self.top) * np.ones((k, k))
-        return LinearFractionalMetric(self.sign * numerator, denominator, name=name)
+        sign = -self.sign if turned else self.sign
+        return LinearFractionalMetric(sign * numerator, denominator, name=name)
 
     @property
     def fingerprint(self) -> str:

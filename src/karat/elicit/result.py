@@ -78,12 +78,13 @@ class AgreementHistory(Result):
         """Return how the agreement rose, in one sentence."""
         text = (
             f"After {self.n_queries[-1]:.0f} answers the metric is expected to agree with the "
-            f"person on {self.agreement[-1]:.1%} of random pairs ({self.agreement[0]:.1%} before)"
+            f"person on {100 * self.agreement[-1]:.1f} % of random pairs "
+            f"({100 * self.agreement[0]:.1f} % before)"
         )
         if len(self.expected_agreement):
             text += (
                 f"; {self.expected_n_queries[-1] - self.n_queries[-1]:.0f} more answers would "
-                f"bring {self.expected_agreement[-1]:.1%}"
+                f"bring {100 * self.expected_agreement[-1]:.1f} %"
             )
         return text + "."
 
@@ -202,7 +203,7 @@ class ElicitationResult(Result):
         state = "" if self.finished else " so far"
         text = (
             f"{self.n_queries} answers{state}: the metric is expected to agree with the person on "
-            f"{self.agreement:.1%} of pairs"
+            f"{100 * self.agreement:.1f} % of pairs"
         )
         if self.ratios:
             text += f"; {self.ratios[0]}"
@@ -218,9 +219,15 @@ class ElicitationResult(Result):
         ]
         if self.lapse is not None:
             slip = self.lapse
-            rows.append((slip.name, f"{slip.estimate:.0%} ({slip.lower:.0%} to {slip.upper:.0%})"))
+            rows.append(
+                (
+                    slip.name,
+                    f"{100 * slip.estimate:.0f} % ({100 * slip.lower:.0f} to "
+                    f"{100 * slip.upper:.0f} %)",
+                )
+            )
         if np.isfinite(self.next_agreement):
-            rows.append(("agreement after one more answer", f"{self.next_agreement:.1%}"))
+            rows.append(("agreement after one more answer", f"{100 * self.next_agreement:.1f} %"))
         return rows
 
 

@@ -85,7 +85,7 @@ def draw_progress(result: AgreementHistory, ax: "Axes | None" = None) -> "Axes":
     if np.isfinite(result.target):
         ax.axhline(result.target, color=GRID, linestyle=":", zorder=1)
         ax.annotate(
-            f"stops at {result.target:.0%}", (0, result.target), xytext=(2, 3),
+            f"stops at {100 * result.target:.0f} %", (0, result.target), xytext=(2, 3),
             textcoords="offset points", fontsize=9, color=INK,
         )  # fmt: skip
     ax.set_ylim(min(0.5, float(result.agreement.min())) - 0.02, 1.02)

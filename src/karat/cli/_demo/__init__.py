@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from karat.cli._demo._elicited import elicited
 from karat.cli._demo._from_votes import from_votes
 from karat.cli._demo._models import train_models
 from karat.cli._demo._no_labels import no_labels
@@ -18,7 +19,7 @@ _INTRODUCTION = (
     "answers it with its uncertainty."
 )
 # One function per section, in the order of the page; each takes the models and gives a Section.
-_SECTIONS = (which_metric, no_labels, from_votes)
+_SECTIONS = (which_metric, elicited, no_labels, from_votes)
 
 
 def run_demo(output: Path, *, quiet: bool = False) -> None:

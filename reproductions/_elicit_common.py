@@ -1,0 +1,89 @@
+"""What the parts of the metric-elicitation reproduction share: asking, scoring, and laws."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+
+from karat.elicit import DiagonalSpace, MetricOracle, Procedure, Query, Space
+from karat.exceptions import KaratWarning
+from karat.metrics import LinearMetric, Metric
+
+__all__ = [
+    "Array",
+    "Found",
+    "ask_all",
+    "gaussian_law",
+    "inner_confusions",
+    "largest",
+    "order_agreement",
+    "vector",
+]
+
+Array = NDArray[np.float64]
+_INNER = 2000  # confusions on which two orders are compared
+
+
+class Found:
+    """What a procedure found: its weights, its metric, and the number of questions."""
+
+    def __init__(self, procedure: Procedure) -> None:
+        family = procedure._family(procedure._flipped)
+        # `result` also draws the metrics that are still possible, which takes longer than asking.
+        estimate = procedure._estimate()
+        self.weights: Array = np.asarray(family.weights(estimate[None])[0])
+        self.metric: Metric = family.metric(estimate)
+        self.n_queries = len(procedure.answers)
+
+
+def ask_all(procedure: Procedure, oracle: Metric | Callable[[Query], str]) -> Found:
+    """Answer every question, by a metric or by a person, and return what is found."""
+    answer = MetricOracle(oracle) if isinstance(oracle, Metric) else oracle
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KaratWarning)
+        while (query := procedure.ask()) is not None:
+            procedure.tell(answer(query))
+        return Found(procedure)
+
+
+def inner_confusions(space: Space) -> Array:
+    """Draw confusions inside the feasible set: mixtures of three extreme classifiers each."""
+    rng = np.random.default_rng(0)
+    extreme = space.boundary(rng.normal(size=(_INNER, space.dim)))
+    shares = rng.dirichlet(np.ones(3), size=_INNER)
+    chosen = extreme[rng.integers(0, _INNER, (_INNER, 3))]
+    return np.asarray(np.einsum("nj,njab->nab", shares, chosen))
+
+
+def order_agreement(found: Metric, truth: Metric, confusions: Array) -> float:
+    """Return Kendall's τ of two metrics on confusions."""
+    return float(kendalltau(found(confusions), truth(confusions)).statistic)
+
+
+def gaussian_law(k: int, *, weight: float = 8.0, n: int = 20_000) -> DiagonalSpace:
+    """Return the space of a softmax law of k Gaussian features, one for each class.
+
+    Every ratio of two probabilities occurs, however large, as Assumption 4.1 of the thesis wants.
+    """
+    power = weight * np.random.default_rng(0).normal(size=(n, k))
+    proba = np.exp(power - power.max(axis=1, keepdims=True))
+    return DiagonalSpace.from_calibrated(proba / proba.sum(axis=1, keepdims=True))
+
+
+def diagonal_metric(weights: Sequence[float]) -> LinearMetric:
+    """Return the metric that gives each class a weight; the weights are made to sum to 1."""
+    array = np.asarray(weights, dtype=float)
+    return LinearMetric(np.diag(array / array.sum()))
+
+
+def vector(values: Iterable[float], digits: int = 2) -> str:
+    """Return numbers as text in parentheses."""
+    return f"({', '.join(f'{value + 0.0:.{digits}f}' for value in values)})"
+
+
+def largest(first: Any, second: Any) -> float:
+    """Return the largest difference of two vectors."""
+    return float(np.abs(np.asarray(first) - np.asarray(second)).max())

@@ -1,0 +1,101 @@
+"""The datasets of the metric-elicitation reproduction: standardised, halved, and modelled."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from _elicit_common import Array
+from numpy.typing import NDArray
+
+from karat.datasets import load_shared
+from karat.elicit import BinarySpace, DiagonalSpace
+
+__all__ = ["Half", "Sample", "binary_half", "binary_set", "multiclass_half", "vehicle"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Standardised features and labels."""
+
+    x: Array
+    y: NDArray[np.int64]
+
+    def part(self, share: float, seed: int) -> "Sample":
+        """Return a random share of the rows."""
+        rows = np.random.default_rng([seed, 1]).permutation(len(self.y))
+        kept = rows[: round(share * len(rows))]
+        return Sample(self.x[kept], self.y[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """Labels of the half that confusions are counted on, and a model's probabilities for it."""
+
+    y: NDArray[np.int64]
+    proba: Array
+
+    @property
+    def space(self) -> BinarySpace:
+        """The thresholds of the model, with the labels counted."""
+        return BinarySpace.from_scores(self.y, self.proba[:, 1])
+
+    @property
+    def best_thresholds(self) -> BinarySpace:
+        """The thresholds that are best on this half, whatever the model's probabilities say.
+
+        Isotonic regression of the labels gives scores whose threshold is the best one.
+        """
+        from sklearn.isotonic import IsotonicRegression
+
+        score = IsotonicRegression().fit(self.proba[:, 1], self.y).predict(self.proba[:, 1])
+        return BinarySpace.from_scores(self.y, np.clip(score, 0.0, 1.0))
+
+    @property
+    def unlabelled(self) -> BinarySpace:
+        """The thresholds of the model, with its probabilities taken at their word."""
+        return BinarySpace.from_calibrated(self.proba)
+
+
+@cache
+def binary_set(name: str) -> Sample:
+    """Read a dataset of two classes: magic, diagnostic or original (both breast cancer)."""
+    if name == "magic":
+        frame = load_shared("magic")
+        return _sample(frame.drop(columns="class").to_numpy(float), frame["class"] == "g")
+    if name == "original":
+        frame = load_shared("breast_cancer_wisconsin").dropna()
+        x = frame.drop(columns=["sample_code", "class"]).to_numpy(float)
+        return _sample(x, frame["class"] == 4)
+    from sklearn.datasets import load_breast_cancer
+
+    bunch = load_breast_cancer()
+    return _sample(bunch.data, bunch.target == 0)
+
+
+@cache
+def vehicle() -> Sample:
+    """Read the silhouettes of vehicles: four classes."""
+    frame = load_shared("vehicle")
+    codes = frame["class"].astype("category").cat.codes
+    return _sample(frame.drop(columns="class").to_numpy(float), codes)
+
+
+def binary_half(sample: Sample, strength: float, seed: int) -> Half:
+    """Fit a logistic regression with ``C=strength`` to a random half; return the other."""
+    from sklearn.linear_model import LogisticRegression
+
+    rows = np.random.default_rng(seed).permutation(len(sample.y))
+    fitted, counted = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    model = LogisticRegression(C=strength, max_iter=2000)
+    model.fit(sample.x[fitted], sample.y[fitted])
+    return Half(sample.y[counted], model.predict_proba(sample.x[counted]))
+
+
+def multiclass_half(sample: Sample, seed: int) -> DiagonalSpace:
+    """Fit a softmax regression to a random half; return what is attained on the other."""
+    half = binary_half(sample, 1.0, seed)
+    return DiagonalSpace.from_proba(half.y, half.proba)
+
+
+def _sample(x: Array, y: object) -> Sample:
+    return Sample((x - x.mean(axis=0)) / x.std(axis=0), np.asarray(y).astype(np.int64))
