@@ -4,17 +4,18 @@ Usage: python benchmarks/bench_elicit.py [--metrics N]
 """
 
 import argparse
-import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from itertools import count, islice
 from multiprocessing import Pool
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
+from threadpoolctl import threadpool_limits
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
@@ -63,15 +64,13 @@ class Line(NamedTuple):
 
     name: str
     figures: tuple[Figure, ...]
+    rest: str = ""
     ratio: float | None = None
-    thesis: str = ""
 
-    def show(self) -> int:
-        """Print the line; return how many limits it misses."""
+    def __str__(self) -> str:
         lead = "" if self.ratio is None else f"ratio {self.ratio:.1f}; "
-        rest = f"; thesis {self.thesis}" if self.thesis else ""
-        print(f"{self.name}: {lead}{', '.join(map(str, self.figures))}{rest}", flush=True)
-        return sum(not figure.kept for figure in self.figures)
+        rest = f"; {self.rest}" if self.rest else ""
+        return f"{self.name}: {lead}{', '.join(map(str, self.figures))}{rest}"
 
 
 @cache
@@ -84,7 +83,9 @@ def space_of(kind: str, k: int) -> Space:
         return ConfusionSpace.from_calibrated(proba / proba.sum(axis=1, keepdims=True))
     law = LogisticLaw(SLOPES[k])
     if kind == "confusion":
-        return ConfusionSpace.from_density(law.proba, n_points=2001)
+        space = ConfusionSpace.from_density(law.proba, n_points=2001)
+        _ = space.radius  # once, before processes part
+        return space
     built: type[Space] = BinarySpace if kind == "binary" else DiagonalSpace
     return built.from_density(law.proba)
 
@@ -95,25 +96,28 @@ def random_weights(dim: int, index: int) -> Array:
     return np.asarray(drawn / np.linalg.norm(drawn))
 
 
-def told_apart(space: Space, weights: Array) -> bool:
-    """Whether the faces of the first class reach every ratio of a diagonal metric."""
-    assert isinstance(space, DiagonalSpace)
+def told_apart(space: Space, index: int) -> bool:
+    """Whether the faces of the first class reach every ratio of a random diagonal metric."""
+    if not isinstance(space, DiagonalSpace):
+        return True
+    weights = random_weights(space.dim, index)
     angles = np.arctan2(weights[1:], weights[0])
     reach = [space.face(0, j).reach for j in range(1, space.dim)]
-    return all(low < a < high for a, (low, high) in zip(angles, reach, strict=True))
+    return all(low < angle < high for angle, (low, high) in zip(angles, reach, strict=True))
 
 
 def answered(procedure: Procedure, oracle: Callable[[Any], str]) -> Array:
     """Return the weights after all answers, without the limits that a result also works out."""
     while (query := procedure.ask()) is not None:
         procedure.tell(oracle(query))
-    found = procedure._estimate()
+    belief = procedure._belief
+    found = procedure._estimate() if belief is None else belief.estimate
     return np.asarray(procedure._family(procedure._flipped).weights(found[None])[0])
 
 
 def in_parallel(function: Callable[[int], Any], jobs: Iterable[int]) -> Array:
-    """Map in some processes; each keeps to one thread."""
-    with Pool(PROCESSES) as pool:
+    """Map in some processes of one thread each."""
+    with Pool(PROCESSES, threadpool_limits, (1,)) as pool:
         return np.asarray(pool.map(function, jobs, chunksize=1))
 
 
@@ -126,56 +130,66 @@ def angle(a: Array, b: Array) -> float:
 # --- noise-free searches
 
 
-def searched(
-    procedure: type[Procedure], kind: str, k: int, options: dict[str, Any], index: int
-) -> Array:
-    """Return questions, greatest, Euclidean and angular error: of bisection, then of the thesis."""
-    space, row = space_of(kind, k), []
+class Search(NamedTuple):
+    """A search without slips, and what it has to reach: questions, and an error if one is named."""
+
+    procedure: type[Procedure]
+    kind: str
+    k: int
+    questions: int
+    error: float = np.inf
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+SEARCHES = (
+    Search(BinaryLinear, "binary", 2, 8, 0.01, (("tol", 0.02), ("orientation", "ask"))),
+    Search(DiagonalLinear, "diagonal", 3, 12),
+    Search(DiagonalLinear, "diagonal", 4, 18),
+    Search(Linear, "confusion", 3, 40, 0.006),
+    Search(Linear, "confusion", 4, 88, 0.007),
+)
+ERRORS = {"binary": "angle", "diagonal": "error of a weight", "confusion": "l2 error"}
+
+
+def searched(search: Search, index: int) -> list[float]:
+    """Return questions and error of bisection, then of the thesis."""
+    space, row = space_of(search.kind, search.k), []
     weights = random_weights(space.dim, index)
     for strategy in ("bisection", "thesis"):
-        proc = procedure(space, strategy=strategy, **options)
+        proc = search.procedure(space, strategy=strategy, **dict(search.options))
         found = answered(proc, MetricOracle(space.linear_metric(weights)))
-        scaled = weights / (weights.sum() if kind == "diagonal" else 1.0)
-        difference = found - scaled
-        row += [len(proc.answers), np.abs(difference).max(), np.linalg.norm(difference)]
-        row.append(angle(found, weights))
-    return np.array(row)
+        errors = {
+            "binary": angle(found, weights),
+            "diagonal": np.abs(found - weights / weights.sum()).max(),
+            "confusion": np.linalg.norm(found - weights),
+        }
+        row += [len(proc.answers), errors[search.kind]]
+    return row
 
 
-def bisections(metrics: int) -> list[Line]:
+def bisections(metrics: int) -> Iterator[Line]:
     """Compare the questions and errors of bisection with those of the thesis."""
-    lines = []
-    cases: list[tuple[str, Any, str, int, dict[str, Any], int, str, int, float]] = [
-        ("BinaryLinear", BinaryLinear, "binary", 2, {"tol": 0.02, "orientation": "ask"},
-         8, "angle", 3, 0.01),
-        ("DiagonalLinear k=3", DiagonalLinear, "diagonal", 3, {}, 12, "error", 1, 0.01),
-        ("DiagonalLinear k=4", DiagonalLinear, "diagonal", 4, {}, 18, "error", 1, 0.01),
-        ("Linear q=6", Linear, "confusion", 3, {}, 40, "l2 error", 2, 0.006),
-        ("Linear q=12", Linear, "confusion", 4, {}, 88, "l2 error", 2, 0.007),
-    ]  # fmt: skip
-    for name, procedure, kind, k, options, most, error, column, limit in cases:
-        space, jobs = space_of(kind, k), range(metrics)
-        if kind == "diagonal":
-            pool = (i for i in range(10**6) if told_apart(space, random_weights(space.dim, i)))
-            jobs = [next(pool) for _ in range(metrics)]
-        elif kind == "confusion":
-            _ = space.radius  # once, before the processes part
-        rows = in_parallel(partial(searched, procedure, kind, k, options), jobs)
-        ours, theirs = rows[:, :4].max(axis=0), rows[:, 4:].max(axis=0)
-        figures = (
-            Figure("questions", ours[0], most),
-            Figure(f"largest {error}", ours[column], limit),
-        )
-        thesis = f"{theirs[0]:.0f} questions, largest {error} {theirs[column]:.4f}"
-        lines.append(Line(f"{name}, noise-free", figures, theirs[0] / ours[0], thesis))
-        lines[-1].show()
-    return lines
+    for search in SEARCHES:
+        space = space_of(search.kind, search.k)
+        jobs = islice((i for i in count() if told_apart(space, i)), metrics)
+        rows = in_parallel(partial(searched, search), jobs)
+        questions, error, asked, missed = rows.max(axis=0)
+        what = f"largest {ERRORS[search.kind]}"
+        figures = [Figure("questions", questions, search.questions)]
+        rest = f"thesis {asked:.0f} questions, {what} {missed:.4f}"
+        if np.isfinite(search.error):
+            figures.append(Figure(what, error, search.error))
+        else:
+            medians = np.median(rows, axis=0)
+            rest = f"{what} {error:.4f}, median {medians[1]:.4f}; {rest}, median {medians[3]:.4f}"
+        name = f"{search.procedure.__name__} of {space.dim} weights, noise-free"
+        yield Line(name, tuple(figures), rest, asked / questions)
 
 
 # --- active, on the sphere
 
 
-def angles_along(k: int, flip: float, n: int, index: int) -> Array:
+def angles_along(k: int, flip: float, n: int, index: int) -> list[float]:
     """Return the angle to the truth after each of n answers about points of the ball."""
     space = space_of("confusion", k)
     truth = random_weights(space.dim, index)
@@ -186,29 +200,21 @@ def angles_along(k: int, flip: float, n: int, index: int) -> Array:
         proc.tell(oracle(query))
         assert proc._belief is not None
         along.append(angle(proc._belief.estimate, truth))
-    return np.array(along)
-
-
-class Majority:
-    """Asks someone who slips the same question several times."""
-
-    def __init__(self, oracle: MetricOracle, repeats: int) -> None:
-        self.oracle, self.repeats = oracle, repeats
-
-    def __call__(self, query: Any) -> str:
-        """Return what most of the answers are."""
-        first = sum(self.oracle(query) == "first" for _ in range(self.repeats))
-        return "first" if 2 * first > self.repeats else "second"
+    return along
 
 
 def voted(k: int, tol: float, repeats: int, index: int) -> tuple[int, float]:
     """Return the questions of the thesis' search with majority votes, and its angle."""
-    binary = k == 2
-    space = space_of("binary" if binary else "confusion", k)
-    procedure: type[Procedure] = BinaryLinear if binary else Linear
+    space = space_of("binary" if k == 2 else "confusion", k)
+    procedure: type[Procedure] = BinaryLinear if k == 2 else Linear
     truth = random_weights(space.dim, index)
     oracle = MetricOracle(space.linear_metric(truth), flip=0.1, rng=index)
-    found = answered(procedure(space, strategy="thesis", tol=tol), Majority(oracle, repeats))
+
+    def majority(query: Any) -> str:
+        first = sum(oracle(query) == "first" for _ in range(repeats))
+        return "first" if 2 * first > repeats else "second"
+
+    found = answered(procedure(space, strategy="thesis", tol=tol), majority)
     return oracle.n_answers, angle(found, truth)
 
 
@@ -223,7 +229,7 @@ def fewest_votes(k: int, metrics: int) -> int | None:
 
 
 def information(q: int, error: float) -> float:
-    """Return the bits of an answer to: which cap of this angle in the positive orthant?"""
+    """Return the bits that tell a cap of this angle from the rest of the positive orthant."""
     cap = 0.5 * betainc((q - 1) / 2, 0.5, np.sin(error) ** 2)
     return float(-np.log2(cap * 2**q))
 
@@ -233,80 +239,63 @@ def first_below(medians: Array, limit: float) -> float:
     return float(np.argmax(medians <= limit)) + 1 if (medians <= limit).any() else np.inf
 
 
-def on_the_sphere(metrics: int) -> list[Line]:
+def on_the_sphere(metrics: int) -> Iterator[Line]:
     """Compare the questions until a median angle with those of majority votes."""
-    lines = []
     for k, most in ((2, 5), (3, 35), (4, 85)):
         q = space_of("confusion", k).dim
-        _ = space_of("confusion", k).radius
         medians = np.median(in_parallel(partial(angles_along, k, 0.1, most), range(metrics)), 0)
         needed = first_below(medians, 0.1)
-        votes = fewest_votes(k, metrics) if k < 4 else 1056  # too slow to measure: the design's
-        lines.append(
-            Line(
-                f"active q={q}, 10 % flips", (Figure("questions to 0.1", needed, most),),
-                None if votes is None else votes / needed,
-                f"with majority votes {votes or 'never'}{'' if k < 4 else ' (not measured here)'}",
-            )
-        )  # fmt: skip
-        lines[-1].show()
+        votes = fewest_votes(k, metrics) if k < 4 else 1056  # long to measure: the design's figure
+        rest = f"thesis with majority votes {votes}{' (not measured here)' if k == 4 else ''}"
+        figure = Figure("questions to a median angle of 0.1:", needed, most)
+        yield Line(f"active q={q}, 10 % flips", (figure,), rest, votes and votes / needed)
         bits = information(q, 0.03)
-        most = int(1.3 * bits)
-        medians = np.median(in_parallel(partial(angles_along, k, 0.0, most), range(metrics)), 0)
-        name = f"active q={q}, noise-free, {most} answers for {bits:.1f} bits"
-        reached = f"0.03 after {first_below(medians, 0.03):.0f}"
-        lines.append(Line(f"{name}, {reached}", (Figure("median angle", medians[-1], 0.03),)))
-        lines[-1].show()
-    return lines
+        n = int(1.3 * bits)
+        medians = np.median(in_parallel(partial(angles_along, k, 0.0, n), range(metrics)), 0)
+        rest = f"0.03 after {first_below(medians, 0.03):.0f}; {bits:.1f} bits"
+        figure = Figure("median angle", medians[-1], 0.03)
+        yield Line(f"active q={q}, noise-free, {n} answers", (figure,), rest)
 
 
 # --- active, about attainable pairs
 
 
-def agreed(
-    procedure: type[Procedure], kind: str, k: int, flip: float, n: int, index: int
-) -> float:
+def agreed(procedure: type[Procedure], kind: str, k: int, flip: float, n: int, index: int) -> float:
     """Return the agreement with the truth on fresh random pairs after n answers."""
     space = space_of(kind, k)
     truth = random_weights(space.dim, index)
     oracle = MetricOracle(space.linear_metric(truth), flip=flip, rng=index)
-    proc = procedure(space, agreement=1.0, max_queries=n, rng=index)
-    while (query := proc.ask()) is not None:
-        proc.tell(oracle(query))
-    assert proc._belief is not None
+    found = answered(procedure(space, agreement=1.0, max_queries=n, rng=index), oracle)
     points = space.coordinates(space.sample(2 * PAIRS, rng=10**6 + index))
     apart = points[:PAIRS] - points[PAIRS:]
-    wanted, found = apart @ truth, apart @ proc._belief.estimate
-    return float(np.mean((wanted * found > 0)[np.abs(wanted) > 1e-12]))
+    wanted, told = apart @ truth, apart @ found
+    return float(np.mean((wanted * told > 0)[np.abs(wanted) > 1e-12]))
 
 
-def with_people(metrics: int) -> list[Line]:
+def with_people(metrics: int) -> Iterator[Line]:
     """Count the agreement after as many answers as a person gives."""
-    cases: list[tuple[str, Any, str, int, float, int, float]] = [
-        ("law (1, 3, 5)", Linear, "confusion", 3, 0.1, 20, 0.95),
-        ("softmax law of three features", Linear, "softmax", 3, 0.1, 20, 0.92),
-    ]
+    cases: list[tuple[Any, str, int, float, int, float]] = [
+        (Linear, "confusion", 3, 0.1, 20, 0.95), (Linear, "softmax", 3, 0.1, 20, 0.92)
+    ]  # fmt: skip
     for flip, least in ((0.0, 0.95), (0.1, 0.95), (0.2, 0.90)):
-        cases.append(("binary law", BinaryLinear, "binary", 2, flip, 25, least))
-        cases.append(("law (1, 3, 5)", Linear, "confusion", 3, flip, 25, least))
-    lines = []
-    for law, procedure, kind, k, flip, n, least in cases:
+        cases.append((BinaryLinear, "binary", 2, flip, 25, least))
+        cases.append((Linear, "confusion", 3, flip, 25, least))
+    for procedure, kind, k, flip, n, least in cases:
         rows = in_parallel(partial(agreed, procedure, kind, k, flip, n), range(metrics))
-        name = f"people, k={k}, {law}, {n} answers, {flip:.0%} flips, tenth {np.quantile(rows, 0.1):.3f}"
+        law = "softmax law of three features" if kind == "softmax" else f"law {SLOPES[k]}"
         figure = Figure("median agreement", float(np.median(rows)), least, at_least=True)
-        lines.append(Line(name, (figure,)))
-        lines[-1].show()
-    return lines
+        rest = f"{np.quantile(rows, 0.1):.3f} at the lowest tenth"
+        yield Line(f"people, {law}, {n} answers, {flip:.0%} flips", (figure,), rest)
 
 
-def clock(metrics: int) -> list[Line]:
+def clock(_metrics: int) -> Iterator[Line]:
     """Time the next question at q=12; each is the least of some runs that ask the same."""
-    space, lines = space_of("confusion", 4), []
-    truth = random_weights(space.dim, 0)
+    space = space_of("confusion", 4)
+    metric = space.linear_metric(random_weights(space.dim, 0))
     for pairs in ("sphere", "attainable"):
         taken = np.full((RUNS, QUESTIONS), np.inf)
         for run in range(RUNS):
-            oracle = MetricOracle(space.linear_metric(truth), flip=0.1, rng=0)
+            oracle = MetricOracle(metric, flip=0.1, rng=0)
             proc = Linear(space, pairs=pairs, agreement=1.0, max_queries=QUESTIONS + 1, rng=0)
             for at in range(QUESTIONS):
                 query = proc.ask()
@@ -316,25 +305,22 @@ def clock(metrics: int) -> list[Line]:
                 proc.tell(answer)
                 taken[run, at] = time.perf_counter() - start
         least = 1000 * taken.min(axis=0)
-        figures = (
-            Figure("median ms", float(np.median(least)), 200), Figure("worst ms", least.max(), 200)
-        )  # fmt: skip
-        lines.append(Line(f"next question, q=12, {pairs} pairs", figures))
-        lines[-1].show()
-    return lines
+        figures = [Figure("median ms", np.median(least), 200), Figure("worst ms", least.max(), 200)]
+        yield Line(f"next question, q={space.dim}, {pairs} pairs", tuple(figures))
 
 
 def main() -> int:
     """Print one line per comparison; return 1 if a limit is missed."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     parser = argparse.ArgumentParser(description="Metric elicitation beside the thesis.")
     parser.add_argument("--metrics", type=int, default=METRICS, help="random metrics per line")
     metrics: int = parser.parse_args().metrics
-    parts = (clock, bisections, on_the_sphere, with_people)
-    lines = [line for part in parts for line in part(metrics)]
-    missed = sum(not figure.kept for line in lines for figure in line.figures)
-    total = sum(len(line.figures) for line in lines)
-    print(f"{total - missed} of {total} limits kept with {metrics} metrics for each line")
+    figures: list[Figure] = []
+    for part in (clock, bisections, on_the_sphere, with_people):
+        for line in part(metrics):
+            print(line, flush=True)
+            figures += line.figures
+    missed = sum(not figure.kept for figure in figures)
+    print(f"{len(figures) - missed} of {len(figures)} limits kept, {metrics} metrics for each line")
     return int(missed > 0)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Array",
     "Found",
     "ask_all",
+    "diagonal_metric",
     "gaussian_law",
     "inner_confusions",
     "largest",
@@ -80,8 +81,8 @@ def diagonal_metric(weights: Sequence[float]) -> LinearMetric:
 
 
 def vector(values: Iterable[float], digits: int = 2) -> str:
-    """Return numbers as text in parentheses."""
-    return f"({', '.join(f'{value + 0.0:.{digits}f}' for value in values)})"
+    """Return numbers as text, without the zeros before the points."""
+    return " ".join(f"{value + 0.0:.{digits}f}".replace("0.", ".", 1) for value in values)
 
 
 def largest(first: Any, second: Any) -> float:

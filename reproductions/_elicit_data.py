@@ -8,9 +8,9 @@ from _elicit_common import Array
 from numpy.typing import NDArray
 
 from karat.datasets import load_shared
-from karat.elicit import BinarySpace, DiagonalSpace
+from karat.elicit import BinarySpace
 
-__all__ = ["Half", "Sample", "binary_half", "binary_set", "multiclass_half", "vehicle"]
+__all__ = ["Half", "Sample", "binary_set", "model_half", "vehicle"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,21 +80,15 @@ def vehicle() -> Sample:
     return _sample(frame.drop(columns="class").to_numpy(float), codes)
 
 
-def binary_half(sample: Sample, strength: float, seed: int) -> Half:
-    """Fit a logistic regression with ``C=strength`` to a random half; return the other."""
+def model_half(sample: Sample, c: float, seed: int) -> Half:
+    """Fit a logistic (or softmax) regression to a random half; return the other half."""
     from sklearn.linear_model import LogisticRegression
 
     rows = np.random.default_rng(seed).permutation(len(sample.y))
     fitted, counted = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    model = LogisticRegression(C=strength, max_iter=2000)
+    model = LogisticRegression(C=c, max_iter=2000)
     model.fit(sample.x[fitted], sample.y[fitted])
     return Half(sample.y[counted], model.predict_proba(sample.x[counted]))
-
-
-def multiclass_half(sample: Sample, seed: int) -> DiagonalSpace:
-    """Fit a softmax regression to a random half; return what is attained on the other."""
-    half = binary_half(sample, 1.0, seed)
-    return DiagonalSpace.from_proba(half.y, half.proba)
 
 
 def _sample(x: Array, y: object) -> Sample:

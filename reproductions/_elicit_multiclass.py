@@ -1,6 +1,6 @@
 """More classes, laws known exactly: Tables 4.3, 4.4, B.1, B.2 and B.4 to B.6 of the thesis."""
 
-from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from _elicit_common import (
@@ -13,6 +13,7 @@ from _elicit_common import (
     order_agreement,
     vector,
 )
+from _elicit_printed import DIAGONAL, RATIOS_OF_CLASSES, SPHERE
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
@@ -31,101 +32,64 @@ from karat.metrics import LinearFractionalMetric
 __all__ = ["run_diagonal", "run_ratios_of_classes", "run_sphere"]
 
 _SLOPES = {3: (1.0, 3.0, 5.0), 4: (1.0, 3.0, 6.0, 10.0)}
-# Table B.1, of which Table 4.3 is a part: true and elicited metric as printed. The first three or
-# four of either table are those of Table 4.3 or follow the order of B.1.
-_DIAGONAL = (
-    ((0.21, 0.59, 0.20), (0.21, 0.60, 0.20)),
-    ((0.44, 0.26, 0.31), (0.44, 0.26, 0.31)),
-    ((0.46, 0.33, 0.22), (0.46, 0.33, 0.22)),
-    ((0.23, 0.15, 0.62), (0.23, 0.15, 0.62)),
-    ((0.31, 0.15, 0.54), (0.30, 0.15, 0.54)),
-    ((0.29, 0.40, 0.31), (0.29, 0.40, 0.31)),
-    ((0.35, 0.32, 0.33), (0.35, 0.33, 0.33)),
-    ((0.33, 0.35, 0.32), (0.33, 0.35, 0.31)),
-    ((0.13, 0.37, 0.12, 0.38), (0.13, 0.37, 0.12, 0.38)),
-    ((0.21, 0.26, 0.31, 0.22), (0.21, 0.26, 0.31, 0.22)),
-    ((0.23, 0.17, 0.11, 0.48), (0.23, 0.17, 0.11, 0.48)),
-    ((0.25, 0.13, 0.45, 0.18), (0.25, 0.12, 0.45, 0.18)),
-    ((0.22, 0.17, 0.31, 0.29), (0.22, 0.17, 0.31, 0.29)),
-    ((0.38, 0.21, 0.22, 0.20), (0.38, 0.21, 0.21, 0.20)),
-    ((0.22, 0.13, 0.14, 0.52), (0.22, 0.13, 0.14, 0.52)),
-    ((0.58, 0.17, 0.08, 0.18), (0.58, 0.17, 0.08, 0.18)),
-)
-# Table B.2, of which Table 4.4 is a part: costs, all printed with a minus. One number of the third
-# line with four classes is lost in the true metric and taken from the elicited one.
-_SPHERE = (
-    ((0.37, 0.89, 0.09, 0.23, 0.04, 0.03), (0.37, 0.89, 0.09, 0.23, 0.04, 0.03)),
-    ((0.80, 0.55, 0.18, 0.08, 0.14, 0.05), (0.80, 0.55, 0.18, 0.08, 0.14, 0.05)),
-    ((0.19, 0.88, 0.28, 0.10, 0.08, 0.30), (0.19, 0.88, 0.28, 0.10, 0.08, 0.30)),
-    ((0.44, 0.55, 0.33, 0.51, 0.23, 0.28), (0.44, 0.55, 0.33, 0.51, 0.23, 0.28)),
-    ((0.79, 0.27, 0.25, 0.21, 0.38, 0.23), (0.79, 0.27, 0.25, 0.21, 0.38, 0.23)),
-    ((0.90, 0.28, 0.10, 0.31, 0.04, 0.05, 0.03, 0.04, 0.02, 0.01, 0.01, 0.01),
-     (0.90, 0.28, 0.10, 0.31, 0.04, 0.05, 0.03, 0.04, 0.02, 0.01, 0.01, 0.01)),
-    ((0.54, 0.10, 0.62, 0.52, 0.03, 0.07, 0.11, 0.07, 0.14, 0.03, 0.03, 0.04),
-     (0.55, 0.11, 0.62, 0.51, 0.03, 0.07, 0.11, 0.07, 0.14, 0.03, 0.03, 0.04)),
-    ((0.56, 0.07, 0.79, 0.05, 0.16, 0.17, 0.04, 0.02, 0.03, 0.00, 0.01, 0.01),
-     (0.56, 0.07, 0.79, 0.05, 0.16, 0.17, 0.04, 0.02, 0.03, 0.00, 0.01, 0.01)),
-    ((0.60, 0.79, 0.09, 0.01, 0.01, 0.02, 0.02, 0.01, 0.01, 0.01, 0.00, 0.00),
-     (0.60, 0.79, 0.09, 0.01, 0.01, 0.02, 0.02, 0.01, 0.01, 0.01, 0.00, 0.00)),
-    ((0.45, 0.38, 0.42, 0.19, 0.21, 0.63, 0.09, 0.00, 0.00, 0.00, 0.01, 0.01),
-     (0.46, 0.38, 0.41, 0.19, 0.20, 0.62, 0.09, 0.00, 0.00, 0.00, 0.01, 0.01)),
-)  # fmt: skip
-# Tables B.4 to B.6: a, b and b0. The first line of Table B.6 is lost.
-_RATIOS = (
-    ("B.4", (0.21, 0.59, 0.20), (0.11, -0.22, -0.27), 0.41),
-    ("B.4", (0.45, 0.27, 0.29), (0.39, 0.22, -0.76), 0.43),
-    ("B.4", (0.08, 0.42, 0.50), (0.07, -0.63, 0.20), 0.37),
-    ("B.5", (0.32, 0.35, 0.06, 0.27), (-1.0, -0.3, -0.32, 0.25), 0.6),
-    ("B.5", (0.31, 0.22, 0.27, 0.2), (-0.17, -0.01, 0.18, 0.09), 0.25),
-    ("B.5", (0.22, 0.16, 0.41, 0.21), (-0.22, -0.43, -0.18, 0.14), 0.33),
-    ("B.6", (-0.17, -0.19, -0.09, -0.18, -0.16, -0.2), (-0.3, -0.74, -0.54, -0.37, -0.89, -0.14),
-     2.99),
-    ("B.6", (-0.3, -0.08, -0.1, -0.12, -0.21, -0.18), (-0.24, -0.52, -0.45, 0, -0.41, -0.94), 2.67),
-)  # fmt: skip
-_QUERIES = {("diagonal", 3): 56, ("diagonal", 4): 84, ("sphere", 3): 320, ("sphere", 4): 704}
+_QUERIES = {3: (56, 320), 4: (84, 704)}  # printed: for the diagonal, for the sphere
+_RATIO_TOL = {"thesis": 0.01, "bisection": 0.005}
 
 
 def run_diagonal() -> list[Promise]:
     """Print Tables 4.3 and B.1; return what is promised."""
     say(
         "What each class is worth. Under the law of section 4.6.1 the probabilities of two classes "
-        "have a bounded ratio, so some weights lead to the same classifier on a face: the boundary "
-        "is flat there and no answer tells them apart, whatever the thesis prints. The second law "
+        "have a bounded ratio, so some weights lead to the same classifier: the boundary is flat "
+        "there, and no answer tells these metrics apart, whatever the thesis prints. The other law "
         "is a softmax of Gaussian features, which meets the thesis' Assumption 4.1.\n"
     )
-    rows, found_here, found_there, counts = [], [], [], []
     stated = {k: DiagonalSpace.from_density(LogisticLaw(s).proba) for k, s in _SLOPES.items()}
     curved = {k: gaussian_law(k) for k in _SLOPES}
-    for truth, printed in _DIAGONAL:
-        k = len(truth)
-        metric, scaled = diagonal_metric(truth), np.array(truth) / sum(truth)
+    rows, counts = [], []
+    apart: dict[str, list[float]] = {"printed": [], "true": [], "Gaussian": []}
+    for truth, printed, early in DIAGONAL:
+        k, scaled = len(truth), np.array(truth) / sum(truth)
+        metric = diagonal_metric(truth)
         here = ask_all(DiagonalLinear(stated[k], strategy="thesis"), metric)
         there = ask_all(DiagonalLinear(curved[k], strategy="thesis"), metric)
         fewer = ask_all(DiagonalLinear(curved[k], strategy="bisection"), metric)
-        apart = told_apart(stated[k], scaled)
-        found_here += [largest(here.weights, printed)] * apart
-        found_there.append(largest(there.weights, scaled))
-        counts.append(max(abs(n.n_queries - _QUERIES["diagonal", k]) for n in (here, there)))
+        reached = _told_apart(stated[k], scaled)
+        apart["printed"] += [largest(here.weights, printed)] * (early and reached)
+        apart["true"] += [largest(here.weights, scaled)] * reached
+        apart["Gaussian"].append(
+            largest(there.weights, scaled) if _told_apart(curved[k], scaled) else np.inf
+        )
+        counts += [abs(found.n_queries - _QUERIES[k][0]) for found in (here, there)]
         rows.append(
             [vector(truth), vector(printed), vector(here.weights, 3), str(here.n_queries),
-             "yes" if apart else "no: flat", vector(there.weights, 3),
-             vector(fewer.weights, 3), str(fewer.n_queries)]
+             "yes" if reached else "no", vector(there.weights, 3), vector(fewer.weights, 3),
+             str(fewer.n_queries)]
         )  # fmt: skip
-        if not told_apart(curved[k], scaled):
-            found_there.append(float("inf"))
     columns = [
-        "true", "thesis", "stated law", "questions", "told apart", "Gaussian law", "bisection",
+        "true", "thesis", "karat thesis", "questions", "told apart", "Gaussian law", "bisection",
         "questions",
     ]  # fmt: skip
     show_table("Tables 4.3 and B.1: Σ a_i·C_ii, tolerance 0.01", columns, rows)
+    return _diagonal_promises(apart, counts)
+
+
+def _diagonal_promises(apart: dict[str, list[float]], counts: list[int]) -> list[Promise]:
+    """Return what is promised of Tables 4.3 and B.1.
+
+    Where the thesis' estimate is itself off by .01 (.33 for .32), only the truth is compared with.
+    """
     return [
-        Promise("Table B.1, told apart, largest difference", max(found_here), 0.01, at_most=True),
-        Promise("Table B.1, Gaussian law, largest error", max(found_there), 0.01, at_most=True),
+        Promise(
+            "Table 4.3, told apart, from the printed", max(apart["printed"]), 0.01, at_most=True
+        ),
+        Promise("Table B.1, told apart, from the truth", max(apart["true"]), 0.01, at_most=True),
+        Promise("Table B.1, Gaussian law, all", max(apart["Gaussian"]), 0.01, at_most=True),
         Promise("Table B.1, questions beside 56 and 84", max(counts), 0, at_most=True),
     ]
 
 
-def told_apart(space: DiagonalSpace, weights: Array) -> bool:
+def _told_apart(space: DiagonalSpace, weights: Array) -> bool:
     """Whether the faces of the first class reach every ratio to it."""
     angles = np.arctan2(weights[1:], weights[0])
     reach = [space.face(0, j).reach for j in range(1, space.dim)]
@@ -134,34 +98,30 @@ def told_apart(space: DiagonalSpace, weights: Array) -> bool:
 
 def run_sphere(*, quick: bool) -> list[Promise]:
     """Print Tables 4.4 and B.2; return what is promised."""
-    rows, from_printed, errors, counts = [], [], [], []
-    spaces = {
-        k: ConfusionSpace.from_density(LogisticLaw(s).proba, n_points=2001)
-        for k, s in _SLOPES.items()
-    }
-    for truth, printed in _SPHERE[:: 2 if quick else 1]:
-        space = spaces[3 if len(truth) == 6 else 4]
+    rows, from_printed, from_truth, counts = [], [], [], []
+    for truth, printed in SPHERE[:: 3 if quick else 1]:
+        space = _confusion_space(3 if len(truth) == 6 else 4)
         scaled = np.array(truth) / np.linalg.norm(truth)
         metric = space.linear_metric(scaled)
         ours = ask_all(Linear(space, strategy="thesis"), metric)
         fewer = ask_all(Linear(space, strategy="bisection"), metric)
         from_printed.append(largest(ours.weights, printed))
-        errors.append([largest(one.weights, scaled) for one in (ours, fewer)])
-        counts.append(abs(ours.n_queries - _QUERIES["sphere", space.n_classes]))
+        from_truth.append(largest(fewer.weights, scaled))
+        counts.append(abs(ours.n_queries - _QUERIES[space.n_classes][1]))
+        errors = (printed, ours.weights, fewer.weights)
         rows.append(
-            [vector(truth), str(ours.n_queries), number(largest(scaled, printed), 4),
-             number(from_printed[-1], 4), number(errors[-1][0], 4), number(errors[-1][1], 4),
-             str(fewer.n_queries)]
+            [vector(truth), *(number(largest(e, scaled), 4) for e in errors),
+             number(from_printed[-1], 4), str(ours.n_queries), str(fewer.n_queries)]
         )  # fmt: skip
     columns = [
-        "costs", "questions", "error of thesis", "karat thesis from it", "error", "bisection",
-        "questions",
+        "true costs", "thesis", "karat thesis", "bisection", "karat from thesis", "questions",
+        "bisection",
     ]  # fmt: skip
-    say("What each error costs, from points of a ball; differences are the largest of a cost.\n")
+    say("What each kind of error costs, from points of a ball: largest error of a cost.\n")
     show_table("Tables 4.4 and B.2: −⟨a, errors⟩, tolerance 0.01 radians", columns, rows)
     return [
-        Promise("Table B.2, largest difference", max(from_printed), 0.01, at_most=True),
-        Promise("Table B.2, largest error of bisection", max(e for _, e in errors), 0.01, True),
+        Promise("Table B.2, from the printed", max(from_printed), 0.01, at_most=True),
+        Promise("Table B.2, error of bisection", max(from_truth), 0.01, at_most=True),
         Promise("Table B.2, questions beside 320 and 704", max(counts), 0, at_most=True),
     ]
 
@@ -169,33 +129,39 @@ def run_sphere(*, quick: bool) -> list[Promise]:
 def run_ratios_of_classes(*, quick: bool) -> list[Promise]:
     """Print how well ratios are ordered, for the metrics of Tables B.4 to B.6."""
     rows, orders = [], []
-    for table, a, b, constant in _RATIOS[:: 2 if quick else 1]:
-        space, procedure = _space_of(table)
-        truth = LinearFractionalMetric(
-            space.weights(np.array(a)), space.weights(np.array(b)), constant
-        )
+    for table, a, b, constant in RATIOS_OF_CLASSES[:: 3 if quick else 1]:
+        procedure: type[Procedure] = LinearFractional
+        space: Space = _confusion_space(3)
+        if table != "B.6":
+            procedure, space = DiagonalLinearFractional, _diagonal_space(len(a))
+        gains = [space.weights(np.array(side, dtype=float)) for side in (a, b)]
+        truth = LinearFractionalMetric(gains[0], gains[1], constant)
         inner = inner_confusions(space)
         line = [table, f"{vector(a)} / {vector(b)} {constant:g}"]
-        for strategy in ("thesis", "bisection"):
-            found = ask_all(procedure(space, strategy=strategy, tol=_tolerance(strategy)), truth)
+        for strategy, tol in _RATIO_TOL.items():
+            found = ask_all(procedure(space, strategy=strategy, tol=tol), truth)
             order = order_agreement(found.metric, truth, inner)
             line += [number(order, 3), str(found.n_queries)]
         orders.append(order)
         rows.append(line)
+    say(
+        "Ratios with more classes, scored as orders again. Under this law, lines 1 and 3 of Table "
+        "B.5 would punish being right about the fourth class where all is right, which Assumption "
+        "4.3 rules out: karat's ratios do not hold them, and a finer search does not help.\n"
+    )
     show_table(
-        "Tables B.4 to B.6: ratios with more classes, Kendall's τ with the truth",
+        "Tables B.4 to B.6: Kendall's τ with the truth",
         ["table", "true a / b b0", "thesis τ", "questions", "bisection τ", "questions"], rows,
     )  # fmt: skip
     median = float(np.median(orders))
     return [Promise("Tables B.4 to B.6, median τ of bisection", median, 0.995)]
 
 
-def _tolerance(strategy: str) -> float:
-    return 0.01 if strategy == "thesis" else 0.005
+@cache
+def _confusion_space(k: int) -> ConfusionSpace:
+    return ConfusionSpace.from_density(LogisticLaw(_SLOPES[k]).proba, n_points=2001)
 
 
-def _space_of(table: str) -> tuple[Space, type[Procedure]]:
-    law = LogisticLaw(_SLOPES[4 if table == "B.5" else 3])
-    if table == "B.6":
-        return ConfusionSpace.from_density(law.proba, n_points=2001), LinearFractional
-    return DiagonalSpace.from_density(law.proba, n_points=4001), DiagonalLinearFractional
+@cache
+def _diagonal_space(k: int) -> DiagonalSpace:
+    return DiagonalSpace.from_density(LogisticLaw(_SLOPES[k]).proba, n_points=4001)

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import karat
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
 from karat.exceptions import (
     ColumnError,
     DataError,
@@ -36,7 +37,7 @@ GOOD = {
 }
 GOOD["votes"] = [[*row, "ham"] for row in GOOD["weak_labels"]]
 GOOD["y_pred_a"] = GOOD["y_pred_b"] = GOOD["y_pred"]
-GOOD["label_model"] = GOOD["g"] = [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5]]
+GOOD["label_model"] = GOOD["g"] = GOOD["proba"] = [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5]]
 # What a function needs besides data; never changed.
 FIXED = {
     "metric": "accuracy",
@@ -131,6 +132,11 @@ def functions():
                 yield pytest.param(thing, id=f"{package}.{name}")
             elif isinstance(thing, Metric):
                 yield pytest.param(thing.score, id=f"{package}.{name}.score")
+    for build in (
+        BinarySpace.from_scores, DiagonalSpace.from_proba, ConfusionSpace.from_proba,
+        RateSpace.from_proba, BinarySpace.from_calibrated,
+    ):  # fmt: skip
+        yield pytest.param(build, id=f"elicit.{build.__qualname__}")
     yield pytest.param(f_beta(2).score, id="metrics.f_beta.score")
     yield pytest.param(macro(f_beta(1)).score, id="metrics.macro.score")
 

@@ -125,18 +125,18 @@ def test_elasticity_of_one_is_weighted_recall(diagonal, draw_confusions, rng):
 
 
 @pytest.mark.parametrize("rho", [0.5, 0.0, -1.0, -3.0])
-def test_elasticity_is_a_power_mean(rho, diagonal, draw_confusions, rng):
+def test_elasticity_is_a_power_mean(rho, diagonal, draw_confusions, ranks_alike, rng):
     family = Elasticity(diagonal)
     tables = draw_confusions(diagonal, 40, rng)
     recalls = np.maximum(diagonal.coordinates(tables) / diagonal.prior, 1e-4)
     weight = rng.dirichlet(np.ones(3))
     found = family.values(np.append(weight, power(rho))[None], diagonal.coordinates(tables))[0]
     if rho == 0:
-        expected = np.log(recalls) @ weight
-        assert np.allclose(found, expected, atol=0.05)
-        assert np.allclose(np.argsort(np.argsort(g_mean(tables))), np.argsort(np.argsort(
-            family.values(np.array([[1, 1, 1, power(0.0)]]), diagonal.coordinates(tables))[0]
-        )), atol=2)  # fmt: skip
+        assert np.allclose(found, np.log(recalls) @ weight, atol=0.05)
+        even = family.values(np.array([[1, 1, 1, power(0.0)]]), diagonal.coordinates(tables))[0]
+        some = recalls.min(axis=1) > 0.02  # below, a recall is as good as none
+        assert some.sum() > 20
+        assert ranks_alike(g_mean(tables)[some], even[some], close=1e-3)
     else:
         assert np.allclose(found, np.log((recalls**rho) @ weight) / rho)
 

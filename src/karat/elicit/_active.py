@@ -19,8 +19,8 @@ __all__ = ["N_PARTICLES", "Belief", "Judge", "Pairs", "SpherePairs", "active_sea
 N_PARTICLES = 1500
 _POOL = 600  # classifiers to choose pairs from
 _CANDIDATES = 2000  # pairs looked at for each question
-_SCORED_BY = 375  # particles that look at them
-_JUDGED = 500  # random pairs on which the agreement is predicted
+_SCORED_BY = 375  # particles that look at them, and that the agreement is predicted by
+_JUDGED = 400  # random pairs on which the agreement is predicted
 _SAID = {"first": 1.0, "second": -1.0, "tie": 0.0}
 
 
@@ -120,8 +120,8 @@ class Judge:
 
     @classmethod
     def of(cls, space: Space, rng: np.random.Generator) -> "Judge":
-        points = space.coordinates(space.sample(_POOL, rng=rng))
-        left, right = rng.integers(0, _POOL, (2, _JUDGED))
+        points = space.coordinates(space.sample(_JUDGED, rng=rng))
+        left, right = rng.integers(0, _JUDGED, (2, _JUDGED))
         differ = np.abs(points[left] - points[right]).max(axis=1) > 1e-12
         return cls(points, left[differ], right[differ])
 
@@ -129,6 +129,8 @@ class Judge:
         self, family: Family, estimate: FloatArray, parameters: FloatArray, shares: FloatArray
     ) -> float:
         """Return the chance that an estimate and a metric like these prefer alike."""
+        every = max(1, len(shares) // _SCORED_BY)
+        parameters, shares = parameters[::every], shares[::every] / shares[::every].sum()
         mine = family.values(estimate[None], self.points)[0]
         theirs = _by_point(family.values(parameters, self.points))
         prefers = mine[self.left] > mine[self.right]

@@ -30,7 +30,7 @@ _SAID = {"first": 1.0, "second": -1.0, "tie": 0.0}
 _CHAINS, _WARM_UP, _DRAWS, _THIN = 16, 800, 600, 2
 _CENTER_SPREAD = 1.5  # prior standard deviation of μ: weights over two orders of magnitude
 _TIE_SPREAD = 1.0  # of log δ around a tenth of a typical difference
-_NOT_MIXED = 1.05
+_NOT_MIXED = 1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -146,6 +146,10 @@ def _people(
             )
         if result.transcript.space["fingerprint"] != space.fingerprint:
             raise ElicitationError(f"person {i + 1} was asked about another space")
+        if any(weight.estimate < 0 for weight in result.intervals):
+            raise ElicitationError(
+                f"person {i + 1} prefers the other way round (errors are good); leave them out"
+            )
         told = [n for n, answer in enumerate(result.questions.answers) if answer != "skip"]
         said = np.array([_SAID[result.questions.answers[n]] for n in told])
         people.append((result.questions.first[told], result.questions.second[told], said))

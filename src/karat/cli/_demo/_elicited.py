@@ -40,7 +40,8 @@ def elicited(models: Models) -> Section:
             f"{result.n_queries} pairs of confusion matrices of {name}. From the answers alone: a "
             f"miss is worth {ratio.estimate:.1f} false alarms (95 %: {ratio.lower:.1f} to "
             f"{ratio.upper:.1f}), so call malignant from a probability of {threshold:.2f} on. "
-            f"The metric is expected to agree with the doctor on {100 * result.agreement:.0f} % of pairs."
+            "The metric is expected to agree with the doctor on "
+            f"{100 * result.agreement:.0f} % of pairs."
         ),
         figure=figure_svg(result.plot().figure),  # type: ignore[arg-type]
         figure_text="The trade-offs that fit the answers: how many false alarms a miss is worth.",

@@ -1,0 +1,305 @@
+"""The posterior of particles, against quadrature of the model as it is written down."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from karat.elicit._families import Elasticity, Linear, Ratio
+from karat.elicit._particles import Cloud
+
+N = 20_000
+SCALE = 0.03
+LAPSE = stats.beta(1, 19)
+
+
+def pairs_at(angles, size=0.3):
+    """Return pairs whose first side is preferred by whoever has the smaller angle."""
+    along = size * np.column_stack([np.sin(angles), -np.cos(angles)])
+    return 0.25 + along / 2, 0.25 - along / 2
+
+
+class Quadrature:
+    """The exact posterior of (θ, δ, ε): a metric cos θ·TP + sin θ·TN, a blind spot, a lapse rate.
+
+    With probability 1−ε the answer is as meant: a tie if the sides are within δ, else the better
+    one. A slip calls a clear pair a tie one time in ten and otherwise inverts it, and picks a side
+    of an unclear pair at random.
+    """
+
+    def __init__(self, first, second, said, scale=SCALE, grid=3000, deltas=300):
+        self.theta = (np.arange(grid) + 0.5) / grid * np.pi / 2
+        spots = scale * np.exp(stats.norm.ppf((np.arange(deltas) + 0.5) / deltas))
+        delta = np.append(0.0, spots)
+        prior = np.append(0.5, np.full(deltas, 0.5 / deltas))
+        units = np.column_stack([np.cos(self.theta), np.sin(self.theta)])
+        margin = units @ (first - second).T
+        unclear = np.abs(margin)[:, None] <= delta[:, None]  # (θ, δ, answers)
+        likes = np.sign(margin)[:, None]
+        kept = np.where(said == 0, unclear, ~unclear & (likes == said)).sum(axis=2)
+        guessed = ((said != 0) & unclear).sum(axis=2)
+        to_tie = ((said == 0) & ~unclear).sum(axis=2)
+        inverted = len(said) - kept - guessed - to_tie
+        split = 0.5**guessed * 0.1**to_tie * 0.9**inverted * prior
+        slips = len(said) - kept
+        moments = [
+            np.array(
+                [
+                    quad(
+                        lambda e, s=s, m=m: e ** (s + m) * (1 - e) ** (len(said) - s) * LAPSE.pdf(e),
+                        0, 1, epsabs=1e-14,
+                    )[0]
+                    for s in range(len(said) + 1)
+                ]
+            )
+            for m in (0, 1)
+        ]  # fmt: skip
+        joint = split * moments[0][slips]
+        self.density = joint.sum(axis=1) / joint.sum()
+        self.lapse = (split * moments[1][slips]).sum() / joint.sum()
+        self.no_ties = joint[:, 0].sum() / joint.sum()
+
+    @property
+    def mean(self):
+        return self.density @ self.theta
+
+    def spread(self):
+        return np.sqrt(self.density @ (self.theta - self.mean) ** 2)
+
+    def quantile(self, p):
+        return self.theta[np.searchsorted(self.density.cumsum(), p)]
+
+
+def angles_of(cloud):
+    return np.arctan2(cloud.parameters[:, 1], cloud.parameters[:, 0])
+
+
+def assert_posterior(cloud, exact):
+    """Compare mean, quantiles, lapse rate and blind spot within six standard errors."""
+    n = len(cloud.parameters) / 6  # moved particles are not independent
+    angles, shares = angles_of(cloud), cloud.shares
+    assert abs(shares @ angles - exact.mean) < 6 * exact.spread() / np.sqrt(n)
+    for p in (0.025, 0.1, 0.5, 0.9, 0.975):
+        below = shares @ (angles <= exact.quantile(p))
+        assert abs(below - p) < 6 * np.sqrt(p * (1 - p) / n) + 2e-3
+    assert abs(cloud.lapse_mean - exact.lapse) < 6 * exact.lapse / np.sqrt(n)
+    share = shares @ (cloud.blind == 0)
+    assert abs(share - exact.no_ties) < 6 * np.sqrt(0.25 / n)
+
+
+# Turns of the pairs and what was said: consistent, with a slip, with ties, with both.
+ASKED = {
+    "one answer": ([0.7], [1]),
+    "consistent": ([0.7, 1.1, 0.9, 0.8, 1.0], [-1, 1, -1, -1, 1]),
+    "a slip": ([0.7, 1.1, 0.3, 0.9, 1.4, 0.8, 0.85], [-1, 1, 1, 1, 1, -1, -1]),
+    "ties": ([0.7, 0.8, 0.3, 1.1, 0.6], [0, 0, -1, 1, 0]),
+    "ties and slips": ([0.7, 0.4, 0.9, 1.2, 0.5, 0.8, 0.6, 0.75], [0, 1, 1, -1, -1, 0, -1, 1]),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_posterior_after_some_answers(case, binary):
+    turns, said = (np.array(values, dtype=float) for values in ASKED[case])
+    first, second = pairs_at(turns)
+    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(1))
+    for a, b, answer in zip(first, second, said, strict=True):
+        cloud.tell(a, b, answer)
+    assert_posterior(cloud, Quadrature(first, second, said))
+    if len(said) > 1:  # some of these were resampled and moved on the way
+        assert cloud.effective > 0.3 * N
+
+
+def test_weights_alone_are_right_too(binary, monkeypatch):
+    monkeypatch.setattr("karat.elicit._particles._RESAMPLE_BELOW", 0.0)
+    turns, said = (np.array(values, dtype=float) for values in ASKED["ties and slips"])
+    first, second = pairs_at(turns)
+    cloud = Cloud.prior(Linear(binary), 4 * N, SCALE, np.random.default_rng(2))
+    before = cloud.parameters.copy()
+    for a, b, answer in zip(first, second, said, strict=True):
+        cloud.tell(a, b, answer)
+    assert np.array_equal(cloud.parameters, before)
+    assert_posterior(cloud, Quadrature(first, second, said))
+
+
+def test_moving_leaves_the_posterior_as_it_is(binary):
+    """Many more moves than are ever made: a wrong step would have drifted away by then."""
+    turns, said = (np.array(values, dtype=float) for values in ASKED["ties and slips"])
+    first, second = pairs_at(turns)
+    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(3))
+    for a, b, answer in zip(first, second, said, strict=True):
+        cloud.tell(a, b, answer)
+    for _ in range(15):
+        cloud._resample()
+        cloud._move()
+    exact = Quadrature(first, second, said)
+    assert_posterior(cloud, exact)
+    assert 0.05 < cloud.acceptance < 0.95
+    assert (cloud.parameters >= 0).all()
+    # The length of the parameters is no part of the metric: it keeps its prior, Rayleigh's.
+    length = np.linalg.norm(cloud.parameters, axis=1)
+    assert stats.kstest(length[:2000], stats.rayleigh.cdf).pvalue > 1e-4
+    # What is kept to save work is what it would be if computed again.
+    assert np.allclose(cloud.margins, cloud._margins(cloud.parameters, first, second))
+
+
+def test_no_answers_no_change(binary):
+    exact = Quadrature(np.empty((0, 2)), np.empty((0, 2)), np.empty(0))
+    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(4))
+    assert exact.mean == pytest.approx(np.pi / 4)
+    assert exact.lapse == pytest.approx(0.05)
+    assert cloud.lapse_mean == pytest.approx(0.05)
+    assert_posterior(cloud, exact)
+    assert cloud.effective == pytest.approx(N)
+
+
+@pytest.mark.parametrize("kind", [Linear, Ratio, Elasticity])
+def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal):
+    """A moved cloud against a larger one that only weighs draws of the prior."""
+    family = kind(diagonal)
+    truth = np.abs(np.random.default_rng(5).normal(size=family.size))
+    rng = np.random.default_rng(6)
+    points = diagonal.coordinates(diagonal.sample(24, rng=rng))
+    first, second = points[:12], points[12:]
+    values = family.values(truth[None], points)[0]
+    said = np.where(values[:12] > values[12:], 1.0, -1.0)
+    said[[3, 8]] = 0.0, -said[8]
+    scale = float(np.median(np.abs(values[:12] - values[12:]))) / 10
+
+    moved = Cloud.prior(family, 6000, scale, np.random.default_rng(7))
+    for a, b, answer in zip(first, second, said, strict=True):
+        moved.tell(a, b, answer)
+    draws = np.abs(rng.normal(size=(120_000, family.size)))
+    blind = np.where(rng.random(120_000) < 0.5, 0.0, scale * np.exp(rng.normal(size=120_000)))
+    margin = family.values(draws, first) - family.values(draws, second)
+    unclear = np.abs(margin) <= blind[:, None]
+    kept = np.where(said == 0, unclear, ~unclear & (np.sign(margin) == said))
+    odds = np.where(unclear, 0.5, np.where(said == 0, 0.1, 0.9))
+    slips = (~kept).sum(axis=1)
+    table = [LAPSE.expect(lambda e, s=s: e**s * (1 - e) ** (12 - s)) for s in range(13)]
+    weight = np.prod(np.where(kept, 1.0, odds), axis=1) * np.array(table)[slips]
+    weight /= weight.sum()
+    effective = 1 / np.sum(weight**2)
+    assert effective > 300
+    error = np.sqrt(1 / effective + 6 / 6000)
+    exact = draws / draws.sum(axis=1, keepdims=True)
+    found = moved.parameters / moved.parameters.sum(axis=1, keepdims=True)
+    mean = weight @ exact
+    spread = np.sqrt(weight @ (exact - mean) ** 2)
+    assert (np.abs(moved.shares @ found - mean) < 6 * spread * error).all()
+    second_moment = np.sqrt(moved.shares @ (found - mean) ** 2)
+    assert np.allclose(second_moment, spread, rtol=0.25)
+    assert abs(moved.shares @ (moved.blind == 0) - weight @ (blind == 0)) < 6 * 0.5 * error
+
+
+def test_cautious_shares_are_those_of_a_known_lapse_rate(binary):
+    """The posterior given ε, by weighing the prior with the likelihood at that ε."""
+    turns, said = (np.array(values, dtype=float) for values in ASKED["a slip"])
+    first, second = pairs_at(turns)
+    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(8))
+    for a, b, answer in zip(first, second, said, strict=True):
+        cloud.tell(a, b, answer)
+    shares, rate = cloud.cautious()
+    assert cloud.lapse_mean < rate < 0.6
+    exact = Quadrature(first, second, said)
+    units = np.column_stack([np.cos(exact.theta), np.sin(exact.theta)])
+    margin = units @ (first - second).T
+    spots = np.append(0.0, SCALE * np.exp(stats.norm.ppf((np.arange(300) + 0.5) / 300)))
+    prior = np.append(0.5, np.full(300, 0.5 / 300))
+    density = np.zeros(len(exact.theta))
+    for delta, share in zip(spots, prior, strict=True):
+        unclear = np.abs(margin) <= delta
+        chance = np.where(unclear, rate / 2, np.where(np.sign(margin) == said, 1 - rate, 0.9 * rate))
+        density += share * chance.prod(axis=1)
+    density /= density.sum()
+    mean = density @ exact.theta
+    spread = np.sqrt(density @ (exact.theta - mean) ** 2)
+    assert abs(shares @ angles_of(cloud) - mean) < 6 * spread / np.sqrt(N / 12)
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_contradictions_are_slips(binary):
+    """Someone who says one thing and its opposite by turns: nobody is sure of anything."""
+    cloud = Cloud.prior(Linear(binary), 2000, SCALE, np.random.default_rng(9))
+    first, second = pairs_at(np.array([0.8]))
+    for n in range(40):
+        cloud.tell(first[0], second[0], 1.0 if n % 2 else -1.0)
+        assert np.isfinite(cloud.shares).all()
+        assert np.isfinite(cloud.parameters).all()
+    # Half of 40 answers are slips whatever the metric is: (1+20)/(20+40).
+    assert cloud.lapse_mean == pytest.approx(21 / 60, abs=0.03)
+    below = cloud.shares @ (angles_of(cloud) < 0.8)
+    assert 0.2 < below < 0.8
+    assert cloud.effective > 500
+
+
+def test_ties_alone_widen_the_blind_spot(binary):
+    cloud = Cloud.prior(Linear(binary), 5000, SCALE, np.random.default_rng(10))
+    rng = np.random.default_rng(11)
+    first, second = pairs_at(rng.uniform(0.2, 1.4, 12))
+    for a, b in zip(first, second, strict=True):
+        cloud.tell(a, b, 0.0)
+    assert cloud.shares @ (cloud.blind > SCALE) > 0.95
+
+
+def test_the_prior_is_uniform_over_directions(errors):
+    cloud = Cloud.prior(Linear(errors), 4000, SCALE, np.random.default_rng(12))
+    units = cloud.parameters / np.linalg.norm(cloud.parameters, axis=1, keepdims=True)
+    # A squared coordinate of a uniform direction in q dimensions is Beta(1/2, (q−1)/2).
+    for column in units.T:
+        assert stats.kstest(column**2, stats.beta(0.5, 2.5).cdf).pvalue > 1e-4 / 6
+    spots = cloud.blind[cloud.blind > 0]
+    assert abs(len(spots) / 4000 - 0.5) < 5 * 0.5 / np.sqrt(4000)
+    assert stats.kstest(np.log(spots / SCALE), stats.norm.cdf).pvalue > 1e-4
+
+
+# --- simulation-based calibration
+
+
+def draw_answers(family, parameters, blind, lapse, first, second, rng):
+    """Answer as the model says."""
+    values = family.values(parameters[None], np.vstack([first, second]))[0]
+    margin = values[: len(first)] - values[len(first) :]
+    unclear = np.abs(margin) <= blind
+    meant = np.where(unclear, 0.0, np.sign(margin))
+    slip = rng.random(len(first)) < lapse
+    side = np.where(rng.random(len(first)) < 0.5, 1.0, -1.0)
+    other = np.where(rng.random(len(first)) < 0.1, 0.0, -meant)
+    return np.where(slip, np.where(unclear, side, other), meant)
+
+
+def rank_of_truth(space, rng, answered=8, lapse=None):
+    """Return where the truth lies among the particles: for each weight, and for the slips."""
+    family = Linear(space)
+    truth = np.abs(rng.normal(size=family.size))
+    blind = 0.0 if rng.random() < 0.5 else SCALE * np.exp(rng.normal())
+    rate = LAPSE.rvs(random_state=rng) if lapse is None else lapse
+    tables = space.sample(2 * answered, rng=rng)
+    points = space.coordinates(tables)
+    first, second = points[:answered], points[answered:]
+    said = draw_answers(family, truth, blind, rate, first, second, rng)
+    cloud = Cloud.prior(family, 800, SCALE, rng)
+    for a, b, answer in zip(first, second, said, strict=True):
+        cloud.tell(a, b, answer)
+    weight = truth / np.linalg.norm(truth)
+    found = cloud.parameters / np.linalg.norm(cloud.parameters, axis=1, keepdims=True)
+    slips, kept = cloud.lapse
+    drawn = rng.beta(slips, kept)
+    return np.append(cloud.shares @ (found < weight), cloud.shares @ (drawn < rate))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["binary", "confusion"])
+def test_ranks_of_the_truth_are_uniform(name, spaces):
+    """People drawn from the prior who answer as the model says."""
+    rng = np.random.default_rng(20)
+    ranks = np.array([rank_of_truth(spaces[name], rng) for _ in range(200)])
+    p = [stats.kstest(column, "uniform").pvalue for column in ranks.T]
+    assert min(p) > 0.001 / len(p)
+
+
+@pytest.mark.slow
+def test_people_who_slip_more_than_assumed_are_noticed(binary):
+    """The check above can fail: one who slips four times in ten is not of the prior."""
+    rng = np.random.default_rng(21)
+    ranks = np.array([rank_of_truth(binary, rng, lapse=0.4) for _ in range(200)])
+    assert stats.kstest(ranks[:, 0], "uniform").pvalue < 0.001

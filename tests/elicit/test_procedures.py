@@ -1,0 +1,453 @@
+"""Every procedure with every strategy: asking, telling, undoing, resuming, and what comes out."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from karat.datasets import LogisticLaw
+from karat.elicit import (
+    BinaryLinear,
+    BinaryLinearFractional,
+    BinarySpace,
+    ConfusionSpace,
+    DiagonalLinear,
+    DiagonalLinearFractional,
+    DiagonalMonotone,
+    DiagonalSpace,
+    Linear,
+    LinearFractional,
+    MetricOracle,
+    load_transcript,
+)
+from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
+from karat.metrics import (
+    LinearMetric,
+    accuracy,
+    cost_matrix,
+    f_beta,
+    g_mean,
+    jaccard,
+    weighted_accuracy,
+)
+
+KINDS = [
+    (BinaryLinear, "binary"),
+    (BinaryLinearFractional, "binary"),
+    (DiagonalLinear, "diagonal"),
+    (DiagonalLinearFractional, "diagonal"),
+    (DiagonalMonotone, "diagonal"),
+    (Linear, "confusion"),
+    (Linear, "rate"),
+    (LinearFractional, "confusion"),
+    (LinearFractional, "rate"),
+]
+STRATEGIES = ["active", "bisection", "thesis"]
+ALL = [(*kind, strategy) for kind in KINDS for strategy in STRATEGIES]
+IDS = [f"{kind.__name__} {name} {strategy}" for kind, name, strategy in ALL]
+ANSWERS = ["first", "second", "tie", "skip"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_particles():
+    """What is compared here is one run with another; how many particles there are is no matter."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("karat.elicit._procedure.N_PARTICLES", 200)
+        yield
+
+
+def quiet_result(procedure):
+    """Return the result; answers drawn at random do contradict each other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContradictionWarning)
+        warnings.simplefilter("ignore", NotIdentifiedWarning)
+        return procedure.result
+
+
+def tell_all(procedure, answers):
+    """Answer until the answers or the questions end."""
+    for answer in answers:
+        if procedure.ask() is None:
+            break
+        procedure.tell(answer)
+
+
+def assert_same(one, other):
+    """Compare two procedures: what they ask next, and all that they know."""
+    assert one.ask() == other.ask()
+    assert one.answers == other.answers
+    assert one.finished == other.finished
+    assert one.transcript == other.transcript
+    a, b = quiet_result(one), quiet_result(other)
+    assert a.metric == b.metric
+    assert a.intervals == b.intervals
+    assert a.ratios == b.ratios
+    assert a.to_dict() == b.to_dict()
+    assert a == b
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+@given(
+    answers=st.lists(st.sampled_from(ANSWERS), min_size=1, max_size=10),
+    cut=st.integers(0, 10),
+    back=st.integers(1, 10),
+    orientation=st.sampled_from(["increasing", "decreasing", "ask"]),
+    seed=st.one_of(st.none(), st.integers(0, 2**63 - 1)),
+)
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_resumed_undone_and_read_back(
+    kind, name, strategy, answers, cut, back, orientation, seed, spaces
+):
+    """However a state was reached, it is the same state."""
+    space = spaces[name]
+    options = {"strategy": strategy, "orientation": orientation, "max_queries": 11}
+    whole = kind(space, rng=seed, **options, agreement=1.0)
+    tell_all(whole, answers)
+
+    # Stopped on the way, written down, read back, gone on.
+    part = kind(space, rng=whole.seed, **options, agreement=1.0)
+    tell_all(part, answers[:cut])
+    text = part.transcript.to_json()
+    assert load_transcript(text) == part.transcript
+    assert load_transcript(json.loads(text)) == part.transcript
+    resumed = kind.resume(space, text)
+    assert resumed.ask() == part.ask()
+    tell_all(resumed, answers[cut:])
+    assert_same(resumed, whole)
+
+    # Taken back and said again; asking twice is asking once.
+    back = min(back, len(part.answers) or 1)
+    if part.answers:
+        said = part.answers[-back:]
+        part.undo(back)
+        assert part.ask() is part.ask()
+        tell_all(part, said)
+    tell_all(part, answers[cut:])
+    assert_same(part, whole)
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+@pytest.mark.parametrize("orientation", ["increasing", "ask"])
+def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces):
+    """Before the first answer, after each, and it is honest about its limits."""
+    space = spaces[name]
+    procedure = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
+    silent = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
+    tables = space.sample(5, rng=0)
+    for n, answer in enumerate(["first", "second", "skip", "tie", "first", None]):
+        result = quiet_result(procedure)
+        assert result.n_queries == n == len(result.transcript.answers)
+        assert result.strategy == strategy
+        assert result.procedure == kind.__name__
+        assert not result.finished
+        assert 0 <= result.agreement <= 1
+        for interval in (*result.intervals, *result.ratios):
+            assert interval.lower <= interval.upper
+        for weight in result.intervals:
+            assert weight.lower <= weight.estimate <= weight.upper
+        assert np.isfinite(result.metric(tables)).all()
+        assert len(result.progress.agreement) >= 1
+        assert len(result.questions.answers) == n
+        assert result.draws.shape[1] == len(result.intervals)
+        assert (result.lapse is None) == (strategy != "active" or (orientation, n) == ("ask", 0))
+        json.dumps(result.to_dict())
+        assert "so far" in result.summary()
+        assert result.summary() in repr(result)
+        assert "<table>" in result._repr_html_()
+        if answer is not None:
+            procedure.tell(answer)
+            silent.tell(answer)
+    assert_same(procedure, silent)  # looking has changed nothing
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+def test_max_queries_is_the_most_that_is_asked(kind, name, strategy, spaces):
+    oracle = MetricOracle(accuracy)
+    procedure = kind(spaces[name], strategy=strategy, max_queries=4, rng=0, agreement=1.0)
+    while (query := procedure.ask()) is not None:
+        procedure.tell(oracle(query))
+    assert procedure.finished
+    assert len(procedure.answers) == oracle.n_answers == 4
+    assert quiet_result(procedure).n_queries == 4
+    assert "done" in repr(procedure)
+    procedure.undo()
+    assert not procedure.finished
+    assert "going on" in repr(procedure)
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+def test_questions_are_attainable_and_of_the_population(kind, name, strategy, spaces):
+    """No pair is asked about that no classifier attains, and no pair of equals but by the thesis."""
+    space = spaces[name]
+    procedure = kind(space, strategy=strategy, rng=0, agreement=1.0, max_queries=60)
+    oracle = MetricOracle(accuracy)
+    same = 0
+    while (query := procedure.ask()) is not None:
+        for side in (query.first, query.second):
+            assert side.shape == (space.n_classes, space.n_classes)
+            assert np.allclose(side.sum(axis=1), space.prior, atol=1e-7)
+            assert side.min() > -1e-9
+            if len(procedure.answers) % 10 == 0:
+                assert space.contains(space.coordinates(side), tol=1e-7)
+        same += query.identical
+        procedure.tell(oracle(query))
+    if strategy != "thesis":
+        assert same == 0
+
+
+# --- how many questions
+
+
+def counted(procedure, metric):
+    oracle = MetricOracle(metric)
+    result = procedure.run(oracle)
+    assert result.n_queries == oracle.n_answers
+    return result.n_queries
+
+
+def test_counts_of_binary_linear(binary):
+    """Section 3.6.1: 4·⌈log₂(π/2/0.02)⌉ = 28 and one for the orientation."""
+    assert counted(BinaryLinear(binary, strategy="thesis", orientation="ask"), DOCTOR) == 29
+    assert counted(BinaryLinear(binary, strategy="thesis", orientation="ask", tol=0.02), DOCTOR) == 29
+    assert counted(BinaryLinear(binary, strategy="bisection"), DOCTOR) <= 8
+
+
+DOCTOR = cost_matrix([[0, 1], [4, 0]])
+
+
+@pytest.mark.parametrize(
+    ("slopes", "thesis", "bisection"), [([1, 3, 5], 56, 12), ([1, 3, 6, 10], 84, 18)]
+)
+def test_counts_of_diagonal_linear(slopes, thesis, bisection):
+    """Section 4.6.1 for three and four classes."""
+    space = DiagonalSpace.from_density(LogisticLaw(slopes).proba, n_points=301)
+    k, rng = len(slopes), np.random.default_rng(0)
+    for weights in (np.ones(k), rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k))):
+        for strategy, most in (("thesis", thesis), ("bisection", bisection)):
+            procedure = DiagonalLinear(space, strategy=strategy)
+            oracle = MetricOracle(weighted_accuracy(weights))
+            while (query := procedure.ask()) is not None:
+                procedure.tell(oracle(query))
+            count = len(procedure.answers)
+            assert count == most if strategy == "thesis" else count <= most
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_counts_of_linear(k):
+    """Section 4.6.2: 320 and 704 of Algorithm 4.2, and one question a halving for a sweep."""
+    slopes = [1, 3, 5] if k == 3 else [1, 3, 6, 10]
+    space = ConfusionSpace.from_density(LogisticLaw(slopes).proba, n_points=201)
+    rng = np.random.default_rng(k)
+    metric = cost_matrix(np.abs(rng.normal(size=(k, k))) * (1 - np.eye(k)))
+    assert counted(Linear(space, strategy="thesis"), metric) == (320 if k == 3 else 704)
+    assert counted(Linear(space, strategy="bisection"), metric) <= (40 if k == 3 else 88)
+
+
+# --- what comes out
+
+
+@given(angle=st.floats(0.03, np.pi / 2 - 0.03))
+@settings(max_examples=30, deadline=None)
+def test_bisection_recovers_any_trade_off(binary, angle):
+    """Within half a width of the bracket."""
+    truth = LinearMetric([[np.sin(angle), 0], [0, np.cos(angle)]])
+    result = BinaryLinear(binary, strategy="bisection").run(MetricOracle(truth))
+    found = result.metric.weights
+    assert abs(np.arctan2(found[0, 0], found[1, 1]) - angle) <= 0.01 + 1e-9
+    ratio = result.ratios[0]
+    assert ratio.lower * 0.98 <= 1 / np.tan(angle) <= ratio.upper * 1.02
+    assert result.ratios[0].name == "a missed 1 against a false 1"
+    assert result.ratio("right about 1", "right about 0").estimate == pytest.approx(ratio.estimate)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=15, deadline=None)
+def test_bisection_recovers_any_cost_of_errors(errors, seed):
+    """Every angle within half a width: ℓ₂ error at most √5 · 0.005 and what is of second order."""
+    rng = np.random.default_rng(seed)
+    costs = np.abs(rng.normal(size=(3, 3))) * (1 - np.eye(3))
+    costs /= np.linalg.norm(costs)
+    result = Linear(errors, strategy="bisection").run(MetricOracle(cost_matrix(costs)))
+    assert np.linalg.norm(result.metric.weights + costs) < np.sqrt(5) * 0.005 + 5e-4
+    assert result.metric.weights.diagonal().tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("strategy", ["bisection", "thesis"])
+def test_f_measures_are_found_as_an_order(binary, beta, strategy, rank_correlation):
+    """F_β on confusions inside the set; only the order can be known."""
+    truth = f_beta(beta)
+    result = BinaryLinearFractional(binary, strategy=strategy).run(MetricOracle(truth))
+    share = np.random.default_rng(0).uniform(0, 1, (300, 1, 1))
+    tables = share * binary.sample(300, rng=0) + (1 - share) * binary.confusion(binary.center)
+    tau = rank_correlation(result.metric, truth, tables)
+    assert tau > (0.99 if strategy == "bisection" else 0.9)
+
+
+def test_f1_and_jaccard_are_one_and_the_same(binary):
+    """They rank alike, so nobody can tell which of the two a person has in mind."""
+    results = [
+        BinaryLinearFractional(binary, strategy="bisection").run(MetricOracle(metric))
+        for metric in (f_beta(1), jaccard)
+    ]
+    assert results[0].metric == results[1].metric
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=10, deadline=None)
+def test_bisection_recovers_any_ratio_of_errors(errors, draw_confusions, seed):
+    """Kendall's τ of at least 0.97 on mixtures of all kinds of classifiers."""
+    from scipy.stats import kendalltau
+
+    rng = np.random.default_rng(seed)
+    truth = errors.ratio_metric(*np.abs(rng.normal(size=(2, 6))))
+    result = LinearFractional(errors, strategy="bisection", tol=0.001).run(MetricOracle(truth))
+    tables = draw_confusions(errors, 200, rng)
+    assert kendalltau(result.metric(tables), truth(tables)).statistic > 0.97
+
+
+def test_g_mean_is_found_at_its_optimum(diagonal):
+    """The weighted accuracy that is elicited has a best classifier that is best for G-mean."""
+    best = max(g_mean(diagonal.sample(20_000, rng=0)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContradictionWarning)
+        result = DiagonalMonotone(diagonal, strategy="bisection").run(MetricOracle(g_mean))
+    found = g_mean(diagonal.boundary(result.metric.weights.diagonal()))
+    assert found > best - 0.01
+
+
+def test_someone_who_never_slips_does_not_contradict_themselves(diagonal):
+    """Every strategy that takes answers at their word, a metric of its family, no slips."""
+    for kind in (DiagonalLinear, DiagonalMonotone):
+        for strategy in ("bisection", "thesis"):
+            procedure = kind(diagonal, strategy=strategy)
+            oracle = MetricOracle(weighted_accuracy([0.3, 0.4, 0.3]))
+            while (query := procedure.ask()) is not None:
+                procedure.tell(oracle(query))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NotIdentifiedWarning)
+                assert procedure.result.contradictions == (), (kind, strategy)
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+def test_someone_who_likes_errors(kind, name, strategy, spaces):
+    """Appendix A.4: ``ask`` finds out, ``decreasing`` is told; both find the mirror image."""
+    space = spaces[name]
+    most = 25 if strategy == "active" else None
+    truth, mirror = MetricOracle(LinearMetric(-np.eye(space.n_classes))), MetricOracle(accuracy)
+    straight = kind(space, strategy=strategy, rng=3, max_queries=most, agreement=0.97)
+    turned = kind(
+        space, strategy=strategy, rng=3, max_queries=most, agreement=0.97, orientation="decreasing"
+    )
+    asked = kind(
+        space, strategy=strategy, rng=3, max_queries=most and most + 1, agreement=0.97,
+        orientation="ask",
+    )  # fmt: skip
+    for procedure, oracle in ((straight, mirror), (turned, truth), (asked, truth)):
+        while (query := procedure.ask()) is not None:
+            procedure.tell(oracle(query))
+    tables = space.sample(40, rng=0)
+    up, down, found = (quiet_result(p).metric(tables) for p in (straight, turned, asked))
+    assert np.array_equal(down, found)
+    assert np.array_equal(np.argsort(up), np.argsort(-down))
+    assert asked.answers[0] == "second"
+    assert asked.answers[1:] == turned.answers
+    for a, b in zip(quiet_result(straight).ratios, quiet_result(turned).ratios, strict=True):
+        assert a.estimate == pytest.approx(b.estimate)
+
+
+# --- what must not matter
+
+
+def test_rows_in_another_order_lead_to_the_same_metric():
+    law = LogisticLaw([-4, 1, 5])
+    x, y = law.sample(300, rng=0)
+    order = np.random.default_rng(1).permutation(300)
+    oracle = MetricOracle(weighted_accuracy([0.3, 0.4, 0.3]))
+    for strategy in ("active", "bisection"):
+        results = []
+        for rows in (np.arange(300), order):
+            space = DiagonalSpace.from_proba(y[rows], law.proba(x)[rows])
+            procedure = DiagonalLinear(space, strategy=strategy, rng=0, max_queries=10)
+            tell_all(procedure, (oracle(procedure.ask()) for _ in range(10)))
+            results.append(quiet_result(procedure))
+        assert results[0].transcript.answers == results[1].transcript.answers
+        assert np.allclose(results[0].metric.weights, results[1].metric.weights, atol=1e-9)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=10, deadline=None)
+def test_weights_are_copies(seed):
+    rng = np.random.default_rng(seed)
+    law = LogisticLaw.binary(4.0)
+    x, y = law.sample(150, rng=rng)
+    score, weight = law.proba(x)[:, 1], rng.integers(0, 4, 150)
+    again = np.repeat(np.arange(150), weight)
+    spaces = (
+        BinarySpace.from_scores(y, score, sample_weight=weight),
+        BinarySpace.from_scores(y[again], score[again]),
+    )
+    results = []
+    for space in spaces:
+        procedure = BinaryLinear(space, strategy="bisection")
+        tell_all(procedure, (MetricOracle(DOCTOR)(procedure.ask()) for _ in range(20)))
+        results.append(quiet_result(procedure))
+    assert np.allclose(results[0].metric.weights, results[1].metric.weights, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [[2, 0, 1], [1, 0, 2]])
+def test_classes_in_another_order_permute_the_metric(order):
+    """Up to the tolerance: the searches begin at another class."""
+    law = LogisticLaw([-4, 1, 5])
+    x = np.linspace(-1, 1, 301)
+    proba = law.proba(x)
+    names = np.array(["bird", "cat", "dog"])
+    weights = np.array([0.25, 0.4, 0.35])
+    found = {}
+    for kind, space in ((DiagonalLinear, DiagonalSpace), (Linear, ConfusionSpace)):
+        for columns in (np.arange(3), np.array(order)):
+            made = space.from_calibrated(proba[:, columns], classes=names[columns])
+            costs = np.outer(weights, [1, 2, 3]) * (1 - np.eye(3))
+            truth = (
+                weighted_accuracy(weights[columns])
+                if kind is DiagonalLinear
+                else cost_matrix(costs[np.ix_(columns, columns)])
+            )
+            procedure = kind(made, strategy="bisection")
+            oracle = MetricOracle(truth)
+            while (query := procedure.ask()) is not None:
+                procedure.tell(oracle(query))
+            result = quiet_result(procedure)
+            found[kind, tuple(columns)] = result.metric.weights
+            assert all(any(n in w.name for n in names) for w in result.intervals)
+        one = found[kind, (0, 1, 2)][np.ix_(order, order)]
+        assert np.allclose(one, found[kind, tuple(order)], atol=0.02)
+
+
+def test_text_labels_appear_in_the_words():
+    law = LogisticLaw.binary(4.0)
+    x, y = law.sample(200, rng=0)
+    text = np.array(["ham", "spam"])[y]
+    space = BinarySpace.from_scores(text, law.proba(x)[:, 1])
+    procedure = BinaryLinear(space, rng=0, max_queries=5)
+    procedure.run(MetricOracle(accuracy))
+    result = procedure.result
+    assert [w.name for w in result.intervals] == ["right about spam", "right about ham"]
+    assert result.ratios[0].name == "a missed spam against a false spam"
+    assert "spam" in result.summary()
+    assert result.transcript.space["classes"] == ["ham", "spam"]
+
+
+def test_the_same_seed_the_same_questions(errors):
+    runs = []
+    for seed in (0, 0, 1, np.random.default_rng(5), np.random.default_rng(5)):
+        procedure = Linear(errors, rng=seed, max_queries=3, agreement=1.0)
+        tell_all(procedure, ["first"] * 3)
+        runs.append(procedure.transcript)
+    assert runs[0] == runs[1] != runs[2]
+    assert runs[3] == runs[4]
+    free = [Linear(errors).seed for _ in range(2)]
+    assert free[0] != free[1]

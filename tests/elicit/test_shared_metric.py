@@ -1,0 +1,123 @@
+"""Several people: the shared metric, its spread, and what is refused."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from karat.datasets import LogisticLaw
+from karat.elicit import (
+    BinaryLinear,
+    BinaryLinearFractional,
+    BinarySpace,
+    DiagonalLinear,
+    DiagonalSpace,
+    MetricOracle,
+    shared_metric,
+)
+from karat.exceptions import ElicitationError
+from karat.metrics import cost_matrix, weighted_accuracy
+
+
+@pytest.fixture(scope="module")
+def space():
+    return BinarySpace.from_density(LogisticLaw.binary(5.0).proba, n_points=501)
+
+
+def asked(space, cost, seed=0, flip=0.0, **options):
+    person = MetricOracle(cost_matrix([[0, 1], [cost, 0]]), flip=flip, rng=seed)
+    return BinaryLinear(space, rng=seed, **options).run(person)
+
+
+def test_people_who_agree_have_little_spread(space):
+    results = [asked(space, 3, seed, agreement=0.99) for seed in range(6)]
+    shared = shared_metric(space, results, rng=0)
+    ratio = shared.intervals[0].estimate / shared.intervals[1].estimate
+    assert ratio == pytest.approx(3, rel=0.2)
+    assert shared.spread.upper < 1.8
+    assert shared.agreement > 0.93
+    assert shared.r_hat < 1.1
+
+
+def test_people_who_differ_are_not_averaged_away(space):
+    costs = (0.3, 0.5, 3.0, 6.0)
+    results = [asked(space, c, i, agreement=0.99) for i, c in enumerate(costs)]
+    shared = shared_metric(space, results, names=list("abcd"), rng=0)
+    assert shared.spread.lower > 1.3
+    assert shared.agreement < 0.85
+    ratios = [person[0].estimate / person[1].estimate for person in shared.people]
+    assert ratios == sorted(ratios), "each person keeps their own order"
+    assert ratios[0] < 1 < ratios[-1]
+    wide = shared.next_person[0].upper - shared.next_person[0].lower
+    assert wide > shared.intervals[0].upper - shared.intervals[0].lower
+    assert shared.people_names == tuple("abcd")
+
+
+def test_a_person_with_few_answers_is_drawn_toward_the_others(space):
+    many = [asked(space, 4, seed, agreement=0.99) for seed in range(5)]
+    hasty = asked(space, 0.5, 9, max_queries=1)
+    alone = hasty.intervals[0].estimate / hasty.intervals[1].estimate
+    shared = shared_metric(space, [*many, hasty], rng=0)
+    together = shared.people[-1][0].estimate / shared.people[-1][1].estimate
+    assert together > alone
+
+
+def test_three_classes_and_ties():
+    diagonal = DiagonalSpace.from_density(LogisticLaw([-4, 1, 5]).proba, n_points=501)
+    people = [
+        MetricOracle(weighted_accuracy(w), tie=0.005)
+        for w in ((0.2, 0.5, 0.3), (0.25, 0.5, 0.25), (0.3, 0.4, 0.3))
+    ]
+    results = [DiagonalLinear(diagonal, rng=i).run(p) for i, p in enumerate(people)]
+    shared = shared_metric(diagonal, results, rng=0)
+    assert np.argmax([w.estimate for w in shared.intervals]) == 1
+    assert sum(w.estimate for w in shared.intervals) == pytest.approx(1)
+
+
+def test_the_same_seed_gives_the_same(space):
+    results = [asked(space, c) for c in (1, 2)]
+    assert shared_metric(space, results, rng=5) == shared_metric(space, results, rng=5)
+
+
+def test_what_is_refused(space):
+    result = asked(space, 2)
+    with pytest.raises(ElicitationError, match="at least 2"):
+        shared_metric(space, [result])
+    with pytest.raises(ElicitationError, match="name each once"):
+        shared_metric(space, [result, result], names=["a"])
+    other = BinarySpace.from_density(LogisticLaw.binary(3.0).proba, n_points=501)
+    with pytest.raises(ElicitationError, match="another space"):
+        shared_metric(other, [result, result])
+    ratio = BinaryLinearFractional(space, rng=0, max_queries=2).run(MetricOracle("f1"))
+    with pytest.raises(ElicitationError, match="BinaryLinearFractional"):
+        shared_metric(space, [result, ratio])
+    turned = asked(space, 2, orientation="decreasing")
+    with pytest.raises(ElicitationError, match="the other way round"):
+        shared_metric(space, [result, turned])
+
+
+@pytest.mark.slow
+def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
+    # Shorter chains and fewer particles: rougher limits, the same claim.
+    for name, value in (("_WARM_UP", 250), ("_DRAWS", 150)):
+        monkeypatch.setattr(f"karat.elicit._shared_metric.{name}", value)
+    monkeypatch.setattr("karat.elicit._procedure.N_PARTICLES", 400)
+    held, spread_held, runs = 0, 0, 60
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        center, tau = rng.normal(scale=1.5, size=2), abs(rng.normal())
+        results = []
+        for _ in range(4):
+            weights = np.exp(center + tau * rng.normal(size=2))
+            flip = rng.beta(1, 19)
+            oracle = MetricOracle(space.linear_metric(weights), flip=flip, rng=rng)
+            results.append(BinaryLinear(space, rng=rng, max_queries=5).run(oracle))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "chains have not mixed")
+            shared = shared_metric(space, results, rng=seed)
+        truth = np.exp(center) / np.linalg.norm(np.exp(center))
+        held += shared.intervals[0].lower <= truth[0] <= shared.intervals[0].upper
+        spread_held += shared.spread.lower <= np.exp(tau) <= shared.spread.upper
+    # 95 % limits on draws from the prior: fewer than 50 of 60 has probability below .001
+    assert held >= 50
+    assert spread_held >= 50

@@ -1,0 +1,74 @@
+"""The terminal oracle: what it shows and what it reads."""
+
+import io
+
+import numpy as np
+import pytest
+
+from karat.elicit import BinaryLinear, BinarySpace, Query, TerminalOracle
+from karat.elicit._terminal_oracle import whole_counts
+
+FIRST = np.array([[0.5, 0.1], [0.15, 0.25]])
+SECOND = np.array([[0.45, 0.15], [0.05, 0.35]])
+
+
+def asked(lines, **options):
+    out = io.StringIO()
+    oracle = TerminalOracle(
+        ["ham", "spam"], stream_in=io.StringIO(lines), stream_out=out, **options
+    )
+    return oracle(Query(FIRST, SECOND)), out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [("1", "first"), ("2", "second"), ("T", "tie"), (" s ", "skip"), ("first", "first")],
+)
+def test_keys(line, answer):
+    assert asked(f"{line}\n")[0] == answer
+
+
+def test_it_asks_again_until_it_understands():
+    answer, shown = asked("what?\n\n2\n")
+    assert answer == "second"
+    assert "'what?' is no answer" in shown
+
+
+def test_it_shows_counts_and_what_is_better():
+    _, shown = asked("1\n")
+    assert "of 1,000 cases" in shown
+    row = next(line for line in shown.splitlines() if line.startswith("spam called ham"))
+    assert row.split()[-4:] == ["150", "50", "-100", "better"]
+    row = next(line for line in shown.splitlines() if line.startswith("ham recognised"))
+    assert row.split()[-2:] == ["-50", "worse"]
+
+
+def test_the_end_of_the_input_is_said():
+    with pytest.raises(EOFError, match="nothing given is lost"):
+        asked("")
+
+
+def test_counts_are_whole_and_keep_the_totals():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        table = rng.dirichlet(np.ones(9)).reshape(3, 3)
+        whole = whole_counts(table, 200)
+        assert whole.dtype.kind == "i"
+        np.testing.assert_array_equal(whole.sum(axis=1), np.round(200 * table.sum(axis=1)))
+        assert np.abs(whole - 200 * table).max() <= 1
+
+
+def test_groups_are_added_up():
+    stacked = np.stack([FIRST, SECOND]) / 2
+    np.testing.assert_array_equal(
+        whole_counts(stacked, 1000), whole_counts((FIRST + SECOND) / 2, 1000)
+    )
+
+
+def test_it_drives_a_procedure():
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    space = BinarySpace.from_scores(rng.random(300) < score, score).smoothed()
+    answers = io.StringIO("1\n2\n" * 30)
+    oracle = TerminalOracle(space.classes, stream_in=answers, stream_out=io.StringIO())
+    assert BinaryLinear(space, strategy="bisection").run(oracle).n_queries >= 5
