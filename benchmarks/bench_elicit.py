@@ -5,7 +5,6 @@ Usage: python benchmarks/bench_elicit.py [--metrics N]
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import count, islice
@@ -13,9 +12,10 @@ from multiprocessing import Pool
 from typing import Any, NamedTuple
 
 import numpy as np
+from _timing import best_of
 from numpy.typing import NDArray
 from scipy.special import betainc
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
@@ -30,8 +30,7 @@ from karat.elicit import (
     Space,
 )
 
-METRICS = 200  # random metrics for each line
-PROCESSES = 2
+METRICS, PROCESSES = 200, 2  # random metrics for each line
 REPEATS = (1, 3, 5, 9)  # of each question, for the majority votes of the thesis
 TOLERANCES = (0.8, 0.4, 0.2, 0.1, 0.05, 0.02)
 VOTERS = 40  # metrics that majority votes are tried on
@@ -110,8 +109,7 @@ def answered(procedure: Procedure, oracle: Callable[[Any], str]) -> Array:
     """Return the weights after all answers, without the limits that a result also works out."""
     while (query := procedure.ask()) is not None:
         procedure.tell(oracle(query))
-    belief = procedure._belief
-    found = procedure._estimate() if belief is None else belief.estimate
+    found = belief.estimate if (belief := procedure._belief) else procedure._estimate()
     return np.asarray(procedure._family(procedure._flipped).weights(found[None])[0])
 
 
@@ -123,70 +121,54 @@ def in_parallel(function: Callable[[int], Any], jobs: Iterable[int]) -> Array:
 
 def angle(a: Array, b: Array) -> float:
     """Return the angle of two vectors."""
-    cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
-    return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    return float(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0)))
 
 
-# --- noise-free searches
-
-
-class Search(NamedTuple):
-    """A search without slips, and what it has to reach: questions, and an error if one is named."""
-
-    procedure: type[Procedure]
-    kind: str
-    k: int
-    questions: int
-    error: float = np.inf
-    options: tuple[tuple[str, Any], ...] = ()
-
-
-SEARCHES = (
-    Search(BinaryLinear, "binary", 2, 8, 0.01, (("tol", 0.02), ("orientation", "ask"))),
-    Search(DiagonalLinear, "diagonal", 3, 12),
-    Search(DiagonalLinear, "diagonal", 4, 18),
-    Search(Linear, "confusion", 3, 40, 0.006),
-    Search(Linear, "confusion", 4, 88, 0.007),
+# Procedure, space, classes, options, and what is reached: questions, and an error if one is named.
+SEARCHES: tuple[tuple[type[Procedure], str, int, dict[str, Any], int, float], ...] = (
+    (BinaryLinear, "binary", 2, {"tol": 0.02, "orientation": "ask"}, 8, 0.01),
+    (DiagonalLinear, "diagonal", 3, {}, 12, np.inf),
+    (DiagonalLinear, "diagonal", 4, {}, 18, np.inf),
+    (Linear, "confusion", 3, {}, 40, 0.006),
+    (Linear, "confusion", 4, {}, 88, 0.007),
 )
 ERRORS = {"binary": "angle", "diagonal": "error of a weight", "confusion": "l2 error"}
 
 
-def searched(search: Search, index: int) -> list[float]:
+def searched(search: int, index: int) -> list[float]:
     """Return questions and error of bisection, then of the thesis."""
-    space, row = space_of(search.kind, search.k), []
+    procedure, kind, k, options, *_ = SEARCHES[search]
+    space, row = space_of(kind, k), []
     weights = random_weights(space.dim, index)
     for strategy in ("bisection", "thesis"):
-        proc = search.procedure(space, strategy=strategy, **dict(search.options))
+        proc = procedure(space, strategy=strategy, **options)
         found = answered(proc, MetricOracle(space.linear_metric(weights)))
         errors = {
             "binary": angle(found, weights),
             "diagonal": np.abs(found - weights / weights.sum()).max(),
             "confusion": np.linalg.norm(found - weights),
         }
-        row += [len(proc.answers), errors[search.kind]]
+        row += [len(proc.answers), errors[kind]]
     return row
 
 
 def bisections(metrics: int) -> Iterator[Line]:
     """Compare the questions and errors of bisection with those of the thesis."""
-    for search in SEARCHES:
-        space = space_of(search.kind, search.k)
+    for search, (procedure, kind, k, _options, most, limit) in enumerate(SEARCHES):
+        space = space_of(kind, k)
         jobs = islice((i for i in count() if told_apart(space, i)), metrics)
         rows = in_parallel(partial(searched, search), jobs)
         questions, error, asked, missed = rows.max(axis=0)
-        what = f"largest {ERRORS[search.kind]}"
-        figures = [Figure("questions", questions, search.questions)]
-        rest = f"thesis {asked:.0f} questions, {what} {missed:.4f}"
-        if np.isfinite(search.error):
-            figures.append(Figure(what, error, search.error))
+        median = np.median(rows, axis=0)
+        what = f"largest {ERRORS[kind]}"
+        figures = [Figure("questions", questions, most)]
+        rest = f"thesis {asked:.0f} questions, {what} {missed:.4f}, median {median[3]:.4f}"
+        if np.isfinite(limit):
+            figures.append(Figure(what, error, limit))
         else:
-            medians = np.median(rows, axis=0)
-            rest = f"{what} {error:.4f}, median {medians[1]:.4f}; {rest}, median {medians[3]:.4f}"
-        name = f"{search.procedure.__name__} of {space.dim} weights, noise-free"
+            rest = f"{what} {error:.4f}, median {median[1]:.4f}; {rest}"
+        name = f"{procedure.__name__} of {space.dim} weights, noise-free"
         yield Line(name, tuple(figures), rest, asked / questions)
-
-
-# --- active, on the sphere
 
 
 def angles_along(k: int, flip: float, n: int, index: int) -> list[float]:
@@ -234,30 +216,23 @@ def information(q: int, error: float) -> float:
     return float(-np.log2(cap * 2**q))
 
 
-def first_below(medians: Array, limit: float) -> float:
-    """Return after how many answers the median is within a limit for the first time."""
-    return float(np.argmax(medians <= limit)) + 1 if (medians <= limit).any() else np.inf
-
-
 def on_the_sphere(metrics: int) -> Iterator[Line]:
     """Compare the questions until a median angle with those of majority votes."""
     for k, most in ((2, 5), (3, 35), (4, 85)):
         q = space_of("confusion", k).dim
         medians = np.median(in_parallel(partial(angles_along, k, 0.1, most), range(metrics)), 0)
-        needed = first_below(medians, 0.1)
-        votes = fewest_votes(k, metrics) if k < 4 else 1056  # long to measure: the design's figure
+        needed = np.append(np.flatnonzero(medians <= 0.1), np.inf)[0] + 1
+        votes = fewest_votes(k, metrics) if k < 4 else 1056  # too long to measure here
         rest = f"thesis with majority votes {votes}{' (not measured here)' if k == 4 else ''}"
         figure = Figure("questions to a median angle of 0.1:", needed, most)
         yield Line(f"active q={q}, 10 % flips", (figure,), rest, votes and votes / needed)
         bits = information(q, 0.03)
         n = int(1.3 * bits)
         medians = np.median(in_parallel(partial(angles_along, k, 0.0, n), range(metrics)), 0)
-        rest = f"0.03 after {first_below(medians, 0.03):.0f}; {bits:.1f} bits"
+        needed = np.append(np.flatnonzero(medians <= 0.03), np.inf)[0] + 1
+        rest = f"0.03 after {needed:.0f}; {bits:.1f} bits"
         figure = Figure("median angle", medians[-1], 0.03)
         yield Line(f"active q={q}, noise-free, {n} answers", (figure,), rest)
-
-
-# --- active, about attainable pairs
 
 
 def agreed(procedure: type[Procedure], kind: str, k: int, flip: float, n: int, index: int) -> float:
@@ -293,18 +268,14 @@ def clock(_metrics: int) -> Iterator[Line]:
     space = space_of("confusion", 4)
     metric = space.linear_metric(random_weights(space.dim, 0))
     for pairs in ("sphere", "attainable"):
-        taken = np.full((RUNS, QUESTIONS), np.inf)
-        for run in range(RUNS):
-            oracle = MetricOracle(metric, flip=0.1, rng=0)
+        taken: list[list[float]] = []
+        for _ in range(RUNS):
+            oracle, times = MetricOracle(metric, flip=0.1, rng=0), []
             proc = Linear(space, pairs=pairs, agreement=1.0, max_queries=QUESTIONS + 1, rng=0)
-            for at in range(QUESTIONS):
-                query = proc.ask()
-                assert query is not None
-                answer = oracle(query)
-                start = time.perf_counter()
-                proc.tell(answer)
-                taken[run, at] = time.perf_counter() - start
-        least = 1000 * taken.min(axis=0)
+            while (query := proc.ask()) is not None:
+                times.append(best_of(1, partial(proc.tell, oracle(query))))
+            taken.append(times[:-1])  # nothing is asked after the last
+        least = 1000 * np.min(taken, axis=0)
         figures = [Figure("median ms", np.median(least), 200), Figure("worst ms", least.max(), 200)]
         yield Line(f"next question, q={space.dim}, {pairs} pairs", tuple(figures))
 

@@ -104,9 +104,9 @@ def _as_printed(space: BinarySpace, true: Ratio, upper: Array) -> Ratio:
     scale = total / (total + float(slope @ (best - space.top)))
     q11, q00 = (p - slope) * scale
     elicited = Ratio((p[0], p[1]), (q11, q00, float(slope @ best) * scale))
-    values = truth(upper)
+    values = np.asarray(truth(upper))
     defined = values > 0
-    ratio = _metric(elicited)(upper)[defined] / values[defined]
+    ratio = np.asarray(_metric(elicited)(upper))[defined] / values[defined]
     return elicited._replace(alpha=float(ratio.mean()), sigma=float(ratio.std()))
 
 

@@ -25,7 +25,9 @@ def samples(draw):
     n = draw(st.integers(4, 60))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     y = rng.integers(0, 2, n)
-    score = np.clip(np.round(0.25 * y + 0.6 * rng.random(n), draw(st.sampled_from([1, 2, 8]))), 0, 1)
+    score = np.clip(
+        np.round(0.25 * y + 0.6 * rng.random(n), draw(st.sampled_from([1, 2, 8]))), 0, 1
+    )
     weight = rng.integers(0, 5, n)
     assume((weight * y).any() and (weight * (1 - y)).any())
     return score, np.eye(2)[y] * weight[:, None] / weight.sum()
@@ -193,9 +195,7 @@ CERTAIN = {"score": np.array([0.0, 0.0, 0.3, 0.6, 1.0, 1.0]), "y": np.array([0, 
 def test_certain_probabilities_have_gains():
     """Scores of exactly 0 and 1: odds of 0 and infinity."""
     mass = np.eye(2)[CERTAIN["y"]] / 6
-    assert np.allclose(
-        frontier_of(CERTAIN["score"], mass).gains, by_hand(CERTAIN["score"], mass)
-    )
+    assert np.allclose(frontier_of(CERTAIN["score"], mass).gains, by_hand(CERTAIN["score"], mass))
 
 
 @pytest.mark.xfail(strict=True, reason="the threshold of 'never' is inf, which odds of inf reach")

@@ -197,6 +197,6 @@ def test_predictions_are_drawn_with_their_probabilities(errors):
 
 
 def test_binary_probabilities_may_be_one_column(binary):
-    classifier = binary.classifier(binary.center + [0.05, 0.02])
+    classifier = binary.classifier(binary.center + 0.02)
     both = binary.population.proba
     assert np.allclose(classifier.predict_proba(both[:, 1]), classifier.predict_proba(both))

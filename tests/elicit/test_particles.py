@@ -42,18 +42,15 @@ class Quadrature:
         inverted = len(said) - kept - guessed - to_tie
         split = 0.5**guessed * 0.1**to_tie * 0.9**inverted * prior
         slips = len(said) - kept
-        moments = [
-            np.array(
-                [
-                    quad(
-                        lambda e, s=s, m=m: e ** (s + m) * (1 - e) ** (len(said) - s) * LAPSE.pdf(e),
-                        0, 1, epsabs=1e-14,
-                    )[0]
-                    for s in range(len(said) + 1)
-                ]
-            )
-            for m in (0, 1)
-        ]  # fmt: skip
+        count = np.arange(len(said) + 1)
+
+        def moment(power, s):
+            def integrand(e):
+                return e ** (s + power) * (1 - e) ** (len(said) - s) * LAPSE.pdf(e)
+
+            return quad(integrand, 0, 1, epsabs=1e-14)[0]
+
+        moments = [np.array([moment(power, s) for s in count]) for power in (0, 1)]
         joint = split * moments[0][slips]
         self.density = joint.sum(axis=1) / joint.sum()
         self.lapse = (split * moments[1][slips]).sum() / joint.sum()
@@ -208,7 +205,9 @@ def test_cautious_shares_are_those_of_a_known_lapse_rate(binary):
     density = np.zeros(len(exact.theta))
     for delta, share in zip(spots, prior, strict=True):
         unclear = np.abs(margin) <= delta
-        chance = np.where(unclear, rate / 2, np.where(np.sign(margin) == said, 1 - rate, 0.9 * rate))
+        chance = np.where(
+            unclear, rate / 2, np.where(np.sign(margin) == said, 1 - rate, 0.9 * rate)
+        )
         density += share * chance.prod(axis=1)
     density /= density.sum()
     mean = density @ exact.theta

@@ -28,9 +28,7 @@ def level_set(p, u, top, at):
 @pytest.mark.parametrize("name", NAMES)
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=25, deadline=None)
-def test_two_exact_level_sets_give_the_order(
-    name, seed, spaces, draw_confusions, ranks_alike
-):
+def test_two_exact_level_sets_give_the_order(name, seed, spaces, draw_confusions, ranks_alike):
     """Up to one free parameter, which changes no preference."""
     space, rng = spaces[name], np.random.default_rng(seed)
     p, u = np.abs(rng.normal(size=(2, space.dim)))
@@ -143,9 +141,7 @@ def test_grid_finds_the_ratio_of_a_true_one(binary):
         best, worst = points[np.argmax(values)], points[np.argmin(values)]
         upper, lower = (level_set(p, u, binary.top, at) for at in (best, worst))
         upper, lower = upper / np.linalg.norm(upper), lower / np.linalg.norm(lower)
-        found = grid_ratios(
-            upper, upper @ best, lower, lower @ worst, binary.top, lambda j: points
-        )
+        found = grid_ratios(upper, upper @ best, lower, lower @ worst, binary.top, lambda j: points)
         assert found.shape == (4,)
         assert (found >= 0).all()
         assert found[:2].sum() == pytest.approx(1)

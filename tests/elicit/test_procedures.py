@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.stats import kendalltau
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
@@ -49,13 +50,16 @@ STRATEGIES = ["active", "bisection", "thesis"]
 ALL = [(*kind, strategy) for kind in KINDS for strategy in STRATEGIES]
 IDS = [f"{kind.__name__} {name} {strategy}" for kind, name, strategy in ALL]
 ANSWERS = ["first", "second", "tie", "skip"]
+DOCTOR = cost_matrix([[0, 1], [4, 0]])
 
 
 @pytest.fixture(autouse=True, scope="module")
 def few_particles():
-    """What is compared here is one run with another; how many particles there are is no matter."""
+    """Enough for what is compared here, which is mostly one run with another of the same."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("karat.elicit._procedure.N_PARTICLES", 200)
+        patch.setattr("karat.elicit._active._CANDIDATES", 300)
+        patch.setattr("karat.elicit._summaries._SHOWN", 60)
         yield
 
 
@@ -65,6 +69,13 @@ def quiet_result(procedure):
         warnings.simplefilter("ignore", ContradictionWarning)
         warnings.simplefilter("ignore", NotIdentifiedWarning)
         return procedure.result
+
+
+def ask_all(procedure, oracle):
+    """Ask an oracle until nothing is left to ask; return the result without its warnings."""
+    while (query := procedure.ask()) is not None:
+        procedure.tell(oracle(query))
+    return quiet_result(procedure)
 
 
 def tell_all(procedure, answers):
@@ -86,18 +97,17 @@ def assert_same(one, other):
     assert a.intervals == b.intervals
     assert a.ratios == b.ratios
     assert a.to_dict() == b.to_dict()
-    assert a == b
 
 
 @pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
 @given(
-    answers=st.lists(st.sampled_from(ANSWERS), min_size=1, max_size=10),
-    cut=st.integers(0, 10),
-    back=st.integers(1, 10),
+    answers=st.lists(st.sampled_from(ANSWERS), min_size=1, max_size=9),
+    cut=st.integers(0, 9),
+    back=st.integers(1, 9),
     orientation=st.sampled_from(["increasing", "decreasing", "ask"]),
     seed=st.one_of(st.none(), st.integers(0, 2**63 - 1)),
 )
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_resumed_undone_and_read_back(
     kind, name, strategy, answers, cut, back, orientation, seed, spaces
 ):
@@ -137,7 +147,7 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
     procedure = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
     silent = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
     tables = space.sample(5, rng=0)
-    for n, answer in enumerate(["first", "second", "skip", "tie", "first", None]):
+    for n, answer in enumerate(["first", "skip", "tie", "second", None]):
         result = quiet_result(procedure)
         assert result.n_queries == n == len(result.transcript.answers)
         assert result.strategy == strategy
@@ -167,11 +177,9 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
 def test_max_queries_is_the_most_that_is_asked(kind, name, strategy, spaces):
     oracle = MetricOracle(accuracy)
     procedure = kind(spaces[name], strategy=strategy, max_queries=4, rng=0, agreement=1.0)
-    while (query := procedure.ask()) is not None:
-        procedure.tell(oracle(query))
+    assert ask_all(procedure, oracle).n_queries == 4
     assert procedure.finished
     assert len(procedure.answers) == oracle.n_answers == 4
-    assert quiet_result(procedure).n_queries == 4
     assert "done" in repr(procedure)
     procedure.undo()
     assert not procedure.finished
@@ -180,9 +188,9 @@ def test_max_queries_is_the_most_that_is_asked(kind, name, strategy, spaces):
 
 @pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
 def test_questions_are_attainable_and_of_the_population(kind, name, strategy, spaces):
-    """No pair is asked about that no classifier attains, and no pair of equals but by the thesis."""
+    """Some classifier attains each side; only the thesis asks about two that are the same."""
     space = spaces[name]
-    procedure = kind(space, strategy=strategy, rng=0, agreement=1.0, max_queries=60)
+    procedure = kind(space, strategy=strategy, rng=0, agreement=1.0, max_queries=24)
     oracle = MetricOracle(accuracy)
     same = 0
     while (query := procedure.ask()) is not None:
@@ -190,7 +198,7 @@ def test_questions_are_attainable_and_of_the_population(kind, name, strategy, sp
             assert side.shape == (space.n_classes, space.n_classes)
             assert np.allclose(side.sum(axis=1), space.prior, atol=1e-7)
             assert side.min() > -1e-9
-            if len(procedure.answers) % 10 == 0:
+            if len(procedure.answers) in (0, 15):
                 assert space.contains(space.coordinates(side), tol=1e-7)
         same += query.identical
         procedure.tell(oracle(query))
@@ -203,19 +211,19 @@ def test_questions_are_attainable_and_of_the_population(kind, name, strategy, sp
 
 def counted(procedure, metric):
     oracle = MetricOracle(metric)
-    result = procedure.run(oracle)
+    result = ask_all(procedure, oracle)
     assert result.n_queries == oracle.n_answers
+    assert result.finished
     return result.n_queries
 
 
 def test_counts_of_binary_linear(binary):
     """Section 3.6.1: 4·⌈log₂(π/2/0.02)⌉ = 28 and one for the orientation."""
     assert counted(BinaryLinear(binary, strategy="thesis", orientation="ask"), DOCTOR) == 29
-    assert counted(BinaryLinear(binary, strategy="thesis", orientation="ask", tol=0.02), DOCTOR) == 29
+    assert (
+        counted(BinaryLinear(binary, strategy="thesis", orientation="ask", tol=0.02), DOCTOR) == 29
+    )
     assert counted(BinaryLinear(binary, strategy="bisection"), DOCTOR) <= 8
-
-
-DOCTOR = cost_matrix([[0, 1], [4, 0]])
 
 
 @pytest.mark.parametrize(
@@ -228,10 +236,7 @@ def test_counts_of_diagonal_linear(slopes, thesis, bisection):
     for weights in (np.ones(k), rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k))):
         for strategy, most in (("thesis", thesis), ("bisection", bisection)):
             procedure = DiagonalLinear(space, strategy=strategy)
-            oracle = MetricOracle(weighted_accuracy(weights))
-            while (query := procedure.ask()) is not None:
-                procedure.tell(oracle(query))
-            count = len(procedure.answers)
+            count = counted(procedure, weighted_accuracy(weights))
             assert count == most if strategy == "thesis" else count <= most
 
 
@@ -240,6 +245,7 @@ def test_counts_of_linear(k):
     """Section 4.6.2: 320 and 704 of Algorithm 4.2, and one question a halving for a sweep."""
     slopes = [1, 3, 5] if k == 3 else [1, 3, 6, 10]
     space = ConfusionSpace.from_density(LogisticLaw(slopes).proba, n_points=201)
+    space.radius = 0.003  # no count depends on it, and it takes its time for four classes
     rng = np.random.default_rng(k)
     metric = cost_matrix(np.abs(rng.normal(size=(k, k))) * (1 - np.eye(k)))
     assert counted(Linear(space, strategy="thesis"), metric) == (320 if k == 3 else 704)
@@ -280,7 +286,7 @@ def test_bisection_recovers_any_cost_of_errors(errors, seed):
 def test_f_measures_are_found_as_an_order(binary, beta, strategy, rank_correlation):
     """F_β on confusions inside the set; only the order can be known."""
     truth = f_beta(beta)
-    result = BinaryLinearFractional(binary, strategy=strategy).run(MetricOracle(truth))
+    result = ask_all(BinaryLinearFractional(binary, strategy=strategy), MetricOracle(truth))
     share = np.random.default_rng(0).uniform(0, 1, (300, 1, 1))
     tables = share * binary.sample(300, rng=0) + (1 - share) * binary.confusion(binary.center)
     tau = rank_correlation(result.metric, truth, tables)
@@ -300,8 +306,6 @@ def test_f1_and_jaccard_are_one_and_the_same(binary):
 @settings(max_examples=10, deadline=None)
 def test_bisection_recovers_any_ratio_of_errors(errors, draw_confusions, seed):
     """Kendall's τ of at least 0.97 on mixtures of all kinds of classifiers."""
-    from scipy.stats import kendalltau
-
     rng = np.random.default_rng(seed)
     truth = errors.ratio_metric(*np.abs(rng.normal(size=(2, 6))))
     result = LinearFractional(errors, strategy="bisection", tol=0.001).run(MetricOracle(truth))
@@ -312,43 +316,34 @@ def test_bisection_recovers_any_ratio_of_errors(errors, draw_confusions, seed):
 def test_g_mean_is_found_at_its_optimum(diagonal):
     """The weighted accuracy that is elicited has a best classifier that is best for G-mean."""
     best = max(g_mean(diagonal.sample(20_000, rng=0)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ContradictionWarning)
-        result = DiagonalMonotone(diagonal, strategy="bisection").run(MetricOracle(g_mean))
+    result = ask_all(DiagonalMonotone(diagonal, strategy="bisection"), MetricOracle(g_mean))
     found = g_mean(diagonal.boundary(result.metric.weights.diagonal()))
     assert found > best - 0.01
 
 
-def test_someone_who_never_slips_does_not_contradict_themselves(diagonal):
-    """Every strategy that takes answers at their word, a metric of its family, no slips."""
-    for kind in (DiagonalLinear, DiagonalMonotone):
-        for strategy in ("bisection", "thesis"):
-            procedure = kind(diagonal, strategy=strategy)
-            oracle = MetricOracle(weighted_accuracy([0.3, 0.4, 0.3]))
-            while (query := procedure.ask()) is not None:
-                procedure.tell(oracle(query))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NotIdentifiedWarning)
-                assert procedure.result.contradictions == (), (kind, strategy)
+@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+def test_someone_who_never_slips_does_not_contradict_themselves(kind, name, strategy, spaces):
+    """Answers by a metric of the family, all of them as meant."""
+    space = spaces[name]
+    rng = np.random.default_rng(0)
+    good, bad = rng.uniform(0.5, 1.5, (2, space.dim))
+    truth = space.ratio_metric(good, bad) if kind.curved else space.linear_metric(good)
+    procedure = kind(space, strategy=strategy, rng=0, agreement=0.9, tol=0.02)
+    assert ask_all(procedure, MetricOracle(truth)).contradictions == ()
 
 
 @pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
 def test_someone_who_likes_errors(kind, name, strategy, spaces):
     """Appendix A.4: ``ask`` finds out, ``decreasing`` is told; both find the mirror image."""
     space = spaces[name]
-    most = 25 if strategy == "active" else None
     truth, mirror = MetricOracle(LinearMetric(-np.eye(space.n_classes))), MetricOracle(accuracy)
-    straight = kind(space, strategy=strategy, rng=3, max_queries=most, agreement=0.97)
-    turned = kind(
-        space, strategy=strategy, rng=3, max_queries=most, agreement=0.97, orientation="decreasing"
-    )
-    asked = kind(
-        space, strategy=strategy, rng=3, max_queries=most and most + 1, agreement=0.97,
-        orientation="ask",
-    )  # fmt: skip
+    most = 6 if strategy == "active" else None
+    options = {"strategy": strategy, "rng": 3, "agreement": 1.0, "tol": 0.1}
+    straight = kind(space, max_queries=most, **options)
+    turned = kind(space, max_queries=most, **options, orientation="decreasing")
+    asked = kind(space, max_queries=most and most + 1, **options, orientation="ask")
     for procedure, oracle in ((straight, mirror), (turned, truth), (asked, truth)):
-        while (query := procedure.ask()) is not None:
-            procedure.tell(oracle(query))
+        ask_all(procedure, oracle)
     tables = space.sample(40, rng=0)
     up, down, found = (quiet_result(p).metric(tables) for p in (straight, turned, asked))
     assert np.array_equal(down, found)
@@ -372,8 +367,7 @@ def test_rows_in_another_order_lead_to_the_same_metric():
         for rows in (np.arange(300), order):
             space = DiagonalSpace.from_proba(y[rows], law.proba(x)[rows])
             procedure = DiagonalLinear(space, strategy=strategy, rng=0, max_queries=10)
-            tell_all(procedure, (oracle(procedure.ask()) for _ in range(10)))
-            results.append(quiet_result(procedure))
+            results.append(ask_all(procedure, oracle))
         assert results[0].transcript.answers == results[1].transcript.answers
         assert np.allclose(results[0].metric.weights, results[1].metric.weights, atol=1e-9)
 
@@ -390,11 +384,8 @@ def test_weights_are_copies(seed):
         BinarySpace.from_scores(y, score, sample_weight=weight),
         BinarySpace.from_scores(y[again], score[again]),
     )
-    results = []
-    for space in spaces:
-        procedure = BinaryLinear(space, strategy="bisection")
-        tell_all(procedure, (MetricOracle(DOCTOR)(procedure.ask()) for _ in range(20)))
-        results.append(quiet_result(procedure))
+    oracle = MetricOracle(DOCTOR)
+    results = [ask_all(BinaryLinear(s, strategy="bisection"), oracle) for s in spaces]
     assert np.allclose(results[0].metric.weights, results[1].metric.weights, atol=1e-9)
 
 
@@ -416,11 +407,8 @@ def test_classes_in_another_order_permute_the_metric(order):
                 if kind is DiagonalLinear
                 else cost_matrix(costs[np.ix_(columns, columns)])
             )
-            procedure = kind(made, strategy="bisection")
-            oracle = MetricOracle(truth)
-            while (query := procedure.ask()) is not None:
-                procedure.tell(oracle(query))
-            result = quiet_result(procedure)
+            made.radius = 0.003  # no need to look for a larger one
+            result = ask_all(kind(made, strategy="bisection"), MetricOracle(truth))
             found[kind, tuple(columns)] = result.metric.weights
             assert all(any(n in w.name for n in names) for w in result.intervals)
         one = found[kind, (0, 1, 2)][np.ix_(order, order)]

@@ -383,7 +383,7 @@ def test_rates_of_groups_and_joint_confusions(grouped, sample):
 
 
 def test_groups_attain_their_rates(grouped):
-    space, groups = grouped
+    space, _ = grouped
     rates = space.group_rates(space.group_sample(1, rng=1))[0]
     rates = 0.5 * rates + 0.5 * space.center
     assert space.group_contains(rates)

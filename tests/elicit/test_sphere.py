@@ -289,7 +289,8 @@ def test_swapped_turns_preferences_and_leaves_the_rest(answers):
 
     def listener():
         for n in range(len(answers)):
-            heard.append((yield scalars(n, 0.0)))
+            answer = yield scalars(n, 0.0)
+            heard.append(answer)
 
     said = iter(answers)
     asked = drive(swapped(listener()), lambda q: next(said))

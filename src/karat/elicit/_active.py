@@ -35,6 +35,9 @@ class Asker(Protocol):
     def pick(self, index: int) -> tuple[FloatArray, FloatArray, Query]:
         """Return the coordinates of both sides of a candidate, and the query."""
 
+    def dismiss(self, index: int) -> None:
+        """Never ask about a candidate again: it was called a tie, or skipped."""
+
 
 @dataclass(slots=True)
 class Pairs:
@@ -45,15 +48,19 @@ class Pairs:
     rng: np.random.Generator
     left: IntArray = field(default_factory=lambda: np.empty(0, dtype=int))
     right: IntArray = field(default_factory=lambda: np.empty(0, dtype=int))
+    silent: set[tuple[int, int]] = field(default_factory=set)
 
     @classmethod
     def of(cls, space: Space, rng: np.random.Generator, *, inside: bool = False) -> "Pairs":
         """Draw the classifiers to choose from; with ``inside``, half of them are blunted ones."""
         confusions = space.sample(_POOL, rng=rng)
+        _, distinct = np.unique(np.round(confusions, 9), axis=0, return_index=True)
+        confusions = confusions[np.sort(distinct)]
         if inside:
             # A ratio is curved inside the set: mix in the classifier that guesses.
             guess = np.repeat(space.prior[:, None], space.n_classes, axis=1) / space.n_classes
-            share = np.where(np.arange(_POOL) % 2, rng.random(_POOL), 0.0)[:, None, None]
+            drawn = rng.random(len(confusions))
+            share = np.where(np.arange(len(confusions)) % 2, drawn, 0.0)[:, None, None]
             confusions = (1 - share) * confusions + share * guess
         return cls(confusions, space.coordinates(confusions), rng)
 
@@ -62,7 +69,13 @@ class Pairs:
         self.right = self.rng.integers(0, len(self.points), _CANDIDATES)
         values = _by_point(cloud.family.values(cloud.parameters[:: _stride(cloud)], self.points))
         seen = np.linalg.norm(self.points[self.left] - self.points[self.right], axis=1)
+        for i, j in self.silent:  # no use in asking again
+            seen[(self.left == i) & (self.right == j)] = 0.0
+            seen[(self.left == j) & (self.right == i)] = 0.0
         return values[self.left] - values[self.right], seen, seen
+
+    def dismiss(self, index: int) -> None:
+        self.silent.add((int(self.left[index]), int(self.right[index])))
 
     def pick(self, index: int) -> tuple[FloatArray, FloatArray, Query]:
         i, j = self.left[index], self.right[index]
@@ -99,6 +112,9 @@ class SpherePairs:
         first, second = self.space.center + step, self.space.center - step
         tables = self.space.confusion(np.stack([first, second]))
         return first, second, Query(tables[0], tables[1])
+
+    def dismiss(self, index: int) -> None:
+        """Directions are drawn anew for every question: there is nothing to remember."""
 
 
 def _by_point(values: FloatArray) -> FloatArray:
@@ -194,6 +210,8 @@ def active_search(
         index = best_question(cloud, *asker.candidates(cloud))
         first, second, query = asker.pick(index)
         answer = yield query
+        if answer in ("tie", "skip"):
+            asker.dismiss(index)
         if answer != "skip":
             cloud.tell(first, second, _SAID[answer])
         belief.history.append(belief.agreement())

@@ -12,6 +12,9 @@ from karat.metrics._as_metric import as_metric
 
 __all__ = ["MetricOracle"]
 
+# Values that differ by less are equal: which is greater would be chance of the last digit.
+_ROUNDING = 1e-14
+
 
 class MetricOracle:
     """Answers queries by a metric, with the slips of a person.
@@ -59,7 +62,7 @@ class MetricOracle:
         """Answer a query."""
         self.n_answers += 1
         gap = self._value(query.first) - self._value(query.second)
-        if gap == 0.0 or abs(gap) <= self.tie:
+        if abs(gap) <= max(self.tie, _ROUNDING):
             return "tie"
         if abs(gap) < self.noise:
             return "first" if self.rng.random() < 0.5 else "second"

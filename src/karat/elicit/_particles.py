@@ -1,11 +1,15 @@
 """What is known of a metric after some answers: weighted particles, resampled and moved.
 
-A person means to answer by the metric; with the lapse rate ε they slip. Someone who cannot tell
-classifiers closer than δ apart says tie. ε has the prior Beta(1, 19) and is integrated out:
-with g answers as meant and b slips, ``∫ ε^b (1−ε)^g Beta(ε; 1, 19) dε ∝ B(1+b, 19+g)``.
+A person means to answer by the metric. Someone who cannot tell classifiers closer than δ apart says
+tie there, and elsewhere names the better one; at the rate γ a tie is said, or not said, against
+this, and a named preference is inverted at the lapse rate ε. Both rates have the prior Beta(1, 19)
+and are integrated out: with b exceptions among b + g cases,
+``∫ ε^b (1−ε)^g Beta(ε; 1, 19) dε ∝ B(1+b, 19+g)``. They are two rates, not one, so that someone who
+often says tie is not taken for someone who errs.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, betaln
@@ -13,11 +17,9 @@ from scipy.special import betaincinv, betaln
 from karat._typing import FloatArray
 from karat.elicit._families import Family
 
-__all__ = ["Answers", "Cloud", "log_likelihood"]
+__all__ = ["Answers", "Cloud", "log_likelihood", "tally"]
 
-LAPSE_PRIOR = (1.0, 19.0)
-# How slips are split: a clear preference is mostly inverted, rarely called a tie.
-_SLIP_TO_TIE = 0.1
+LAPSE_PRIOR = (1.0, 19.0)  # of both rates
 _NO_TIES = 0.5  # prior probability that the person tells any two classifiers apart
 _CAUTION = 0.9
 _MOVES = 6
@@ -91,8 +93,8 @@ class Cloud:
     @property
     def lapse(self) -> tuple[FloatArray, FloatArray]:
         """The parameters of the Beta posterior of the lapse rate, for each particle."""
-        slips, kept, _ = _tally(self.margins, self.blind, self.answers.said)
-        return LAPSE_PRIOR[0] + slips, LAPSE_PRIOR[1] + kept
+        fit = tally(self.margins, self.blind, self.answers.said)
+        return LAPSE_PRIOR[0] + fit.slips, LAPSE_PRIOR[1] + fit.kept
 
     @property
     def lapse_mean(self) -> float:
@@ -174,29 +176,36 @@ def _root_of_covariance(parameters: FloatArray) -> FloatArray:
     return np.asarray((vectors * np.sqrt(np.maximum(values, 1e-14))).T)
 
 
-def _tally(
-    margins: FloatArray, blind: FloatArray, said: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Count slips and answers as meant, and the log-constants of how slips are split."""
-    unclear = np.abs(margins) <= blind[:, None]
-    tied, told = said == 0, np.abs(said) == 1  # neither where nothing was asked
-    as_meant = np.where(tied, unclear, (margins * said > 0) & ~unclear)
-    kept = as_meant.sum(axis=1)
-    slips = np.broadcast_to(tied | told, margins.shape).sum(axis=1) - kept
-    to_tie = (tied & ~unclear).sum(axis=1)
-    guessed = (told & unclear).sum(axis=1)
-    inverted = slips - to_tie - guessed
-    constants = (
-        inverted * np.log1p(-_SLIP_TO_TIE) + to_tie * np.log(_SLIP_TO_TIE) + guessed * np.log(0.5)
-    )
-    return slips.astype(float), kept.astype(float), constants
+class Tally(NamedTuple):
+    """How the answers fit each of n metrics."""
+
+    slips: FloatArray  # preferences named the wrong way round
+    kept: FloatArray  # preferences named as meant
+    odd_ties: FloatArray  # ties said where there is a difference, or not said where there is none
+    even_ties: FloatArray  # the rest
+    guesses: FloatArray  # preferences named where there is no difference
 
 
-def log_likelihood(margins: FloatArray, blind: FloatArray, said: FloatArray) -> FloatArray:
-    """Return the log-probability of answers for margins (n, t) and δ (n,).
+def tally(margins: FloatArray, blind: FloatArray, said: FloatArray) -> Tally:
+    """Count how answers fit margins (n, t) of n metrics that see no difference below δ (n,).
 
     ``said`` is (t,) or (n, t): 1 for the first, -1 for the second, 0 for a tie, NaN for nothing.
     """
-    slips, kept, constants = _tally(margins, blind, said)
+    unclear = np.abs(margins) <= blind[:, None]
+    tied, told = said == 0, np.abs(said) == 1  # neither where nothing was asked
+    named = told & ~unclear
+    kept = (named & (margins * said > 0)).sum(axis=1)
+    guesses = (told & unclear).sum(axis=1)
+    odd = (tied & ~unclear).sum(axis=1) + guesses
+    asked = np.broadcast_to(tied | told, margins.shape).sum(axis=1)
+    counts = (named.sum(axis=1) - kept, kept, odd, asked - odd, guesses)
+    return Tally(*(count.astype(float) for count in counts))
+
+
+def log_likelihood(margins: FloatArray, blind: FloatArray, said: FloatArray) -> FloatArray:
+    """Return the log-probability of the answers under each metric; arguments as for `tally`."""
+    fit = tally(margins, blind, said)
     a, b = LAPSE_PRIOR
-    return np.asarray(betaln(a + slips, b + kept) - betaln(a, b) + constants)
+    named = betaln(a + fit.slips, b + fit.kept)
+    ties = betaln(a + fit.odd_ties, b + fit.even_ties)
+    return np.asarray(named + ties - 2.0 * betaln(a, b) - fit.guesses * np.log(2.0))
