@@ -47,7 +47,8 @@ class Half:
         """
         from sklearn.isotonic import IsotonicRegression
 
-        score = IsotonicRegression().fit(self.proba[:, 1], self.y).predict(self.proba[:, 1])
+        _, rank = np.unique(self.proba[:, 1], return_inverse=True)  # steps too small to divide by
+        score = IsotonicRegression().fit_transform(rank, self.y)
         return BinarySpace.from_scores(self.y, np.clip(score, 0.0, 1.0))
 
     @property

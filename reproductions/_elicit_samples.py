@@ -11,6 +11,7 @@ from _elicit_common import Array, ask_all, diagonal_metric, largest
 from _elicit_data import Half, binary_set, model_half, vehicle
 from _elicit_printed import FAILURES
 from _show import Promise, number, say, show_table
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from karat.elicit import BinaryLinear, BinarySpace, DiagonalLinear, DiagonalSpace
 from karat.metrics import LinearMetric
@@ -56,7 +57,7 @@ def run_failures(*, quick: bool) -> list[Promise]:
         r.name for r in _READINGS if not quick or r.name in ("best thresholds", "bisection")
     )
     rows, apart = [], []
-    with Pool(min(halves, os.cpu_count() or 1)) as pool:
+    with Pool(min(halves, os.cpu_count() or 1), threadpool_limits, (1,)) as pool:
         for name, strength, c in _settings(quick=quick):
             each = pool.map(partial(_failures, name, c, shown), range(halves), chunksize=1)
             found = dict(zip(shown, np.mean(each, axis=0), strict=True))

@@ -54,6 +54,8 @@ def _comparable(value: Any) -> Any:
         return tuple((key, _comparable(item)) for key, item in value.items())
     if isinstance(value, list | tuple):
         return tuple(_comparable(item) for item in value)
+    if isinstance(value, float) and value != value:
+        return "NaN"  # a number that is missing equals one that is missing
     return value
 
 

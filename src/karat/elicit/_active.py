@@ -184,10 +184,9 @@ class Belief:
         """Return the agreement expected after one more answer, to the best question there is."""
         if self.asker is None:
             return float("nan")
-        cloud, rng = self.cloud, copy.deepcopy(self.asker.rng)
-        index = best_question(cloud, *self.asker.candidates(cloud))
-        first, second, _ = self.asker.pick(index)
-        self.asker.rng = rng  # looking ahead leaves no trace
+        cloud, asker = self.cloud, copy.copy(self.asker)
+        asker.rng = copy.deepcopy(asker.rng)  # looking ahead leaves no trace
+        first, second, _ = asker.pick(best_question(cloud, *asker.candidates(cloud)))
         values = cloud.family.values(cloud.parameters, np.stack([first, second]))
         prefers_first = values[:, 0] > values[:, 1]
         shares, lapse = cloud.cautious()

@@ -37,6 +37,7 @@ class BinaryLinearFractional(Procedure):
 
     spaces = (BinarySpace,)
     curved = True
+    straight = False
     default_tol = 0.005
     space: BinarySpace
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from karat._typing import AnyArray, Column, FloatArray
+from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import binary_order, check_rng, check_same_length, check_scores, encode_labels
 from karat.elicit._frontier import Frontier, Point
 from karat.elicit._population import Population
@@ -85,9 +85,20 @@ class BinarySpace(Space):
             )
         second = scores if scores.min() >= 0 and scores.max() <= 1 else _ranked(scores)
         proba = np.column_stack([1.0 - second, second])
-        space = cls(_sample(codes, proba, sample_weight, order), order)
+        space = cls(_sample(codes, proba, sample_weight), order)
         space.calibrated = bool(second is scores)
         return space
+
+    def smoothed(self) -> "BinarySpace":
+        """Return the space of the fitted law in place of the sample (seed 001, guideline G1).
+
+        A logistic regression of the labels on the log-odds of the score replaces the labels, so
+        that the boundary has no steps: small differences between queries are then not chance.
+        """
+        smooth = super().smoothed()
+        if not self.calibrated:
+            smooth._recalibration = None  # of ranks, which new scores do not have
+        return smooth
 
     # Whether the scores were probabilities, so that a threshold has a meaning of its own.
     calibrated: bool = True
@@ -142,10 +153,35 @@ class BinarySpace(Space):
 
     def _extreme(self, directions: FloatArray) -> FloatArray:
         """Return the best vertex of both hulls: exact for a sample too."""
+        vertices, best = self._best_vertices(directions)
+        return self.confusion(vertices[best])
+
+    def _best_vertices(self, directions: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Return the vertices of the upper and the lower hull, and the best of each direction."""
         upper = self.frontier.gains[self.frontier.hull]
         vertices = np.vstack([upper, self.frontier.total - upper])
-        best = np.argmax(directions @ vertices.T, axis=1)
-        return self.confusion(vertices[best])
+        return vertices, np.argmax(directions @ vertices.T, axis=1)
+
+    def _decision_weights(self, directions: FloatArray) -> FloatArray:
+        """Return gains that put the threshold where the vertex has it.
+
+        The hull counts labels: where it is best to cut need not be where the scores, taken for
+        probabilities, would have it.
+        """
+        if not self.calibrated and self._recalibration is None:
+            raise ScoreError(
+                "y_score has values outside [0, 1], so a classifier of probabilities cannot be "
+                "given; pass probabilities to BinarySpace.from_scores"
+            )
+        _, best = self._best_vertices(directions)
+        hull = self.frontier.hull
+        tables = []
+        for vertex in best:
+            cut = self.frontier.threshold(int(hull[vertex % len(hull)]))
+            # positive from the odds "cut" on: of (truth, prediction), a negative right is worth cut
+            table = np.array([[1.0, 0.0], [1.0, 0.0]] if cut is None else [[cut, 0.0], [0.0, 1.0]])
+            tables.append(table[:, ::-1] if vertex >= len(hull) else table)
+        return np.stack(tables)
 
     def sample(self, n: int, *, rng: int | np.random.Generator | None = None) -> FloatArray:
         """Draw confusions (n, 2, 2) of classifiers that are best for random trade-offs.

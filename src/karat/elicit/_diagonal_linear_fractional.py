@@ -27,6 +27,7 @@ class DiagonalLinearFractional(Procedure):
     spaces = (DiagonalSpace,)
     least_classes = 3
     curved = True
+    straight = False
     default_tol = 0.005
     space: DiagonalSpace
 

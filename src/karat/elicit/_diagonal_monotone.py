@@ -37,6 +37,8 @@ class DiagonalMonotone(DiagonalLinear):
     True
     """
 
+    straight = False
+
     def _family(self, flipped: bool) -> Family:
         if self.strategy == "active":
             return Elasticity(self.space, flipped=flipped)

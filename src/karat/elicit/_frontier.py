@@ -22,8 +22,6 @@ class Point:
 
     gain: FloatArray
     predicted: FloatArray
-    thresholds: tuple[float, float]
-    share: float  # of the first threshold; the rest goes to the second
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +44,9 @@ class Frontier:
     @classmethod
     def of(cls, population: Population, i: int, j: int) -> "Frontier":
         """Sort the items by how much they speak for i and not for j."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             log_ratio = np.log(population.proba[:, i]) - np.log(population.proba[:, j])
+        log_ratio = np.where(np.isnan(log_ratio), 0.0, log_ratio)  # neither is possible
         ratios, group = np.unique(-np.round(log_ratio, 12), return_inverse=True)
         k = population.mass.shape[1]
         masses = np.column_stack(
@@ -111,21 +110,19 @@ class Frontier:
         return Point(
             share * self.gains[a] + (1 - share) * self.gains[b],
             share * self.predicted[a] + (1 - share) * self.predicted[b],
-            (self._threshold(a), self._threshold(b)),
-            share,
         )
 
     def _vertex(self, position: int) -> Point:
-        at = self._threshold(position)
-        return Point(self.gains[position], self.predicted[position], (at, at), 1.0)
+        return Point(self.gains[position], self.predicted[position])
 
-    def _threshold(self, position: int) -> float:
+    def threshold(self, position: int) -> float | None:
         """Return the ratio from which i is predicted so that ``position`` groups are.
 
-        It lies between two groups, so that rounding cannot move an item across it.
+        It lies between two groups, so that rounding cannot move an item across it; None if i is
+        never predicted.
         """
         if position == 0:
-            return np.inf
+            return None
         if position == len(self.ratios):
             return 0.0
         below, above = self.ratios[position], self.ratios[position - 1]
@@ -140,8 +137,8 @@ def _upper_hull(points: FloatArray) -> IntArray:
     for n, (x, y) in enumerate(points):
         while len(kept) >= 2:
             (x0, y0), (x1, y1) = points[kept[-2]], points[kept[-1]]
-            # Drop the last vertex unless the curve turns right at it.
-            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) < -1e-18:
+            # Drop the last vertex unless the curve turns right at it, by more than rounding.
+            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) < -1e-15:
                 break
             kept.pop()
         kept.append(n)

@@ -27,6 +27,7 @@ class LinearFractional(Procedure):
 
     spaces = (ConfusionSpace, RateSpace)
     curved = True
+    straight = False
     default_tol = 0.005
 
     def _family(self, flipped: bool) -> Family:

@@ -88,7 +88,7 @@ def mixture_of(target: FloatArray, known: Extremes, extreme: Oracle, tol: float 
         shares = solution[: len(known.points)]
         if missing <= tol or not _improved(duals[:-1], known, extreme, tol):
             break
-    used = shares > 1e-12
+    used = np.flatnonzero(shares > 1e-12)  # points found since are not in the mixture
     return Mixture(known.directions[used], shares[used] / shares[used].sum(), missing)
 
 

@@ -65,6 +65,7 @@ class Procedure:
     least_classes: ClassVar[int] = 2
     default_tol: ClassVar[float] = 0.01
     curved: ClassVar[bool] = False  # whether questions inside the feasible set tell more
+    straight: ClassVar[bool] = True  # whether opposite points of a ball tell a linear metric
 
     _answers: list[str]
     _queries: list[Query]
@@ -92,9 +93,12 @@ class Procedure:
         self.pairs = _choice(pairs, "pairs", PAIRS)
         self.tol = self.default_tol if tol is None else check_number(tol, "tol", at_least=1e-9)
         self.agreement = check_number(agreement, "agreement", at_least=0.5, at_most=1.0)
-        if max_queries is not None:
-            check_number(max_queries, "max_queries", at_least=1)
-        self.max_queries = None if max_queries is None else int(max_queries)
+        self.max_queries = None if max_queries is None else _whole(max_queries, "max_queries")
+        if self.pairs == "sphere" and not self.straight:
+            raise ElicitationError(
+                f"pairs='sphere' is for linear metrics, and {type(self).__name__} elicits curved "
+                "ones; use pairs='attainable', or strategy='bisection'"
+            )
         self.seed = _seed(rng)
         self._restart()
 
@@ -166,7 +170,7 @@ class Procedure:
         n : int, default 1
             How many.
         """
-        if not 1 <= n <= len(self._answers):
+        if not 1 <= _whole(n, "n") <= len(self._answers):
             raise AnswerError(f"{n} answers cannot be taken back: {len(self._answers)} were given")
         answers = self._answers[:-n]
         self._restart()
@@ -356,6 +360,12 @@ def _choice(value: Any, name: str, known: tuple[str, ...]) -> str:
             f"{name} is {value!r}; expected one of {', '.join(map(repr, known))}"
         )
     return str(value)
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ElicitationError(f"{name} is {value!r}; expected a whole number of at least 1")
+    return int(value)
 
 
 def _seed(rng: Any) -> int:

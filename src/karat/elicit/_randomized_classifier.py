@@ -6,10 +6,26 @@ import numpy as np
 
 from karat._frozen import Frozen
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_rng
+from karat._validate import check_probabilities, check_rng, check_scores, is_matrix
 from karat.metrics import BayesClassifier
 
-__all__ = ["RandomizedClassifier"]
+__all__ = ["RandomizedClassifier", "log_odds", "recalibrated"]
+
+
+def log_odds(proba: FloatArray) -> FloatArray:
+    """Return the log-odds (n, k−1) of each class against the first."""
+    logs = np.log(np.clip(proba, 1e-12, None))
+    return np.asarray(logs[:, 1:] - logs[:, :1])
+
+
+def recalibrated(proba: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return the probabilities (n, k) of a logistic model of the log-odds.
+
+    ``matrix`` (k, k) has a row per class: its level, and its slopes in the k−1 log-odds.
+    """
+    scores = matrix[:, 0] + log_odds(proba) @ matrix[:, 1:].T
+    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,12 +45,16 @@ class RandomizedClassifier(Frozen):
     missing : float
         How far the mixture is from the point it was made for (sum of absolute differences); 0 if
         it attains it.
+    recalibration : array (k, k) or None
+        The logistic model that turns given probabilities into those of a smoothed space; None if
+        they are used as they are.
     """
 
     weights: FloatArray
     shares: FloatArray
     classes: AnyArray
     missing: float
+    recalibration: FloatArray | None = None
 
     def predict_proba(self, proba: Column | Frame) -> FloatArray:
         """Return the probability that each class is predicted.
@@ -45,12 +65,20 @@ class RandomizedClassifier(Frozen):
             Class probabilities of the items.
         """
         order = np.arange(len(self.classes))
+        if self.recalibration is not None:
+            proba = recalibrated(self._checked(proba), self.recalibration)
         total: FloatArray | None = None
         for weights, share in zip(self.weights, self.shares, strict=True):
             decided = BayesClassifier.of(weights, None).predict(proba)
             part = share * (decided[:, None] == order)
             total = part if total is None else total + part
         return np.asarray(total)
+
+    def _checked(self, proba: Column | Frame) -> FloatArray:
+        if len(self.classes) == 2 and not is_matrix(proba):
+            second = check_scores(proba, "proba")
+            proba = np.column_stack([1.0 - second, second])
+        return check_probabilities(proba, "proba", classes=self.classes)
 
     def predict(
         self, proba: Column | Frame, *, rng: int | np.random.Generator | None = None

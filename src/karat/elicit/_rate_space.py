@@ -17,11 +17,12 @@ from karat._validate import (
     encode_labels,
     require_two_classes,
 )
+from karat._validate._columns import shown
 from karat.elicit._confusion_space import ConfusionSpace, off_diagonal
 from karat.elicit._population import Population
 from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._space import _sample
-from karat.exceptions import LabelError, ShapeError
+from karat.exceptions import DataError, LabelError, ShapeError
 
 __all__ = ["RateSpace"]
 
@@ -87,7 +88,7 @@ class RateSpace(ConfusionSpace):
         (codes,), order = encode_labels({"y_true": y_true}, classes)
         require_two_classes(order, "y_true")
         checked = check_probabilities(proba, "proba", classes=order)
-        whole = _sample(codes, checked, sample_weight, order)
+        whole = _sample(codes, checked, sample_weight)
         members, names = encode_groups(groups)
         if members is None or names is None:
             return cls(whole, order)
@@ -98,12 +99,19 @@ class RateSpace(ConfusionSpace):
         for g, name in enumerate(names):
             inside = members == g
             try:
-                part = _sample(codes[inside], checked[inside], weight[inside], order)
-            except LabelError as error:
-                raise LabelError(f"group {name!r}: {error}") from error
-            parts.append(cls(part, order))
+                part = cls(_sample(codes[inside], checked[inside], weight[inside]), order)
+            except DataError as error:
+                raise type(error)(f"group {shown(name)}: {error}") from error
+            parts.append(part)
         shares = np.bincount(members, weight, len(names)) / weight.sum()
         return cls(whole, order, names, tuple(parts), shares)
+
+    def smoothed(self) -> "RateSpace":
+        """Return the space of the fitted law in place of the sample, in every group too."""
+        smooth = super().smoothed()
+        smooth.groups, smooth.shares = self.groups, self.shares
+        smooth.parts = tuple(part.smoothed() for part in self.parts)
+        return smooth
 
     @property
     def top(self) -> FloatArray:
@@ -188,6 +196,7 @@ class RateSpace(ConfusionSpace):
     @property
     def _joint(self) -> FloatArray:
         """``P(G=g)``, to be multiplied into a stack of confusions."""
+        self._grouped()
         return np.asarray(self.shares)[:, None, None]
 
     def _grouped(self) -> "tuple[RateSpace, ...]":

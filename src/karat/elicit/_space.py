@@ -21,9 +21,10 @@ from karat._validate import (
     encode_labels,
     require_two_classes,
 )
+from karat._validate._columns import shown
 from karat.elicit._mixtures import Extremes, farthest, mixture_of
 from karat.elicit._population import Population, compressed
-from karat.elicit._randomized_classifier import RandomizedClassifier
+from karat.elicit._randomized_classifier import RandomizedClassifier, log_odds, recalibrated
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
 from karat.metrics import LinearFractionalMetric, LinearMetric
 
@@ -54,8 +55,16 @@ class Space:
 
     kind: ClassVar[str]
     sign: ClassVar[int]
+    # How the model's probabilities become those of a smoothed space; see `recalibrated`.
+    _recalibration: FloatArray | None = None
 
     def __init__(self, population: Population, classes: AnyArray) -> None:
+        absent = np.flatnonzero(population.prior == 0)
+        if absent.size:
+            raise LabelError(
+                f"no item with weight has the class {shown(classes[absent[0]])}; a trade-off with "
+                "a class that does not occur cannot be asked about"
+            )
         self.population = compressed(population)
         self.classes = frozen_array(classes)
         self.prior = np.asarray(frozen_array(population.prior))
@@ -87,7 +96,7 @@ class Space:
         (codes,), order = encode_labels({"y_true": y_true}, classes)
         require_two_classes(order, "y_true")
         checked = check_probabilities(proba, "proba", classes=order)
-        return cls(_sample(codes, checked, sample_weight, order), order)
+        return cls(_sample(codes, checked, sample_weight), order)
 
     @classmethod
     def from_calibrated(
@@ -151,6 +160,7 @@ class Space:
         if values.ndim == 1:
             values = np.column_stack([1.0 - values, values])
         checked = check_probabilities(values, "proba(x)")
+        _refuse_constant(checked)
         weight = np.ones(n_points) if density is None else np.asarray(density(x), dtype=float)
         if weight.shape != x.shape or not (weight >= 0).all() or weight.sum() <= 0:
             raise DataError("density(x) must be one number of at least 0 per x, not all 0")
@@ -170,17 +180,22 @@ class Space:
 
         population = self.population
         k = len(self.classes)
-        logits = np.log(np.clip(population.proba, 1e-12, None))
-        features = logits[:, 1:] - logits[:, :1]
+        features = log_odds(population.proba)
         rows = np.repeat(np.arange(len(features)), k)
         labels = np.tile(np.arange(k), len(features))
         weights = population.mass.ravel() * len(features)
         seen = weights > 0
         model = LogisticRegression(C=1e4, max_iter=1000)
         model.fit(features[rows[seen]], labels[seen], sample_weight=weights[seen])
-        fitted = model.predict_proba(features)
+        slopes, levels = model.coef_, model.intercept_
+        if k == 2:  # scikit-learn keeps the second class's only
+            slopes, levels = np.vstack([0 * slopes, slopes]), np.append(0.0, levels)
+        matrix = np.column_stack([levels, slopes])
+        fitted = recalibrated(population.proba, matrix)
         mass = fitted * population.mass.sum(axis=1, keepdims=True)
-        return type(self)(Population(fitted, mass), self.classes)
+        smooth = type(self)(Population(fitted, mass), self.classes)
+        smooth._recalibration = matrix
+        return smooth
 
     # --- coordinates
 
@@ -313,11 +328,16 @@ class Space:
         target = self._checked_point(point)
         mixture = mixture_of(target, self._extremes.copy(), self._extreme_points)
         return RandomizedClassifier(
-            weights=self.weights(mixture.directions),
+            weights=self._decision_weights(mixture.directions),
             shares=mixture.shares,
             classes=self.classes,
             missing=0.0 if mixture.missing < 1e-9 else mixture.missing,
+            recalibration=self._recalibration,
         )
+
+    def _decision_weights(self, directions: FloatArray) -> FloatArray:
+        """Return the gains by which the extreme classifier of each direction decides."""
+        return self.weights(directions)
 
     def _checked_point(self, point: Any) -> FloatArray:
         array = check_finite_matrix(point, "point")
@@ -377,6 +397,9 @@ class Space:
         directions = np.random.default_rng(1).normal(size=(16, self.dim))
         return self._extreme_points(directions) + 0.0  # no negative zero
 
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # nothing in a space changes
+
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__}: {self.n_classes} classes, {self.dim} coordinates, "
@@ -384,9 +407,7 @@ class Space:
         )
 
 
-def _sample(
-    codes: AnyArray, proba: FloatArray, sample_weight: Column | None, order: AnyArray
-) -> Population:
+def _sample(codes: AnyArray, proba: FloatArray, sample_weight: Column | None) -> Population:
     """Return the population of a labelled sample."""
     weight = check_weights(sample_weight)
     check_same_length(y_true=codes, proba=proba)
@@ -395,12 +416,6 @@ def _sample(
     check_same_length(y_true=codes, sample_weight=weight)
     mass = np.zeros(proba.shape)
     mass[np.arange(len(codes)), codes] = weight / weight.sum()
-    absent = np.flatnonzero(mass.sum(axis=0) == 0)
-    if absent.size:
-        raise LabelError(
-            f"no item with weight has the class {order[absent[0]]!r}; a trade-off with a class "
-            "that does not occur cannot be asked about"
-        )
     _refuse_constant(proba)
     return Population(proba, mass)
 

@@ -166,9 +166,7 @@ def unimodal(
         c, d, e = (3 * low + high) / 4, (low + high) / 2, (low + 3 * high) / 4
         if n_questions == 4:
             at = [low, c, d, e, high]
-            rises = []
-            for left, right in pairwise(at):
-                rises.append((yield query(right, left)) == "first")
+            rises = yield from _rises(at, query)
             for n in range(3):  # line 7: down then up cannot be; take it as up, left to right
                 rises[n] = rises[n] or rises[n + 1]
             falls = next((n for n, up in enumerate(rises) if not up), 4)
@@ -183,6 +181,23 @@ def unimodal(
             brackets.raise_low(i, low)
         if high < brackets.high[i]:
             brackets.cut_high(i, high)
+
+
+def _rises(
+    at: list[float], query: Callable[[float, float], Query]
+) -> Generator[Query, str, list[bool]]:
+    """Ask whether each point is better than the one before it.
+
+    Where the boundary is flat both sides are the same, which is a tie: it leads up if the next
+    answer does, so that a flat end is left behind.
+    """
+    said = []
+    for left, right in pairwise(at):
+        said.append((yield query(right, left)))
+    rises, last = [False] * len(said), False
+    for n in range(len(said) - 1, -1, -1):
+        last = rises[n] = last if said[n] in ("tie", "skip") else said[n] == "first"
+    return rises
 
 
 def sphere_cycles(

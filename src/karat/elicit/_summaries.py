@@ -28,8 +28,8 @@ __all__ = ["Known", "build_result", "projected"]
 _SAID = {"first": 1.0, "second": -1.0, "tie": 0.0, "skip": np.nan}
 _SHOWN = 400  # draws that a result keeps
 _BOUNDARY = 300  # points that show what is attainable
-# More contradictions than this are no longer slips of someone who has a metric in mind.
-_TOO_MANY = 0.25
+# Who surely slips more often than this may have no metric of the family in mind.
+_TOO_OFTEN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def _warn(procedure: "Procedure", result: ElicitationResult) -> None:
             ContradictionWarning,
             stacklevel=4,
         )
-    elif n >= 4 and n > _TOO_MANY * told:
+    elif n >= 4 and result.lapse is not None and result.lapse.lower > _TOO_OFTEN:
         warnings.warn(
             f"{n} of {told} answers contradict the others, more than slips explain: perhaps no "
             "metric of this family is what the person has in mind, or the sides were confused",

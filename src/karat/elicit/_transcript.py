@@ -82,6 +82,12 @@ def load_transcript(source: Any) -> Transcript:
     lacking = [name for name in names if name not in fields]
     if lacking:
         raise TranscriptError(f"the transcript lacks {', '.join(lacking)}; is the file whole?")
+    for name, kind in (
+        ("procedure", str), ("options", dict), ("space", dict), ("answers", list | tuple),
+        ("queries", list | tuple),
+    ):  # fmt: skip
+        if not isinstance(fields[name], kind):
+            raise TranscriptError(f"{name} of the transcript is {fields[name]!r}; is it edited?")
     answers, queries = tuple(fields["answers"]), fields["queries"]
     wrong = [answer for answer in answers if answer not in ANSWERS]
     if wrong:
@@ -95,8 +101,18 @@ def load_transcript(source: Any) -> Transcript:
         options=dict(fields["options"]),
         space=dict(fields["space"]),
         answers=answers,
-        queries=tuple((np.asarray(a).tolist(), np.asarray(b).tolist()) for a, b in queries),
+        queries=tuple(_sides(query) for query in queries),
     )
+
+
+def _sides(query: Any) -> tuple[Any, Any]:
+    try:
+        first, second = (np.asarray(side, dtype=float).tolist() for side in query)
+    except (TypeError, ValueError) as error:
+        raise TranscriptError(
+            f"a question of the transcript is {query!r}; expected two confusions"
+        ) from error
+    return first, second
 
 
 def _parsed(source: Any) -> dict[str, Any]:

@@ -1,0 +1,394 @@
+"""What is refused, with what was passed, what was expected and what to do."""
+
+import numpy as np
+import pytest
+
+from karat.datasets import LogisticLaw
+from karat.elicit import (
+    BinaryLinear,
+    BinaryLinearFractional,
+    BinarySpace,
+    ConfusionSpace,
+    DiagonalLinear,
+    DiagonalLinearFractional,
+    DiagonalMonotone,
+    DiagonalSpace,
+    Linear,
+    LinearFractional,
+    MetricOracle,
+    RateSpace,
+)
+from karat.exceptions import (
+    AnswerError,
+    ContradictionWarning,
+    DataError,
+    ElicitationError,
+    EmptyDataError,
+    KaratError,
+    LabelError,
+    LengthMismatchError,
+    NotIdentifiedWarning,
+    ProbabilityError,
+    ScoreError,
+    ShapeError,
+    WeightError,
+)
+from karat.metrics import LinearMetric, accuracy, weighted_accuracy
+
+Y = np.array([0, 1, 1, 0, 1, 0])
+SCORE = np.array([0.2, 0.7, 0.6, 0.4, 0.9, 0.1])
+Y3 = np.array([0, 1, 2, 0, 1, 2])
+PROBA = np.array(
+    [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]]
+)  # fmt: skip
+KINDS = [DiagonalSpace, ConfusionSpace, RateSpace]
+MULTICLASS = [
+    (DiagonalLinear, "diagonal"),
+    (DiagonalLinearFractional, "diagonal"),
+    (DiagonalMonotone, "diagonal"),
+    (Linear, "confusion"),
+    (LinearFractional, "confusion"),
+]
+
+
+# --- scores
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y_score": np.full(6, 0.3)}, ScoreError, "0.3 for every item.*no trade-off"),
+        ({"y_score": [0.1, np.nan, 0.2, 0.3, 0.4, 0.5]}, ScoreError, "row 1"),
+        ({"y_score": [0.1, np.inf, 0.2, 0.3, 0.4, 0.5]}, ScoreError, "row 1"),
+        ({"y_score": list("abcdef")}, ScoreError, "text"),
+        ({"y_score": SCORE[:4]}, LengthMismatchError, "4 rows and y_true has 6"),
+        ({"y_score": []}, EmptyDataError, "y_score has no rows"),
+        ({"y_true": np.ones(6, dtype=int)}, LabelError, "one class only"),
+        ({"y_true": [0, 1, None, 0, 1, 0]}, LabelError, "row 2"),
+        ({"y_true": Y3}, LabelError, "3 classes"),
+        ({"y_true": []}, EmptyDataError, "y_true has no rows"),
+        ({"sample_weight": [1, 1]}, LengthMismatchError, "sample_weight"),
+        ({"sample_weight": -np.ones(6)}, WeightError, "at least 0"),
+        ({"sample_weight": [1, 0, 0, 1, 0, 1]}, LabelError, "class 1.*does not occur"),
+        ({"pos_label": 7}, LabelError, "pos_label is 7"),
+        ({"classes": [0, 1, 2]}, LabelError, "3 classes|classes"),
+        ({"classes": [0, 5]}, LabelError, "not among the classes"),
+    ],
+    ids=str,
+)
+def test_scores(change, error, message):
+    with pytest.raises(error, match=message):
+        BinarySpace.from_scores(**({"y_true": Y, "y_score": SCORE} | change))
+
+
+def test_scores_that_are_worse_than_guessing():
+    """A curve below the diagonal: whatever is asked, the better side predicts one class only."""
+    space = BinarySpace.from_scores(Y, 1 - SCORE)
+    with pytest.raises(ElicitationError, match="no threshold does better than guessing"):
+        BinaryLinear(space)
+    with pytest.raises(ElicitationError, match="greater for positives"):
+        space.boundary([1, 1])
+
+
+@pytest.mark.parametrize("kind", [BinaryLinear, BinaryLinearFractional])
+def test_the_thesis_needs_probabilities(kind):
+    space = BinarySpace.from_scores(Y, 10 * SCORE)
+    with pytest.raises(ScoreError, match=r"outside \[0, 1\].*smoothed"):
+        kind(space, strategy="thesis")
+    assert kind(space, strategy="bisection").ask() is not None
+    assert kind(space.smoothed(), strategy="thesis").ask() is not None
+
+
+# --- probabilities
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"proba": np.full((6, 3), 1 / 3)}, DataError, "same for every item.*no trade-off"),
+        ({"proba": PROBA[:4]}, LengthMismatchError, "4 rows and y_true has 6"),
+        ({"proba": PROBA * 0.9}, ProbabilityError, "sum"),
+        ({"proba": PROBA + [[0.7, -0.7, 0]]}, ProbabilityError, "between 0 and 1"),
+        ({"proba": np.where(PROBA == 0.7, np.nan, PROBA)}, DataError, "row 2"),
+        ({"proba": PROBA[:, :2] / PROBA[:, :2].sum(axis=1, keepdims=True)}, ShapeError, "2 col.*3"),
+        ({"proba": []}, EmptyDataError, "no rows"),
+        ({"y_true": np.zeros(6, dtype=int)}, LabelError, "one class only"),
+        ({"y_true": [0, 1, 2, None, 1, 2]}, LabelError, "row 3"),
+        ({"sample_weight": [1, 1]}, LengthMismatchError, "sample_weight"),
+        ({"sample_weight": np.zeros(6)}, WeightError, "0 in every row"),
+        ({"sample_weight": [1, 0, 1, 1, 0, 1]}, LabelError, "class 1.*does not occur"),
+        ({"classes": [0, 1, 2, 3]}, (LabelError, ShapeError), "3 columns.*4 classes"),
+    ],
+    ids=str,
+)
+def test_probabilities(kind, change, error, message):
+    with pytest.raises(error, match=message):
+        kind.from_proba(**({"y_true": Y3, "proba": PROBA} | change))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_calibrated_probabilities(kind):
+    with pytest.raises(DataError, match="same for every item"):
+        kind.from_calibrated(np.full((5, 3), 1 / 3))
+    with pytest.raises(LengthMismatchError, match="sample_weight"):
+        kind.from_calibrated(PROBA, sample_weight=[1, 2])
+    with pytest.raises(KaratError, match="2 columns|3 columns"):
+        kind.from_calibrated(PROBA, classes=["a", "b"])
+    with pytest.raises(ProbabilityError, match="sum"):
+        kind.from_calibrated(PROBA * 1.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_class_that_never_occurs(kind):
+    """A column of zeros: no rate is defined and no trade-off can be asked about."""
+    proba = np.column_stack([PROBA[:, :2] / PROBA[:, :2].sum(axis=1, keepdims=True), np.zeros(6)])
+    with pytest.raises(LabelError, match="class 2"):
+        kind.from_calibrated(proba)
+    with pytest.raises(LabelError, match="class 2"):
+        kind.from_density(lambda x: np.column_stack([x / 2 + 0.5, 0.5 - x / 2, 0 * x]), n_points=11)
+
+
+def test_densities():
+    law = LogisticLaw.binary(5.0)
+    with pytest.raises(DataError, match="low is 1 and high 0"):
+        BinarySpace.from_density(law.proba, low=1.0, high=0.0)
+    with pytest.raises(DataError, match="low is nan"):
+        BinarySpace.from_density(law.proba, low=np.nan)
+    with pytest.raises(ProbabilityError, match=r"proba\(x\)"):
+        BinarySpace.from_density(lambda x: 3 * x)
+    for wrong in (lambda x: -np.ones_like(x), lambda x: 0 * x, lambda x: np.ones(3)):
+        with pytest.raises(DataError, match="density"):
+            BinarySpace.from_density(law.proba, density=wrong)
+    with pytest.raises(LabelError, match="3 classes and proba.* 2 columns"):
+        BinarySpace.from_density(law.proba, classes=["a", "b", "c"])
+    with pytest.raises(LabelError, match="DiagonalSpace or ConfusionSpace"):
+        BinarySpace.from_density(LogisticLaw([1, 3, 5]).proba)
+    with pytest.raises(DataError, match="n_points|no rows"):
+        BinarySpace.from_density(law.proba, n_points=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_law_without_information(kind):
+    """Constant probabilities of a law, like those of a sample."""
+    with pytest.raises(DataError, match="same for every item"):
+        kind.from_density(lambda x: np.tile([0.3, 0.3, 0.4], (len(x), 1)), n_points=101)
+
+
+def test_groups():
+    with pytest.raises(LabelError, match="group 'b'.*does not occur"):
+        RateSpace.from_proba(Y3, PROBA, groups=list("aaaabb"))
+    with pytest.raises(LabelError, match="groups row 1"):
+        RateSpace.from_proba(Y3, PROBA, groups=["a", None, "a", "a", "a", "a"])
+    with pytest.raises(LengthMismatchError, match="groups"):
+        RateSpace.from_proba(Y3, PROBA, groups=["a", "a"])
+    alone = RateSpace.from_proba(Y3, PROBA)
+    for call in (
+        lambda: alone.common_radius,
+        lambda: alone.group_sample(3),
+        lambda: alone.group_contains(np.zeros((2, 6))),
+        lambda: alone.group_rates(np.zeros((2, 3, 3))),
+    ):
+        with pytest.raises(LabelError, match="no groups; pass groups="):
+            call()
+    grouped = RateSpace.from_proba(np.tile(Y3, 2), np.tile(PROBA, (2, 1)), groups=list("ab") * 6)
+    with pytest.raises(ShapeError, match=r"\(3, 6\); expected \(2, 6\)"):
+        grouped.group_contains(np.zeros((3, 6)))
+
+
+# --- points and directions
+
+
+def test_directions_and_points(errors, binary):
+    with pytest.raises(ShapeError, match=r"shape \(3,\); expected \(6,\).*0 taken for 1"):
+        errors.boundary([1, 2, 3])
+    with pytest.raises(ShapeError, match="direction"):
+        errors.boundary(np.ones((2, 2, 6)))
+    with pytest.raises(DataError, match="finite"):
+        binary.boundary([np.nan, 1])
+    with pytest.raises(ShapeError, match="expected a matrix of numbers"):
+        binary.boundary("up")
+    with pytest.raises(ShapeError, match=r"\(3,\).*2×2 confusion"):
+        binary.contains([1, 2, 3])
+    with pytest.raises(ShapeError, match="3×3 confusion"):
+        errors.classifier(np.eye(2))
+    with pytest.raises(DataError, match="rng is 'a'"):
+        errors.sample(3, rng="a")
+
+
+def test_probabilities_in_too_few_directions():
+    """Two kinds of items only: most coordinates cannot change alone."""
+    space = ConfusionSpace.from_calibrated([[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]])
+    with pytest.raises(ElicitationError, match="no classifier changes one coordinate alone"):
+        _ = space.radius
+    with pytest.raises(ElicitationError, match="strategy='active'"):
+        Linear(space, strategy="bisection")
+    assert Linear(space, rng=0).ask() is not None
+
+
+# --- procedures
+
+
+@pytest.mark.parametrize(("kind", "name"), MULTICLASS)
+def test_spaces_of_the_wrong_kind(kind, name, binary, spaces):
+    wanted = type(spaces[name]).__name__
+    with pytest.raises(ElicitationError, match=f"{kind.__name__} needs a {wanted}.*BinarySpace"):
+        kind(binary)
+    with pytest.raises(ElicitationError, match="was given list"):
+        kind([1, 2, 3])
+    other = spaces["confusion" if name == "diagonal" else "diagonal"]
+    with pytest.raises(ElicitationError, match=type(other).__name__):
+        kind(other)
+
+
+@pytest.mark.parametrize("kind", [DiagonalLinear, DiagonalLinearFractional, DiagonalMonotone])
+def test_two_classes_for_a_procedure_of_several(kind):
+    space = DiagonalSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=51)
+    with pytest.raises(ElicitationError, match="3 classes or more.*BinaryLinear"):
+        kind(space)
+
+
+@pytest.mark.parametrize("kind", [BinaryLinear, BinaryLinearFractional])
+def test_several_classes_for_a_procedure_of_two(kind, diagonal):
+    with pytest.raises(ElicitationError, match="needs a BinarySpace"):
+        kind(diagonal)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strategy": "guess"}, "strategy is 'guess'; expected one of 'active', 'bisection', 'th"),
+        ({"strategy": None}, "strategy is None"),
+        ({"orientation": "up"}, "orientation is 'up'; expected one of 'increasing'"),
+        ({"pairs": "all"}, "pairs is 'all'; expected one of 'attainable', 'sphere'"),
+        ({"tol": 0}, "tol is 0"),
+        ({"tol": -1.0}, "tol is -1"),
+        ({"tol": "small"}, "tol is 'small'"),
+        ({"tol": np.nan}, "tol is nan"),
+        ({"agreement": 0.3}, "agreement is 0.3.*at least 0.5"),
+        ({"agreement": 95}, "agreement is 95.*at most 1"),
+        ({"max_queries": 0}, "max_queries is 0"),
+        ({"max_queries": "ten"}, "max_queries is 'ten'"),
+        ({"max_queries": 2.5}, "max_queries is 2.5"),
+        ({"rng": -1}, "rng is -1"),
+        ({"rng": "a"}, "rng is 'a'"),
+        ({"rng": 1.5}, "rng is 1.5"),
+    ],
+    ids=str,
+)
+def test_options(options, message, binary):
+    with pytest.raises(KaratError, match=message):
+        BinaryLinear(binary, **options)
+
+
+def test_answers(binary):
+    procedure = BinaryLinear(binary, strategy="bisection", tol=0.4)
+    for wrong in ("yes", None, 1, ""):
+        with pytest.raises(AnswerError, match="expected 'first', 'second', 'tie' or 'skip'"):
+            procedure.tell(wrong)
+    assert procedure.answers == ()  # a wrong answer is no answer
+    with pytest.raises(AnswerError, match="1 answers cannot be taken back: 0 were given"):
+        procedure.undo()
+    procedure.tell("First ")
+    with pytest.raises(AnswerError, match="2 answers cannot be taken back: 1 were given"):
+        procedure.undo(2)
+    for wrong in (0, -1):
+        with pytest.raises(AnswerError, match="cannot be taken back"):
+            procedure.undo(wrong)
+    assert procedure.answers == ("first",)
+    while procedure.ask() is not None:
+        procedure.tell("second")
+    with pytest.raises(AnswerError, match="nothing was asked"):
+        procedure.tell("first")
+
+
+@pytest.mark.parametrize("wrong", ["one", None, 1.5])
+def test_undoing_what_is_no_number(wrong, binary):
+    procedure = BinaryLinear(binary, strategy="bisection")
+    for _ in range(3):
+        procedure.tell("first")
+    with pytest.raises(KaratError):
+        procedure.undo(wrong)
+    assert len(procedure.answers) == 3
+
+
+def test_an_oracle_that_talks_nonsense(binary):
+    procedure = BinaryLinear(binary, strategy="bisection")
+    with pytest.raises(AnswerError, match="the answer is 'dunno'"):
+        procedure.run(lambda query: "dunno")
+    assert procedure.answers == ()
+
+
+# --- warnings
+
+
+def test_trade_offs_that_lead_to_the_same_classifier():
+    """Probabilities between 0.31 and 0.69: who cares for one class much more always predicts it."""
+    space = BinarySpace.from_density(LogisticLaw.binary(0.8).proba, n_points=301)
+    for weights, said in (([1, 30], "predicting 1 for everything"), ([30, 1], "predicting 0")):
+        truth = LinearMetric(np.diag(weights).astype(float))
+        with pytest.warns(NotIdentifiedWarning, match=said):
+            result = BinaryLinear(space, strategy="bisection").run(MetricOracle(truth))
+        ratio = result.ratios[0]
+        # Only a limit is known, and it says so: the truth is inside.
+        assert ratio.lower <= weights[1] / weights[0] <= ratio.upper
+    named = BinarySpace.from_density(
+        LogisticLaw.binary(0.8).proba, n_points=301, classes=["well", "ill"]
+    )
+    with pytest.warns(NotIdentifiedWarning, match=r"a missed ill .* predicting ill"):
+        BinaryLinear(named, strategy="bisection").run(
+            MetricOracle(LinearMetric(np.diag([1, 30.0])))
+        )
+
+
+def test_weights_that_lead_to_the_same_classifier():
+    """The law of section 4.6.1, normalised: the pairs are named."""
+    space = DiagonalSpace.from_density(
+        LogisticLaw([1, 3, 5]).proba, n_points=301, classes=["bird", "cat", "dog"]
+    )
+    truth = weighted_accuracy([0.7, 0.15, 0.15])
+    with pytest.warns(NotIdentifiedWarning, match="bird and cat; of bird and dog") as seen:
+        result = DiagonalLinear(space, strategy="bisection").run(MetricOracle(truth))
+    assert "Only a limit" in str(seen[0].message)
+    assert len(seen) == 1
+    for weight, true in zip(result.intervals, (0.7, 0.15, 0.15), strict=True):
+        assert weight.lower <= true <= weight.upper
+
+
+def test_no_warning_where_all_is_well(binary, diagonal):
+    """Warnings are errors here, so running is enough."""
+    assert BinaryLinear(binary, strategy="bisection").run(MetricOracle(accuracy)).finished
+    BinaryLinear(binary, rng=0).run(MetricOracle(accuracy, flip=0.05, rng=0))
+    truth = weighted_accuracy([0.3, 0.4, 0.3])
+    DiagonalLinear(diagonal, strategy="bisection").run(MetricOracle(truth))
+
+
+def test_unfinished_runs_do_not_warn_of_flat_ends():
+    space = BinarySpace.from_density(LogisticLaw.binary(0.8).proba, n_points=301)
+    procedure = BinaryLinear(space, strategy="bisection")
+    for _ in range(3):
+        procedure.tell("first")
+    assert not procedure.result.finished
+
+
+def test_contradictory_answers_to_the_thesis(binary):
+    """Four questions a halving can contradict each other."""
+    procedure = BinaryLinear(binary, strategy="thesis")
+    rng = np.random.default_rng(0)
+    while procedure.ask() is not None:
+        procedure.tell(str(rng.choice(["first", "second"])))
+    with pytest.warns(ContradictionWarning, match=r"of 28 answers contradict.*use 'active'"):
+        result = procedure.result
+    assert result.contradictions
+    assert "contradict" in result.summary()
+
+
+def test_contradictory_answers_to_bisection(diagonal):
+    """Someone of no fixed mind, climbing along the boundary two questions a halving."""
+    procedure = DiagonalMonotone(diagonal, strategy="bisection")
+    rng = np.random.default_rng(1)
+    while procedure.ask() is not None:
+        procedure.tell(str(rng.choice(["first", "second"])))
+    with pytest.warns(ContradictionWarning, match="strategy='bisection' takes every answer"):
+        result = procedure.result
+    assert all(1 <= n <= result.n_queries for n in result.contradictions)

@@ -1,0 +1,247 @@
+"""Transcripts: what is kept, what is read back, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from karat.datasets import LogisticLaw
+from karat.elicit import (
+    BinaryLinear,
+    BinaryLinearFractional,
+    BinarySpace,
+    DiagonalLinear,
+    DiagonalSpace,
+    Transcript,
+    load_transcript,
+)
+from karat.exceptions import ElicitationError, TranscriptError
+
+
+@pytest.fixture
+def spoken(binary):
+    """A procedure after three answers."""
+    procedure = BinaryLinear(binary, rng=7, max_queries=6, agreement=1.0, orientation="ask")
+    for answer in ("first", "tie", "second"):
+        procedure.tell(answer)
+    return procedure
+
+
+def test_what_a_transcript_keeps(spoken, binary):
+    kept = spoken.transcript
+    assert kept.procedure == "BinaryLinear"
+    assert kept.answers == ("first", "tie", "second")
+    assert kept.options == {
+        "strategy": "active",
+        "tol": 0.02,
+        "agreement": 1.0,
+        "max_queries": 6,
+        "orientation": "ask",
+        "pairs": "attainable",
+        "rng": 7,
+    }
+    assert kept.space == {"kind": "binary", "classes": [0, 1], "fingerprint": binary.fingerprint}
+    assert len(kept.queries) == 3
+    assert np.array_equal(kept.queries[0][0], binary.boundary([1, 1]))
+    assert spoken.result.transcript == kept
+
+
+def test_all_the_ways_to_read_one(spoken, binary, tmp_path):
+    kept = spoken.transcript
+    path = tmp_path / "answers.json"
+    kept.save(path)
+    assert list(tmp_path.iterdir()) == [path]  # nothing partial is left behind
+    for source in (kept, kept.to_dict(), kept.to_json(), f"\n {kept.to_json()}", path, str(path)):
+        assert load_transcript(source) == kept
+        assert BinaryLinear.resume(binary, source).ask() == spoken.ask()
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert written["schema"] == "karat.elicitation"
+    assert written["version"] == 1
+
+
+def test_saving_again_replaces_the_file_whole(spoken, tmp_path, monkeypatch):
+    path = tmp_path / "answers.json"
+    spoken.transcript.save(path)
+    before = path.read_text(encoding="utf-8")
+    spoken.tell("first")
+    spoken.transcript.save(path)
+    assert load_transcript(path).answers == ("first", "tie", "second", "first")
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Transcript, "to_json", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        spoken.transcript.save(path)
+    assert load_transcript(path).answers == ("first", "tie", "second", "first")
+    assert before != path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [False, True], ["Ä", "ß"]])
+def test_labels_of_all_kinds_survive_the_file(labels, tmp_path):
+    law = LogisticLaw.binary(4.0)
+    x, y = law.sample(60, rng=0)
+    space = BinarySpace.from_scores(np.array(labels)[y], law.proba(x)[:, 1])
+    procedure = BinaryLinear(space, strategy="bisection")
+    procedure.tell("first")
+    procedure.transcript.save(tmp_path / "t.json")
+    assert BinaryLinear.resume(space, tmp_path / "t.json").ask() == procedure.ask()
+
+
+def test_a_seed_drawn_for_you_is_kept(binary):
+    for rng in (None, np.random.default_rng(3), 2**63 - 1, np.int64(12)):
+        procedure = BinaryLinear(binary, rng=rng)
+        procedure.tell("first")
+        resumed = BinaryLinear.resume(binary, procedure.transcript.to_json())
+        assert resumed.seed == procedure.seed
+        assert resumed.ask() == procedure.ask()
+
+
+def test_a_finished_run_is_finished_again(binary):
+    procedure = BinaryLinear(binary, strategy="bisection", tol=0.5)
+    while procedure.ask() is not None:
+        procedure.tell("first")
+    resumed = BinaryLinear.resume(binary, procedure.transcript)
+    assert resumed.finished
+    assert resumed.ask() is None
+
+
+# --- what is refused
+
+
+def test_another_space(spoken):
+    law = LogisticLaw.binary(4.0)
+    other = BinarySpace.from_density(law.proba, n_points=301)
+    with pytest.raises(TranscriptError, match="another space"):
+        BinaryLinear.resume(other, spoken.transcript)
+    named = BinarySpace.from_density(law.proba, n_points=301, classes=["no", "yes"])
+    with pytest.raises(TranscriptError, match=r"classes \[0, 1\] and this one \['no', 'yes'\]"):
+        BinaryLinear.resume(named, spoken.transcript)
+
+
+def test_a_space_of_another_kind(spoken, diagonal):
+    with pytest.raises(ElicitationError, match=r"kind 'binary'|needs a BinarySpace"):
+        BinaryLinear.resume(diagonal, spoken.transcript)
+
+
+def test_another_procedure(spoken, binary, diagonal):
+    with pytest.raises(TranscriptError, match="of BinaryLinear and not of BinaryLinearFractional"):
+        BinaryLinearFractional.resume(binary, spoken.transcript)
+    with pytest.raises(TranscriptError, match=r"call BinaryLinear\.resume"):
+        DiagonalLinear.resume(diagonal, spoken.transcript)
+
+
+def test_questions_that_were_tampered_with(spoken, binary):
+    fields = spoken.transcript.to_dict()
+    fields["queries"][1][0][0][0] += 1e-3
+    with pytest.raises(TranscriptError, match="answer 2 .* another question"):
+        BinaryLinear.resume(binary, fields)
+
+
+def test_more_answers_than_there_are_questions(binary):
+    procedure = BinaryLinear(binary, strategy="bisection", tol=0.5)
+    while procedure.ask() is not None:
+        procedure.tell("first")
+    fields = procedure.transcript.to_dict()
+    fields["answers"].append("first")
+    fields["queries"].append(fields["queries"][-1])
+    with pytest.raises(TranscriptError, match=f"answer {len(fields['answers'])} "):
+        BinaryLinear.resume(binary, fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": "karat.metric"}, "no transcript.*'karat.metric'"),
+        ({"schema": None}, "no transcript"),
+        ({"version": 2}, "version 2 and this karat reads version 1"),
+        ({"version": None}, "version None"),
+        ({"answers": ["first", "yes", "tie"]}, "the answer 'yes'"),
+        ({"answers": ["first"]}, "1 answers to 3 questions"),
+        ({"options": {"colour": "red"}}, "options do not fit.*colour"),
+    ],
+)
+def test_fields_that_do_not_fit(change, message, spoken, binary):
+    with pytest.raises(TranscriptError, match=message):
+        BinaryLinear.resume(binary, spoken.transcript.to_dict() | change)
+
+
+@pytest.mark.parametrize("name", ["procedure", "options", "space", "answers", "queries"])
+def test_fields_that_are_lacking(name, spoken):
+    fields = spoken.transcript.to_dict()
+    del fields[name]
+    with pytest.raises(TranscriptError, match=f"lacks {name}"):
+        load_transcript(fields)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"options": 5},
+        {"options": None},
+        {"answers": 5},
+        {"answers": None},
+        {"space": "binary"},
+        {"queries": 5},
+        {"queries": [1, 2, 3]},
+        {"queries": [[1], [2], [3]]},
+        {"queries": [[[[1, 2], [3]], 1]] * 3},
+        {"queries": [["a", "b"]] * 3},
+        {"options": {"rng": "a"}},
+        {"options": {"strategy": 3}},
+    ],
+    ids=str,
+)
+def test_fields_of_another_shape(change, spoken, binary):
+    """A transcript comes from a file, and a file can hold anything."""
+    with pytest.raises((TranscriptError, ElicitationError)):
+        BinaryLinear.resume(binary, spoken.transcript.to_dict() | change)
+
+
+@pytest.mark.parametrize("source", [5, None, [1, 2], b"{}", object()])
+def test_what_is_no_transcript_at_all(source):
+    with pytest.raises(TranscriptError, match="expected JSON text, a file, a dict"):
+        load_transcript(source)
+
+
+@pytest.mark.parametrize("text", ["{", "{'a': 1}", "{}", '{"schema": "karat.elicitation"}'])
+def test_text_that_is_no_transcript(text):
+    with pytest.raises(TranscriptError):
+        load_transcript(text)
+
+
+def test_files_that_cannot_be_read(spoken, tmp_path):
+    with pytest.raises(TranscriptError, match="cannot be read"):
+        load_transcript(tmp_path / "nowhere.json")
+    with pytest.raises(TranscriptError, match="cannot be read"):
+        load_transcript(tmp_path)
+    text = spoken.transcript.to_json()
+    for cut in (10, len(text) // 2, len(text) - 1):
+        path = tmp_path / f"cut{cut}.json"
+        path.write_text(text[:cut], encoding="utf-8")
+        with pytest.raises(TranscriptError, match="no JSON"):
+            load_transcript(path)
+    path = tmp_path / "list.json"
+    path.write_text("[1, 2]", encoding="utf-8")
+    with pytest.raises(TranscriptError, match="no object"):
+        load_transcript(path)
+    path.write_bytes(b"\xff\xfe\x00rubbish")
+    with pytest.raises(TranscriptError):
+        load_transcript(path)
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(TranscriptError, match="no JSON"):
+        load_transcript(path)
+
+
+def test_data_in_another_state_is_another_space():
+    """The transcript of a sample does not fit the smoothed one, or more rows."""
+    law = LogisticLaw([-4, 1, 5])
+    x, y = law.sample(200, rng=0)
+    space = DiagonalSpace.from_proba(y, law.proba(x))
+    procedure = DiagonalLinear(space, strategy="bisection")
+    procedure.tell("first")
+    kept = procedure.transcript
+    assert DiagonalLinear.resume(DiagonalSpace.from_proba(y, law.proba(x)), kept).answers
+    for other in (space.smoothed(), DiagonalSpace.from_proba(y[1:], law.proba(x)[1:])):
+        with pytest.raises(TranscriptError, match="another space"):
+            DiagonalLinear.resume(other, kept)
