@@ -145,8 +145,7 @@ def test_reach_is_where_one_class_begins_to_win_always(sample):
 
 @given(sample=samples(), share=st.floats(0.01, 0.99))
 @settings(max_examples=100, deadline=None)
-def test_thresholds_of_a_point_attain_it(sample, share):
-    """A point says how to reach it: two thresholds, and how often to use the first."""
+def test_points_say_what_mass_they_predict(sample, share):
     score, mass = sample
     frontier = frontier_of(score, mass)
     assume(len(frontier.hull) >= 3)
@@ -154,14 +153,28 @@ def test_thresholds_of_a_point_attain_it(sample, share):
     angle = low + share * (high - low)
     chord = frontier.chord(np.array([np.cos(angle), np.sin(angle)]))
     assume(chord is not None)
+    for point in (chord.toward_i, chord.toward_j, frontier.best(np.ones(2))):
+        assert point.predicted[1] == pytest.approx(point.gain[0], abs=1e-12)
+        assert mass[:, 0].sum() - point.predicted[0] == pytest.approx(point.gain[1], abs=1e-12)
+
+
+@given(sample=samples(), certain=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_thresholds_lead_to_their_positions(sample, certain):
+    """A threshold between two groups of items, also where some are certain: odds of 0 and ∞."""
+    score, mass = sample
+    if certain:
+        score = np.clip(np.round(2 * score - 0.5, 2), 0, 1)
+    frontier = frontier_of(score, mass)
     with np.errstate(divide="ignore"):
         odds = score / (1 - score)
-    for point in (chord.toward_i, chord.toward_j):
-        parts = [mass[odds >= t].sum(axis=0) for t in point.thresholds]
-        predicted = point.share * parts[0] + (1 - point.share) * parts[1]
-        assert np.allclose(predicted, point.predicted, atol=1e-12)
-        assert predicted[1] == pytest.approx(point.gain[0], abs=1e-12)
-        assert mass[:, 0].sum() - predicted[0] == pytest.approx(point.gain[1], abs=1e-12)
+    for position, (gain, predicted) in enumerate(
+        zip(frontier.gains, frontier.predicted, strict=True)
+    ):
+        at = frontier.threshold(position)
+        chosen = np.zeros(len(odds), dtype=bool) if at is None else odds >= at
+        assert np.allclose(mass[chosen].sum(axis=0), predicted, atol=1e-12)
+        assert mass[chosen, 1].sum() == pytest.approx(gain[0], abs=1e-12)
 
 
 def test_the_law_of_section_3_6_1():
@@ -189,35 +202,7 @@ def test_separable_scores_reach_everything():
     assert frontier.gains[frontier.hull].tolist() == [[0, 0.5], [0.5, 0.5], [0.5, 0]]
 
 
-CERTAIN = {"score": np.array([0.0, 0.0, 0.3, 0.6, 1.0, 1.0]), "y": np.array([0, 1, 0, 1, 1, 1])}
-
-
-def test_certain_probabilities_have_gains():
-    """Scores of exactly 0 and 1: odds of 0 and infinity."""
-    mass = np.eye(2)[CERTAIN["y"]] / 6
-    assert np.allclose(frontier_of(CERTAIN["score"], mass).gains, by_hand(CERTAIN["score"], mass))
-
-
-@pytest.mark.xfail(strict=True, reason="the threshold of 'never' is inf, which odds of inf reach")
-def test_certain_probabilities_have_thresholds():
-    mass = np.eye(2)[CERTAIN["y"]] / 6
-    frontier = frontier_of(CERTAIN["score"], mass)
-    with np.errstate(divide="ignore"):
-        odds = CERTAIN["score"] / (1 - CERTAIN["score"])
-    for position in range(len(frontier.gains)):
-        at = frontier._threshold(position)
-        assert mass[odds >= at, 1].sum() == pytest.approx(frontier.gains[position, 0])
-
-
-ZERO = pytest.mark.xfail(
-    raises=RuntimeWarning,
-    strict=True,
-    reason="log 0 − log 0 where an item is certainly of a third class",
-)
-
-
-@ZERO
-def test_items_that_are_certainly_of_a_third_class(rng):
+def test_items_that_are_certainly_of_a_third_class():
     """Trees give probabilities of exactly 0; such items do not choose between the others."""
     proba = np.array([[1, 0, 0], [0, 0.6, 0.4], [0.3, 0.7, 0], [0, 0, 1], [0.2, 0.2, 0.6]])
     y = np.array([0, 1, 1, 2, 2])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.datasets import LogisticLaw
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
 from karat.elicit._mixtures import farthest, mixture_of
 
@@ -159,19 +160,28 @@ def test_what_a_sample_is_said_to_attain_it_attains(kind, seed, item_program):
     space = kind.from_proba(y, proba)
     program = item_program(space)
     corners = space.coordinates(space.sample(5, rng=rng))
-    for way in (0.2, 0.9):
+    for way in (0.2, 0.9, 1.5):
         point = space.center + way * (rng.dirichlet(np.ones(5)) @ corners - space.center)
         classifier = space.classifier(point)
         reached = space.coordinates(attained(space, classifier))
         assert np.abs(reached - point).sum() == pytest.approx(classifier.missing, abs=CLOSE)
+        assert program.distance(point) <= classifier.missing + CLOSE
+
+
+@pytest.mark.parametrize("kind", [DiagonalSpace, ConfusionSpace, RateSpace])
+def test_what_is_asked_of_a_sample_can_be_deployed(kind):
+    """The classifiers of a space's own questions are among those it can name."""
+    law = LogisticLaw([-4, 1, 5])
+    x, y = law.sample(200, rng=0)
+    space = kind.from_proba(y, law.proba(x))
+    for table in space.sample(25, rng=1):
+        classifier = space.classifier(table)
         assert classifier.missing == 0.0
-        assert program.distance(point) < CLOSE
+        assert np.allclose(
+            space.coordinates(attained(space, classifier)), space.coordinates(table), atol=CLOSE
+        )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the hull counts labels, the classifier takes the scores for probabilities",
-)
 @pytest.mark.parametrize("power", [1.0, 3.0])
 def test_classifier_of_scores_attains_its_point(power, rng):
     """The hull of a sample is a matter of its labels, whatever the scores say of themselves."""

@@ -20,14 +20,14 @@ def pairs_at(angles, size=0.3):
 
 
 class Quadrature:
-    """The exact posterior of (θ, δ, ε): a metric cos θ·TP + sin θ·TN, a blind spot, a lapse rate.
+    """The exact posterior of a metric cos θ·TP + sin θ·TN, a blind spot δ, and two rates.
 
-    With probability 1−ε the answer is as meant: a tie if the sides are within δ, else the better
-    one. A slip calls a clear pair a tie one time in ten and otherwise inverts it, and picks a side
-    of an unclear pair at random.
+    Sides within δ are called a tie with probability 1−γ, and else one of them is named at random.
+    Other sides are called a tie with probability γ, and else the better one is named, but for the
+    share ε of slips.
     """
 
-    def __init__(self, first, second, said, scale=SCALE, grid=3000, deltas=300):
+    def __init__(self, first, second, said, scale=SCALE, grid=3000, deltas=300, rate=None):
         self.theta = (np.arange(grid) + 0.5) / grid * np.pi / 2
         spots = scale * np.exp(stats.norm.ppf((np.arange(deltas) + 0.5) / deltas))
         delta = np.append(0.0, spots)
@@ -35,26 +35,31 @@ class Quadrature:
         units = np.column_stack([np.cos(self.theta), np.sin(self.theta)])
         margin = units @ (first - second).T
         unclear = np.abs(margin)[:, None] <= delta[:, None]  # (θ, δ, answers)
-        likes = np.sign(margin)[:, None]
-        kept = np.where(said == 0, unclear, ~unclear & (likes == said)).sum(axis=2)
+        right = np.sign(margin)[:, None] == said
+        table = self._integrals(len(said))
         guessed = ((said != 0) & unclear).sum(axis=2)
-        to_tie = ((said == 0) & ~unclear).sum(axis=2)
-        inverted = len(said) - kept - guessed - to_tie
-        split = 0.5**guessed * 0.1**to_tie * 0.9**inverted * prior
-        slips = len(said) - kept
-        count = np.arange(len(said) + 1)
-
-        def moment(power, s):
-            def integrand(e):
-                return e ** (s + power) * (1 - e) ** (len(said) - s) * LAPSE.pdf(e)
-
-            return quad(integrand, 0, 1, epsabs=1e-14)[0]
-
-        moments = [np.array([moment(power, s) for s in count]) for power in (0, 1)]
-        joint = split * moments[0][slips]
+        odd = guessed + ((said == 0) & ~unclear).sum(axis=2)
+        kept = ((said != 0) & ~unclear & right).sum(axis=2)
+        slips = ((said != 0) & ~unclear & ~right).sum(axis=2)
+        joint = prior * 0.5**guessed * table[0][odd, len(said) - odd]
+        lapsed = joint * table[1][slips, kept]
+        # With the rate of slips known, the share of them is no longer integrated over.
+        joint = joint * (
+            table[0][slips, kept] if rate is None else rate**slips * (1 - rate) ** kept
+        )
         self.density = joint.sum(axis=1) / joint.sum()
-        self.lapse = (split * moments[1][slips]).sum() / joint.sum()
+        self.lapse = lapsed.sum() / joint.sum()
         self.no_ties = joint[:, 0].sum() / joint.sum()
+
+    @staticmethod
+    def _integrals(n):
+        """Return ∫ ε^s (1−ε)^k and ∫ ε^(s+1) (1−ε)^k under the prior, for all s and k."""
+
+        def moment(power, s, k):
+            return quad(lambda e: e ** (s + power) * (1 - e) ** k * LAPSE.pdf(e), 0, 1)[0]
+
+        count = range(n + 1)
+        return [np.array([[moment(m, s, k) for k in count] for s in count]) for m in (0, 1)]
 
     @property
     def mean(self):
@@ -169,11 +174,11 @@ def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal):
     blind = np.where(rng.random(120_000) < 0.5, 0.0, scale * np.exp(rng.normal(size=120_000)))
     margin = family.values(draws, first) - family.values(draws, second)
     unclear = np.abs(margin) <= blind[:, None]
-    kept = np.where(said == 0, unclear, ~unclear & (np.sign(margin) == said))
-    odds = np.where(unclear, 0.5, np.where(said == 0, 0.1, 0.9))
-    slips = (~kept).sum(axis=1)
-    table = [LAPSE.expect(lambda e, s=s: e**s * (1 - e) ** (12 - s)) for s in range(13)]
-    weight = np.prod(np.where(kept, 1.0, odds), axis=1) * np.array(table)[slips]
+    # Rates drawn from their priors, too, so that nothing is left to integrate.
+    slip, odd = LAPSE.rvs((2, 120_000, 1), random_state=rng)
+    named = np.where(np.sign(margin) == said, 1 - slip, slip)
+    clear = np.where(said == 0, odd, (1 - odd) * named)
+    weight = np.where(unclear, np.where(said == 0, 1 - odd, odd / 2), clear).prod(axis=1)
     weight /= weight.sum()
     effective = 1 / np.sum(weight**2)
     assert effective > 300
@@ -189,7 +194,7 @@ def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal):
 
 
 def test_cautious_shares_are_those_of_a_known_lapse_rate(binary):
-    """The posterior given ε, by weighing the prior with the likelihood at that ε."""
+    """The posterior given ε: wider than with ε unknown, which may be smaller."""
     turns, said = (np.array(values, dtype=float) for values in ASKED["a slip"])
     first, second = pairs_at(turns)
     cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(8))
@@ -197,23 +202,12 @@ def test_cautious_shares_are_those_of_a_known_lapse_rate(binary):
         cloud.tell(a, b, answer)
     shares, rate = cloud.cautious()
     assert cloud.lapse_mean < rate < 0.6
-    exact = Quadrature(first, second, said)
-    units = np.column_stack([np.cos(exact.theta), np.sin(exact.theta)])
-    margin = units @ (first - second).T
-    spots = np.append(0.0, SCALE * np.exp(stats.norm.ppf((np.arange(300) + 0.5) / 300)))
-    prior = np.append(0.5, np.full(300, 0.5 / 300))
-    density = np.zeros(len(exact.theta))
-    for delta, share in zip(spots, prior, strict=True):
-        unclear = np.abs(margin) <= delta
-        chance = np.where(
-            unclear, rate / 2, np.where(np.sign(margin) == said, 1 - rate, 0.9 * rate)
-        )
-        density += share * chance.prod(axis=1)
-    density /= density.sum()
-    mean = density @ exact.theta
-    spread = np.sqrt(density @ (exact.theta - mean) ** 2)
-    assert abs(shares @ angles_of(cloud) - mean) < 6 * spread / np.sqrt(N / 12)
+    exact = Quadrature(first, second, said, rate=rate)
+    assert abs(shares @ angles_of(cloud) - exact.mean) < 6 * exact.spread() / np.sqrt(N / 12)
     assert shares.sum() == pytest.approx(1)
+    spread = np.sqrt(shares @ (angles_of(cloud) - exact.mean) ** 2)
+    assert spread == pytest.approx(exact.spread(), rel=0.1)
+    assert exact.spread() > 1.05 * Quadrature(first, second, said).spread()
 
 
 def test_contradictions_are_slips(binary):
@@ -256,14 +250,14 @@ def test_the_prior_is_uniform_over_directions(errors):
 
 def draw_answers(family, parameters, blind, lapse, first, second, rng):
     """Answer as the model says."""
+    n = len(first)
     values = family.values(parameters[None], np.vstack([first, second]))[0]
-    margin = values[: len(first)] - values[len(first) :]
+    margin = values[:n] - values[n:]
     unclear = np.abs(margin) <= blind
-    meant = np.where(unclear, 0.0, np.sign(margin))
-    slip = rng.random(len(first)) < lapse
-    side = np.where(rng.random(len(first)) < 0.5, 1.0, -1.0)
-    other = np.where(rng.random(len(first)) < 0.1, 0.0, -meant)
-    return np.where(slip, np.where(unclear, side, other), meant)
+    odd = rng.random(n) < LAPSE.rvs(random_state=rng)
+    named = np.where(rng.random(n) < lapse, -1.0, 1.0) * np.sign(margin)
+    coin = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    return np.where(unclear, np.where(odd, coin, 0.0), np.where(odd, 0.0, named))
 
 
 def rank_of_truth(space, rng, answered=8, lapse=None):
@@ -291,7 +285,7 @@ def rank_of_truth(space, rng, answered=8, lapse=None):
 def test_ranks_of_the_truth_are_uniform(name, spaces):
     """People drawn from the prior who answer as the model says."""
     rng = np.random.default_rng(20)
-    ranks = np.array([rank_of_truth(spaces[name], rng) for _ in range(200)])
+    ranks = np.array([rank_of_truth(spaces[name], rng) for _ in range(120)])
     p = [stats.kstest(column, "uniform").pvalue for column in ranks.T]
     assert min(p) > 0.001 / len(p)
 
@@ -300,5 +294,5 @@ def test_ranks_of_the_truth_are_uniform(name, spaces):
 def test_people_who_slip_more_than_assumed_are_noticed(binary):
     """The check above can fail: one who slips four times in ten is not of the prior."""
     rng = np.random.default_rng(21)
-    ranks = np.array([rank_of_truth(binary, rng, lapse=0.4) for _ in range(200)])
+    ranks = np.array([rank_of_truth(binary, rng, lapse=0.4) for _ in range(80)])
     assert stats.kstest(ranks[:, 0], "uniform").pvalue < 0.001

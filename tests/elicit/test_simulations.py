@@ -66,7 +66,7 @@ def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, 
         found = []
         for seed in range(RUNS // 3):
             truth = draw_metric(space, rng)
-            procedure = kind(space, rng=seed, agreement=0.99, max_queries=25)
+            procedure = kind(space, rng=seed, agreement=0.98, max_queries=25)
             oracle = MetricOracle(truth, flip=flip, rng=rng)
             while (query := procedure.ask()) is not None:
                 procedure.tell(oracle(query))
@@ -75,8 +75,8 @@ def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, 
                 found.append(agreement(space, procedure.result.metric, truth, rng))
         reached[flip] = np.array(found)
     with capsys.disabled():
-        print(f"\n{kind.__name__}, 25 answers: median agreement " + ", ".join(
-            f"{np.median(found):.3f} at {flip:.0%} flips" for flip, found in reached.items()
+        print(f"\n{kind.__name__}, at most 25 answers: median agreement " + ", ".join(
+            f"{np.median(found):.3f} at {100 * flip:.0f} % flips" for flip, found in reached.items()
         ))  # fmt: skip
     for flip, wanted in ((0.0, 0.95), (0.1, 0.95), (0.2, 0.90)):
         assert not fails((reached[flip] >= wanted).sum(), RUNS // 3, 0.5)
@@ -87,7 +87,7 @@ def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, 
 
 def test_limits_cover_and_the_predicted_agreement_is_kept(law_of_two, capsys):
     """People of the prior, who slip as often as the prior has it, asked until it is enough."""
-    runs, rng = 2 * RUNS, np.random.default_rng(61)
+    runs, rng = 90, np.random.default_rng(61)
     hits, predicted, actual, widths = 0, [], [], []
     for seed in range(runs):
         truth = draw_metric(law_of_two, rng)
@@ -103,8 +103,8 @@ def test_limits_cover_and_the_predicted_agreement_is_kept(law_of_two, capsys):
         actual.append(agreement(law_of_two, result.metric, truth, rng))
     with capsys.disabled():
         print(
-            f"\n95 % limits of the ratio cover {hits / runs:.0%} of {runs}; predicted agreement "
-            f"{np.mean(predicted):.3f}, actual {np.mean(actual):.3f}"
+            f"\n95 % limits of the ratio cover {100 * hits / runs:.0f} % of {runs}; predicted "
+            f"agreement {np.mean(predicted):.3f}, actual {np.mean(actual):.3f}"
         )
     assert not fails(hits, runs, 0.94)
     # Not by being useless: the prior's own limits are about 50-fold each way.
@@ -131,7 +131,7 @@ def test_bisection_of_two_classes(law_of_two):
 
 @pytest.mark.parametrize(("slopes", "most"), [([1, 3, 5], 12), ([1, 3, 6, 10], 18)])
 def test_bisection_of_a_diagonal(slopes, most):
-    """Weights within 0.01 where the law can tell them; where it cannot, it says so."""
+    """Half a width for each ratio, where the law can tell them; where it cannot, it says so."""
     space = DiagonalSpace.from_density(LogisticLaw(slopes).proba, n_points=1001)
     rng, flat = np.random.default_rng(63), 0
     for _ in range(RUNS // 2):
@@ -143,7 +143,9 @@ def test_bisection_of_a_diagonal(slopes, most):
         assert result.n_queries <= most
         assert all(issubclass(w.category, NotIdentifiedWarning) for w in seen)
         if not seen:
-            assert np.abs(result.metric.weights.diagonal() - weights).max() <= 0.01
+            assert np.abs(result.metric.weights.diagonal() - weights).max() <= 0.005 * (
+                len(slopes) - 1
+            )
         flat += bool(seen)
     assert 0 < flat < RUNS // 2
 

@@ -238,7 +238,8 @@ def test_unimodal_finds_the_peak(peak, left, right, power, n_questions):
         pytest.param(
             4,
             marks=pytest.mark.xfail(
-                strict=True, reason="two ties before a rise are taken for the way down"
+                strict=True,
+                reason="flat up to the middle, then down: the half that is flat is kept",
             ),
         ),
     ],

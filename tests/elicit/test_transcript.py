@@ -134,7 +134,7 @@ def test_another_procedure(spoken, binary, diagonal):
 def test_questions_that_were_tampered_with(spoken, binary):
     fields = spoken.transcript.to_dict()
     fields["queries"][1][0][0][0] += 1e-3
-    with pytest.raises(TranscriptError, match="answer 2 .* another question"):
+    with pytest.raises(TranscriptError, match=r"answer 2 .* another question"):
         BinaryLinear.resume(binary, fields)
 
 

@@ -202,7 +202,6 @@ def active_search(
 ) -> Generator[Query, str, None]:
     """Ask until the predicted agreement is reached, or so many questions were answered."""
     cloud, belief.asker = belief.cloud, asker
-    belief.history.append(belief.agreement())
     for _ in range(max_queries):
         if belief.history[-1] >= agreement:
             return

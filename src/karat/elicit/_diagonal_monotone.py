@@ -39,6 +39,11 @@ class DiagonalMonotone(DiagonalLinear):
 
     straight = False
 
+    @property
+    def explains(self) -> bool:
+        """Whether every answer is explained: by power means, but not by their slope alone."""
+        return self.strategy == "active"
+
     def _family(self, flipped: bool) -> Family:
         if self.strategy == "active":
             return Elasticity(self.space, flipped=flipped)

@@ -130,6 +130,14 @@ class Procedure:
             self._parameters(self._brackets.middle[None], self._brackets.reference)[0]
         )
 
+    @property
+    def explains(self) -> bool:
+        """Whether the metric found is meant to explain every answer, and not only some of them.
+
+        The grid searches of the thesis keep an error of their own, which is not the person's.
+        """
+        return self.straight or self.strategy != "thesis"
+
     def _unidentified(self) -> str | None:
         """Say which trade-offs the space cannot tell apart, if the answers lead there."""
         return None
@@ -170,8 +178,10 @@ class Procedure:
         n : int, default 1
             How many.
         """
-        if not 1 <= _whole(n, "n") <= len(self._answers):
-            raise AnswerError(f"{n} answers cannot be taken back: {len(self._answers)} were given")
+        if not isinstance(n, int) or not 1 <= n <= len(self._answers):
+            raise AnswerError(
+                f"{n!r} answers cannot be taken back: {len(self._answers)} were given"
+            )
         answers = self._answers[:-n]
         self._restart()
         for answer in answers:
@@ -285,7 +295,7 @@ class Procedure:
     def _restart(self) -> None:
         self._answers, self._queries, self._trail = [], [], []
         self._flipped = self.orientation == "decreasing"
-        self._belief = None
+        self._belief = self._prior_belief() if self.strategy == "active" else None
         self._brackets = self._first_brackets()
         self._result = None
         self._steps = self._all_steps()
@@ -301,19 +311,28 @@ class Procedure:
         steps = search[self.strategy]()
         yield from swapped(steps) if self._flipped else steps
 
-    def _active(self) -> Steps:
+    def _prior_belief(self) -> Belief:
+        """Return what is known before anything is asked."""
         rng = np.random.default_rng(self.seed)
-        family, judge = self._family(self._flipped), Judge.of(self.space, rng)
+        family, judge = self._family(flipped=False), Judge.of(self.space, rng)
         some = np.abs(rng.normal(size=(100, family.size)))
         blind = 0.1 * judge.typical_margin(family, some)
-        self._belief = Belief(Cloud.prior(family, N_PARTICLES, blind, rng), judge)
+        belief = Belief(Cloud.prior(family, N_PARTICLES, blind, rng), judge)
+        belief.history.append(belief.agreement())
+        return belief
+
+    def _active(self) -> Steps:
+        belief = self._belief
+        if belief is None:  # pragma: no cover - made with the procedure
+            return
+        rng = belief.cloud.rng
         asker = (
             Pairs.of(self.space, rng, inside=self.curved)
             if self.pairs == "attainable"
             else SpherePairs(self.space, rng)
         )
-        most = self.max_queries or 20 + 10 * family.size
-        yield from active_search(self._belief, asker, agreement=self.agreement, max_queries=most)
+        most = self.max_queries or 20 + 10 * belief.cloud.family.size
+        yield from active_search(belief, asker, agreement=self.agreement, max_queries=most)
 
     def _known(self) -> Known:
         """Return the metrics that are still possible, whatever the strategy."""

@@ -171,9 +171,9 @@ def unimodal(
                 rises[n] = rises[n] or rises[n + 1]
             falls = next((n for n, up in enumerate(rises) if not up), 4)
             low, high = ((low, d), (low, d), (c, e), (d, high), (d, high))[falls]
-        elif (yield query(c, d)) == "first":
+        elif (yield from _unless_same(query(c, d))) == "first":
             high = d
-        elif (yield query(e, d)) == "first":
+        elif (yield from _unless_same(query(e, d))) == "first":
             low = d
         else:
             low, high = c, e
@@ -181,6 +181,11 @@ def unimodal(
             brackets.raise_low(i, low)
         if high < brackets.high[i]:
             brackets.cut_high(i, high)
+
+
+def _unless_same(query: Query) -> Generator[Query, str, str]:
+    """Ask, unless there is nothing to choose between."""
+    return "tie" if query.identical else (yield query)
 
 
 def _rises(
