@@ -282,7 +282,7 @@ def test_contradictory_answers_lower_confidence_and_break_nothing(binary):
         assert len(result.contradictions) >= 4
     assert warned >= 1
     assert min(slips) > 0.1
-    assert np.mean(slips) > 0.2
+    assert np.mean(slips) > 0.15
     steady = BinaryLinear(binary, rng=7, agreement=1.0, max_queries=40).run(MetricOracle(DOCTOR))
     assert steady.contradictions == ()
     assert steady.lapse.estimate < 0.05

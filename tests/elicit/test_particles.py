@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.integrate import quad
 
 from karat.elicit._families import Elasticity, Linear, Ratio
 from karat.elicit._particles import Cloud
@@ -17,6 +16,15 @@ def pairs_at(angles, size=0.3):
     """Return pairs whose first side is preferred by whoever has the smaller angle."""
     along = size * np.column_stack([np.sin(angles), -np.cos(angles)])
     return 0.25 + along / 2, 0.25 - along / 2
+
+
+def integrals(n):
+    """Return ∫ ε^s (1−ε)^k and ∫ ε^(s+1) (1−ε)^k under the prior, for all s and k up to n."""
+    nodes, weights = np.polynomial.legendre.leggauss(80)  # exact for these polynomials
+    rate, weights = (nodes + 1) / 2, weights / 2
+    powers = np.arange(n + 1)[:, None]
+    kept = (1 - rate) ** powers * (weights * LAPSE.pdf(rate))
+    return [rate ** (powers + m) @ kept.T for m in (0, 1)]
 
 
 class Quadrature:
@@ -36,30 +44,20 @@ class Quadrature:
         margin = units @ (first - second).T
         unclear = np.abs(margin)[:, None] <= delta[:, None]  # (θ, δ, answers)
         right = np.sign(margin)[:, None] == said
-        table = self._integrals(len(said))
+        table = integrals(len(said))
         guessed = ((said != 0) & unclear).sum(axis=2)
         odd = guessed + ((said == 0) & ~unclear).sum(axis=2)
         kept = ((said != 0) & ~unclear & right).sum(axis=2)
         slips = ((said != 0) & ~unclear & ~right).sum(axis=2)
         joint = prior * 0.5**guessed * table[0][odd, len(said) - odd]
         lapsed = joint * table[1][slips, kept]
-        # With the rate of slips known, the share of them is no longer integrated over.
+        # With the rate of slips known, it is no longer integrated over.
         joint = joint * (
             table[0][slips, kept] if rate is None else rate**slips * (1 - rate) ** kept
         )
         self.density = joint.sum(axis=1) / joint.sum()
         self.lapse = lapsed.sum() / joint.sum()
         self.no_ties = joint[:, 0].sum() / joint.sum()
-
-    @staticmethod
-    def _integrals(n):
-        """Return ∫ ε^s (1−ε)^k and ∫ ε^(s+1) (1−ε)^k under the prior, for all s and k."""
-
-        def moment(power, s, k):
-            return quad(lambda e: e ** (s + power) * (1 - e) ** k * LAPSE.pdf(e), 0, 1)[0]
-
-        count = range(n + 1)
-        return [np.array([[moment(m, s, k) for k in count] for s in count]) for m in (0, 1)]
 
     @property
     def mean(self):
@@ -174,11 +172,13 @@ def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal):
     blind = np.where(rng.random(120_000) < 0.5, 0.0, scale * np.exp(rng.normal(size=120_000)))
     margin = family.values(draws, first) - family.values(draws, second)
     unclear = np.abs(margin) <= blind[:, None]
-    # Rates drawn from their priors, too, so that nothing is left to integrate.
-    slip, odd = LAPSE.rvs((2, 120_000, 1), random_state=rng)
-    named = np.where(np.sign(margin) == said, 1 - slip, slip)
-    clear = np.where(said == 0, odd, (1 - odd) * named)
-    weight = np.where(unclear, np.where(said == 0, 1 - odd, odd / 2), clear).prod(axis=1)
+    told, right = said != 0, np.sign(margin) == said
+    guessed = (told & unclear).sum(axis=1)
+    odd = guessed + (~told & ~unclear).sum(axis=1)
+    kept = (told & ~unclear & right).sum(axis=1)
+    slips = (told & ~unclear & ~right).sum(axis=1)
+    table = integrals(12)[0]
+    weight = 0.5**guessed * table[odd, 12 - odd] * table[slips, kept]
     weight /= weight.sum()
     effective = 1 / np.sum(weight**2)
     assert effective > 300

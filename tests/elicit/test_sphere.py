@@ -239,7 +239,7 @@ def test_unimodal_finds_the_peak(peak, left, right, power, n_questions):
             4,
             marks=pytest.mark.xfail(
                 strict=True,
-                reason="flat up to the middle, then down: the half that is flat is kept",
+                reason="flat up to the middle, then down: the flat half is kept",
             ),
         ),
     ],

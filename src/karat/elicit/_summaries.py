@@ -122,10 +122,10 @@ def _ratios(
 def _progress(procedure: "Procedure", known: Known) -> AgreementHistory:
     """Return the agreement after each answer."""
     if procedure._belief is not None:
-        history = procedure._belief.history
+        known_after = procedure._belief.history
         # The question of the orientation says nothing of the weights.
-        before = len(procedure.answers) + 1 - len(history)
-        history = np.array([*[history[0]] * before, *history])
+        before = len(procedure.answers) + 1 - len(known_after)
+        history = np.array([*[known_after[0]] * before, *known_after])
         return AgreementHistory(
             n_queries=np.arange(len(history), dtype=float),
             agreement=history,
