@@ -391,11 +391,21 @@ def test_contradictory_answers_to_the_thesis(binary):
 
 
 def test_contradictory_answers_to_bisection(diagonal):
-    """Someone of no fixed mind, climbing along the boundary two questions a halving."""
-    procedure = DiagonalMonotone(diagonal, strategy="bisection")
+    """Two level sets that no ratio has: someone of no fixed mind, or of another family."""
+    procedure = DiagonalLinearFractional(diagonal, strategy="bisection", tol=0.02)
     rng = np.random.default_rng(1)
     while procedure.ask() is not None:
         procedure.tell(str(rng.choice(["first", "second"])))
     with pytest.warns(ContradictionWarning, match="strategy='bisection' takes every answer"):
         result = procedure.result
     assert all(1 <= n <= result.n_queries for n in result.contradictions)
+
+
+@pytest.mark.parametrize("kind", [BinaryLinear, Linear])
+def test_one_question_a_halving_leaves_nothing_to_contradict(kind, spaces):
+    space = spaces["binary" if kind is BinaryLinear else "confusion"]
+    procedure = kind(space, strategy="bisection")
+    rng = np.random.default_rng(2)
+    while procedure.ask() is not None:
+        procedure.tell(str(rng.choice(["first", "second"])))
+    assert procedure.result.contradictions == ()

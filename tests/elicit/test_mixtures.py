@@ -29,10 +29,10 @@ def test_distance_to_the_feasible_set(kind, k, seed, few_cells, item_program):
     space = few_cells(kind, k, 12 + 6 * seed, seed)
     program, rng = item_program(space), np.random.default_rng(seed)
     center, known = space.center, space._extremes
-    reached = space.coordinates(space.boundary(rng.normal(size=(4, space.dim))))
+    reached = space.coordinates(space.boundary(rng.normal(size=(3, space.dim))))
     outside = 0
     for edge in reached:
-        for way in (0.3, 0.999, 1.0, 1.001, 1.4):
+        for way in (0.3, 1.0, 1.001, 1.4):
             target = center + way * (edge - center)
             found = mixture_of(target, known.copy(), space._extreme_points)
             expected = program.distance(target)
@@ -44,7 +44,7 @@ def test_distance_to_the_feasible_set(kind, k, seed, few_cells, item_program):
             assert np.abs(point - target).sum() == pytest.approx(found.missing, abs=CLOSE)
             assert found.shares.min() > 0
             assert found.shares.sum() == pytest.approx(1)
-    assert outside >= 4
+    assert outside >= 3
 
 
 @pytest.mark.parametrize(("kind", "k"), KINDS, ids=IDS)

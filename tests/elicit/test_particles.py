@@ -7,7 +7,7 @@ from scipy import stats
 from karat.elicit._families import Elasticity, Linear, Ratio
 from karat.elicit._particles import Cloud
 
-N = 20_000
+N = 12_000
 SCALE = 0.03
 LAPSE = stats.beta(1, 19)
 
@@ -128,7 +128,7 @@ def test_moving_leaves_the_posterior_as_it_is(binary):
     cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(3))
     for a, b, answer in zip(first, second, said, strict=True):
         cloud.tell(a, b, answer)
-    for _ in range(15):
+    for _ in range(8):
         cloud._resample()
         cloud._move()
     exact = Quadrature(first, second, said)

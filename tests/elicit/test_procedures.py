@@ -49,17 +49,24 @@ KINDS = [
 STRATEGIES = ["active", "bisection", "thesis"]
 ALL = [(*kind, strategy) for kind in KINDS for strategy in STRATEGIES]
 IDS = [f"{kind.__name__} {name} {strategy}" for kind, name, strategy in ALL]
+# A space of rates differs from one of errors in its scale only: it is left out where that is all.
+MOST = [case for case in ALL if case[1] != "rate"]
+MOST_IDS = [f"{kind.__name__} {strategy}" for kind, _, strategy in MOST]
 ANSWERS = ["first", "second", "tie", "skip"]
 DOCTOR = cost_matrix([[0, 1], [4, 0]])
 
 
 @pytest.fixture(autouse=True, scope="module")
-def few_particles():
+def few_of_everything():
     """Enough for what is compared here, which is mostly one run with another of the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("karat.elicit._procedure.N_PARTICLES", 200)
-        patch.setattr("karat.elicit._active._CANDIDATES", 300)
-        patch.setattr("karat.elicit._summaries._SHOWN", 60)
+        patch.setattr("karat.elicit._procedure.N_PARTICLES", 150)
+        patch.setattr("karat.elicit._procedure._DRAWS", 150)
+        patch.setattr("karat.elicit._active._CANDIDATES", 200)
+        patch.setattr("karat.elicit._active._POOL", 150)
+        patch.setattr("karat.elicit._active._JUDGED", 100)
+        patch.setattr("karat.elicit._summaries._SHOWN", 40)
+        patch.setattr("karat.elicit._summaries._BOUNDARY", 40)
         yield
 
 
@@ -95,7 +102,7 @@ def assert_same(one, other):
     a, b = quiet_result(one), quiet_result(other)
     assert a.metric == b.metric
     assert a.intervals == b.intervals
-    assert a.ratios == b.ratios
+    assert a == b
     assert a.to_dict() == b.to_dict()
 
 
@@ -107,7 +114,7 @@ def assert_same(one, other):
     orientation=st.sampled_from(["increasing", "decreasing", "ask"]),
     seed=st.one_of(st.none(), st.integers(0, 2**63 - 1)),
 )
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_resumed_undone_and_read_back(
     kind, name, strategy, answers, cut, back, orientation, seed, spaces
 ):
@@ -139,7 +146,7 @@ def test_resumed_undone_and_read_back(
     assert_same(part, whole)
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+@pytest.mark.parametrize(("kind", "name", "strategy"), MOST, ids=MOST_IDS)
 @pytest.mark.parametrize("orientation", ["increasing", "ask"])
 def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces):
     """Before the first answer, after each, and it is honest about its limits."""
@@ -162,7 +169,7 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
         assert len(result.progress.agreement) >= 1
         assert len(result.questions.answers) == n
         assert result.draws.shape[1] == len(result.intervals)
-        assert (result.lapse is None) == (strategy != "active" or (orientation, n) == ("ask", 0))
+        assert (result.lapse is None) == (strategy != "active")
         json.dumps(result.to_dict())
         assert "so far" in result.summary()
         assert result.summary() in repr(result)
@@ -173,7 +180,7 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
     assert_same(procedure, silent)  # looking has changed nothing
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+@pytest.mark.parametrize(("kind", "name", "strategy"), MOST, ids=MOST_IDS)
 def test_max_queries_is_the_most_that_is_asked(kind, name, strategy, spaces):
     oracle = MetricOracle(accuracy)
     procedure = kind(spaces[name], strategy=strategy, max_queries=4, rng=0, agreement=1.0)
@@ -186,7 +193,7 @@ def test_max_queries_is_the_most_that_is_asked(kind, name, strategy, spaces):
     assert "going on" in repr(procedure)
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+@pytest.mark.parametrize(("kind", "name", "strategy"), MOST, ids=MOST_IDS)
 def test_questions_are_attainable_and_of_the_population(kind, name, strategy, spaces):
     """Some classifier attains each side; only the thesis asks about two that are the same."""
     space = spaces[name]
@@ -269,6 +276,19 @@ def test_bisection_recovers_any_trade_off(binary, angle):
     assert result.ratio("right about 1", "right about 0").estimate == pytest.approx(ratio.estimate)
 
 
+@pytest.mark.parametrize(
+    "weights", [[0.4, 0.3, 0.3], [0.08, 0.6, 0.32], [0.1, 0.35, 0.55], [0.15, 0.25, 0.6]]
+)
+def test_bisection_recovers_weights_also_where_the_first_is_light(diagonal, weights):
+    """Half a width for each of two ratios, against whichever class they are measured."""
+    procedure = DiagonalLinear(diagonal, strategy="bisection")
+    result = ask_all(procedure, MetricOracle(weighted_accuracy(weights)))
+    assert np.abs(result.metric.weights.diagonal() - weights).max() <= 0.01
+    for interval, weight in zip(result.intervals, weights, strict=True):
+        assert interval.lower - 0.002 <= weight <= interval.upper + 0.002
+        assert interval.upper - interval.lower < 0.05
+
+
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=15, deadline=None)
 def test_bisection_recovers_any_cost_of_errors(errors, seed):
@@ -321,18 +341,19 @@ def test_g_mean_is_found_at_its_optimum(diagonal):
     assert found > best - 0.01
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+@pytest.mark.parametrize(("kind", "name"), KINDS)
+@pytest.mark.parametrize("strategy", ["bisection", "thesis"])
 def test_someone_who_never_slips_does_not_contradict_themselves(kind, name, strategy, spaces):
     """Answers by a metric of the family, all of them as meant."""
     space = spaces[name]
     rng = np.random.default_rng(0)
     good, bad = rng.uniform(0.5, 1.5, (2, space.dim))
     truth = space.ratio_metric(good, bad) if kind.curved else space.linear_metric(good)
-    procedure = kind(space, strategy=strategy, rng=0, agreement=0.9, tol=0.02)
+    procedure = kind(space, strategy=strategy, tol=0.02)
     assert ask_all(procedure, MetricOracle(truth)).contradictions == ()
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+@pytest.mark.parametrize(("kind", "name", "strategy"), MOST, ids=MOST_IDS)
 def test_someone_who_likes_errors(kind, name, strategy, spaces):
     """Appendix A.4: ``ask`` finds out, ``decreasing`` is told; both find the mirror image."""
     space = spaces[name]

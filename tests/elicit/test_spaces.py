@@ -92,6 +92,21 @@ def test_what_the_coordinates_are(binary, diagonal, errors, rates):
     assert binary.trade_off(0, 1) == "a missed 1 against a false 1"
 
 
+def test_positives_come_first_where_they_are_rare():
+    """True positives can be as many as the positives, true negatives as the negatives."""
+    law = LogisticLaw.binary(5.0)
+    space = BinarySpace.from_density(law.proba, low=-0.5, high=1.0, n_points=301)
+    assert space.prior[1] < 0.4
+    assert space.top.tolist() == [space.prior[1], space.prior[0]]
+    assert np.allclose(space.center, space.top / 2)
+    assert np.allclose(space.frontier.total, space.top)
+    perfect = space.confusion(space.top)
+    assert perfect.diagonal().tolist() == space.prior.tolist()
+    guess = space.confusion(space.center)
+    assert space.ratio_metric(np.ones(2), np.ones(2))(perfect) == pytest.approx(1)
+    assert space.ratio_metric(np.ones(2), np.ones(2))(guess) == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_samples_are_best_for_some_metric(name, spaces):
     """On the upper boundary, spread, reproducible, and of the population."""

@@ -22,7 +22,7 @@ from karat._validate import (
     require_two_classes,
 )
 from karat._validate._columns import shown
-from karat.elicit._mixtures import Extremes, farthest, mixture_of
+from karat.elicit._mixtures import Extremes, Mixture, farthest, mixture_of
 from karat.elicit._population import Population, compressed
 from karat.elicit._randomized_classifier import RandomizedClassifier, log_odds, recalibrated
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
@@ -32,6 +32,8 @@ __all__ = ["Space"]
 
 # How many random classifiers the feasible set is first described by; programs add more.
 _FIRST_EXTREMES = 400
+# How many points a space remembers the classifiers of.
+_REMEMBERED = 20_000
 
 
 class Space:
@@ -66,6 +68,7 @@ class Space:
                 "a class that does not occur cannot be asked about"
             )
         self.population = compressed(population)
+        self._found: dict[bytes, FloatArray] = {}
         self.classes = frozen_array(classes)
         self.prior = np.asarray(frozen_array(population.prior))
 
@@ -326,7 +329,12 @@ class Space:
             Coordinates, or a confusion such as ``query.first``.
         """
         target = self._checked_point(point)
-        mixture = mixture_of(target, self._extremes.copy(), self._extreme_points)
+        found = self._found.get(_key(target))
+        mixture = (
+            mixture_of(target, self._extremes.copy(), self._extreme_points)
+            if found is None
+            else Mixture(found[None], np.ones(1), 0.0)
+        )
         return RandomizedClassifier(
             weights=self._decision_weights(mixture.directions),
             shares=mixture.shares,
@@ -360,7 +368,16 @@ class Space:
         rng : int or generator, optional
             Randomness of the draws.
         """
-        return self._extreme(self.sign * _spread(n, self.dim, check_rng(rng)))
+        directions = self.sign * _spread(n, self.dim, check_rng(rng))
+        tables = self._extreme(directions)
+        self._remember(directions, tables)
+        return tables
+
+    def _remember(self, directions: FloatArray, tables: FloatArray) -> None:
+        """Keep by which directions points were found: in a sample they are hard to find again."""
+        if len(self._found) < _REMEMBERED:
+            keys = map(_key, self.coordinates(tables))
+            self._found.update(zip(keys, directions, strict=True))
 
     # --- metrics
 
@@ -427,6 +444,10 @@ def _refuse_constant(proba: FloatArray) -> None:
             "no trade-off to ask about; pass the probabilities of a model that separates the "
             "classes"
         )
+
+
+def _key(point: FloatArray) -> bytes:
+    return (np.round(point, 12) + 0.0).tobytes()
 
 
 def _spread(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
