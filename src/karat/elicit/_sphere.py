@@ -67,6 +67,11 @@ class Brackets:
     def middle(self) -> FloatArray:
         return np.asarray((self.low + self.high) / 2)
 
+    @property
+    def estimate(self) -> FloatArray:
+        """The middle of all that is possible, beyond the ends of what can be told apart too."""
+        return np.asarray((self.open_low + self.open_high) / 2)
+
     def width(self, i: int) -> float:
         return float(self.high[i] - self.low[i])
 
