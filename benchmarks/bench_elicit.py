@@ -182,7 +182,7 @@ def angles_along(k: int, flip: float, n: int, index: int) -> list[float]:
         proc.tell(oracle(query))
         assert proc._belief is not None
         along.append(angle(proc._belief.estimate, truth))
-    return along
+    return along + along[-1:] * (n - len(along))  # it stops where nothing is in doubt
 
 
 def voted(k: int, tol: float, repeats: int, index: int) -> tuple[int, float]:

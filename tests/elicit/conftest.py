@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 from karat.datasets import LogisticLaw
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
 
-CELLS = 301
+CELLS = 201
 
 
 @pytest.fixture(scope="session")

@@ -103,3 +103,12 @@ def test_compressed_boundaries_stay_close(rng, k):
     coarse = np.einsum("bij,bij->b", weights, small.optimal(weights))
     assert (coarse <= gain + 1e-12).all()
     assert (gain - coarse).max() < 1e-3
+
+
+@pytest.mark.xfail(strict=True, reason="it stops at one digit, whatever is left")
+def test_compressed_keeps_its_word_for_many_classes(rng):
+    """Ten classes: even one digit of each leaves more cells than there may be."""
+    proba = rng.dirichlet(np.full(10, 0.5), 30_000)
+    small = compressed(Population(proba, proba / 30_000))
+    assert len(small.proba) <= 20_000
+    assert np.allclose(small.prior, proba.mean(axis=0))

@@ -1,5 +1,7 @@
 """Spaces: coordinates, where they come from, groups, and what must not matter."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -219,6 +221,25 @@ def test_smoothed_of_several_classes(kind, sample):
     assert len(smooth.population.proba) == len(y)
 
 
+@pytest.mark.parametrize("kind", [BinarySpace, *KINDS])
+def test_classifiers_of_a_smoothed_space_take_the_model_s_probabilities(kind, sample, pair):
+    """What is deployed sees what the model says, not what the smoothing makes of it."""
+    if kind is BinarySpace:
+        y, score = pair
+        given = np.column_stack([1 - score**2, score**2])  # far from calibrated
+        smooth = BinarySpace.from_scores(y, score**2).smoothed()
+    else:
+        y, proba = sample
+        given = proba**2 / (proba**2).sum(axis=1, keepdims=True)
+        smooth = kind.from_proba(y, given).smoothed()
+    corners = smooth.coordinates(smooth.sample(3, rng=0))
+    for point in (corners[0], corners.mean(axis=0), smooth.center):
+        classifier = smooth.classifier(point)
+        assert classifier.missing == 0
+        reached = smooth.population.mass.T @ classifier.predict_proba(given)
+        assert np.allclose(smooth.coordinates(reached), point, atol=1e-6)
+
+
 def test_smoothed_keeps_its_groups(sample):
     y, proba = sample
     space = RateSpace.from_proba(y, proba, groups=np.where(np.arange(400) % 2, "a", "b"))
@@ -417,5 +438,21 @@ def test_impossible_rates_are_not_contained(grouped):
 
 
 def test_spaces_say_what_they_are(binary, errors):
-    assert repr(binary) == "<BinarySpace: 2 classes, 2 coordinates, 301 cells>"
-    assert repr(errors) == "<ConfusionSpace: 3 classes, 6 coordinates, 301 cells>"
+    assert repr(binary) == "<BinarySpace: 2 classes, 2 coordinates, 201 cells>"
+    assert repr(errors) == "<ConfusionSpace: 3 classes, 6 coordinates, 201 cells>"
+
+
+UNPICKLED = pytest.mark.xfail(strict=True, reason="a cache of faces that cannot be pickled")
+
+
+@pytest.mark.parametrize(
+    "name", ["binary", pytest.param("diagonal", marks=UNPICKLED), "confusion", "rate"]
+)
+def test_spaces_are_sent_to_other_processes(name, spaces):
+    """With a face and a radius that were looked at before."""
+    space = spaces[name]
+    if name == "diagonal":
+        assert space.face(0, 1).gains.shape[1] == 2
+    again = pickle.loads(pickle.dumps(space))
+    assert again.fingerprint == space.fingerprint
+    assert np.array_equal(again.boundary(np.ones(space.dim)), space.boundary(np.ones(space.dim)))

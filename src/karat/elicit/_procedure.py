@@ -127,7 +127,9 @@ class Procedure:
     def _estimate(self) -> FloatArray:
         """Return the parameters that the brackets point at."""
         return np.asarray(
-            self._parameters(self._brackets.estimate[None], self._brackets.reference)[0]
+            self._parameters(self._brackets.estimate(2 * self.tol)[None], self._brackets.reference)[
+                0
+            ]
         )
 
     @property

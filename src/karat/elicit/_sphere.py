@@ -67,10 +67,11 @@ class Brackets:
     def middle(self) -> FloatArray:
         return np.asarray((self.low + self.high) / 2)
 
-    @property
-    def estimate(self) -> FloatArray:
-        """The middle of all that is possible, beyond the ends of what can be told apart too."""
-        return np.asarray((self.open_low + self.open_high) / 2)
+    def estimate(self, near: float) -> FloatArray:
+        """Return the middle of each bracket; an end that no answer set reaches to a near limit."""
+        low = np.where(self.low - self.open_low <= near, self.open_low, self.low)
+        high = np.where(self.open_high - self.high <= near, self.open_high, self.high)
+        return np.asarray((low + high) / 2)
 
     def width(self, i: int) -> float:
         return float(self.high[i] - self.low[i])

@@ -143,7 +143,7 @@ def _progress(procedure: "Procedure", known: Known) -> AgreementHistory:
         middle = (
             known.estimate
             if step == len(trail) - 1
-            else procedure._parameters(trail[step].estimate[None], trail[step].reference)[0]
+            else procedure._parameters(trail[step].middle[None], trail[step].reference)[0]
         )
         even = np.full(len(share), 1.0 / len(share))
         values.append(judge.agreement(known.family, middle, parameters, even))
