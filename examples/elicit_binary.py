@@ -40,7 +40,7 @@ result = procedure.run(doctor)
 
 print(result.summary())
 print(result.metric.describe(["benign", "malignant"]))
-print(procedure.forecast(5).summary())
+print(result.progress.summary())
 
 # The metric is a scikit-learn scorer: it prefers another class weight than accuracy does.
 grid = {"logisticregression__class_weight": [{"malignant": w} for w in (1, 2, 4, 8, 16)]}

@@ -104,8 +104,7 @@ def test_wrong_options_are_explained(scores, options, message):
 def test_a_transcript_of_other_data_is_refused(scores, tmp_path):
     answers, other = tmp_path / "answers.json", tmp_path / "other.csv"
     run(scores, "12q", "--score", "score", "--transcript", str(answers))
-    frame = pl.read_csv(scores)
-    frame.with_columns(pl.col("score") ** 2, pl.col("y").reverse()).write_csv(other)
+    pl.read_csv(scores).head(300).write_csv(other)
     before = answers.read_text(encoding="utf-8")
     result = run(other, "1", "--score", "score", "--transcript", str(answers))
     assert "another space" in str(result.exception)

@@ -377,7 +377,7 @@ def test_someone_who_likes_errors(kind, name, strategy, spaces):
     space = spaces[name]
     truth, mirror = MetricOracle(LinearMetric(-np.eye(space.n_classes))), MetricOracle(accuracy)
     most = 6 if strategy == "active" else None
-    options = {"strategy": strategy, "rng": 3, "agreement": 1.0, "tol": 0.1}
+    options = {"strategy": strategy, "rng": 3, "agreement": 1.0, "tol": 0.2}
     straight = kind(space, max_queries=most, **options)
     turned = kind(space, max_queries=most, **options, orientation="decreasing")
     asked = kind(space, max_queries=most and most + 1, **options, orientation="ask")

@@ -442,12 +442,7 @@ def test_spaces_say_what_they_are(binary, errors):
     assert repr(errors) == "<ConfusionSpace: 3 classes, 6 coordinates, 201 cells>"
 
 
-UNPICKLED = pytest.mark.xfail(strict=True, reason="a cache of faces that cannot be pickled")
-
-
-@pytest.mark.parametrize(
-    "name", ["binary", pytest.param("diagonal", marks=UNPICKLED), "confusion", "rate"]
-)
+@pytest.mark.parametrize("name", ["binary", "diagonal", "confusion", "rate"])
 def test_spaces_are_sent_to_other_processes(name, spaces):
     """With a face and a radius that were looked at before."""
     space = spaces[name]

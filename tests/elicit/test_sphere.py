@@ -183,7 +183,7 @@ def test_cycles_of_algorithm_4_2(q, count):
     """Two cycles come near; one sweep with an eighth of the questions comes nearer."""
     rng = np.random.default_rng(q)
     errors = []
-    for _ in range(20):
+    for _ in range(10):
         unit = np.abs(rng.normal(size=q))
         unit /= np.linalg.norm(unit)
         answer = prefers(lambda side, a=unit: side @ a)

@@ -18,6 +18,14 @@ from karat.elicit import (
 from karat.exceptions import ElicitationError, TranscriptError
 
 
+@pytest.fixture(autouse=True, scope="module")
+def few_particles():
+    """A transcript does not ask how well the metric is known."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("karat.elicit._procedure.N_PARTICLES", 100)
+        yield
+
+
 @pytest.fixture
 def spoken(binary):
     """A procedure after three answers."""

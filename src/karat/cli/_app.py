@@ -138,6 +138,9 @@ def elicit(
         list[str] | None,
         typer.Option(help="Column of a class's probability; repeat, in the order of the labels."),
     ] = None,
+    pos_label: Annotated[
+        str | None, typer.Option(help="The positive class; by default the larger label.")
+    ] = None,
     family: Annotated[
         str, typer.Option(help="linear, ratio, diagonal, diagonal-ratio or monotone.")
     ] = "linear",
@@ -165,7 +168,8 @@ def elicit(
     from karat.cli._elicit import run_elicit
 
     run_elicit(
-        file, label=label, score=score, prob=prob or [], family=family, strategy=strategy,
+        file, label=label, score=score, prob=prob or [], pos_label=pos_label, family=family,
+        strategy=strategy,
         agreement=agreement, max_queries=max_queries, smooth=smooth, transcript=transcript,
         save_metric=save_metric, output=output, as_json=as_json,
     )  # fmt: skip

@@ -50,6 +50,7 @@ def run_elicit(
     label: str,
     score: str | None,
     prob: list[str],
+    pos_label: str | None,
     family: str,
     strategy: str,
     agreement: float,
@@ -61,7 +62,10 @@ def run_elicit(
     as_json: bool,
 ) -> None:
     """Ask at the terminal, and print, save or dump what was learned."""
-    space, build = _space(file, label, score, prob, family, smooth=smooth)
+    for path in (transcript, save_metric, output):
+        if path is not None:  # before anything is asked, so that no answer is lost
+            path.parent.mkdir(parents=True, exist_ok=True)
+    space, build = _space(file, label, score, prob, family, pos_label, smooth=smooth)
     procedure = _started(
         build, space, transcript,
         strategy=strategy, agreement=agreement, max_queries=max_queries,
@@ -79,12 +83,18 @@ def run_elicit(
     else:
         _print(result, space, notes, save_metric, transcript)
     if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(_page(file, result, space, notes), encoding="utf-8")
 
 
 def _space(
-    file: Path, label: str, score: str | None, prob: list[str], family: str, *, smooth: bool
+    file: Path,
+    label: str,
+    score: str | None,
+    prob: list[str],
+    family: str,
+    pos_label: str | None,
+    *,
+    smooth: bool,
 ) -> tuple[Space, type[Procedure]]:
     """Return the space and the procedure that fit the columns."""
     if family not in _FAMILIES:
@@ -93,8 +103,13 @@ def _space(
     frame = read_table(file)
     y_true = pick_column(frame, label, "--label")
     space: Space
+    if score is not None and prob:
+        raise ColumnError("--score and --prob say the same thing twice; pass one of them")
     if score is not None:
-        space = BinarySpace.from_scores(y_true, pick_column(frame, score, "--score"))
+        positive = next((c for c in y_true.unique() if str(c) == pos_label), pos_label)
+        space = BinarySpace.from_scores(
+            y_true, pick_column(frame, score, "--score"), pos_label=positive
+        )
     elif len(prob) > 1:
         proba = pick_columns(frame, prob, "--prob").to_numpy()
         chosen = BinarySpace if len(prob) == 2 else kind
@@ -123,7 +138,9 @@ def _ask(procedure: Procedure, space: Space, transcript: Path | None, *, quiet: 
 
     console = Console(stderr=quiet)
     if procedure.answers and not procedure.finished:
-        console.print(f"going on after {len(procedure.answers)} answers")
+        console.print(
+            f"going on after {len(procedure.answers)} answers, with the options of the transcript"
+        )
     while (query := procedure.ask()) is not None:
         console.print(_drawn(query, space, len(procedure.answers) + 1))
         key = _read(console)

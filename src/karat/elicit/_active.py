@@ -17,6 +17,7 @@ from karat.elicit._space import Space
 __all__ = ["N_PARTICLES", "Belief", "Judge", "Pairs", "SpherePairs", "active_search"]
 
 N_PARTICLES = 1500
+_MOST_REPEATS = 3  # the same pair again averages slips; more often it is a nuisance
 _POOL = 600  # classifiers to choose pairs from
 _CANDIDATES = 2000  # pairs looked at for each question
 _SCORED_BY = 375  # particles that look at them, and that the agreement is predicted by
@@ -35,8 +36,8 @@ class Asker(Protocol):
     def pick(self, index: int) -> tuple[FloatArray, FloatArray, Query]:
         """Return the coordinates of both sides of a candidate, and the query."""
 
-    def dismiss(self, index: int) -> None:
-        """Never ask about a candidate again: it was called a tie, or skipped."""
+    def asked(self, index: int, answer: str) -> None:
+        """Take note of an answer: what was skipped or called a tie is not asked again."""
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class Pairs:
     rng: np.random.Generator
     left: IntArray = field(default_factory=lambda: np.empty(0, dtype=int))
     right: IntArray = field(default_factory=lambda: np.empty(0, dtype=int))
-    silent: set[tuple[int, int]] = field(default_factory=set)
+    times: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, space: Space, rng: np.random.Generator, *, inside: bool = False) -> "Pairs":
@@ -69,13 +70,16 @@ class Pairs:
         self.right = self.rng.integers(0, len(self.points), _CANDIDATES)
         values = _by_point(cloud.family.values(cloud.parameters[:: _stride(cloud)], self.points))
         seen = np.linalg.norm(self.points[self.left] - self.points[self.right], axis=1)
-        for i, j in self.silent:  # no use in asking again
-            seen[(self.left == i) & (self.right == j)] = 0.0
-            seen[(self.left == j) & (self.right == i)] = 0.0
+        for (i, j), count in self.times.items():
+            if count >= _MOST_REPEATS:
+                seen[(self.left == i) & (self.right == j)] = 0.0
+                seen[(self.left == j) & (self.right == i)] = 0.0
         return values[self.left] - values[self.right], seen, seen
 
-    def dismiss(self, index: int) -> None:
-        self.silent.add((int(self.left[index]), int(self.right[index])))
+    def asked(self, index: int, answer: str) -> None:
+        i, j = sorted((int(self.left[index]), int(self.right[index])))
+        count = _MOST_REPEATS if answer in ("tie", "skip") else 1
+        self.times[i, j] = self.times.get((i, j), 0) + count
 
     def pick(self, index: int) -> tuple[FloatArray, FloatArray, Query]:
         i, j = self.left[index], self.right[index]
@@ -93,6 +97,7 @@ class SpherePairs:
     space: Space
     rng: np.random.Generator
     directions: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    skipped: bool = False
 
     def candidates(self, cloud: Cloud) -> tuple[FloatArray, FloatArray, FloatArray]:
         shares, particles = cloud.shares, unit(cloud.parameters)
@@ -100,7 +105,9 @@ class SpherePairs:
         spread = particles - (particles @ middle)[:, None] * middle
         values, vectors = np.linalg.eigh((spread * shares[:, None]).T @ spread)
         drawn = self.rng.normal(size=(24, len(middle))) * np.sqrt(np.maximum(values, 0.0))
-        tried = np.vstack([vectors[:, -1], drawn @ vectors.T])
+        tried = drawn @ vectors.T
+        if not self.skipped:
+            tried = np.vstack([vectors[:, -1], tried])
         tried = tried - (tried @ middle)[:, None] * middle
         self.directions = unit(tried[np.linalg.norm(tried, axis=1) > 1e-14])
         scored = self.directions @ particles[:: _stride(cloud)].T
@@ -113,8 +120,9 @@ class SpherePairs:
         tables = self.space.confusion(np.stack([first, second]))
         return first, second, Query(tables[0], tables[1])
 
-    def dismiss(self, index: int) -> None:
-        """Directions are drawn anew for every question: there is nothing to remember."""
+    def asked(self, index: int, answer: str) -> None:
+        """After a skip the widest direction is left out: it would be the same again."""
+        self.skipped = answer == "skip"
 
 
 def _by_point(values: FloatArray) -> FloatArray:
@@ -147,6 +155,8 @@ class Judge:
         """Return the chance that an estimate and a metric like these prefer alike."""
         every = max(1, len(shares) // _SCORED_BY)
         parameters, shares = parameters[::every], shares[::every] / shares[::every].sum()
+        if not len(self.left):
+            return 1.0  # all classifiers are the same: there is nothing to disagree on
         mine = family.values(estimate[None], self.points)[0]
         theirs = _by_point(family.values(parameters, self.points))
         prefers = mine[self.left] > mine[self.right]
@@ -156,6 +166,8 @@ class Judge:
     def typical_margin(self, family: Family, parameters: FloatArray) -> float:
         """Return the median difference that metrics see between the sides of a pair."""
         values = _by_point(family.values(parameters, self.points))
+        if not len(self.left):
+            return 1.0
         return float(np.median(np.abs(values[self.left] - values[self.right])))
 
 
@@ -176,8 +188,8 @@ class Belief:
     def agreement(self, shares: FloatArray | None = None) -> float:
         """Return the predicted agreement, under cautious shares of the particles or others."""
         cloud = self.cloud
+        estimate = self.estimate if shares is None else cloud.family.mean(cloud.parameters, shares)
         shares = cloud.cautious()[0] if shares is None else shares
-        estimate = cloud.family.mean(cloud.parameters, shares)
         return self.judge.agreement(cloud.family, estimate, cloud.parameters, shares)
 
     def next_agreement(self) -> float:
@@ -186,7 +198,10 @@ class Belief:
             return float("nan")
         cloud, asker = self.cloud, copy.copy(self.asker)
         asker.rng = copy.deepcopy(asker.rng)  # looking ahead leaves no trace
-        first, second, _ = asker.pick(best_question(cloud, *asker.candidates(cloud)))
+        index = best_question(cloud, *asker.candidates(cloud))
+        if index is None:
+            return self.agreement()
+        first, second, _ = asker.pick(index)
         values = cloud.family.values(cloud.parameters, np.stack([first, second]))
         prefers_first = values[:, 0] > values[:, 1]
         shares, lapse = cloud.cautious()
@@ -206,16 +221,19 @@ def active_search(
         if belief.history[-1] >= agreement:
             return
         index = best_question(cloud, *asker.candidates(cloud))
+        if index is None:
+            return  # every pair that can be told apart was asked about
         first, second, query = asker.pick(index)
         answer = yield query
-        if answer in ("tie", "skip"):
-            asker.dismiss(index)
+        asker.asked(index, answer)
         if answer != "skip":
             cloud.tell(first, second, _SAID[answer])
         belief.history.append(belief.agreement())
 
 
-def best_question(cloud: Cloud, margins: FloatArray, scale: FloatArray, seen: FloatArray) -> int:
+def best_question(
+    cloud: Cloud, margins: FloatArray, scale: FloatArray, seen: FloatArray
+) -> int | None:
     """Return the candidate that tells most: a split in half, along what is least known.
 
     The information of a pair is the entropy of its answer less that of a slip. Among pairs that
@@ -224,6 +242,8 @@ def best_question(cloud: Cloud, margins: FloatArray, scale: FloatArray, seen: Fl
     shares = cloud.shares[:: _stride(cloud)]
     shares = shares / shares.sum()
     usable = scale > 1e-9
+    if not usable.any():
+        return None
     chance = (margins > 0) @ shares
     information = chances(chance, cloud.lapse_mean)
     variance = np.einsum("cn,cn,n->c", margins, margins, shares) - (margins @ shares) ** 2

@@ -11,6 +11,8 @@ from karat.elicit._sphere import Brackets, Steps, halving, unimodal
 
 __all__ = ["BinaryLinear"]
 
+_MOSTLY = 0.5  # of the posterior
+
 
 class BinaryLinear(Procedure):
     """Elicits ``cos θ · TP + sin θ · TN`` (seed 001, section 3.4.1).
@@ -68,25 +70,27 @@ class BinaryLinear(Procedure):
         yield from halving(self._brackets, 0, self.tol, ask)
 
     def _unidentified(self) -> str | None:
-        return flat_ends(self.space, self._brackets, self.space.frontier.reach, self.strategy)
+        low, high = self.space.frontier.reach
+        if self._belief is None:
+            near = max(self._brackets.width(0), 1e-9)
+            at = float(self._brackets.middle[0])
+            return flat_ends(self.space, at - near <= low, at + near >= high)
+        cloud = self._belief.cloud
+        angle = np.arctan2(cloud.parameters[:, 1], cloud.parameters[:, 0])
+        below, above = (float(cloud.shares @ side) for side in (angle < low, angle > high))
+        return flat_ends(self.space, below > _MOSTLY, above > _MOSTLY)
 
 
-def flat_ends(
-    space: BinarySpace, brackets: Brackets, reach: tuple[float, float], strategy: str
-) -> str | None:
+def flat_ends(space: BinarySpace, at_low: bool, at_high: bool) -> str | None:
     """Say which trade-offs lead to the same classifier, if the answers went there."""
-    if strategy == "active":
-        return None
-    low, high = reach
+    low, high = space.frontier.reach
     negative, positive = space.classes
-    at = float(brackets.middle[0])
-    near = max(brackets.width(0), 1e-9)
-    if at - near <= low and low > 1e-3:
+    if at_low and low > 1e-3:
         return (
             f"all trade-offs where a missed {positive} costs more than {1 / np.tan(low):.3g} false "
             f"ones lead to predicting {positive} for everything: they cannot be told apart here"
         )
-    if at + near >= high and high < np.pi / 2 - 1e-3:
+    if at_high and high < np.pi / 2 - 1e-3:
         return (
             f"all trade-offs where a missed {positive} costs less than {1 / np.tan(high):.3g} "
             f"false ones lead to predicting {negative} for everything: they cannot be told apart "

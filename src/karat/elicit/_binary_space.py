@@ -6,7 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, IntArray
-from karat._validate import binary_order, check_rng, check_same_length, check_scores, encode_labels
+from karat._validate import (
+    binary_order,
+    check_rng,
+    check_same_length,
+    check_scores,
+    encode_labels,
+    require_two_classes,
+)
 from karat.elicit._frontier import Frontier, Point
 from karat.elicit._population import Population
 from karat.elicit._randomized_classifier import RandomizedClassifier
@@ -71,8 +78,6 @@ class BinarySpace(Space):
         """
         (_,), found = encode_labels({"y_true": y_true}, classes)
         if len(found) < 2:
-            from karat._validate import require_two_classes
-
             require_two_classes(found, "y_true")
         order = binary_order(found, pos_label)
         (codes,), _ = encode_labels({"y_true": y_true}, order)
@@ -83,10 +88,10 @@ class BinarySpace(Space):
                 f"y_score is {scores[0]:g} for every item, so no threshold separates anything and "
                 "there is no trade-off to ask about; pass the scores of a model"
             )
-        second = scores if scores.min() >= 0 and scores.max() <= 1 else _ranked(scores)
+        second = scores if scores.min() >= 0 and scores.max() <= 1 else _squeezed(scores)
         proba = np.column_stack([1.0 - second, second])
         space = cls(_sample(codes, proba, sample_weight), order)
-        space.calibrated = bool(second is scores)
+        space.calibrated = space.probabilities = bool(second is scores)
         return space
 
     def smoothed(self) -> "BinarySpace":
@@ -96,12 +101,19 @@ class BinarySpace(Space):
         that the boundary has no steps: small differences between queries are then not chance.
         """
         smooth = super().smoothed()
-        if not self.calibrated:
-            smooth._recalibration = None  # of ranks, which new scores do not have
+        if smooth is self:
+            return self
+        if float(np.corrcoef(smooth.population.proba[:, 1], self.population.proba[:, 1])[0, 1]) < 0:
+            raise ScoreError(
+                f"y_score is lower for {self.classes[1]} than for {self.classes[0]}; pass "
+                "pos_label= if the score is of the other class"
+            )
+        smooth.probabilities = self.probabilities
         return smooth
 
-    # Whether the scores were probabilities, so that a threshold has a meaning of its own.
+    # Whether the scores can be thresholded as probabilities, and whether they were some.
     calibrated: bool = True
+    probabilities: bool = True
 
     @property
     def dim(self) -> int:
@@ -120,8 +132,8 @@ class BinarySpace(Space):
 
     def trade_off(self, i: int, j: int) -> str:
         """Return what the ratio of two weights compares, in words."""
-        missed, false = self.classes[1 - i], self.classes[i]
-        return f"a missed {missed} against a false {missed}" if missed != false else "itself"
+        missed = self.classes[1 - i]
+        return f"a missed {missed} against a false {missed}"
 
     def coordinates(self, confusions: FloatArray) -> FloatArray:
         """Return (true positives, true negatives) of confusions."""
@@ -168,7 +180,7 @@ class BinarySpace(Space):
         The hull counts labels: where it is best to cut need not be where the scores, taken for
         probabilities, would have it.
         """
-        if not self.calibrated and self._recalibration is None:
+        if not self.probabilities:
             raise ScoreError(
                 "y_score has values outside [0, 1], so a classifier of probabilities cannot be "
                 "given; pass probabilities to BinarySpace.from_scores"
@@ -195,6 +207,7 @@ class BinarySpace(Space):
         """
         low, high = self.frontier.reach
         angle = check_rng(rng).uniform(low, high, size=n)
+        angle[: min(2, n)] = (0.0, np.pi / 2)[: min(2, n)]  # all positive, and all negative
         return self._extreme(np.column_stack([np.cos(angle), np.sin(angle)]))
 
     def at_angle(self, angle: float) -> FloatArray:
@@ -231,7 +244,7 @@ class BinarySpace(Space):
         return super().classifier(point)
 
 
-def _ranked(scores: FloatArray) -> FloatArray:
-    """Squeeze scores into (0, 1), keeping their order and ties."""
-    distinct, rank = np.unique(scores, return_inverse=True)
-    return np.asarray((rank.ravel() + 1.0) / (len(distinct) + 1.0))
+def _squeezed(scores: FloatArray) -> FloatArray:
+    """Squeeze scores into (0, 1) so that their log-odds are linear in the score."""
+    standard = (scores - scores.mean()) / scores.std()
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(standard, -30.0, 30.0))))

@@ -123,21 +123,22 @@ class DiagonalLinear(Procedure):
         new = self._others(old)[int(np.argmax(ratio))]
         if ratio.max() <= _MUCH_HEAVIER:
             return
-        with np.errstate(divide="ignore"):
-            least = (1.0 - brackets.open_high) / brackets.open_high
-            most = (1.0 - brackets.open_low) / brackets.open_low
+        least = (1.0 - brackets.high) / brackets.high
+        most = (1.0 - brackets.low) / brackets.low
         ratios = dict(zip(self._others(old), zip(least, most, strict=True), strict=True))
-        ratios[old] = (1.0, 1.0)
-        implied = []
+        told = dict(zip(self._others(old), brackets.told, strict=True))
+        ratios[old], told[old] = (1.0, 1.0), np.ones(2)
+        implied, known = [], []
         for other in self._others(new):
-            low = 1.0 / (1.0 + np.divide(ratios[other][1], ratios[new][0]))
-            high = 1.0 / (1.0 + np.divide(ratios[other][0], ratios[new][1]))
+            low = 1.0 / (1.0 + ratios[other][1] / ratios[new][0])
+            high = 1.0 / (1.0 + ratios[other][0] / ratios[new][1])
             reach = self._reach(new, other)
             if not (reach[0] <= low and high <= reach[1]):
                 return
             implied.append((low, high))
+            known.append(told[other] * told[new][::-1])
         brackets.low[:], brackets.high[:] = np.transpose(implied)
-        brackets.told[:] = 1.0
+        brackets.told[:] = known
         brackets.reference = new
 
     def _unidentified(self) -> str | None:

@@ -1,6 +1,5 @@
 """Any number of classes: how often each class is predicted rightly."""
 
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -33,7 +32,7 @@ class DiagonalSpace(Space):
 
     def __init__(self, population: Population, classes: AnyArray) -> None:
         super().__init__(population, classes)
-        self.face = cache(self._face)
+        self._faces: dict[tuple[int, int], Frontier] = {}
 
     @property
     def dim(self) -> int:
@@ -68,9 +67,11 @@ class DiagonalSpace(Space):
         """Return the gains that weigh the right predictions of each class."""
         return np.asarray(directions[..., :, None] * np.eye(self.dim))
 
-    def _face(self, i: int, j: int) -> Frontier:
+    def face(self, i: int, j: int) -> Frontier:
         """Return the classifiers that predict i or j only (Definition 4.5)."""
-        return Frontier.of(self.population, i, j)
+        if (i, j) not in self._faces:
+            self._faces[i, j] = Frontier.of(self.population, i, j)
+        return self._faces[i, j]
 
     def face_confusion(self, i: int, j: int, point: Point) -> FloatArray:
         """Return the confusion of a point of the face (i, j)."""

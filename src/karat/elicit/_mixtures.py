@@ -44,7 +44,7 @@ class Extremes:
 
 
 def farthest(
-    center: FloatArray, along: FloatArray, known: Extremes, extreme: Oracle, gap: float = 0.03
+    center: FloatArray, along: FloatArray, known: Extremes, extreme: Oracle, gap: float = 0.05
 ) -> float:
     """Return t such that ``center + t·along`` is feasible, the greatest but for ``gap`` of it.
 

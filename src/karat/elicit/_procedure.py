@@ -1,7 +1,7 @@
 """Ask and tell: what every procedure can do, whatever it elicits."""
 
 import copy
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -28,7 +28,7 @@ PAIRS = ("attainable", "sphere")
 _DRAWS = 1000  # metrics drawn from what brackets leave open
 
 
-class Procedure:
+class Procedure(ABC):
     """Elicits a metric by asking which of two classifiers is better.
 
     ``ask`` returns the next query (None when nothing is left to ask), ``tell`` takes the answer,
@@ -180,7 +180,11 @@ class Procedure:
         n : int, default 1
             How many.
         """
-        if not isinstance(n, int) or not 1 <= n <= len(self._answers):
+        if (
+            not isinstance(n, int | np.integer)
+            or isinstance(n, bool)
+            or not 1 <= n <= len(self._answers)
+        ):
             raise AnswerError(
                 f"{n!r} answers cannot be taken back: {len(self._answers)} were given"
             )
@@ -233,6 +237,7 @@ class Procedure:
         n_people : int, default 8
             How many people to draw.
         """
+        _whole(extra, "extra"), _whole(n_people, "n_people")
         if self._belief is None:
             raise ElicitationError(
                 f"strategy={self.strategy!r} keeps no posterior to look ahead from; use 'active'"
@@ -307,7 +312,11 @@ class Procedure:
         """Ask for the orientation if need be, then search."""
         if self.orientation == "ask":
             right = self.space.sign * np.ones(self.space.dim)
-            answer = yield Query(self.space.boundary(right), self.space.boundary(-right))
+            query = Query(self.space.boundary(right), self.space.boundary(-right))
+            for _ in range(3):  # a tie or a skip says nothing: ask again, then take the usual
+                answer = yield query
+                if answer in ("first", "second"):
+                    break
             self._flipped = answer == "second"
         search = {"active": self._active, "bisection": self._bisection, "thesis": self._thesis}
         steps = search[self.strategy]()

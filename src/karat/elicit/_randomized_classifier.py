@@ -12,18 +12,18 @@ from karat.metrics import BayesClassifier
 __all__ = ["RandomizedClassifier", "log_odds", "recalibrated"]
 
 
-def log_odds(proba: FloatArray) -> FloatArray:
-    """Return the log-odds (n, k−1) of each class against the first."""
-    logs = np.log(np.clip(proba, 1e-12, None))
+def log_odds(proba: FloatArray, floor: float) -> FloatArray:
+    """Return the log-odds (n, k−1) of each class against the first, none below ``floor``."""
+    logs = np.log(np.clip(proba, floor, None))
     return np.asarray(logs[:, 1:] - logs[:, :1])
 
 
-def recalibrated(proba: FloatArray, matrix: FloatArray) -> FloatArray:
+def recalibrated(proba: FloatArray, matrix: FloatArray, floor: float) -> FloatArray:
     """Return the probabilities (n, k) of a logistic model of the log-odds.
 
     ``matrix`` (k, k) has a row per class: its level, and its slopes in the k−1 log-odds.
     """
-    scores = matrix[:, 0] + log_odds(proba) @ matrix[:, 1:].T
+    scores = matrix[:, 0] + log_odds(proba, floor) @ matrix[:, 1:].T
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
@@ -48,6 +48,8 @@ class RandomizedClassifier(Frozen):
     recalibration : array (k, k) or None
         The logistic model that turns given probabilities into those of a smoothed space; None if
         they are used as they are.
+    floor : float
+        What probabilities below it are raised to before that.
     """
 
     weights: FloatArray
@@ -55,6 +57,7 @@ class RandomizedClassifier(Frozen):
     classes: AnyArray
     missing: float
     recalibration: FloatArray | None = None
+    floor: float = 1e-12
 
     def predict_proba(self, proba: Column | Frame) -> FloatArray:
         """Return the probability that each class is predicted.
@@ -66,7 +69,7 @@ class RandomizedClassifier(Frozen):
         """
         order = np.arange(len(self.classes))
         if self.recalibration is not None:
-            proba = recalibrated(self._checked(proba), self.recalibration)
+            proba = recalibrated(self._checked(proba), self.recalibration, self.floor)
         total: FloatArray | None = None
         for weights, share in zip(self.weights, self.shares, strict=True):
             decided = BayesClassifier.of(weights, None).predict(proba)

@@ -151,6 +151,8 @@ def _people(
                 f"person {i + 1} prefers the other way round (errors are good); leave them out"
             )
         told = [n for n, answer in enumerate(result.questions.answers) if answer != "skip"]
+        if not told:
+            raise ElicitationError(f"person {i + 1} has answered nothing; leave them out")
         said = np.array([_SAID[result.questions.answers[n]] for n in told])
         people.append((result.questions.first[told], result.questions.second[told], said))
     return people

@@ -1,7 +1,7 @@
 """What classifiers can attain: the set of confusions that may be asked about."""
 
 import hashlib
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -36,7 +36,7 @@ _FIRST_EXTREMES = 400
 _REMEMBERED = 20_000
 
 
-class Space:
+class Space(ABC):
     """A set of confusions that classifiers attain, in coordinates that a metric weighs.
 
     Attributes
@@ -59,6 +59,7 @@ class Space:
     sign: ClassVar[int]
     # How the model's probabilities become those of a smoothed space; see `recalibrated`.
     _recalibration: FloatArray | None = None
+    _floor: float = 1e-12
 
     def __init__(self, population: Population, classes: AnyArray) -> None:
         absent = np.flatnonzero(population.prior == 0)
@@ -181,9 +182,13 @@ class Space:
         """
         from sklearn.linear_model import LogisticRegression
 
+        if self._recalibration is not None:
+            return self  # it is smooth
         population = self.population
         k = len(self.classes)
-        features = log_odds(population.proba)
+        # A forest says 0 and 1; half the least it says otherwise keeps them from ruling the fit.
+        floor = float(population.proba[population.proba > 0].min()) / 2
+        features = log_odds(population.proba, floor)
         rows = np.repeat(np.arange(len(features)), k)
         labels = np.tile(np.arange(k), len(features))
         weights = population.mass.ravel() * len(features)
@@ -194,10 +199,10 @@ class Space:
         if k == 2:  # scikit-learn keeps the second class's only
             slopes, levels = np.vstack([0 * slopes, slopes]), np.append(0.0, levels)
         matrix = np.column_stack([levels, slopes])
-        fitted = recalibrated(population.proba, matrix)
+        fitted = recalibrated(population.proba, matrix, floor)
         mass = fitted * population.mass.sum(axis=1, keepdims=True)
         smooth = type(self)(Population(fitted, mass), self.classes)
-        smooth._recalibration = matrix
+        smooth._recalibration, smooth._floor = matrix, floor
         return smooth
 
     # --- coordinates
@@ -321,7 +326,7 @@ class Space:
         return mixture_of(target, self._extremes.copy(), self._extreme_points, tol).missing <= tol
 
     def classifier(self, point: Any) -> RandomizedClassifier:
-        """Return a randomised classifier that attains a point, or comes nearest to it.
+        """Return a randomised classifier with the coordinates of a point, or the nearest.
 
         Parameters
         ----------
@@ -341,6 +346,7 @@ class Space:
             classes=self.classes,
             missing=0.0 if mixture.missing < 1e-9 else mixture.missing,
             recalibration=self._recalibration,
+            floor=self._floor,
         )
 
     def _decision_weights(self, directions: FloatArray) -> FloatArray:

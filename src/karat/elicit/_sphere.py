@@ -25,7 +25,7 @@ __all__ = [
     "unimodal",
 ]
 
-# A procedure: it asks queries, is sent answers, and returns what it found.
+# A search: it yields queries, is sent answers, and narrows brackets on the way.
 Steps = Generator[Query, str, None]
 # A skipped question is asked in another form this often before the search moves on.
 _SKIPS = 4
@@ -168,43 +168,50 @@ def unimodal(
     bracket is found with half the questions or fewer.
     """
     while brackets.width(i) > tol:
+        spoken: list[str] = []
         low, high = float(brackets.low[i]), float(brackets.high[i])
         c, d, e = (3 * low + high) / 4, (low + high) / 2, (low + 3 * high) / 4
         if n_questions == 4:
             at = [low, c, d, e, high]
-            rises = yield from _rises(at, query)
+            rises = yield from _rises(at, query, spoken)
             for n in range(3):  # line 7: down then up cannot be; take it as up, left to right
                 rises[n] = rises[n] or rises[n + 1]
             falls = next((n for n, up in enumerate(rises) if not up), 4)
             low, high = ((low, d), (low, d), (c, e), (d, high), (d, high))[falls]
-        elif (yield from _unless_same(query(c, d))) == "first":
+        elif (yield from _unless_same(query(c, d), spoken)) == "first":
             high = d
-        elif (yield from _unless_same(query(e, d))) == "first":
+        elif (yield from _unless_same(query(e, d), spoken)) == "first":
             low = d
         else:
             low, high = c, e
+        if not {"first", "second"} & set(spoken):  # nothing was told, so nothing is known
+            brackets.low[i], brackets.high[i] = low, high
+            continue
         if low > brackets.low[i]:
             brackets.raise_low(i, low)
         if high < brackets.high[i]:
             brackets.cut_high(i, high)
 
 
-def _unless_same(query: Query) -> Generator[Query, str, str]:
+def _unless_same(query: Query, spoken: list[str]) -> Generator[Query, str, str]:
     """Ask, unless there is nothing to choose between."""
-    return "tie" if query.identical else (yield query)
+    if query.identical:
+        return "tie"
+    spoken.append((yield query))
+    return spoken[-1]
 
 
 def _rises(
-    at: list[float], query: Callable[[float, float], Query]
+    at: list[float], query: Callable[[float, float], Query], spoken: list[str]
 ) -> Generator[Query, str, list[bool]]:
     """Ask whether each point is better than the one before it.
 
     Where the boundary is flat both sides are the same, which is a tie: it leads up if the next
     answer does, so that a flat end is left behind.
     """
-    said = []
     for left, right in pairwise(at):
-        said.append((yield query(right, left)))
+        spoken.append((yield query(right, left)))
+    said = spoken
     rises, last = [False] * len(said), False
     for n in range(len(said) - 1, -1, -1):
         last = rises[n] = last if said[n] in ("tie", "skip") else said[n] == "first"

@@ -2,15 +2,18 @@
 
 import copy
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit._active import Belief, Judge, best_question
+from karat.elicit._binary_space import BinarySpace
 from karat.elicit._families import Family
+from karat.elicit._space import Space
 from karat.elicit.result import (
+    CONFIDENCE,
     AgreementHistory,
     AskedQuestions,
     ElicitationResult,
@@ -18,7 +21,7 @@ from karat.elicit.result import (
     ratio_interval,
     weighted_limits,
 )
-from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
+from karat.exceptions import ContradictionWarning, ElicitationError, NotIdentifiedWarning
 
 if TYPE_CHECKING:
     from karat.elicit._procedure import Procedure
@@ -27,6 +30,7 @@ __all__ = ["Known", "build_result", "projected"]
 
 _SAID = {"first": 1.0, "second": -1.0, "tie": 0.0, "skip": np.nan}
 _SHOWN = 400  # draws that a result keeps
+_TAIL = (1.0 - CONFIDENCE) / 2
 _BOUNDARY = 300  # points that show what is attainable
 # More contradictions than this are seldom slips of someone who has a metric in mind: a coin leads
 # to 20 to 25 % after 40 questions, someone who slips on 20 % of them to 15 %.
@@ -114,9 +118,26 @@ def _ratios(
                 columns = draws[:, [start + i, start + top]]
                 name = procedure.space.trade_off(i, top)
                 if len(intervals) > dim:
-                    name += " (above)" if start == 0 else " (below)"
-                ratios.append(ratio_interval(name, weight, part[top], columns))
+                    name += weight.name.removeprefix(procedure.space.names[i])
+                ratio = ratio_interval(name, weight, part[top], columns)
+                ratios.append(_opened(ratio, procedure.space, columns))
     return tuple(ratios)
+
+
+def _opened(ratio: WeightInterval, space: Space, draws: FloatArray) -> WeightInterval:
+    """Leave a limit open where draws lie beyond the trade-offs that the space can tell apart.
+
+    There they are the prior's, and not the answers': any greater ratio would fit as well.
+    """
+    if not isinstance(space, BinarySpace):
+        return ratio
+    low, high = space.frontier.reach
+    angle = np.arctan2(np.abs(draws[:, 1]), np.abs(draws[:, 0]))
+    return replace(
+        ratio,
+        lower=0.0 if np.mean(angle > high) > _TAIL else ratio.lower,
+        upper=np.inf if np.mean(angle < low) > _TAIL else ratio.upper,
+    )
 
 
 def _progress(procedure: "Procedure", known: Known) -> AgreementHistory:
@@ -188,6 +209,7 @@ def _questions(procedure: "Procedure", known: Known) -> AskedQuestions:
     rng = np.random.default_rng(procedure.seed)
     boundary = space.coordinates(space.sample(_BOUNDARY, rng=rng))
     values = known.family.values(known.estimate[None], boundary)[0]
+    values = -values if procedure._flipped else values
     return AskedQuestions(
         first=first,
         second=second,
@@ -247,10 +269,16 @@ def _asked_on(
 ) -> list[float]:
     """Return the predicted agreement after each of ``extra`` answers of a person."""
     cloud, asker = belief.cloud, belief.asker
-    assert asker is not None
-    lapse, history = cloud.lapse_mean, []
+    if asker is None:
+        raise ElicitationError("nothing was asked yet; answer the first question, then look ahead")
+    lapse, history = cloud.lapse_mean, list[float]()
     for _ in range(extra):
-        first, second, _query = asker.pick(best_question(cloud, *asker.candidates(cloud)))
+        index = best_question(cloud, *asker.candidates(cloud))
+        if index is None:
+            return history + [history[-1] if history else belief.agreement()] * (
+                extra - len(history)
+            )
+        first, second, _query = asker.pick(index)
         values = cloud.family.values(person[None], np.stack([first, second]))[0]
         said = 1.0 if values[0] > values[1] else -1.0
         cloud.tell(first, second, -said if rng.random() < lapse else said)

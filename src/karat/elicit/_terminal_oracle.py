@@ -69,7 +69,7 @@ class TerminalOracle:
 
 
 def side_by_side(query: Query, classes: Any, out_of: int) -> str:
-    """Return both confusions as a table of text, one line for each kind of outcome that differs."""
+    """Return both confusions as a table of text, one line for each kind of outcome."""
     first, second = (whole_counts(table, out_of) for table in (query.first, query.second))
     k = len(first)
     names = [str(c) for c in (range(k) if classes is None else classes)]

@@ -201,9 +201,10 @@ class ElicitationResult(Result):
     def summary(self) -> str:
         """Return what was learned, in one sentence."""
         state = "" if self.finished else " so far"
+        told = sum(answer != "skip" for answer in self.questions.answers)
         text = (
-            f"{self.n_queries} answers{state}: the metric is expected to agree with the person on "
-            f"{100 * self.agreement:.1f} % of pairs"
+            f"{told} answer{'s' * (told != 1)}{state}: the metric is expected to agree with the "
+            f"person on {100 * self.agreement:.1f} % of pairs"
         )
         if self.ratios:
             text += f"; {self.ratios[0]}"
@@ -237,11 +238,14 @@ def ratio_interval(
     """Return the ratio of two weights and its limits from draws (n, 2) of equal share."""
     ratios = safe_ratio(np.abs(draws[:, 0]), np.abs(draws[:, 1]))
     low, high = weighted_limits(ratios, np.full(len(ratios), 1.0 / len(ratios)))
-    estimate = safe_ratio(np.array([abs(of.estimate)]), np.array([abs(to.estimate)]))[0]
-    return WeightInterval(name=name, estimate=float(estimate), lower=low, upper=high)
+    above, below = (np.array([abs(weight.estimate)]) for weight in (of, to))
+    estimate = float(safe_ratio(above, below)[0])
+    return WeightInterval(
+        name=name, estimate=estimate, lower=min(low, estimate), upper=max(high, estimate)
+    )
 
 
 def safe_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """Divide, with infinity over zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(below > 0, above / below, np.inf))
+        return np.asarray(np.where(below > 1e-9, above / below, np.inf))
