@@ -290,7 +290,9 @@ def test_bisection_recovers_weights_also_where_the_first_is_light(diagonal, weig
 
 
 @pytest.mark.xfail(
-    strict=True, reason="the reference never changes: an end that no answer set is out of reach"
+    strict=True,
+    reason="the reference never changes: one answer shows a ratio of 3 at most, and an end that "
+    "no answer set counts as out of reach",
 )
 def test_a_light_first_class_does_not_blow_up_the_error():
     """Three classes around a circle, told apart well: ratios to a light class say little."""

@@ -231,19 +231,7 @@ def test_unimodal_finds_the_peak(peak, left, right, power, n_questions):
     assert len(asked) == 4 * halvings if n_questions == 4 else len(asked) <= 2 * halvings
 
 
-@pytest.mark.parametrize(
-    "n_questions",
-    [
-        2,
-        pytest.param(
-            4,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="flat up to the middle, then down: the flat half is kept",
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("n_questions", [2, 4])
 def test_unimodal_finds_a_peak_between_flat_ends(n_questions):
     """Beyond the reach of the data all classifiers are the same: the answer there is a tie."""
     for peak in np.linspace(0.52, 0.98, 24):

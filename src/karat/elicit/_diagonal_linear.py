@@ -12,7 +12,8 @@ from karat.elicit._sphere import Brackets, Steps, halving, unimodal
 __all__ = ["DiagonalLinear", "face_searches"]
 
 
-_MUCH_HEAVIER = 3.0
+_MUCH_HEAVIER = 2.0
+_BEYOND = 0.02  # of m, that another face need not reach
 
 
 class DiagonalLinear(Procedure):
@@ -133,10 +134,10 @@ class DiagonalLinear(Procedure):
             low = 1.0 / (1.0 + ratios[other][1] / ratios[new][0])
             high = 1.0 / (1.0 + ratios[other][0] / ratios[new][1])
             reach = self._reach(new, other)
-            if not (reach[0] <= low and high <= reach[1]):
+            if not (reach[0] - _BEYOND <= low and high <= reach[1] + _BEYOND):
                 return
-            implied.append((low, high))
-            known.append(told[other] * told[new][::-1])
+            implied.append((max(low, reach[0]), min(high, reach[1])))
+            known.append(told[other] * told[new][::-1] * (reach[0] <= low, high <= reach[1]))
         brackets.low[:], brackets.high[:] = np.transpose(implied)
         brackets.told[:] = known
         brackets.reference = new

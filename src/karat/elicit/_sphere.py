@@ -206,15 +206,19 @@ def _rises(
 ) -> Generator[Query, str, list[bool]]:
     """Ask whether each point is better than the one before it.
 
-    Where the boundary is flat both sides are the same, which is a tie: it leads up if the next
-    answer does, so that a flat end is left behind.
+    Where the boundary is flat both sides are the same, which is a tie: it leads up to what comes
+    next on the left of the peak, and is level with it on the right.
     """
     for left, right in pairwise(at):
         spoken.append((yield query(right, left)))
-    said = spoken
-    rises, last = [False] * len(said), False
-    for n in range(len(said) - 1, -1, -1):
-        last = rises[n] = last if said[n] in ("tie", "skip") else said[n] == "first"
+    rises = []
+    for n, answer in enumerate(spoken):
+        if answer in ("tie", "skip"):
+            before = [a for a in spoken[:n] if a in ("first", "second")]
+            after = [a for a in spoken[n:] if a in ("first", "second")]
+            rises.append(bool(after) and (after[0] == "first" or not before))
+        else:
+            rises.append(answer == "first")
     return rises
 
 
