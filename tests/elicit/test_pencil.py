@@ -42,7 +42,6 @@ def test_two_exact_level_sets_give_the_order(name, seed, spaces, draw_confusions
     assert (found > 0).all()
     true, again = ratio(p, u, space.top, points), ratio(*np.split(found, 2), space.top, points)
     assert ranks_alike(true, again)
-    assert kendalltau(true, again).statistic > 1 - 1e-3
     # The scale of a normal, and which of the two is called the upper one, are immaterial.
     other = pencil(7 * lower[None], worst, 0.2 * upper[None], best, space.top)[0]
     assert ranks_alike(again, ratio(*np.split(other, 2), space.top, points))

@@ -99,7 +99,7 @@ def test_what_is_refused(space):
 @pytest.mark.slow
 def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
     # Shorter chains and fewer particles: rougher limits, the same claim.
-    for name, value in (("_WARM_UP", 250), ("_DRAWS", 150)):
+    for name, value in (("_WARM_UP", 200), ("_DRAWS", 100)):
         monkeypatch.setattr(f"karat.elicit._shared_metric.{name}", value)
     monkeypatch.setattr("karat.elicit._procedure.N_PARTICLES", 400)
     held, spread_held, runs = 0, 0, 60
@@ -107,11 +107,11 @@ def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
         rng = np.random.default_rng(seed)
         center, tau = rng.normal(scale=1.5, size=2), abs(rng.normal())
         results = []
-        for _ in range(4):
+        for _ in range(3):
             weights = np.exp(center + tau * rng.normal(size=2))
             flip = rng.beta(1, 19)
             oracle = MetricOracle(space.linear_metric(weights), flip=flip, rng=rng)
-            results.append(BinaryLinear(space, rng=rng, max_queries=5).run(oracle))
+            results.append(BinaryLinear(space, rng=rng, max_queries=4).run(oracle))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "chains have not mixed")
             shared = shared_metric(space, results, rng=seed)

@@ -98,7 +98,7 @@ def test_limits_cover_and_the_predicted_agreement_is_kept(law_of_two, capsys):
         ratio = result.ratios[0]
         true = truth.weights[1, 1] / truth.weights[0, 0]
         hits += ratio.lower <= true <= ratio.upper
-        widths.append(np.log(ratio.upper / ratio.lower))
+        widths.append(np.log(ratio.upper / ratio.lower) if ratio.lower > 0 else np.inf)
         predicted.append(result.agreement)
         actual.append(agreement(law_of_two, result.metric, truth, rng))
     with capsys.disabled():

@@ -49,7 +49,7 @@ class Population(NamedTuple):
         return tables
 
 
-def compressed(population: Population, most: int = 20_000) -> Population:
+def compressed(population: Population, most: int = 25_000) -> Population:
     """Join items of nearly the same odds, to keep programs over many items fast.
 
     A classifier that decides by the cell is still a classifier, so confusions stay exact. Odds are
