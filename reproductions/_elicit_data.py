@@ -48,7 +48,7 @@ class Half:
         from sklearn.isotonic import IsotonicRegression
 
         _, rank = np.unique(self.proba[:, 1], return_inverse=True)  # steps too small to divide by
-        score = IsotonicRegression().fit_transform(rank, self.y)
+        score = IsotonicRegression(out_of_bounds="clip").fit_transform(rank, self.y)
         return BinarySpace.from_scores(self.y, np.clip(score, 0.0, 1.0))
 
     @property
