@@ -23,6 +23,7 @@
     KaratWarning (UserWarning)
     ├── ContradictionWarning            answers of a person that no metric agrees with
     ├── NotIdentifiedWarning            an answer that the data alone do not settle
+    ├── SmallSampleWarning              limits that so few rows make useless or too narrow
     └── UndefinedMetricWarning          a ratio with a zero denominator
 """
 
@@ -44,6 +45,7 @@ __all__ = [
     "ProbabilityError",
     "ScoreError",
     "ShapeError",
+    "SmallSampleWarning",
     "TranscriptError",
     "UndefinedHereError",
     "UndefinedMetricWarning",
@@ -129,6 +131,10 @@ class ContradictionWarning(KaratWarning):
 
 class NotIdentifiedWarning(KaratWarning):
     """The data alone do not settle the answer: several accounts fit them as well."""
+
+
+class SmallSampleWarning(KaratWarning):
+    """There are too few rows: limits say nothing, or are narrower than they claim."""
 
 
 class UndefinedMetricWarning(KaratWarning):

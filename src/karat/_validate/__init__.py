@@ -19,6 +19,7 @@ from karat._validate._numbers import (
     check_number,
     check_probabilities,
     check_rng,
+    check_score_columns,
     check_scores,
     check_weights,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "check_probabilities",
     "check_rng",
     "check_same_length",
+    "check_score_columns",
     "check_scores",
     "check_weights",
     "encode_groups",

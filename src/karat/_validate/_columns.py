@@ -9,7 +9,7 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray
 from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, ShapeError
 
-__all__ = ["named", "native_frame", "read_column", "read_columns", "shown"]
+__all__ = ["all_finite", "named", "native_frame", "read_column", "read_columns", "shown"]
 
 # The only dtype kinds that leave this module: boolean, signed, unsigned, float, text.
 _KINDS = "biufU"
@@ -151,11 +151,18 @@ def _settle(
                 "identifiers as text"
             )
         array = array.astype(np.int64)
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" and not all_finite(array):
         missing = np.isnan(array)
         if missing.any():
             mask = missing if mask is None else mask | missing
     return array, mask if mask is not None and mask.any() else None
+
+
+def all_finite(array: AnyArray) -> bool:
+    """Whether no entry is NaN or infinite; a sum that says no may be wrong, and is then redone."""
+    with np.errstate(all="ignore"):
+        total = array.sum()  # one pass with no memory, where isfinite needs two and a mask
+    return bool(np.isfinite(total)) or bool(np.isfinite(array).all())
 
 
 def _is_missing(value: Any) -> bool:

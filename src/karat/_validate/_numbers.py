@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate._columns import named, read_column, read_columns, shown
+from karat._validate._columns import all_finite, named, read_column, read_columns, shown
 from karat.exceptions import (
     ColumnError,
     DataError,
@@ -20,6 +20,7 @@ __all__ = [
     "check_number",
     "check_probabilities",
     "check_rng",
+    "check_score_columns",
     "check_scores",
     "check_weights",
 ]
@@ -31,6 +32,8 @@ def _as_floats(values: Column, name: str, error: type[DataError]) -> FloatArray:
     if array.dtype.kind == "U":
         raise error(f"{name} holds text (first {shown(array[0])}); expected numbers")
     floats = array.astype(np.float64, copy=False)
+    if mask is None and all_finite(floats):
+        return floats
     broken = ~np.isfinite(floats)
     if mask is not None:
         broken = broken | mask
@@ -47,6 +50,35 @@ def _as_floats(values: Column, name: str, error: type[DataError]) -> FloatArray:
 def check_scores(y_score: Column, name: str = "y_score") -> FloatArray:
     """Check real scores, one per row."""
     return _as_floats(y_score, name, ScoreError)
+
+
+def check_score_columns(
+    scores: Frame, name: str, *, each: str, classes: AnyArray | None = None
+) -> dict[str, FloatArray]:
+    """Check several columns of real scores; with ``classes``, one for each and in their order."""
+    columns, names = read_columns(scores, name, each=each)
+    if len(set(names)) < len(names):
+        raise ColumnError(f"{name} has the columns {named(names)}; expected every name once")
+    if classes is not None and len(columns) != len(classes):
+        raise ShapeError(
+            f"{name} has {len(columns)} columns and there are {len(classes)} classes "
+            f"{named(list(classes))}; pass one column per class, and classes= to name them"
+        )
+    floats = {
+        column: check_scores(
+            array if mask is None else np.ma.array(array, mask=mask), f"{name} column {column!r}"
+        )
+        for column, (array, mask) in zip(names, columns, strict=True)
+    }
+    if classes is None:
+        return floats
+    return dict(
+        zip(
+            [str(c) for c in classes.tolist()],
+            _in_class_order(list(floats.values()), names, classes, name),
+            strict=True,
+        )
+    )
 
 
 def check_weights(sample_weight: Column | None) -> FloatArray | None:

@@ -173,3 +173,43 @@ def elicit(
         agreement=agreement, max_queries=max_queries, smooth=smooth, transcript=transcript,
         save_metric=save_metric, output=output, as_json=as_json,
     )  # fmt: skip
+
+
+@app.command()
+def auc(
+    file: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row per item.")],
+    label: Annotated[str, typer.Option(help="Column of true labels, two classes.")],
+    score: Annotated[
+        list[str] | None, typer.Option(help="Column of scores; repeat for several models.")
+    ] = None,
+    pos_label: Annotated[
+        str | None, typer.Option(help="The positive class; by default the larger label.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="Column of groups to measure apart.")] = None,
+    fpr: Annotated[
+        str | None, typer.Option(help="False-positive rates that count, such as 0,0.1.")
+    ] = None,
+    tpr: Annotated[
+        str | None, typer.Option(help="True-positive rates that count, such as 0.8,1.")
+    ] = None,
+    certificate: Annotated[
+        str, typer.Option(help="dkw (certain), maurer-pontil, delong or bootstrap.")
+    ] = "dkw",
+    confidence: Annotated[float, typer.Option(help="Probability that the limits hold.")] = 0.95,
+    normalize: Annotated[str, typer.Option(help="raw, mcclish or mean.")] = "raw",
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Count a large Parquet file without reading it in.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write an HTML report here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Measure how good a ranking is where it matters, with limits that hold."""
+    from karat.cli._auc import run_auc
+
+    run_auc(
+        file, score=score or [], label=label, pos_label=pos_label, group=group, fpr=fpr, tpr=tpr,
+        certificate=certificate, confidence=confidence, normalize=normalize, stream=stream,
+        output=output, as_json=as_json,
+    )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.cli._files import pick_column, pick_columns, read_table
+from karat.cli._files import as_label, pick_column, pick_columns, read_table
 from karat.elicit import (
     BinaryLinear,
     BinaryLinearFractional,
@@ -106,7 +106,7 @@ def _space(
     if score is not None and prob:
         raise ColumnError("--score and --prob say the same thing twice; pass one of them")
     if score is not None:
-        positive = next((c for c in y_true.unique() if str(c) == pos_label), pos_label)
+        positive = as_label(y_true, pos_label)
         space = BinarySpace.from_scores(
             y_true, pick_column(frame, score, "--score"), pos_label=positive
         )

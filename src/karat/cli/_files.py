@@ -10,7 +10,7 @@ from karat.exceptions import ColumnError, DataError
 from karat.metrics import Metric, load_metric
 from karat.metrics._as_metric import as_metric
 
-__all__ = ["named_columns", "pick_column", "pick_columns", "read_metric", "read_table"]
+__all__ = ["as_label", "named_columns", "pick_column", "pick_columns", "read_metric", "read_table"]
 
 _READERS = {
     ".csv": "read_csv",
@@ -59,6 +59,11 @@ def named_columns(frame: Any, given: Sequence[str], starts: Sequence[str]) -> li
     if given:
         return list(given)
     return [c for c in frame.columns if c.lower().startswith(tuple(starts))]
+
+
+def as_label(column: Any, text: str | None) -> Any:
+    """Return the label of a column that a flag names, in the column's own type."""
+    return next((label for label in column.unique() if str(label) == text), text)
 
 
 def read_metric(metric: str) -> Metric:

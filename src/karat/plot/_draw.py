@@ -30,7 +30,9 @@ from karat.plot._consensus import (
 )
 from karat.plot._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
 from karat.plot._elicit import draw_asked, draw_elicited, draw_progress, draw_shared
+from karat.plot._ranking import draw_area, draw_areas, draw_difference, draw_margin, draw_point
 from karat.plot._weak import draw_check, draw_diagnostics
+from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics
 
@@ -71,3 +73,8 @@ draw.register(ElicitationResult, draw_elicited)
 draw.register(AgreementHistory, draw_progress)
 draw.register(AskedQuestions, draw_asked)
 draw.register(SharedMetric, draw_shared)
+draw.register(WeightedAUC, draw_area)
+draw.register(AucComparison, draw_areas)
+draw.register(AucDifference, draw_difference)
+draw.register(RocPoint, draw_point)
+draw.register(UniformMargin, draw_margin)

@@ -8,6 +8,7 @@ from karat.statistics._pattern_counts import pattern_counts
 from karat.statistics._patterns import patterns
 from karat.statistics._rates import rates
 from karat.statistics._roc_counts import roc_counts
+from karat.statistics._scan_roc_counts import scan_roc_counts
 from karat.statistics.pattern_result import PatternCounts, Patterns
 from karat.statistics.result import Confusion, Rates, RocCounts
 
@@ -22,4 +23,5 @@ __all__ = [
     "patterns",
     "rates",
     "roc_counts",
+    "scan_roc_counts",
 ]

@@ -1,0 +1,66 @@
+"""How good the ranking is where it matters.
+
+`weighted_auc` measures any weighted area under the ROC curve with limits that hold; `compare_auc`
+compares models, `roc_at` looks at one point, `uniform_margin` covers models chosen on the same
+rows, and `WeightedAUCClassifier` learns a ranking for a weight.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from karat.ranking._compare_auc import compare_auc
+from karat.ranking._fpr_band import FprBand
+from karat.ranking._function_weight import FunctionWeight
+from karat.ranking._piecewise_linear import PiecewiseLinear
+from karat.ranking._power import Power
+from karat.ranking._roc_at import roc_at
+from karat.ranking._tpr_band import TprBand
+from karat.ranking._two_way_band import TwoWayBand
+from karat.ranking._uniform import Uniform
+from karat.ranking._uniform_margin import (
+    FiniteFamily,
+    GaussianComplexity,
+    LinearScores,
+    UniformMargin,
+    uniform_margin,
+)
+from karat.ranking._weight import Weight
+from karat.ranking._weighted_auc import weighted_auc
+from karat.ranking._weighted_auc_from_counts import weighted_auc_from_counts
+from karat.ranking.result import AucComparison, AucDifference, RocPoint, WeightedAUC
+
+if TYPE_CHECKING:
+    from karat.ranking._weighted_auc_classifier import WeightedAUCClassifier
+
+__all__ = [
+    "AucComparison",
+    "AucDifference",
+    "FiniteFamily",
+    "FprBand",
+    "FunctionWeight",
+    "GaussianComplexity",
+    "LinearScores",
+    "PiecewiseLinear",
+    "Power",
+    "RocPoint",
+    "TprBand",
+    "TwoWayBand",
+    "Uniform",
+    "UniformMargin",
+    "Weight",
+    "WeightedAUC",
+    "WeightedAUCClassifier",
+    "compare_auc",
+    "roc_at",
+    "uniform_margin",
+    "weighted_auc",
+    "weighted_auc_from_counts",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the classifier on first use: scikit-learn takes a second that areas do not need."""
+    if name == "WeightedAUCClassifier":
+        from karat.ranking._weighted_auc_classifier import WeightedAUCClassifier
+
+        return WeightedAUCClassifier
+    raise AttributeError(f"module 'karat.ranking' has no attribute {name!r}")

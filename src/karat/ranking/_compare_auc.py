@@ -1,0 +1,166 @@
+"""Several models on the same rows."""
+
+import math
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from karat._typing import BoolArray, Column, FloatArray, Frame
+from karat._validate import check_same_length, check_score_columns, check_scores, check_weights
+from karat.exceptions import DataError
+from karat.ranking._influence import influence
+from karat.ranking._measure import measure
+from karat.ranking._options import AnyWeight, Options, check_options, scale_of
+from karat.ranking._placements import place
+from karat.ranking._read import check_weighting, read_labels, read_rows
+from karat.ranking._tpr_band import TprBand
+from karat.ranking._two_way_band import TwoWayBand
+from karat.ranking._uniform import Uniform
+from karat.ranking._weight import Weight
+from karat.ranking.result import AucComparison, AucDifference, WeightedAUC
+
+__all__ = ["compare_auc"]
+
+
+def compare_auc(
+    y_true: Column,
+    y_scores: Mapping[str, Column] | Frame,
+    *,
+    weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
+    certificate: str = "dkw",
+    confidence: float = 0.95,
+    normalize: str = "raw",
+    pos_label: Any = None,
+    sample_weight: Column | None = None,
+    weighting: str | None = None,
+) -> AucComparison:
+    """Compare the areas of several models on the same rows.
+
+    The limits hold for all models, and for all differences, together: each of M models gets
+    ``(1 − confidence)/M``. With ``certificate="delong"`` the limits of a difference come from the
+    paired influence of each row, which is far narrower than the difference of limits when models
+    agree on most rows.
+
+    Parameters
+    ----------
+    y_true : column (n,)
+        Labels of two classes.
+    y_scores : mapping of str to column, or frame (n, models)
+        Scores of each model.
+    weight, confidence, normalize, pos_label, sample_weight, weighting
+        As in `weighted_auc`.
+    certificate : {"dkw", "delong"}
+        ``dkw`` is certain; ``delong`` is paired and asymptotic.
+
+    Returns
+    -------
+    AucComparison
+        ``models``, ``differences`` and ``best``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(5000) < 0.3
+    >>> good, poor = rng.normal(size=5000) + 2 * y, rng.normal(size=5000) + y
+    >>> r = compare_auc(y, {"good": good, "poor": poor}, certificate="delong")
+    >>> r.best, r.differences[0].lower > 0
+    ('good', True)
+    """
+    options = check_options(weight, "interpolate", certificate, confidence, normalize, None)
+    if certificate not in ("dkw", "delong"):
+        raise DataError(f"certificate is {certificate!r}; expected 'dkw' or 'delong'")
+    positive, classes = read_labels(y_true, pos_label)
+    scores = _read_models(y_scores)
+    row_weight = check_weights(sample_weight)
+    for name, score in scores.items():
+        check_same_length(**{"y_true": positive, f"y_scores[{name!r}]": score})
+    check_same_length(y_true=positive, sample_weight=row_weight)
+    approximate = check_weighting(weighting, row_weight)
+    shared = options.sharing(len(scores))
+    models = {
+        name: measure(
+            read_rows(positive, score, row_weight, approximate=approximate), shared, classes
+        )
+        for name, score in scores.items()
+    }
+    effects = {
+        name: _effects(positive, score, row_weight, weight, kish=approximate)
+        for name, score in scores.items()
+    }
+    return AucComparison(
+        models=models,
+        differences=_differences(models, effects, options),
+        confidence=options.confidence,
+    )
+
+
+def _read_models(y_scores: Any) -> dict[str, FloatArray]:
+    if isinstance(y_scores, Mapping):
+        scores = {str(k): check_scores(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
+    else:
+        scores = check_score_columns(y_scores, "y_scores", each="column per model")
+    if len(scores) < 2:
+        raise DataError(f"y_scores holds {len(scores)} model; expected at least two to compare")
+    return scores
+
+
+def _effects(
+    positive: BoolArray,
+    score: FloatArray,
+    weight: FloatArray | None,
+    region: AnyWeight,
+    *,
+    kish: bool,
+) -> FloatArray | None:
+    """Return what each row adds to the error of an area; None where that is not known."""
+    if isinstance(region, TwoWayBand):
+        return None
+    if isinstance(region, TprBand):
+        positive, score, region = ~positive, -score, region.mirrored()
+    assert isinstance(region, Weight)
+    ones, zeros = (np.flatnonzero(side) for side in (positive, ~positive))
+    ones, zeros = ones[np.argsort(score[ones])], zeros[np.argsort(score[zeros])]
+    weights = None if weight is None else (weight[ones], weight[zeros])
+    placed = place(score[ones], score[zeros], weights=weights)
+    effect = np.empty(len(score))
+    for rows, values in zip((ones, zeros), influence(placed, region), strict=True):
+        mass = np.ones(len(rows)) if weight is None else weight[rows]
+        share = mass / mass.sum()
+        n = 1.0 / float(share @ share) if kish else float(mass.sum())
+        if n <= 1:  # one row shows no variance
+            return np.full(len(score), np.inf)
+        effect[rows] = (values - values @ share) * np.sqrt(share / (n - 1.0))
+    return effect
+
+
+def _differences(
+    models: Mapping[str, WeightedAUC],
+    effects: Mapping[str, FloatArray | None],
+    options: Options,
+) -> tuple[AucDifference, ...]:
+    from scipy.special import ndtr, ndtri
+
+    pairs = list(combinations(models, 2))
+    found = []
+    for pair in pairs:
+        a, b = sorted(pair, key=lambda name: -models[name].value)
+        value = models[a].value - models[b].value
+        lower, upper = models[a].lower - models[b].upper, models[a].upper - models[b].lower
+        p_value, ones, twos = None, effects[a], effects[b]
+        if ones is not None and twos is not None:
+            region = models[a].weight
+            scale = scale_of(region, models[a].normalize)[0]
+            known = np.isfinite(ones).all()
+            error = scale * float(np.linalg.norm(ones - twos)) if known else math.inf
+            p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
+            if options.certificate == "delong":
+                reach = -float(ndtri((1 - options.confidence) / (2 * len(pairs)))) * error
+                most = scale * region.area  # no two areas are further apart
+                lower, upper = max(value - reach, -most), min(value + reach, most)
+        found.append(
+            AucDifference(first=a, second=b, value=value, lower=lower, upper=upper, p_value=p_value)
+        )
+    return tuple(found)

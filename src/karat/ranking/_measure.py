@@ -1,0 +1,157 @@
+"""From placements to a result: value, limits, curve, and a word when they say nothing."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from karat._typing import AnyArray, FloatArray
+from karat.exceptions import SmallSampleWarning
+from karat.ranking._area import band_limits, curve, enclosure
+from karat.ranking._certificates import (
+    FEW,
+    cell_limits,
+    closed_form,
+    dkw_margin,
+    limits_of,
+    value_of,
+)
+from karat.ranking._options import Options, scale_of
+from karat.ranking._placements import Placements
+from karat.ranking._read import Rows
+from karat.ranking._tpr_band import TprBand
+from karat.ranking._two_way_band import TwoWayBand
+from karat.ranking._weight import Weight
+from karat.ranking.result import WeightedAUC
+
+__all__ = ["measure", "measured", "mirrored"]
+
+_POINTS = 600  # of the curve that is kept for drawing
+
+
+def measure(rows: Rows, options: Options, classes: AnyArray) -> WeightedAUC:
+    """Measure the area of rows that were checked."""
+    if isinstance(options.weight, TprBand):
+        return mirrored(rows.mirrored().placed(), options, classes, approximate=rows.approximate)
+    return measured(rows.placed(), options, classes, approximate=rows.approximate)
+
+
+def mirrored(
+    placed: Placements,
+    options: Options,
+    classes: AnyArray,
+    *,
+    approximate: bool = False,
+    cells: bool = False,
+) -> WeightedAUC:
+    """Measure the area between two true-positive rates, from placements with classes swapped."""
+    band = options.weight
+    swapped = replace(options, weight=band.mirrored())  # type: ignore[union-attr]
+    found = measured(placed, swapped, classes, approximate=approximate, cells=cells)
+    return replace(
+        found, weight=band, n_positive=found.n_negative, n_negative=found.n_positive,
+        margins=found.margins[::-1], fpr=1.0 - found.tpr[::-1], tpr=1.0 - found.fpr[::-1],
+    )  # fmt: skip
+
+
+def measured(
+    placed: Placements,
+    options: Options,
+    classes: AnyArray,
+    *,
+    approximate: bool = False,
+    cells: bool = False,
+) -> WeightedAUC:
+    """Measure an area; with ``cells``, for every order that cells of scores may hide."""
+    weight, delta = options.weight, 1 - options.confidence
+    assert isinstance(weight, Weight | TwoWayBand)
+    value = value_of(placed, weight, options.ties)
+    limits = (
+        cell_limits(placed, weight, delta)
+        if cells and isinstance(weight, Weight)
+        else limits_of(
+            options.certificate, placed, weight, delta=delta, ties=options.ties, rng=options.rng
+        )
+    )
+    scale, shift = scale_of(weight, options.normalize)
+    half = None if isinstance(weight, TwoWayBand) else closed_form(placed, weight, delta) * scale
+    error = limits.standard_error
+    fpr, tpr = _drawn(placed)
+    result = WeightedAUC(
+        value=shift + scale * value,
+        lower=shift + scale * limits.lower,
+        upper=shift + scale * limits.upper,
+        confidence=options.confidence,
+        certificate=options.certificate,
+        half_width=half,
+        standard_error=None if error is None else error * scale,
+        weight=weight,
+        ties=options.ties,
+        normalize=options.normalize,
+        n_positive=placed.n_positive,
+        n_negative=placed.n_negative,
+        approximate=approximate,
+        classes=classes,
+        fpr=fpr,
+        tpr=tpr,
+        value_range=_value_range(placed, weight, scale, shift) if cells else None,
+        margins=(
+            dkw_margin(placed.n_negative, delta / 2),
+            dkw_margin(placed.n_positive, delta / 2),
+        ),
+    )
+    _warn_of_few(placed, options, limits.note, limits.lower <= 0 and limits.upper >= weight.area)
+    return result
+
+
+def _value_range(
+    placed: Placements, weight: Weight | TwoWayBand, scale: float, shift: float
+) -> tuple[float, float]:
+    assert isinstance(weight, Weight)
+    low, high = enclosure(placed, weight)
+    return shift + scale * low, shift + scale * high
+
+
+def _warn_of_few(placed: Placements, options: Options, note: str, useless: bool) -> None:
+    n1, n0 = placed.n_positive, placed.n_negative
+    if options.certificate in ("delong", "bootstrap") and min(n1, n0) < FEW:
+        warnings.warn(
+            f"{n1:,.6g} positives and {n0:,.6g} negatives: {options.certificate} limits are too "
+            f"narrow below {FEW} of either; certificate='dkw' holds for any number",
+            SmallSampleWarning,
+            stacklevel=5,
+        )
+    elif useless:
+        warnings.warn(
+            f"the limits say nothing: {note or _what_holds(placed, options)}",
+            SmallSampleWarning,
+            stacklevel=5,
+        )
+
+
+def _what_holds(placed: Placements, options: Options) -> str:
+    """Say what few rows still certify."""
+    n1, n0 = placed.n_positive, placed.n_negative
+    text = f"{n1:,.6g} positives and {n0:,.6g} negatives are too few to speak of all of both"
+    if n1 < n0 and isinstance(options.weight, Weight):
+        e0 = dkw_margin(n0, 1 - options.confidence)
+        low, high = band_limits(placed, options.weight, e0, 0.0)
+        text += (
+            f". For just the positives seen, the area against all negatives is between {low:.4f} "
+            f"and {high:.4f} at {100 * options.confidence:g} %"
+        )
+    return text
+
+
+def _drawn(placed: Placements) -> tuple[FloatArray, FloatArray]:
+    """Return corners of the curve that are enough to draw it, straight or with a log axis."""
+    n = len(placed)
+    if n <= _POINTS:
+        return curve(placed)
+    even = np.linspace(0, n - 1, _POINTS // 2)
+    # Where the negatives are few: the positives just above the highest negatives.
+    few = np.searchsorted(
+        placed.left, placed.n_steps - np.geomspace(1, placed.n_steps, _POINTS // 2)
+    )
+    chosen = np.concatenate([even, few.clip(0, n - 1)]).astype(np.intp)
+    return curve(placed, np.unique(chosen))

@@ -1,0 +1,123 @@
+"""From what users pass to placements."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, BoolArray, Column, FloatArray
+from karat._validate import binary_order, encode_labels, require_two_classes
+from karat.exceptions import DataError, LabelError
+from karat.ranking._placements import MANY, Placements, place
+
+__all__ = ["Rows", "check_weighting", "read_labels", "read_rows"]
+
+_WEIGHTINGS = ("frequency", "importance")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Scores of positives and negatives, with their weights.
+
+    ``approximate`` says that the weights are importances, so that limits rest on Kish's number of
+    rows and are no longer certain.
+    """
+
+    positive: FloatArray
+    negative: FloatArray
+    positive_weight: FloatArray | None = None
+    negative_weight: FloatArray | None = None
+    approximate: bool = False
+
+    def mirrored(self) -> "Rows":
+        """Return the rows with labels swapped and scores negated."""
+        return Rows(
+            -self.negative, -self.positive, self.negative_weight, self.positive_weight,
+            self.approximate,
+        )  # fmt: skip
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Numbers of positives and negatives that limits may count on."""
+        return (
+            _size(self.positive, self.positive_weight, kish=self.approximate),
+            _size(self.negative, self.negative_weight, kish=self.approximate),
+        )
+
+    def placed(self) -> Placements:
+        """Place the positives among the negatives."""
+        if self.positive_weight is None or self.negative_weight is None:
+            self.positive.sort()  # in place: these arrays were made for this, and are large
+            self.negative.sort()
+            return place(self.positive, self.negative)
+        ones, zeros = np.argsort(self.positive), np.argsort(self.negative)
+        return place(
+            self.positive[ones],
+            self.negative[zeros],
+            weights=(self.positive_weight[ones], self.negative_weight[zeros]),
+            sizes=self.sizes,
+        )
+
+
+def _size(score: FloatArray, weight: FloatArray | None, *, kish: bool) -> float:
+    if weight is None:
+        return float(len(score))
+    return float(weight.sum() ** 2 / (weight @ weight) if kish else weight.sum())
+
+
+def read_labels(
+    y_true: Column, pos_label: Any, classes: Column | None = None
+) -> tuple[BoolArray, AnyArray]:
+    """Return which rows are positive, and the two classes with the positive one last."""
+    plain: Any = y_true
+    boolean = isinstance(plain, np.ndarray) and plain.dtype == bool and plain.ndim == 1
+    if boolean and pos_label is classes is None and 0 < np.count_nonzero(plain) < len(plain):
+        return plain, np.array([False, True])  # nothing to look up
+    (codes,), order = encode_labels({"y_true": y_true}, classes)
+    if (codes == codes[0]).all():
+        raise LabelError(
+            f"y_true holds one class only, {order[codes[0]].item()!r}; an area under the ROC curve "
+            "compares two. Pass rows of both classes"
+        )
+    require_two_classes(order, "y_true")
+    if len(order) > 2:
+        raise LabelError(
+            f"y_true holds {len(order)} classes, {order[:8].tolist()}, and y_score is one "
+            "column; pass one column of scores per class, or y_true == one of them"
+        )
+    ordered = binary_order(order, pos_label)
+    return codes == (1 if ordered is order else 0), ordered
+
+
+def check_weighting(weighting: str | None, weights: FloatArray | None) -> bool:
+    """Return whether weights are importances: as said, or because they are no whole numbers."""
+    if weighting is not None and weighting not in _WEIGHTINGS:
+        raise DataError(f"weighting is {weighting!r}; expected one of {list(_WEIGHTINGS)} or None")
+    if weights is None:
+        return False
+    whole = bool((weights == np.floor(weights)).all())
+    if weighting == "frequency" and not whole:
+        row = int(np.flatnonzero(weights != np.floor(weights))[0])
+        raise DataError(
+            f"sample_weight row {row} is {weights[row]:g} and weighting='frequency' counts rows; "
+            "pass whole numbers, or weighting='importance'"
+        )
+    return not whole if weighting is None else weighting == "importance"
+
+
+def read_rows(
+    positive: BoolArray, score: FloatArray, weight: FloatArray | None, *, approximate: bool
+) -> Rows:
+    """Part the rows by class; rows of weight 0 are dropped."""
+    if weight is None:
+        n = int(np.count_nonzero(positive))
+        if len(score) > MANY:
+            from karat.ranking._loops import part
+
+            return Rows(*part(np.ascontiguousarray(score), positive, n))
+        return Rows(score[positive], score[~positive])
+    ones, zeros = positive & (weight > 0), ~positive & (weight > 0)
+    if not ones.any() or not zeros.any():
+        which = "positives" if zeros.any() else "negatives"
+        raise LabelError(f"all {which} have the weight 0; give at least one row a weight")
+    return Rows(score[ones], score[zeros], weight[ones], weight[zeros], approximate)

@@ -1,0 +1,247 @@
+"""What is known of an area under the ROC curve."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from karat._result import Result
+from karat._typing import AnyArray, FloatArray
+from karat.ranking._tpr_band import TprBand
+from karat.ranking._two_way_band import TwoWayBand
+from karat.ranking._weight import Weight
+
+__all__ = ["AucComparison", "AucDifference", "RocPoint", "WeightedAUC"]
+
+_WORDS = {
+    "dkw": "certain for any law",
+    "maurer-pontil": "certain by Theorem 2 of Maurer and Pontil",
+    "delong": "normal limits",
+    "bootstrap": "bootstrap limits",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeightedAUC(Result):
+    """A weighted area under the ROC curve, with its limits.
+
+    Attributes
+    ----------
+    value : float
+        The area.
+    lower, upper : float
+        Its limits, which hold with probability ``confidence`` at least (asymptotically for
+        ``delong`` and ``bootstrap``).
+    confidence : float
+        Probability that the limits hold.
+    certificate : str
+        Where the limits come from.
+    half_width : float or None
+        The closed form that no DKW limit exceeds, ``‖W‖₁√(ln(4/δ)/2n₁) + ‖W‖_∞√(ln(4/δ)/2n₀)``, on
+        the scale of ``value``; None for two-way areas.
+    standard_error : float or None
+        That of ``delong`` and ``bootstrap``.
+    weight : Weight, TprBand or TwoWayBand
+        What was weighted.
+    ties, normalize : str
+        The rule of ties and the scale.
+    n_positive, n_negative : float
+        Rows of each class; what limits may count on, where rows are weighted.
+    approximate : bool
+        Whether rows had importance weights, so that the limits are not certain.
+    classes : array (2,)
+        The negative and the positive class.
+    fpr, tpr : array (points,)
+        Points of the curve, for drawing.
+    margins : tuple of float
+        The half-widths of the bands around the false- and the true-positive rate.
+    value_range : tuple of float or None
+        The least and the greatest value that the rows may have, where scores were counted in cells.
+    groups : mapping or None
+        The area in each group.
+    per_class : mapping or None
+        The area of each class against the rest; ``value`` is then their mean.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    certificate: str
+    half_width: float | None
+    standard_error: float | None
+    weight: Weight | TprBand | TwoWayBand
+    ties: str
+    normalize: str
+    n_positive: float
+    n_negative: float
+    approximate: bool
+    classes: AnyArray
+    fpr: FloatArray
+    tpr: FloatArray
+    margins: tuple[float, float]
+    value_range: tuple[float, float] | None = None
+    groups: Mapping[Any, "WeightedAUC"] | None = None
+    per_class: Mapping[Any, "WeightedAUC"] | None = None
+
+    @property
+    def gap(self) -> tuple[float, float, float] | None:
+        """The largest difference between two groups, and limits of it that hold together."""
+        if self.groups is None:
+            return None
+        parts = list(self.groups.values())
+        value = max(p.value for p in parts) - min(p.value for p in parts)
+        lower = max(p.lower for p in parts) - min(p.upper for p in parts)
+        upper = max(p.upper for p in parts) - min(p.lower for p in parts)
+        return value, max(0.0, lower), upper
+
+    @property
+    def title(self) -> str:
+        """What the area is called."""
+        scale = {"raw": "", "mean": " as a mean rate", "mcclish": " on McClish's scale"}
+        return f"{self.weight.title}{scale[self.normalize]}"
+
+    def summary(self) -> str:
+        """Return the area and how sure it is."""
+        n = f"{self.n_positive:,.6g} positives and {self.n_negative:,.6g} negatives"
+        if self.per_class is not None:
+            n = f"{len(self.per_class)} classes, each against the rest"
+        sure = "approximate, rows are weighted" if self.approximate else _WORDS[self.certificate]
+        text = (
+            f"{self.title} is {self.value:.4f}, between {self.lower:.4f} and {self.upper:.4f} at "
+            f"{100 * self.confidence:g} % ({sure}; {n})"
+        )
+        gap = self.gap
+        return text if gap is None else f"{text}; largest gap between groups {gap[0]:.4f}"
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = [("value", f"{self.value:.6f}"), ("limits", f"{self.lower:.6f} – {self.upper:.6f}")]
+        if self.half_width is not None:
+            rows.append(("closed form", f"± {self.half_width:.6f}"))
+        if self.standard_error is not None:
+            rows.append(("standard error", f"{self.standard_error:.6f}"))
+        for parts in (self.groups, self.per_class):
+            rows += [
+                (str(k), f"{p.value:.4f} ({p.lower:.4f} – {p.upper:.4f})")
+                for k, p in (parts or {}).items()
+            ]
+        return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AucDifference(Result):
+    """The difference between the areas of two models on the same rows.
+
+    Attributes
+    ----------
+    first, second : str
+        The models; ``value`` is the area of the first less that of the second.
+    value, lower, upper : float
+        The difference and its limits, which hold for all pairs together.
+    p_value : float or None
+        Of no difference, two-sided and paired (DeLong), not adjusted for the number of pairs.
+    """
+
+    first: str
+    second: str
+    value: float
+    lower: float
+    upper: float
+    p_value: float | None
+
+    def summary(self) -> str:
+        """Return the difference and its limits."""
+        p = "" if self.p_value is None else f", paired p = {self.p_value:.2g}"
+        return (
+            f"{self.first} less {self.second}: {self.value:+.4f}, between {self.lower:+.4f} and "
+            f"{self.upper:+.4f}{p}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AucComparison(Result):
+    """Several models on the same rows.
+
+    Attributes
+    ----------
+    models : mapping of str to WeightedAUC
+        The area of each, with limits that hold for all models together.
+    differences : tuple of AucDifference
+        Every pair, the better model first.
+    confidence : float
+        Probability that all limits hold together.
+    """
+
+    models: Mapping[str, WeightedAUC]
+    differences: tuple[AucDifference, ...]
+    confidence: float
+
+    @property
+    def best(self) -> str:
+        """The model with the greatest area."""
+        return max(self.models, key=lambda name: self.models[name].value)
+
+    def summary(self) -> str:
+        """Return the best model and whether the rest are certainly worse."""
+        top = self.models[self.best]
+        pairs = [d for d in self.differences if d.first == self.best]
+        beaten = sum(d.lower > 0 for d in pairs)
+        level = (1 - self.confidence) / len(self.differences)
+        tested = sum(d.p_value is not None and d.p_value < level for d in pairs)
+        by_test = f" ({tested} by the paired test)" if tested != beaten else ""
+        return (
+            f"{self.best} has the greatest {top.title}, {top.value:.4f} ({top.lower:.4f} to "
+            f"{top.upper:.4f}); its limits put it above {beaten} of {len(pairs)} others{by_test}, "
+            f"at {100 * self.confidence:g} % for all comparisons together"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        areas = [
+            (name, f"{m.value:.4f} ({m.lower:.4f} – {m.upper:.4f})")
+            for name, m in self.models.items()
+        ]
+        return areas + [(f"{d.first} − {d.second}", d.summary()) for d in self.differences]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RocPoint(Result):
+    """The true-positive rate at one false-positive rate.
+
+    Attributes
+    ----------
+    at : float
+        The false-positive rate.
+    value : float
+        The true-positive rate there, on the rows.
+    lower, upper : float
+        Certain limits of the true-positive rate there in the population.
+    confidence : float
+        Probability that the limits hold.
+    widths, lowers, uppers : array (widths,)
+        The limits from averages over bands of these widths beside the point. A mean over
+        ``[at − h, at]`` is never above the rate at the point, nor a mean over ``[at, at + h]``
+        below it; wider bands are further off (bias). All hold together.
+    standard_errors : array (widths,)
+        Of the mean over ``[at − h, at + h]``: narrower bands vary more.
+    n_positive, n_negative : float
+        Rows of each class.
+    """
+
+    at: float
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    widths: FloatArray
+    lowers: FloatArray
+    uppers: FloatArray
+    standard_errors: FloatArray
+    n_positive: float
+    n_negative: float
+
+    def summary(self) -> str:
+        """Return the rate and its limits."""
+        return (
+            f"true-positive rate {self.value:.4f} at a false-positive rate of {self.at:g}, between "
+            f"{self.lower:.4f} and {self.upper:.4f} at {100 * self.confidence:g} % for any law "
+            f"({self.n_positive:,.6g} positives, {self.n_negative:,.6g} negatives)"
+        )
