@@ -11,7 +11,7 @@ from scipy.special import entr
 from karat._typing import FloatArray, IntArray
 from karat.elicit._families import Family, unit
 from karat.elicit._particles import Cloud
-from karat.elicit._query import Query
+from karat.elicit._query import SIGNS, Query
 from karat.elicit._space import Space
 
 __all__ = ["N_PARTICLES", "Belief", "Judge", "Pairs", "SpherePairs", "active_search"]
@@ -22,7 +22,6 @@ _POOL = 600  # classifiers to choose pairs from
 _CANDIDATES = 2000  # pairs looked at for each question
 _SCORED_BY = 375  # particles that look at them, and that the agreement is predicted by
 _JUDGED = 400  # random pairs on which the agreement is predicted
-_SAID = {"first": 1.0, "second": -1.0, "tie": 0.0}
 
 
 class Asker(Protocol):
@@ -227,7 +226,7 @@ def active_search(
         answer = yield query
         asker.asked(index, answer)
         if answer != "skip":
-            cloud.tell(first, second, _SAID[answer])
+            cloud.tell(first, second, SIGNS[answer])
         belief.history.append(belief.agreement())
 
 

@@ -9,10 +9,12 @@ from karat._frozen import Frozen
 from karat._typing import FloatArray
 from karat.exceptions import AnswerError
 
-__all__ = ["ANSWERS", "Answer", "Query", "check_answer"]
+__all__ = ["ANSWERS", "SIGNS", "Answer", "Query", "check_answer"]
 
 Answer = Literal["first", "second", "tie", "skip"]
 ANSWERS: tuple[str, ...] = get_args(Answer)
+# By how much the first is said to be better.
+SIGNS = {"first": 1.0, "second": -1.0, "tie": 0.0, "skip": np.nan}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

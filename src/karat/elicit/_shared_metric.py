@@ -18,6 +18,7 @@ from karat._typing import BoolArray, FloatArray
 from karat._validate import check_rng
 from karat.elicit._families import Linear, unit
 from karat.elicit._particles import log_likelihood
+from karat.elicit._query import SIGNS
 from karat.elicit._space import Space
 from karat.elicit.result import ElicitationResult, WeightInterval, weighted_limits
 from karat.exceptions import ElicitationError, KaratWarning
@@ -26,7 +27,6 @@ from karat.metrics import LinearMetric
 __all__ = ["SharedMetric", "shared_metric"]
 
 _KINDS = ("BinaryLinear", "DiagonalLinear", "Linear")
-_SAID = {"first": 1.0, "second": -1.0, "tie": 0.0}
 _CHAINS, _WARM_UP, _DRAWS, _THIN = 16, 800, 600, 2
 _CENTER_SPREAD = 1.5  # prior standard deviation of μ: weights over two orders of magnitude
 _TIE_SPREAD = 1.0  # of log δ around a tenth of a typical difference
@@ -153,7 +153,7 @@ def _people(
         told = [n for n, answer in enumerate(result.questions.answers) if answer != "skip"]
         if not told:
             raise ElicitationError(f"person {i + 1} has answered nothing; leave them out")
-        said = np.array([_SAID[result.questions.answers[n]] for n in told])
+        said = np.array([SIGNS[result.questions.answers[n]] for n in told])
         people.append((result.questions.first[told], result.questions.second[told], said))
     return people
 

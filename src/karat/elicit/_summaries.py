@@ -11,6 +11,7 @@ from karat._typing import FloatArray
 from karat.elicit._active import Belief, Judge, best_question
 from karat.elicit._binary_space import BinarySpace
 from karat.elicit._families import Family
+from karat.elicit._query import SIGNS
 from karat.elicit._space import Space
 from karat.elicit.result import (
     CONFIDENCE,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Known", "build_result", "projected"]
 
-_SAID = {"first": 1.0, "second": -1.0, "tie": 0.0, "skip": np.nan}
 _SHOWN = 400  # draws that a result keeps
 _TAIL = (1.0 - CONFIDENCE) / 2
 _BOUNDARY = 300  # points that show what is attainable
@@ -178,7 +178,7 @@ def _sides(procedure: "Procedure") -> tuple[FloatArray, FloatArray, FloatArray]:
         return np.empty((0, space.dim)), np.empty((0, space.dim)), np.empty(0)
     first = space.coordinates(np.stack([q.first for q in queries]))
     second = space.coordinates(np.stack([q.second for q in queries]))
-    said = np.array([_SAID[answer] for answer in procedure.answers])
+    said = np.array([SIGNS[answer] for answer in procedure.answers])
     return first, second, said * (-1.0 if procedure._flipped else 1.0)
 
 
