@@ -82,11 +82,12 @@ def _lazy(source: Any) -> tuple[Any, dict[str, Any]]:
 
     if isinstance(source, str | Path):
         polars = require("polars", extra="engine", purpose="scanning a file")
+        path = str(source)
         try:
             source = polars.scan_parquet(source)
             source.collect_schema()
         except Exception as error:  # the readers raise many kinds of error for a broken file
-            raise DataError(f"{str(source)!r} cannot be scanned as Parquet: {error}") from error
+            raise DataError(f"{path!r} cannot be scanned as Parquet: {error}") from error
     seen = nw.from_native(source, pass_through=True)
     if not isinstance(seen, nw.DataFrame | nw.LazyFrame):
         raise DataError(

@@ -1,0 +1,93 @@
+"""Counting scores of tables that are never read in."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from karat.exceptions import ColumnError, DataError, LabelError, ScoreError
+from karat.ranking import FprBand, TprBand, Uniform, weighted_auc, weighted_auc_from_counts
+from karat.statistics import scan_roc_counts
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    y = rng.random(3000) < 0.2
+    return pl.DataFrame({"y": np.where(y, "b", "a"), "s": rng.normal(size=3000) + 1.5 * y})
+
+
+def test_every_engine_counts_the_same(rows, tmp_path):
+    path = tmp_path / "rows.parquet"
+    rows.write_parquet(path)
+    relation = duckdb.sql(f"select * from '{path}'")
+    sources = [path, str(path), rows, rows.lazy(), rows.to_pandas(), rows.to_arrow(), relation]
+    counted = [scan_roc_counts(s, label="y", score="s", cells=64) for s in sources]
+    assert all(c == counted[0] for c in counted)
+    assert counted[0].positives.sum() == (rows["y"] == "b").sum()
+    assert counted[0].negatives.sum() == (rows["y"] == "a").sum()
+
+
+def test_cells_are_those_of_numpy(rows):
+    counts = scan_roc_counts(rows, label="y", score="s", cells=50, pos_label="a")
+    s, y = rows["s"].to_numpy(), (rows["y"] == "a").to_numpy()
+    edges = np.linspace(s.min(), s.max(), 51)
+    wanted = np.histogram(s[y], edges)[0]
+    assert counts.classes.tolist() == ["b", "a"]
+    assert counts.positives.tolist() == wanted[np.histogram(s, edges)[0] > 0].tolist()
+
+
+@pytest.mark.parametrize("weight", [Uniform(), FprBand(0, 0.1), TprBand(0.7, 1)])
+@pytest.mark.parametrize("cells", [8, 100, 1 << 20])
+def test_what_cells_hide_is_enclosed(rows, weight, cells):
+    y, s = rows["y"].to_numpy(), rows["s"].to_numpy()
+    read = weighted_auc(y, s, weight=weight)
+    counts = scan_roc_counts(rows, label="y", score="s", cells=cells)
+    found = weighted_auc_from_counts(counts, weight=weight, cells=True)
+    low, high = found.value_range
+    assert low - 1e-12 <= read.value <= high + 1e-12
+    assert found.lower <= read.lower + 1e-12
+    assert found.upper >= read.upper - 1e-12
+    if cells == 1 << 20:
+        assert high - low < 1e-3
+
+
+def test_constant_scores_are_one_cell():
+    counts = scan_roc_counts(pd.DataFrame({"y": [0, 1, 1], "s": [2.0, 2, 2]}), label="y", score="s")
+    assert counts.scores.tolist() == [2.0]
+    assert (counts.positives.tolist(), counts.negatives.tolist()) == ([2], [1])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ({"y": ["a", None, "b"]}, LabelError, "missing in 1 rows"),
+        ({"y": ["a", "a", "a"]}, LabelError, "one class only"),
+        ({"y": ["a", "b", "c"]}, LabelError, "more than two"),
+        ({"s": [0.1, None, 0.3]}, ScoreError, "not finite in 1 rows"),
+        ({"s": [0.1, float("nan"), 0.3]}, ScoreError, "not finite in 1 rows"),
+        ({"s": [0.1, float("inf"), 0.3]}, ScoreError, "not finite in 1 rows"),
+        ({"s": ["x", "y", "z"]}, ScoreError, "expected numbers"),
+    ],
+)
+def test_bad_columns_are_named(change, error, said):
+    frame = pl.DataFrame({"y": ["a", "b", "a"], "s": [0.1, 0.2, 0.3], **change})
+    with pytest.raises(error, match=said):
+        scan_roc_counts(frame.lazy(), label="y", score="s")
+
+
+def test_bad_sources_are_named(tmp_path, rows):
+    with pytest.raises(ColumnError, match="no column 'z'"):
+        scan_roc_counts(rows, label="z", score="s")
+    with pytest.raises(DataError, match="cannot be scanned"):
+        scan_roc_counts(tmp_path / "none.parquet", label="y", score="s")
+    with pytest.raises(DataError, match="expected a path"):
+        scan_roc_counts([1, 2], label="y", score="s")
+    with pytest.raises(DataError, match="no rows"):
+        scan_roc_counts(rows.head(0), label="y", score="s")
+    with pytest.raises(DataError, match="cells"):
+        scan_roc_counts(rows, label="y", score="s", cells=0)
+    counts = scan_roc_counts(rows, label="y", score="s", cells=64)
+    with pytest.raises(DataError, match="certificate='dkw'"):
+        weighted_auc_from_counts(counts, cells=True, certificate="delong")
