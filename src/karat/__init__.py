@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ranking,
         report,
         statistics,
+        torch,
         weak,
     )
 
@@ -41,6 +42,7 @@ __all__ = [
     "ranking",
     "report",
     "statistics",
+    "torch",
     "weak",
 ]
 

@@ -16,17 +16,22 @@ def resampled(
     statistic: Callable[[Placements], float],
     n_resamples: int,
     rng: np.random.Generator,
+    *,
+    atoms: bool = False,
 ) -> FloatArray:
     """Return a statistic of samples that are drawn anew from positives and from negatives.
 
     Only the negatives between neighbouring positives matter, and how many: so each sample draws
-    counts of these cells, not rows.
+    counts of these cells, not rows. With ``atoms`` a cell holds level negatives only, for a
+    statistic that looks inside the gaps.
     """
     one = placed.grouped()
-    edges, cell_of = np.unique(
-        np.concatenate([[0], one.left, one.right, [one.n_steps]]), return_inverse=True
-    )
-    left, right = cell_of[1 : len(one) + 1], cell_of[len(one) + 1 : -1]
+    ends = [one.left, one.right]
+    if atoms:
+        new = [True] * (one.n_steps - 1) if one.negative is None else np.diff(one.negative) > 0
+        ends.append(np.flatnonzero(new) + 1)
+    edges = np.unique(np.concatenate([[0], *ends, [one.n_steps]]))
+    left, right = np.searchsorted(edges, one.left), np.searchsorted(edges, one.right)
     size = np.diff(one._share_at(edges))
     mass = np.asarray(one.mass)
     n1, n0 = (max(1, round(n)) for n in (one.n_positive, one.n_negative))

@@ -149,6 +149,8 @@ def _delong(placed: Placements, weight: Weight, delta: float, ties: str, _: Any)
     from scipy.special import ndtri
 
     value = value_of(placed, weight, ties)
+    if ties == "strict":  # ties earn nothing, so a positive's placement ends at F₀(x−)
+        placed = replace(placed, right=placed.left)
     error = math.sqrt(variance(placed, weight))
     reach = -float(ndtri(delta / 2)) * error
     return Limits(value - reach, value + reach, error)
@@ -157,7 +159,8 @@ def _delong(placed: Placements, weight: Weight, delta: float, ties: str, _: Any)
 def _bootstrap(
     placed: Placements, weight: Weight, delta: float, ties: str, rng: np.random.Generator
 ) -> Limits:
-    return _quantiles(placed, lambda p: value_of(p, weight, ties), delta, rng)
+    atoms = ties == "strict" and weight.variation > 0
+    return _quantiles(placed, lambda p: value_of(p, weight, ties), delta, rng, atoms=atoms)
 
 
 def _quantiles(
@@ -165,8 +168,10 @@ def _quantiles(
     statistic: Callable[[Placements], float],
     delta: float,
     rng: np.random.Generator,
+    *,
+    atoms: bool = False,
 ) -> Limits:
-    values = resampled(placed, statistic, _RESAMPLES, rng)
+    values = resampled(placed, statistic, _RESAMPLES, rng, atoms=atoms)
     lower, upper = np.quantile(values, [delta / 2, 1 - delta / 2])
     return Limits(float(lower), float(upper), float(values.std(ddof=1)))
 

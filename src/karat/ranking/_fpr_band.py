@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from karat._typing import FloatArray
 from karat._validate import check_number
 from karat.exceptions import DataError
 from karat.ranking._piecewise_linear import PiecewiseLinear
-from karat.ranking._weight import Weight
+from karat.ranking._weight import Weight, gauss_rule
 
 if TYPE_CHECKING:
     from karat.ranking._tpr_band import TprBand
@@ -59,6 +59,7 @@ class FprBand(Weight):
 
     low: float
     high: float
+    _rule: ClassVar[tuple[FloatArray, FloatArray]] = gauss_rule(1)  # K is straight
 
     def __post_init__(self) -> None:
         """Check the ends."""

@@ -11,10 +11,11 @@ from karat._frozen import plain
 from karat._typing import FloatArray
 from karat._validate import check_number
 from karat.exceptions import DataError
-from karat.ranking._weight import _NODES, _SHARES, Weight
+from karat.ranking._weight import Weight, gauss_rule
 
 __all__ = ["FunctionWeight"]
 
+_NODES, _SHARES = gauss_rule(8)
 _PANELS = 1024  # of the integral
 _LOOKED_AT = 4097  # points at which the declared bound is checked
 
@@ -30,18 +31,37 @@ class _Integral:
 
     @cached_property
     def at_panels(self) -> FloatArray:
-        edges = np.linspace(0.0, 1.0, _PANELS + 1)
-        nodes = edges[:-1, None] + _NODES / _PANELS
-        each = self.density(nodes.ravel()).reshape(nodes.shape) @ _SHARES / _PANELS
+        """K at the edges of the panels."""
+        return self._summed(self.density)
+
+    @cached_property
+    def twice_at_panels(self) -> FloatArray:
+        """The integral of K at the edges of the panels."""
+        return self._summed(self)
+
+    @staticmethod
+    def _summed(function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        nodes = (np.arange(_PANELS)[:, None] + _NODES) / _PANELS
+        each = function(nodes.ravel()).reshape(nodes.shape) @ _SHARES / _PANELS
         return np.concatenate([[0.0], np.cumsum(each)])
 
     def __call__(self, v: FloatArray) -> FloatArray:
-        x = np.asarray(v, dtype=float)
-        panel = np.minimum((x * _PANELS).astype(np.intp), _PANELS - 1)
-        start, total = panel / _PANELS, self.at_panels[panel]
-        for node, share in zip(_NODES, _SHARES, strict=True):
-            total = total + share * (x - start) * self.density(start + node * (x - start))
-        return np.asarray(total)
+        return _up_to(v, self.density, self.at_panels)
+
+    def twice(self, v: FloatArray) -> FloatArray:
+        return _up_to(v, self, self.twice_at_panels)
+
+
+def _up_to(
+    v: FloatArray, function: Callable[[FloatArray], FloatArray], at_panels: FloatArray
+) -> FloatArray:
+    """Return the integral of a function from 0, given those up to the edges of the panels."""
+    x = np.asarray(v, dtype=float)
+    panel = np.minimum((x * _PANELS).astype(np.intp), _PANELS - 1)
+    start, total = panel / _PANELS, at_panels[panel]
+    for node, share in zip(_NODES, _SHARES, strict=True):
+        total = total + share * (x - start) * function(start + node * (x - start))
+    return np.asarray(total)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -132,6 +152,15 @@ class FunctionWeight(Weight):
     def cumulative(self, v: FloatArray) -> FloatArray:
         """Return ``K(v)``."""
         return self.integral(v)
+
+    def mean_cumulative(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return ``K̄(a, b)``; a difference of integrals loses digits where a is near b."""
+        a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+        value = np.array(Weight.mean_cumulative(self, a, b))
+        wide = b - a > 1 / _PANELS
+        total = self.integral.twice(b[wide]) - self.integral.twice(a[wide])
+        value[wide] = total / (b[wide] - a[wide])
+        return value
 
     @property
     def title(self) -> str:

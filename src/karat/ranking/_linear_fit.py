@@ -4,13 +4,16 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from karat._typing import BoolArray, FloatArray
 from karat.ranking._surrogate import surrogate
 from karat.ranking._weight import Weight
 
-__all__ = ["LinearFit", "best_threshold", "fit_linear", "scales"]
+__all__ = ["Goal", "LinearFit", "best_threshold", "fit_linear", "likelihood_share", "scales"]
 
+_RATIO = 1.0 / 3.0  # of the ranking to the log-loss, where there are rows enough for a ranking
+_ROWS_PER_COLUMN = 10.0
 _MEMORY = 20  # corrections kept by L-BFGS; more of them help on corners, and cost little
 
 
@@ -23,34 +26,82 @@ class LinearFit(NamedTuple):
     capped: bool
 
 
+class Goal(NamedTuple):
+    """What a linear scorer is fitted to."""
+
+    weight: Weight
+    loss: str
+    margin: float
+    likelihood: float
+    c: float
+
+
 def fit_linear(
     x: FloatArray,
     positive: BoolArray,
     mass: FloatArray,
     start: FloatArray,
-    weight: Weight,
+    goal: Goal,
     *,
-    loss: str,
-    c: float,
     max_iter: int,
     tol: float,
 ) -> LinearFit:
-    """Minimise the surrogate of ``x @ w`` plus ``‖w‖² / (2·C·n)`` by L-BFGS, from ``start``."""
-    ones, zeros = x[positive], x[~positive]
-    masses = {"mass_positive": mass[positive], "mass_negative": mass[~positive]}
-    penalty = 1.0 / (c * mass.sum())
+    """Minimise ``(1 − λ)·surrogate + λ·log-loss + ‖w‖² / (2·C·n)`` over (w, b) by L-BFGS."""
+    order = np.argsort(~positive, kind="stable")  # positives first
+    rows, n1 = x[order], int(positive.sum())
+    masses = mass[order]
+    penalty = 1.0 / (goal.c * mass.sum())
 
-    def objective(w: FloatArray) -> tuple[float, FloatArray]:
-        found = surrogate(ones @ w, zeros @ w, weight, loss=loss, **masses)
-        gradient = found.positive @ ones + found.negative @ zeros + penalty * w
-        return found.value + penalty * float(w @ w) / 2, gradient
+    def objective(wb: FloatArray) -> tuple[float, FloatArray]:
+        w, scores = wb[:-1], rows @ wb[:-1]
+        ranked, by_score = _ranking_part(scores, n1, masses, goal)
+        loss, slope = _log_loss(scores + wb[-1], n1, masses)
+        pull = (1 - goal.likelihood) * by_score + goal.likelihood * slope
+        gradient = np.append(pull @ rows + penalty * w, goal.likelihood * slope.sum())
+        value = (1 - goal.likelihood) * ranked + goal.likelihood * loss
+        return value + penalty * float(w @ w) / 2, gradient
 
     options: dict[str, float] = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": _MEMORY}
     # A corner, where two negatives change ranks, can have a descent but no small gradient; the
     # second criterion ends the search there.
     options |= {"gtol": tol, "ftol": tol**2}
     end = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    return LinearFit(end.x, float(end.fun), int(end.nit), end.status == 1)
+    return LinearFit(end.x[:-1], float(end.fun), int(end.nit), end.status == 1)
+
+
+def _ranking_part(
+    scores: FloatArray, n1: int, mass: FloatArray, goal: Goal
+) -> tuple[float, FloatArray]:
+    s = scores / goal.margin
+    found = surrogate(
+        s[:n1],
+        s[n1:],
+        goal.weight,
+        loss=goal.loss,
+        mass_positive=mass[:n1],
+        mass_negative=mass[n1:],
+    )
+    return found.value, np.concatenate([found.positive, found.negative]) / goal.margin
+
+
+def _log_loss(logits: FloatArray, n1: int, mass: FloatArray) -> tuple[float, FloatArray]:
+    sign = np.where(np.arange(len(logits)) < n1, -1.0, 1.0)
+    share = mass / mass.sum()
+    return float(share @ np.logaddexp(0.0, sign * logits)), share * sign * expit(sign * logits)
+
+
+def likelihood_share(
+    positive: BoolArray, mass: FloatArray, weight: Weight, n_columns: int
+) -> float:
+    """Return λ: 3/4, and nearer to 1 where the weight looks at few rows for each column.
+
+    The rows it looks at are the fewer of the positives and of the negatives under the weight,
+    ``n₀·‖W‖₁/‖W‖_∞``; ten for each column are enough (the rule of thumb for regressions on events:
+    P. Peduzzi and others, Journal of Clinical Epidemiology 49, 1996).
+    """
+    seen = min(mass[positive].sum(), mass[~positive].sum() * weight.area / weight.sup)
+    enough = min(1.0, float(seen) / (_ROWS_PER_COLUMN * n_columns))
+    return 1.0 / (1.0 + _RATIO * enough)
 
 
 def scales(x: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:

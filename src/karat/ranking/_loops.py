@@ -28,14 +28,17 @@ def part(score: FloatArray, positive: BoolArray, n: int) -> tuple[FloatArray, Fl
 def merge(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, IntArray]:
     """Return how many negatives are below each positive, and below or level with it."""
     n1, n0 = len(positive), len(negative)
-    left, right = np.empty(n1, np.int32), np.empty(n1, np.int32)  # half the memory of int64
-    low = high = 0
+    left = np.full(n1, n0, np.int32)  # half the memory of int64
+    i = low = 0
+    while i < n1 and low < n0:  # either moves on, by arithmetic: a branch would be guessed wrong
+        below = int(negative[low] < positive[i])
+        left[i] = low + below
+        low += below
+        i += 1 - below
+    right = left.copy()
     for i in range(n1):
-        score = positive[i]
-        while low < n0 and negative[low] < score:
-            low += 1
-        high = max(high, low)
-        while high < n0 and negative[high] <= score:
-            high += 1
-        left[i], right[i] = low, high
+        if i > 0 and positive[i] == positive[i - 1]:
+            right[i] = right[i - 1]
+        while right[i] < n0 and negative[right[i]] == positive[i]:
+            right[i] += 1
     return left, right

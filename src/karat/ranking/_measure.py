@@ -26,6 +26,7 @@ from karat.ranking.result import WeightedAUC
 
 __all__ = ["measure", "measured", "mirrored"]
 
+_NAMES = ("positives", "negatives")
 _POINTS = 600  # of the curve that is kept for drawing
 
 
@@ -47,7 +48,9 @@ def mirrored(
     """Measure the area between two true-positive rates, from placements with classes swapped."""
     band = options.weight
     swapped = replace(options, weight=band.mirrored())  # type: ignore[union-attr]
-    found = measured(placed, swapped, classes, approximate=approximate, cells=cells)
+    found = measured(
+        placed, swapped, classes, approximate=approximate, cells=cells, names=_NAMES[::-1]
+    )
     return replace(
         found, weight=band, n_positive=found.n_negative, n_negative=found.n_positive,
         margins=found.margins[::-1], fpr=1.0 - found.tpr[::-1], tpr=1.0 - found.fpr[::-1],
@@ -61,6 +64,7 @@ def measured(
     *,
     approximate: bool = False,
     cells: bool = False,
+    names: tuple[str, str] = _NAMES,
 ) -> WeightedAUC:
     """Measure an area; with ``cells``, for every order that cells of scores may hide."""
     weight, delta = options.weight, 1 - options.confidence
@@ -74,7 +78,9 @@ def measured(
         )
     )
     scale, shift = scale_of(weight, options.normalize)
-    half = None if isinstance(weight, TwoWayBand) else closed_form(placed, weight, delta) * scale
+    half = None
+    if isinstance(weight, Weight) and options.ties != "strict" and not cells:
+        half = closed_form(placed, weight, delta) * scale
     error = limits.standard_error
     fpr, tpr = _drawn(placed)
     result = WeightedAUC(
@@ -100,7 +106,8 @@ def measured(
             dkw_margin(placed.n_positive, delta / 2),
         ),
     )
-    _warn_of_few(placed, options, limits.note, limits.lower <= 0 and limits.upper >= weight.area)
+    useless = limits.lower <= 0 and limits.upper >= weight.area
+    _warn_of_few(placed, options, limits.note, names, useless=useless)
     return result
 
 
@@ -112,35 +119,35 @@ def _value_range(
     return shift + scale * low, shift + scale * high
 
 
-def _warn_of_few(placed: Placements, options: Options, note: str, useless: bool) -> None:
+def _warn_of_few(
+    placed: Placements, options: Options, note: str, names: tuple[str, str], *, useless: bool
+) -> None:
     n1, n0 = placed.n_positive, placed.n_negative
+    seen = f"{n1:,.6g} {names[0]} and {n0:,.6g} {names[1]}"
     if options.certificate in ("delong", "bootstrap") and min(n1, n0) < FEW:
         warnings.warn(
-            f"{n1:,.6g} positives and {n0:,.6g} negatives: {options.certificate} limits are too "
-            f"narrow below {FEW} of either; certificate='dkw' holds for any number",
+            f"{seen}: {options.certificate} limits are too narrow below {FEW} of either; "
+            "certificate='dkw' holds for any number",
             SmallSampleWarning,
             stacklevel=5,
         )
     elif useless:
-        warnings.warn(
-            f"the limits say nothing: {note or _what_holds(placed, options)}",
-            SmallSampleWarning,
-            stacklevel=5,
-        )
+        text = f"{seen} are too few to speak of all of both{_what_holds(placed, options, names)}"
+        warnings.warn(f"the limits say nothing: {note or text}", SmallSampleWarning, stacklevel=5)
 
 
-def _what_holds(placed: Placements, options: Options) -> str:
-    """Say what few rows still certify."""
+def _what_holds(placed: Placements, options: Options, names: tuple[str, str]) -> str:
+    """Say what few rows of one class still certify."""
     n1, n0 = placed.n_positive, placed.n_negative
-    text = f"{n1:,.6g} positives and {n0:,.6g} negatives are too few to speak of all of both"
-    if n1 < n0 and isinstance(options.weight, Weight):
-        e0 = dkw_margin(n0, 1 - options.confidence)
-        low, high = band_limits(placed, options.weight, e0, 0.0)
-        text += (
-            f". For just the positives seen, the area against all negatives is between {low:.4f} "
-            f"and {high:.4f} at {100 * options.confidence:g} %"
-        )
-    return text
+    if n1 >= n0 or options.ties == "strict" or not isinstance(options.weight, Weight):
+        return ""
+    scale, shift = scale_of(options.weight, options.normalize)
+    e0 = dkw_margin(n0, 1 - options.confidence)
+    low, high = (shift + scale * x for x in band_limits(placed, options.weight, e0, 0.0))
+    return (
+        f". For just the {names[0]} seen, the area against all {names[1]} is between {low:.4f} "
+        f"and {high:.4f} at {100 * options.confidence:g} %"
+    )
 
 
 def _drawn(placed: Placements) -> tuple[FloatArray, FloatArray]:

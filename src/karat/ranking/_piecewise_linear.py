@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_scores
 from karat.exceptions import DataError
-from karat.ranking._weight import Weight
+from karat.ranking._weight import Weight, gauss_rule
 
 __all__ = ["PiecewiseLinear"]
 
@@ -38,6 +38,7 @@ class PiecewiseLinear(Weight):
 
     fpr: FloatArray
     values: FloatArray
+    _rule: ClassVar[tuple[FloatArray, FloatArray]] = gauss_rule(2)  # K is a parabola
 
     def __init__(self, fpr: Any, values: Any) -> None:
         knots, heights = check_scores(fpr, "fpr"), check_scores(values, "values")

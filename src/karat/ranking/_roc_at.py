@@ -48,7 +48,8 @@ def roc_at(
     pos_label : label, optional
         The positive class; by default the larger label.
     sample_weight : column (n,), optional
-        How often each row counts.
+        How often each row counts; weights that are no whole numbers are importances, and the
+        result says that its limits are approximate.
 
     Examples
     --------
@@ -77,6 +78,7 @@ def roc_at(
         confidence=level,
         n_positive=placed.n_positive,
         n_negative=placed.n_negative,
+        approximate=approximate,
         **_beside(placed, at, e0, e1),
     )
 

@@ -1,8 +1,8 @@
-"""Sums of the logistic loss over all pairs in one pass each way, compiled by numba.
+"""Sums of the logistic loss over all pairs, compiled by numba; import only when needed.
 
 For x ≥ 0, log(1 + e⁻ˣ) is a polynomial of z = e⁻ˣ on [0, 1] to 14 digits, that is a sum of
 exponentials e⁻ᵏˣ; and the sum of such an exponential over all sources to the left of a point is
-carried from one point to the next by one multiplication. import only when needed.
+carried from one point to the next by one multiplication. One pass each way is enough.
 """
 
 import numpy as np

@@ -24,11 +24,22 @@ __all__ = [
 ]
 
 
+def _whole(value: Any, name: str) -> int:
+    number = check_number(value, name, at_least=1.0)
+    if number != int(number):
+        raise DataError(f"{name} is {value!r}; expected a whole number of at least 1")
+    return int(number)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FiniteFamily(Frozen):
     """``size`` models that were all fixed before the rows were seen."""
 
     size: int
+
+    def __post_init__(self) -> None:
+        """Check the number of models."""
+        object.__setattr__(self, "size", _whole(self.size, "size"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +47,10 @@ class LinearScores(Frozen):
     """All scores ``w·x`` of ``dim`` features, whatever w."""
 
     dim: int
+
+    def __post_init__(self) -> None:
+        """Check the number of features."""
+        object.__setattr__(self, "dim", _whole(self.dim, "dim"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +61,10 @@ class GaussianComplexity(Frozen):
     """
 
     value: float
+
+    def __post_init__(self) -> None:
+        """Check the complexity."""
+        object.__setattr__(self, "value", check_number(self.value, "value", at_least=0.0))
 
     @classmethod
     def of_linear(cls, X: Any, *, radius: float) -> "GaussianComplexity":
@@ -161,17 +180,17 @@ def uniform_margin(
     n1 = check_number(n_positive, "n_positive", at_least=1.0)
     n0 = check_number(n_negative, "n_negative", at_least=1.0)
     delta = 1 - check_confidence(confidence)
+    slope = check_number(loss_lipschitz, "loss_lipschitz", at_least=0.0)
     if not isinstance(weight, Weight):
         raise DataError(f"weight is {weight!r}; expected a Weight such as FprBand(0, 0.1)")
     if isinstance(family, FiniteFamily):
-        size = check_number(family.size, "size", at_least=1.0)
-        e0, e1 = (dkw_margin(n, delta / (2 * size)) for n in (n0, n1))
+        e0, e1 = (dkw_margin(n, delta / (2 * family.size)) for n in (n0, n1))
         margin, source = weight.area * e1 + weight.sup * e0, "DKW, shared among the models"
     elif isinstance(family, LinearScores):
-        e0, e1 = (_half_spaces(n, int(family.dim), delta / 2) for n in (n0, n1))
+        e0, e1 = (_half_spaces(n, family.dim, delta / 2) for n in (n0, n1))
         margin, source = weight.area * e1 + weight.sup * e0, "half-spaces, Devroye (1982)"
     elif isinstance(family, GaussianComplexity):
-        margin = _theorem_3(n1, n0, weight, family.value, delta, loss_lipschitz)
+        margin = _theorem_3(n1, n0, weight, family.value, delta, slope)
         source = "Maurer and Pontil, Theorem 3"
     else:
         raise DataError(

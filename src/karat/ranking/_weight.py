@@ -1,18 +1,20 @@
 """A weight on false-positive rates: what a point of the ROC curve is worth there."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from karat._frozen import Frozen
 from karat._typing import FloatArray
 
-__all__ = ["Weight"]
+__all__ = ["Weight", "gauss_rule"]
 
-# Gauss–Legendre nodes on [0, 1]: exact for polynomials of degree 15.
-_NODES, _SHARES = np.polynomial.legendre.leggauss(8)
-_NODES, _SHARES = (_NODES + 1) / 2, _SHARES / 2
+
+def gauss_rule(n: int) -> tuple[FloatArray, FloatArray]:
+    """Return Gauss–Legendre nodes and shares on [0, 1], exact for polynomials of degree 2n − 1."""
+    nodes, shares = np.polynomial.legendre.leggauss(n)
+    return (nodes + 1) / 2, shares / 2
 
 
 class Weight(Frozen, ABC):
@@ -24,6 +26,7 @@ class Weight(Frozen, ABC):
     """
 
     __slots__ = ()
+    _rule: ClassVar[tuple[FloatArray, FloatArray]] = gauss_rule(8)  # for K on each of its pieces
 
     @property
     @abstractmethod
@@ -60,7 +63,7 @@ class Weight(Frozen, ABC):
         for low, high in self._pieces():
             start, end = np.clip(a, low, high), np.clip(b, low, high)
             width = end - start
-            for node, share in zip(_NODES, _SHARES, strict=True):
+            for node, share in zip(*self._rule, strict=True):
                 total += share * width * self.cumulative(start + node * width)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(b > a, total / (b - a), self.cumulative(b))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from karat._typing import AnyArray, BoolArray, FloatArray
 from karat._validate import check_number
 from karat.exceptions import DataError, LabelError
-from karat.ranking._linear_fit import best_threshold, fit_linear, scales
+from karat.ranking._linear_fit import Goal, best_threshold, fit_linear, likelihood_share, scales
 from karat.ranking._surrogate import check_loss, lower_weight
 from karat.ranking._uniform import Uniform
 from karat.ranking._weight import Weight
@@ -24,13 +24,15 @@ __all__ = ["WeightedAUCClassifier"]
 class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear scores that maximise a surrogate of a weighted AUC (seed 003, section 2.2).
 
-    It minimises, over w,
+    It minimises, over w and b,
 
-    ``Σⱼ ωⱼ · meanᵢ φ(w·(xᵢ − xⱼ)) + ‖w‖² / (2·C·n)``
+    ``(1 − λ)·Σⱼ ωⱼ·meanᵢ φ(w·(xᵢ − xⱼ) / margin) + λ·log-loss(w, b) + ‖w‖² / (2·C·n)``
 
     over positives i and negatives j, with ``ωⱼ = (K(r/n₀) − K((r−1)/n₀)) / K(1)`` for the negative
-    of ascending rank r: 1 − f_{W′,ℓ} / ‖W′‖₁ with ℓ = 1 − φ below the step that counts a pair as
-    ranked well, and W′ ≤ W without jumps. Value and gradient take O(n log n) by sorting.
+    of ascending rank r. The first term is 1 − f_{W′,ℓ} / ‖W′‖₁, where ℓ = 1 − φ is at most the
+    step that counts a pair as ranked well, and W′ ≤ W has no jumps. Value and gradient take
+    O(n log n) by sorting. The log-loss is a regulariser: a narrow band looks at few negatives, and
+    all rows together say where to look for a good ranking and on what scale.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         What a false-positive rate is worth, such as ``FprBand(0, 0.05)``; None is ``Uniform()``,
         the AUC.
     loss : {"truncated_hinge", "hinge", "squared_hinge", "logistic"}
-        φ at a difference d of scores:
+        φ at a difference d, in units of the margin:
 
         - ``"truncated_hinge"``: 1 for d ≤ 0, 0 for d ≥ 1, two parabolas between. The one loss here
           that is bounded, as Theorem 3 asks, and so follows the area itself. Not convex; the
@@ -47,17 +49,22 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
           above it). ``"squared_hinge"`` is its square, ``"logistic"`` is ``log(1 + exp(−d))``.
           These are convex where the weight does not rise with the false-positive rate. They
           charge a positive by how far it is below a negative, so in a narrow band, with many
-          positives below its negatives, hopeless pairs rule and w = 0 can be the minimum: use
-          them for weights as wide as the AUC.
+          positives below its negatives, hopeless pairs rule, and without the log-loss w = 0 can
+          be the minimum: use them for weights as wide as the AUC.
+    likelihood : float, optional
+        λ, between 0 (the ranking alone) and 1 (a logistic regression). By default 3/4, and nearer
+        to 1 where the weight looks at fewer than ten rows for each column of X: the fewer of the
+        positives and of the negatives under it, ``n₀·‖W′‖₁/‖W′‖_∞``. Lower values pay off where no
+        linear model has the right probabilities; choose it by cross-validation.
+    margin : float, default 0.3
+        The difference of scores from which a pair counts as ranked well. With λ > 0 scores are on
+        the scale of log-odds.
     C : float, default 1.0
         Inverse strength of the penalty, as in scikit-learn; it applies to standardised columns, so
         the units of X do not matter.
     ramp : float, default 0.1
         Width of the ramps of W′ as a share of the band of an ``FprBand``, between 0 (none) and 1;
         other weights are taken as they are.
-    fit_intercept : bool, default True
-        Whether `predict` uses the threshold of the greatest training accuracy. Otherwise it is 0.
-        No weighted AUC depends on it.
     max_iter : int, default 1000
         Most iterations of L-BFGS.
     tol : float, default 1e-5
@@ -71,7 +78,10 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     coef_ : array (1, columns)
         Coefficients in the units of X.
     intercept_ : array (1,)
-        Minus the threshold.
+        Minus the threshold of the greatest training accuracy, for `predict`; no weighted AUC
+        depends on it.
+    likelihood_ : float
+        λ as used.
     objective_ : float
         What was minimised, at the end.
     n_iter_ : int
@@ -103,17 +113,19 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         weight: Weight | None = None,
         *,
         loss: str = "truncated_hinge",
+        likelihood: float | None = None,
+        margin: float = 0.3,
         C: float = 1.0,
         ramp: float = 0.1,
-        fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-5,
     ) -> None:
         self.weight = weight
         self.loss = loss
+        self.likelihood = likelihood
+        self.margin = margin
         self.C = C
         self.ramp = ramp
-        self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
 
@@ -134,26 +146,26 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         sample_weight : column (n,), optional
             How many rows a row stands for.
         """
-        weight = Uniform() if self.weight is None else self.weight
-        lower, loss, c = lower_weight(weight, self.ramp), check_loss(self.loss), self._checked()
+        goal = self._goal()
         rows, positive, mass = self._read(X, y, sample_weight)
+        if self.likelihood is None:
+            share = likelihood_share(positive, mass, goal.weight, rows.shape[1])
+            goal = goal._replace(likelihood=share)
+        self.likelihood_ = goal.likelihood
         mean, scale = scales(rows, mass)
         standard = (rows - mean) / scale
-        found = fit_linear(
-            standard, positive, mass, _start(standard, positive, mass, c), lower,
-            loss=loss, c=c, max_iter=int(self.max_iter), tol=float(self.tol),
-        )  # fmt: skip
+        start = _start(standard, positive, mass, goal.c)
+        options = {"max_iter": int(self.max_iter), "tol": float(self.tol)}
+        found = fit_linear(standard, positive, mass, start, goal, **options)  # type: ignore[arg-type]
+        # A search that starts at its end took no step, and scikit-learn expects one.
         self.n_iter_, self.objective_ = max(found.n_iter, 1), found.objective
         self.converged_ = not found.capped
         if found.capped:
-            warnings.warn(
-                f"the search stopped at max_iter={self.max_iter}; raise max_iter or tol, or lower "
-                "C", ConvergenceWarning, stacklevel=2,
-            )  # fmt: skip
+            text = f"the search stopped at max_iter={self.max_iter}; raise max_iter or tol"
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.coef_ = (found.coef / scale)[None, :]
-        cut = best_threshold(standard @ found.coef, positive, mass) if self.fit_intercept else None
-        shift = 0.0 if cut is None else -cut - float(self.coef_[0] @ mean)
-        self.intercept_ = np.array([shift])
+        cut = best_threshold(standard @ found.coef, positive, mass)
+        self.intercept_ = np.array([-cut - float(self.coef_[0] @ mean)])
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -167,13 +179,23 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         scores = self.decision_function(X)
         return np.asarray(self.classes_[(scores > 0).astype(np.intp)])
 
-    def _checked(self) -> float:
-        c = check_number(self.C, "C", at_least=0.0)
-        if c == 0:
-            raise DataError("C is 0; expected a positive number, larger for a weaker penalty")
+    def _goal(self) -> Goal:
+        """Check the options."""
+        for name in ("C", "margin"):
+            if check_number(getattr(self, name), name, at_least=0.0) == 0:
+                raise DataError(f"{name} is 0; expected a positive number")
         check_number(self.max_iter, "max_iter", at_least=1)
         check_number(self.tol, "tol", at_least=0.0)
-        return c
+        weight = Uniform() if self.weight is None else self.weight
+        asked = 1.0 if self.likelihood is None else self.likelihood
+        share = check_number(asked, "likelihood", at_least=0.0, at_most=1.0)
+        return Goal(
+            weight=lower_weight(weight, self.ramp),
+            loss=check_loss(self.loss),
+            margin=float(self.margin),
+            likelihood=share,
+            c=float(self.C),
+        )
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, BoolArray, FloatArray]:
         """Check the data; return rows that count, which are positive, and their weights."""
@@ -204,4 +226,5 @@ def _start(x: FloatArray, positive: BoolArray, mass: FloatArray, c: float) -> Fl
     model = LogisticRegression(C=c, tol=1e-8, max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.asarray(model.fit(x, positive, sample_weight=mass).coef_[0])
+        model.fit(x, positive, sample_weight=mass)
+    return np.append(model.coef_[0], model.intercept_)

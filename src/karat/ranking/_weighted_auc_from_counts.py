@@ -57,7 +57,10 @@ def weighted_auc_from_counts(
         raise LabelError("counts hold one class only; an area under the ROC curve compares two")
     if cells and (certificate != "dkw" or isinstance(weight, TwoWayBand)):
         raise DataError("cells=True needs certificate='dkw' and a weight or band that is not a box")
+    # Sums of importances do not say how many rows they stand for.
+    approximate = bool((ones % 1).any() or (zeros % 1).any())
     if isinstance(weight, TprBand):
         placed = place_counts(zeros[::-1], ones[::-1])
-        return mirrored(placed, options, counts.classes, cells=cells)
-    return measured(place_counts(ones, zeros), options, counts.classes, cells=cells)
+        return mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
+    placed = place_counts(ones, zeros)
+    return measured(placed, options, counts.classes, approximate=approximate, cells=cells)

@@ -37,7 +37,7 @@ class WeightedAUC(Result):
         Where the limits come from.
     half_width : float or None
         The closed form that no DKW limit exceeds, ``‖W‖₁√(ln(4/δ)/2n₁) + ‖W‖_∞√(ln(4/δ)/2n₀)``, on
-        the scale of ``value``; None for two-way areas.
+        the scale of ``value``; None for two-way areas and ``ties="strict"``.
     standard_error : float or None
         That of ``delong`` and ``bootstrap``.
     weight : Weight, TprBand or TwoWayBand
@@ -224,6 +224,8 @@ class RocPoint(Result):
         Of the mean over ``[at − h, at + h]``: narrower bands vary more.
     n_positive, n_negative : float
         Rows of each class.
+    approximate : bool
+        Whether rows had importance weights, so that the limits are not certain.
     """
 
     at: float
@@ -237,11 +239,13 @@ class RocPoint(Result):
     standard_errors: FloatArray
     n_positive: float
     n_negative: float
+    approximate: bool = False
 
     def summary(self) -> str:
         """Return the rate and its limits."""
+        sure = ", approximate as rows are weighted" if self.approximate else " for any law"
         return (
             f"true-positive rate {self.value:.4f} at a false-positive rate of {self.at:g}, between "
-            f"{self.lower:.4f} and {self.upper:.4f} at {100 * self.confidence:g} % for any law "
+            f"{self.lower:.4f} and {self.upper:.4f} at {100 * self.confidence:g} %{sure} "
             f"({self.n_positive:,.6g} positives, {self.n_negative:,.6g} negatives)"
         )
