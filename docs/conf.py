@@ -17,6 +17,8 @@ extensions = [
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 autodoc_typehints = "none"
+# The reference of karat.torch needs no PyTorch, which is large.
+autodoc_mock_imports = ["torch"]
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False

@@ -103,11 +103,18 @@ def curve(placed: Placements, at: IntArray | None = None) -> tuple[FloatArray, F
     left, right = left[new], right[new]
     first = np.maximum(_before(placed.left, left), _before(placed.right, right))
     last = np.minimum(_through(placed.left, left), _through(placed.right, right))
-    missed = placed.cumulative_mass(slice(0, len(placed)))
+    missed = _missed(placed, np.column_stack([first, last]).ravel())
     high, low = placed._share_at(right), placed._share_at(left)
     fpr = 1.0 - np.column_stack([low, high]).ravel()[::-1]
-    tpr = 1.0 - np.column_stack([missed[first], missed[last]]).ravel()[::-1]
+    tpr = 1.0 - missed[::-1]
     return np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]])
+
+
+def _missed(placed: Placements, at: IntArray) -> FloatArray:
+    """Return the share of the positives before each place."""
+    if placed.mass is None:
+        return np.asarray(at / len(placed))
+    return placed.cumulative_mass(slice(0, len(placed)))[at]
 
 
 def _before(steps: IntArray, at: IntArray) -> IntArray:

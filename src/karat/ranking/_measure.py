@@ -1,5 +1,6 @@
 """From placements to a result: value, limits, curve, and a word when they say nothing."""
 
+import sys
 import warnings
 from dataclasses import replace
 
@@ -129,11 +130,21 @@ def _warn_of_few(
             f"{seen}: {options.certificate} limits are too narrow below {FEW} of either; "
             "certificate='dkw' holds for any number",
             SmallSampleWarning,
-            stacklevel=5,
+            stacklevel=_outside(),
         )
     elif useless:
         text = f"{seen} are too few to speak of all of both{_what_holds(placed, options, names)}"
-        warnings.warn(f"the limits say nothing: {note or text}", SmallSampleWarning, stacklevel=5)
+        warnings.warn(
+            f"the limits say nothing: {note or text}", SmallSampleWarning, stacklevel=_outside()
+        )
+
+
+def _outside() -> int:
+    """Return how far up the caller of karat is, whom a warning should point at."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("karat."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _what_holds(placed: Placements, options: Options, names: tuple[str, str]) -> str:

@@ -1,5 +1,6 @@
 """From what users pass to placements."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +48,7 @@ class Rows:
     def placed(self) -> Placements:
         """Place the positives among the negatives."""
         if self.positive_weight is None or self.negative_weight is None:
-            self.positive.sort()  # in place: these arrays were made for this, and are large
-            self.negative.sort()
+            _sort_both(self.positive, self.negative)
             return place(self.positive, self.negative)
         ones, zeros = np.argsort(self.positive), np.argsort(self.negative)
         return place(
@@ -57,6 +57,18 @@ class Rows:
             weights=(self.positive_weight[ones], self.negative_weight[zeros]),
             sizes=self.sizes,
         )
+
+
+def _sort_both(first: FloatArray, second: FloatArray) -> None:
+    """Sort two arrays in place (they were made for this, and are large), side by side if long."""
+    if len(first) + len(second) < MANY:
+        first.sort()
+        second.sort()
+        return
+    with ThreadPoolExecutor(max_workers=1) as other:  # NumPy lets other threads run as it sorts
+        done = other.submit(first.sort)
+        second.sort()
+        done.result()
 
 
 def _size(score: FloatArray, weight: FloatArray | None, *, kish: bool) -> float:

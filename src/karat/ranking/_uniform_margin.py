@@ -107,7 +107,8 @@ class UniformMargin(Result):
     Attributes
     ----------
     margin : float
-        The bound on ``|Â_W(h) − A_W(h)|`` for all h of the class together.
+        The bound on ``|Â_W(h) − A_W(h)|`` for all h of the class together; for a Gaussian
+        complexity, on that of the surrogate ``f_{W,ℓ}``, and from below only if W has a step.
     confidence : float
         Probability that it holds.
     weight : Weight
@@ -154,8 +155,8 @@ def uniform_margin(
     ``FiniteFamily`` shares the DKW certificate among the models, and ``LinearScores`` replaces the
     DKW inequality by one for all half-spaces (Devroye 1982), so both hold for any bounded weight,
     steps included. ``GaussianComplexity`` is Theorem 3 of seed 003, for the surrogate
-    ``f_{W,ℓ}`` with a loss of slope ``loss_lipschitz``; a step weight is put below a ramp
-    (Corollary 4).
+    ``f_{W,ℓ}`` with a loss of slope ``loss_lipschitz``; a ramp is put below a step weight, and
+    the bound is then one from below (Corollary 4).
 
     Parameters
     ----------

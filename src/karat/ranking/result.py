@@ -190,8 +190,8 @@ class AucComparison(Result):
         by_test = f" ({tested} by the paired test)" if tested != beaten else ""
         return (
             f"{self.best} has the greatest {top.title}, {top.value:.4f} ({top.lower:.4f} to "
-            f"{top.upper:.4f}); its limits put it above {beaten} of {len(pairs)} others{by_test}, "
-            f"at {100 * self.confidence:g} % for all comparisons together"
+            f"{top.upper:.4f}); models that the limits put below it: {beaten} of {len(pairs)}"
+            f"{by_test}, at {100 * self.confidence:g} % for all comparisons together"
         )
 
     def _table(self) -> list[tuple[str, str]]:
