@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, consensus, elicit, weak
+from karat import bounds, consensus, elicit, ranking, weak
 from karat._result import Result
 from karat.metrics import Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -122,7 +122,22 @@ def people_of():
     return elicit.shared_metric(space, [result, elicited(1)[1]], rng=0)
 
 
+RANKED = [0, 1] * 200
+SCORES = (np.arange(400) % 7 + np.arange(400) % 2).astype(float)
+
+
+def compared():
+    return ranking.compare_auc(RANKED, {"one": SCORES, "two": -SCORES}, certificate="delong")
+
+
 EXAMPLES = {
+    "WeightedAUC": lambda: ranking.weighted_auc(RANKED, SCORES, weight=ranking.FprBand(0, 0.5)),
+    "AucComparison": compared,
+    "AucDifference": lambda: compared().differences[0],
+    "RocPoint": lambda: ranking.roc_at(RANKED, SCORES, fpr=0.2),
+    "UniformMargin": lambda: ranking.uniform_margin(
+        200, 200, family=ranking.FiniteFamily(10), weight=ranking.Uniform()
+    ),
     "ElicitationResult": lambda: elicited()[1],
     "AgreementHistory": lambda: elicited()[1].progress,
     "AskedQuestions": lambda: elicited()[1].questions,

@@ -1,0 +1,313 @@
+"""What cannot be measured says why, before anything is measured."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    EmptyDataError,
+    LabelError,
+    LengthMismatchError,
+    ScoreError,
+    ShapeError,
+    SmallSampleWarning,
+    WeightError,
+)
+from karat.ranking import (
+    FprBand,
+    FunctionWeight,
+    PiecewiseLinear,
+    Power,
+    TprBand,
+    Uniform,
+    compare_auc,
+    roc_at,
+    weighted_auc,
+    weighted_auc_from_counts,
+)
+from karat.statistics import roc_counts
+
+Y, S = [0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.2, 0.3]
+few = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
+
+
+@pytest.mark.parametrize(
+    ("y", "score", "options", "error", "message"),
+    [
+        ([1] * 6, S, {}, LabelError, "y_true holds one class only, 1; .*both classes"),
+        (["no"] * 6, S, {}, LabelError, "one class only, 'no'"),
+        (np.ones(6, bool), S, {}, LabelError, "one class only, True"),
+        ([0, 1, 2, 0, 1, 2], S, {}, LabelError, "3 classes.*one column"),
+        ([], [], {}, EmptyDataError, "no rows"),
+        ([0, 1, None, 1, 1, 0], S, {}, LabelError, "y_true row 2 is missing"),
+        ([0, 1, np.nan, 1, 1, 0], S, {}, LabelError, "row 2"),
+        (Y, [0.1, np.nan, *S[2:]], {}, ScoreError, "y_score row 1 is missing or NaN"),
+        (Y, [0.1, None, *S[2:]], {}, ScoreError, "y_score row 1 is missing"),
+        (Y, [0.1, np.inf, *S[2:]], {}, ScoreError, "row 1 is inf"),
+        (Y, [0.1, -np.inf, *S[2:]], {}, ScoreError, "row 1 is -inf"),
+        (Y, [np.inf, -np.inf, *S[2:]], {}, ScoreError, "row 0 is inf"),
+        (Y, list("abcdef"), {}, ScoreError, "holds text"),
+        (Y, S[:-1], {}, LengthMismatchError, "5 rows.*6"),
+        (Y, S, {"sample_weight": [1] * 5}, LengthMismatchError, "5 rows.*6"),
+        (Y, S, {"groups": [1] * 5}, LengthMismatchError, "5 rows.*6"),
+        (Y, S, {"sample_weight": [1, -1, 1, 1, 1, 1]}, WeightError, "row 1"),
+        (Y, S, {"sample_weight": [0] * 6}, WeightError, "every row"),
+        (Y, S, {"sample_weight": [1, 0, 1, 0, 0, 1]}, LabelError, "all positives have the"),
+        (Y, S, {"sample_weight": [0, 1, 0, 1, 1, 0]}, LabelError, "all negatives have the"),
+        (
+            Y, S, {"sample_weight": [1, 1, 0.5, 1, 1, 1], "weighting": "frequency"}, DataError,
+            "sample_weight row 2 is 0.5.*weighting='importance'",
+        ),
+        (Y, S, {"weighting": "survey"}, DataError, "weighting is 'survey'"),
+        (Y, S, {"pos_label": 2}, LabelError, "pos_label is 2"),
+        (Y, S, {"confidence": 0}, DataError, "confidence is 0"),
+        (Y, S, {"confidence": 1.0}, DataError, "confidence is 1.0"),
+        (Y, S, {"confidence": 95}, DataError, "confidence is 95"),
+        (Y, S, {"confidence": -0.1}, DataError, "confidence is -0.1"),
+        (Y, S, {"confidence": np.nan}, DataError, "confidence is"),
+        (Y, S, {"confidence": "high"}, DataError, "confidence is 'high'"),
+        (Y, S, {"certificate": "wald"}, DataError, r"certificate is 'wald'; .*\['dkw'"),
+        (Y, S, {"ties": "half"}, DataError, "ties is 'half'"),
+        (Y, S, {"normalize": "sum"}, DataError, "normalize is 'sum'"),
+        (Y, S, {"weight": lambda u: u}, DataError, "FunctionWeight.function, sup=.*declares"),
+        (Y, S, {"weight": "partial"}, DataError, "weight is 'partial'; pass Uniform"),
+        (Y, S, {"weight": FprBand}, DataError, "weight is <class"),
+        (Y, S, {"weight": None}, DataError, "weight is None"),
+        (
+            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "ties": "strict"}, DataError,
+            "no two-way form",
+        ),
+        (
+            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "certificate": "delong"}, DataError,
+            "does not know two-way areas; use one of",
+        ),
+        (
+            Y, S, {"weight": FprBand(0.5, 1) & TprBand(0, 0.5), "normalize": "mcclish"}, DataError,
+            "no room above the diagonal",
+        ),
+        (
+            Y, S, {"weight": Power(0.5), "certificate": "maurer-pontil"}, DataError,
+            "without jumps|rarer class",
+        ),
+        (Y, S, {"groups": list("aabbbc")}, LabelError, "group 'c' holds one class only .1 rows"),
+        (Y, S, {"groups": ["a", "a", None, "b", "b", "b"]}, LabelError, "groups row 2"),
+        (Y, S, {"classes": [0, 2]}, LabelError, "1.*classes"),
+        (Y, S, {"classes": [0, 1, 2]}, LabelError, "3 classes"),
+        (Y, S, {"rng": "seed", "certificate": "bootstrap"}, DataError, "rng is 'seed'"),
+        (pd.DataFrame({"a": Y, "b": Y}), S, {}, ColumnError, "columns"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_errors_say_what_to_do(y, score, options, error, message):
+    if "without jumps" in message:  # the event of Theorem 2 must be seen before it is asked
+        y, score = y * 200, score * 200
+    with pytest.raises(error, match=message):
+        weighted_auc(y, score, **options)
+
+
+def test_several_classes():
+    y, score = [0, 1, 2] * 4, np.random.default_rng(0).normal(size=(12, 3))
+    for wrong, options, error, message in (
+        (score[:, :2], {}, ShapeError, "2 columns and there are 3 classes"),
+        (score, {"classes": [0, 1]}, LabelError, "2.*classes"),
+        (score, {"groups": y}, DataError, "groups= and pos_label="),
+        (score, {"pos_label": 1}, DataError, "groups= and pos_label="),
+        (score[:6], {}, LengthMismatchError, "6 rows.*12"),
+        (np.where(score > 1, np.nan, score), {}, ScoreError, "y_score column"),
+    ):
+        with pytest.raises(error, match=message):
+            weighted_auc(y, wrong, **options)
+    with pytest.raises(LabelError, match="no row of class 3"):
+        weighted_auc(y, np.column_stack([score, score[:, 0]]), classes=[0, 1, 2, 3])
+    with pytest.raises(LabelError, match="one class only"):
+        weighted_auc([1] * 12, score[:, :1])
+    with pytest.raises(ColumnError, match="name every column"):
+        weighted_auc(y, pd.DataFrame(score, columns=["0", "1", "x"]))
+    missing = pl.DataFrame({"0": score[:, 0], "1": score[:, 1], "2": [None, *score[1:, 2]]})
+    with pytest.raises(ScoreError, match="'2' row 0 is missing"):
+        weighted_auc(y, missing)
+
+
+def test_models():
+    good = {"a": S, "b": S[::-1]}
+    for wrong, error, message in (
+        ({"a": S}, DataError, "1 model; expected at least two"),
+        ({}, DataError, "0 model"),
+        ({"a": S, "b": [*S[:5], np.nan]}, ScoreError, r"y_scores\['b'\] row 5"),
+        ({"a": S, "b": S[:5]}, LengthMismatchError, "'b'.* has 5 rows and y_true has 6"),
+        (pl.DataFrame({"a": S, "b": [None, *S[1:]]}), ScoreError, "'b' row 0 is missing"),
+        (pd.DataFrame([[1, 2]] * 6, columns=["a", "a"]), DataError, "."),
+        (np.ones((6, 0)), ShapeError, "no columns"),
+    ):
+        with pytest.raises(error, match=message):
+            compare_auc(Y, wrong)
+    for options, message in (
+        ({"certificate": "bootstrap"}, "expected 'dkw' or 'delong'"),
+        ({"certificate": "wald"}, "certificate is 'wald'"),
+        ({"confidence": 2}, "confidence is 2"),
+        ({"weight": FprBand(0, 0.5) & TprBand(0, 1), "certificate": "delong"}, "two-way"),
+    ):
+        with pytest.raises(DataError, match=message):
+            compare_auc(Y, good, **options)
+    with pytest.raises(LabelError, match="one class only"):
+        compare_auc([1] * 6, good)
+
+
+def test_points():
+    for at in (-0.1, 1.1, np.nan, "0.1", None):
+        with pytest.raises(DataError, match="fpr is"):
+            roc_at(Y, S, fpr=at)
+    with pytest.raises(LabelError, match="one class only"):
+        roc_at([0] * 6, S, fpr=0.5)
+    with pytest.raises(ScoreError, match="row 0"):
+        roc_at(Y, [np.nan, *S[1:]], fpr=0.5)
+
+
+def test_counts():
+    with pytest.raises(DataError, match="counts is a list"):
+        weighted_auc_from_counts([1, 2])
+    with pytest.raises(LabelError, match="one class only"):
+        weighted_auc_from_counts(roc_counts([1, 1], [0.1, 0.2], classes=[0, 1]))
+
+
+@pytest.mark.parametrize("kind", [FprBand, TprBand])
+@pytest.mark.parametrize(
+    ("low", "high", "message"),
+    [
+        (0.3, 0.3, "is empty; expected low < high"), (0.5, 0.2, "is empty"),
+        (-0.1, 0.5, "low is -0.1"), (0, 1.5, "high is 1.5"), (np.nan, 1, "low is nan"),
+        (0, "1", "high is '1'"), (0, None, "high is None"), (False, 1, "low is False"),
+    ],
+)  # fmt: skip
+def test_bands(kind, low, high, message):
+    with pytest.raises(DataError, match=message):
+        kind(low, high)
+
+
+def test_bands_meet_bands_only():
+    for one, other in ((FprBand(0, 1), FprBand(0, 1)), (TprBand(0, 1), 0.5), (FprBand(0, 1), None)):
+        with pytest.raises(TypeError):
+            one & other
+    for width in (0, -1, np.nan, "wide"):
+        with pytest.raises(DataError, match="width is"):
+            FprBand(0, 0.1).sandwich(width)
+
+
+@pytest.mark.parametrize(
+    ("function", "norms", "message"),
+    [
+        (lambda u: u - 0.5, {"sup": 1}, "function is -0.5 at the false-positive rate 0; .*sup=1"),
+        (lambda u: np.where(u > 0.5, np.inf, 1.0), {"sup": 1}, "function is inf at"),
+        (lambda u: np.where(u > 0.5, np.nan, 1.0), {"sup": 1}, "function is nan at"),
+        (lambda u: 3 * u, {"sup": 2}, "expected a weight between 0 and the declared sup=2"),
+        (lambda u: 1.0, {"sup": 1}, r"shape \(\) for \(4097,\)"),
+        (lambda u: u[:5], {"sup": 1}, r"shape \(5,\)"),
+        (lambda u: "heavy", {"sup": 1}, "function fails on an array of rates"),
+        (lambda u: 1 / 0, {"sup": 1}, "function fails on an array of rates: division by zero"),
+        (lambda u: 0 * u, {"sup": 1}, "function is 0 everywhere"),
+        (3, {"sup": 1}, "function is 3"),
+        (lambda u: u, {"sup": np.inf}, "sup is inf"),
+        (lambda u: u, {"sup": -1}, "sup is -1"),
+        (lambda u: u, {"sup": 1, "lipschitz": -1}, "lipschitz is -1"),
+        (lambda u: u, {"sup": 1, "lipschitz": np.nan}, "lipschitz is nan"),
+        (lambda u: u, {"sup": 1, "variation": -2}, "variation is -2"),
+        (lambda u: u, {"sup": 1, "variation": "some"}, "variation is 'some'"),
+    ],
+)
+def test_functions(function, norms, message):
+    with pytest.raises(DataError, match=message):
+        FunctionWeight(function, **norms)
+
+
+@pytest.mark.parametrize(
+    ("fpr", "values", "message"),
+    [
+        ([0, 1], [1], "2 knots and values has 1"),
+        ([0.5], [1], "at least two"),
+        ([0.5, 0.2], [1, 1], "ascending"),
+        ([0.5, 0.5], [1, 2], "not all equal"),
+        ([-0.1, 1], [1, 1], "between 0 and 1"),
+        ([0, 1.1], [1, 1], "between 0 and 1"),
+        ([0, 1], [1, -1], "at least 0"),
+        ([0, 1], [0, 0], "some above 0"),
+        ([0, 0, 1], [1, 0, 0], "some above 0"),
+        ([0, np.nan], [1, 1], "fpr row 1"),
+        ([0, 1], [1, np.inf], "values row 1"),
+    ],
+)
+def test_knots(fpr, values, message):
+    with pytest.raises(DataError, match=message):
+        PiecewiseLinear(fpr, values)
+
+
+def test_exponents():
+    for exponent in (-1, np.inf, np.nan, "2", True):
+        with pytest.raises(DataError, match="exponent is"):
+            Power(exponent)
+
+
+def test_theorem_2_does_not_know_other_jumps():
+    y, score = np.arange(2000) % 2, np.arange(2000.0)
+    for weight in (Power(0.5), FunctionWeight(lambda u: 1.0 * (u < 0.5), sup=1)):
+        with pytest.raises(DataError, match="needs a weight without jumps"):
+            weighted_auc(y, score, weight=weight, certificate="maurer-pontil")
+
+
+@few
+def test_every_kind_of_column(rows):
+    y, score = rows(0, 60, 1)
+    expected = weighted_auc(y, score)
+    text = np.where(y, "spam", "ham")
+    for label, number in (
+        (pd.Series(y.astype(int)), pd.Series(score, index=np.arange(60)[::-1])),
+        (pl.Series(y.astype(int)), pl.Series(score)),
+        (pd.Series(text, dtype="category"), pl.Series(score)),
+        (text.tolist(), score.tolist()),
+        (pd.array(y, dtype="boolean"), pd.array(score, dtype="Float64")),
+        (np.ma.array(y.astype(int), mask=False), np.ma.array(score, mask=False)),
+        (y, np.float32(10 * score).round().astype(int)),
+    ):
+        r = weighted_auc(label, number)
+        assert (r.value, r.lower, r.upper) == pytest.approx(
+            (expected.value, expected.lower, expected.upper)
+        )
+    masked = np.ma.array(score, mask=np.arange(60) == 7)
+    for number in (
+        masked,
+        pd.array(masked.filled(np.nan), dtype="Float64"),
+        pl.Series([None, *score[1:]]),
+    ):
+        with pytest.raises(ScoreError, match="missing"):
+            weighted_auc(y, number)
+    with pytest.raises(LabelError, match="row 7 is missing"):
+        weighted_auc(np.ma.array(y.astype(int), mask=np.arange(60) == 7), score)
+
+
+def test_one_of_each_is_enough_and_says_little():
+    with pytest.warns(SmallSampleWarning, match="1 positives and 1 negatives are too few"):
+        r = weighted_auc([0, 1], [0.0, 1.0])
+    assert (r.value, r.lower, r.upper) == (1, 0, 1)
+
+
+def test_a_warning_points_at_the_caller():
+    y, score = [0, 1, 0, 1], [0.0, 1.0, 0.0, 2.0]
+    for call in (
+        lambda: weighted_auc(y, score),
+        lambda: weighted_auc(y, score, weight=TprBand(0.5, 1)),
+        lambda: weighted_auc(y, score, groups=["a", "a", "b", "b"]),
+        lambda: weighted_auc(y, np.column_stack([score, score])),
+        lambda: weighted_auc_from_counts(roc_counts(y, score)),
+        lambda: compare_auc(y, {"a": score, "b": score}),
+    ):
+        with pytest.warns(SmallSampleWarning) as caught:
+            call()
+        assert {w.filename for w in caught} == {__file__}
+
+
+def test_huge_scores_do_not_overflow():
+    y = np.arange(400) % 2
+    score = np.where(y, 1.7e308, -1.7e308) * (1 - 1e-3 * np.arange(400) / 400)
+    assert weighted_auc(y, score, weight=Uniform()).value == 1

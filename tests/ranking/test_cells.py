@@ -1,0 +1,89 @@
+"""Scores that were counted in cells, and positives that are taken a block at a time."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.exceptions import DataError
+from karat.ranking import (
+    FprBand,
+    PiecewiseLinear,
+    Power,
+    TprBand,
+    Uniform,
+    weighted_auc,
+    weighted_auc_from_counts,
+)
+from karat.statistics import roc_counts, scan_roc_counts
+
+REGIONS = [
+    Uniform(),
+    FprBand(0, 0.1),
+    FprBand(0.2, 0.7),
+    Power(3),
+    PiecewiseLinear([0, 0.4, 0.4, 0.8], [1, 2, 0.5, 0]),
+    TprBand(0.6, 1),
+]
+each = pytest.mark.parametrize("region", REGIONS, ids=repr)
+
+
+@each
+@pytest.mark.parametrize("normalize", ["raw", "mcclish"])
+def test_limits_hold_for_every_order_inside_the_cells(rows, region, normalize):
+    y, score = rows(0, 1000)
+    options = {"weight": region, "normalize": normalize}
+    found = weighted_auc_from_counts(roc_counts(y, np.floor(3 * score)), cells=True, **options)
+    low, high = found.value_range
+    assert found.lower <= low <= found.value <= high <= found.upper
+    rng = np.random.default_rng(0)
+    for hidden in (score, np.floor(3 * score), np.floor(3 * score) + rng.random(1000)):
+        inside = weighted_auc(y, hidden, **options)
+        assert low - 1e-12 <= inside.value <= high + 1e-12
+        assert found.lower <= inside.lower + 1e-12
+        assert found.upper >= inside.upper - 1e-12
+    # The ends are reached: by the orders that put all positives of a cell first, or last.
+    for sign, end in ((-1, low), (1, high)):
+        extreme = weighted_auc(y, np.floor(3 * score) + sign * 0.1 * y, **options)
+        assert extreme.value == pytest.approx(end, abs=1e-12)
+
+
+def test_finer_cells_hide_less(rows):
+    y, score = rows(1, 2000)
+    ranges = []
+    for cells in (10, 100, 100_000):
+        counts = scan_roc_counts(
+            pl.LazyFrame({"y": y, "s": score}), label="y", score="s", cells=cells
+        )
+        low, high = weighted_auc_from_counts(counts, cells=True).value_range
+        assert low <= weighted_auc(y, score).value <= high
+        ranges.append(high - low)
+    assert ranges == sorted(ranges, reverse=True)
+    assert ranges[-1] < 1e-3
+
+
+def test_cells_know_one_certificate(rows):
+    counts = roc_counts(*rows(2, 500, 1))
+    box = FprBand(0, 0.5) & TprBand(0.2, 1)
+    for options in ({"certificate": "delong"}, {"weight": box}):
+        with pytest.raises(DataError, match="cells=True needs certificate='dkw'"):
+            weighted_auc_from_counts(counts, cells=True, **options)
+    assert weighted_auc_from_counts(counts).value_range is None
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
+@each
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_do_not_matter(rows, monkeypatch, region, decimals, weighted):
+    import karat.ranking._area as area
+
+    y, score = rows(3, 600, decimals)
+    times = np.random.default_rng(3).integers(0, 4, 600) if weighted else None
+    for ties in ("interpolate", "strict"):
+        whole = weighted_auc(y, score, weight=region, ties=ties, sample_weight=times)
+        with monkeypatch.context() as patch:
+            patch.setattr(area, "_BLOCK", 7)
+            parts = weighted_auc(y, score, weight=region, ties=ties, sample_weight=times)
+        assert (parts.value, parts.lower, parts.upper) == pytest.approx(
+            (whole.value, whole.lower, whole.upper), abs=1e-12
+        )
