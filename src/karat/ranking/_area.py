@@ -7,7 +7,16 @@ from karat.ranking._placements import Placements
 from karat.ranking._two_way_band import TwoWayBand
 from karat.ranking._weight import Weight
 
-__all__ = ["area", "band_limits", "box_area", "box_limits", "curve", "enclosure", "strict_area"]
+__all__ = [
+    "area",
+    "area_and_limits",
+    "band_limits",
+    "box_area",
+    "box_limits",
+    "curve",
+    "enclosure",
+    "strict_area",
+]
 
 _BLOCK = 1 << 15  # positives at a time: what stays in the cache of a processor
 
@@ -23,9 +32,17 @@ def band_limits(placed: Placements, weight: Weight, e0: float, e1: float) -> tup
     The area grows with F₀ and falls with F₁, so each limit is the area of one corner: the lower
     takes e0 from every placement and leaves the top e1 of the positives out.
     """
+    return area_and_limits(placed, weight, e0, e1)[1:]
+
+
+def area_and_limits(
+    placed: Placements, weight: Weight, e0: float, e1: float
+) -> tuple[float, float, float]:
+    """Return the area and its limits in one pass over the positives."""
     e0, e1 = min(e0, 1.0), min(e1, 1.0)
-    lower, upper = _means(placed, weight, [(-e0, 0.0, 1.0 - e1), (e0, e1, 1.0)])
-    return lower, upper + e1 * weight.area
+    corners = [(0.0, 0.0, 1.0), (-e0, 0.0, 1.0 - e1), (e0, e1, 1.0)]
+    value, lower, upper = _means(placed, weight, corners)
+    return value, lower, upper + e1 * weight.area
 
 
 def _means(
@@ -33,25 +50,31 @@ def _means(
 ) -> list[float]:
     """Return ``∫ K̄`` over the positives between two quantiles, with F₀ shifted, for each corner."""
     totals = [0.0] * len(corners)
+    level = not np.array_equal(placed.left, placed.right)
     for start in range(0, len(placed), _BLOCK):
         where = slice(start, min(start + _BLOCK, len(placed)))
-        tied = placed.right[where] > placed.left[where]
         upto = placed.upto(where)
-        below = placed.below(where) if tied.any() else upto
+        tied = placed.right[where] > placed.left[where] if level else None
         for i, (shift, low, high) in enumerate(corners):
-            value = _averaged(weight, _shifted(below, shift), _shifted(upto, shift), tied)
+            if tied is None or not tied.any():
+                value = weight.cumulative(_shifted(upto, shift))
+            else:
+                below = _shifted(placed.below(where), shift)
+                value = _averaged(weight, below, _shifted(upto, shift), tied)
             totals[i] += _weighed(placed, where, value, low, high)
     return totals
 
 
 def _shifted(rate: FloatArray, shift: float) -> FloatArray:
-    return np.clip(rate + shift, 0.0, 1.0) if shift else rate
+    """Return rates moved up or down, not beyond 0 and 1."""
+    if not shift:
+        return rate
+    moved = rate + shift
+    return np.minimum(moved, 1.0, out=moved) if shift > 0 else np.maximum(moved, 0.0, out=moved)
 
 
 def _averaged(weight: Weight, below: FloatArray, upto: FloatArray, tied: BoolArray) -> FloatArray:
     """Return K̄, which is K where nothing is level."""
-    if not tied.any():
-        return weight.cumulative(upto)
     if tied.all():
         return weight.mean_cumulative(below, upto)
     value = np.array(weight.cumulative(upto))

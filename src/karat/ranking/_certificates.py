@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from karat.exceptions import DataError
-from karat.ranking._area import area, band_limits, box_area, box_limits, curve, strict_area
+from karat.ranking._area import (
+    area,
+    area_and_limits,
+    band_limits,
+    box_area,
+    box_limits,
+    curve,
+    strict_area,
+)
 from karat.ranking._bootstrap import resampled
 from karat.ranking._fpr_band import FprBand
 from karat.ranking._influence import variance
@@ -41,6 +49,7 @@ class Limits:
     upper: float
     standard_error: float | None = None
     note: str = ""
+    value: float | None = None  # of the area, where it comes with the limits
 
 
 def dkw_margin(n: float, delta: float) -> float:
@@ -86,7 +95,7 @@ def limits_of(
         found = _OF_WEIGHTS[kind](placed, weight, delta, ties, rng)
         most = weight.sup if ties == "strict" else weight.area
     lower, upper = (min(max(x, 0.0), most) for x in (found.lower, found.upper))
-    return Limits(lower, upper, found.standard_error, found.note)
+    return replace(found, lower=lower, upper=upper)
 
 
 def cell_limits(placed: Placements, weight: Weight, delta: float) -> Limits:
@@ -104,7 +113,8 @@ def _dkw(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) ->
     """Return the worst case inside simultaneous bands around both distribution functions."""
     e0, e1 = _margins(placed, delta)
     if ties != "strict":
-        return Limits(*band_limits(placed, weight, e0, e1))
+        value, lower, upper = area_and_limits(placed, weight, e0, e1)
+        return Limits(lower, upper, value=value)
     # Ties earn nothing: placements end at F₀(x−). Eq. 1 takes W at the end of an atom where the
     # integral averages it, which moves an atom's part by no more than its size times the variation
     # of W inside it; an atom is at most 2ε₀ larger than it was seen.

@@ -1,6 +1,5 @@
 """Parting and merging many scores, compiled by numba; import only when there are many."""
 
-import numpy as np
 from numba import njit
 
 from karat._typing import BoolArray, FloatArray, IntArray
@@ -9,36 +8,39 @@ __all__ = ["merge", "part"]
 
 
 @njit(cache=True, nogil=True)
-def part(score: FloatArray, positive: BoolArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the scores of the n positives and those of the negatives."""
-    ones, zeros = (
-        np.empty(n + 1),
-        np.empty(len(score) - n + 1),
-    )
-    i = j = 0
-    for row in range(len(score)):  # both are written, one counts: no branch to guess wrong
+def part(score: FloatArray, positive: BoolArray, ones: FloatArray, zeros: FloatArray) -> None:
+    """Write the scores of positives into ``ones`` and those of negatives into ``zeros``."""
+    i = j = row = 0
+    while i < len(ones) and j < len(zeros):  # both are written, one counts: no branch to guess
         ones[i] = zeros[j] = score[row]
         up = int(positive[row])
         i += up
         j += 1 - up
-    return ones[:-1], zeros[:-1]
+        row += 1
+    ones[i:] = score[row : row + len(ones) - i]
+    zeros[j:] = score[row : row + len(zeros) - j]
 
 
 @njit(cache=True, nogil=True)
-def merge(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return how many negatives are below each positive, and below or level with it."""
+def merge(
+    positive: FloatArray, negative: FloatArray, left: IntArray, right: IntArray, before: int
+) -> None:
+    """Write how many negatives are below each positive, and below or level with it.
+
+    ``before`` more negatives are below all of them.
+    """
     n1, n0 = len(positive), len(negative)
-    left = np.full(n1, n0, np.int32)  # half the memory of int64
     i = low = 0
     while i < n1 and low < n0:  # either moves on, by arithmetic: a branch would be guessed wrong
         below = int(negative[low] < positive[i])
-        left[i] = low + below
+        left[i] = before + low + below
         low += below
         i += 1 - below
-    right = left.copy()
+    left[i:] = before + n0
     for i in range(n1):
+        level = left[i] - before
         if i > 0 and positive[i] == positive[i - 1]:
-            right[i] = right[i - 1]
-        while right[i] < n0 and negative[right[i]] == positive[i]:
-            right[i] += 1
-    return left, right
+            level = right[i - 1] - before
+        while level < n0 and negative[level] == positive[i]:
+            level += 1
+        right[i] = before + level

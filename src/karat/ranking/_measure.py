@@ -70,7 +70,6 @@ def measured(
     """Measure an area; with ``cells``, for every order that cells of scores may hide."""
     weight, delta = options.weight, 1 - options.confidence
     assert isinstance(weight, Weight | TwoWayBand)
-    value = value_of(placed, weight, options.ties)
     limits = (
         cell_limits(placed, weight, delta)
         if cells and isinstance(weight, Weight)
@@ -78,6 +77,7 @@ def measured(
             options.certificate, placed, weight, delta=delta, ties=options.ties, rng=options.rng
         )
     )
+    value = limits.value if limits.value is not None else value_of(placed, weight, options.ties)
     scale, shift = scale_of(weight, options.normalize)
     half = None
     if isinstance(weight, Weight) and options.ties != "strict" and not cells:

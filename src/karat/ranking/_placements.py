@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.ranking._side_by_side import side_by_side
 
 __all__ = ["MANY", "Placements", "place", "place_counts"]
 
@@ -93,9 +94,7 @@ def place(
     """Place sorted scores, with weights in the same order where rows have them."""
     n1, n0 = len(positive), len(negative)
     if MANY < n1 + n0 < 2**31:
-        from karat.ranking._loops import merge
-
-        left, right = merge(positive, negative)
+        left, right = _merged(positive, negative)
     else:
         left = np.searchsorted(negative, positive, side="left")
         right = np.searchsorted(negative, positive, side="right")
@@ -104,6 +103,21 @@ def place(
         mass, share = weights[0] / weights[0].sum(), _shares(weights[1])
     size = sizes or (float(n1), float(n0))
     return Placements(left, right, mass, share, *size, n0, negative)
+
+
+def _merged(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, IntArray]:
+    """Merge the lower and the upper half of the scores, side by side."""
+    from karat.ranking._loops import merge
+
+    n1 = len(positive)
+    left, right = np.empty(n1, np.int32), np.empty(n1, np.int32)  # half the memory of int64
+    middle = negative[len(negative) // 2]
+    i, j = (int(np.searchsorted(scores, middle)) for scores in (positive, negative))
+    side_by_side(
+        lambda: merge(positive[:i], negative[:j], left[:i], right[:i], 0),
+        lambda: merge(positive[i:], negative[j:], left[i:], right[i:], j),
+    )
+    return left, right
 
 
 def place_counts(positives: FloatArray, negatives: FloatArray) -> Placements:

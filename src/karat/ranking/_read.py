@@ -1,6 +1,5 @@
 """From what users pass to placements."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ from karat._typing import AnyArray, BoolArray, Column, FloatArray
 from karat._validate import binary_order, encode_labels, require_two_classes
 from karat.exceptions import DataError, LabelError
 from karat.ranking._placements import MANY, Placements, place
+from karat.ranking._side_by_side import side_by_side
 
 __all__ = ["Rows", "check_weighting", "read_labels", "read_rows"]
 
@@ -60,15 +60,12 @@ class Rows:
 
 
 def _sort_both(first: FloatArray, second: FloatArray) -> None:
-    """Sort two arrays in place (they were made for this, and are large), side by side if long."""
-    if len(first) + len(second) < MANY:
+    """Sort two arrays in place: they were made for this, and are large."""
+    if len(first) + len(second) > MANY:
+        side_by_side(first.sort, second.sort)
+    else:
         first.sort()
         second.sort()
-        return
-    with ThreadPoolExecutor(max_workers=1) as other:  # NumPy lets other threads run as it sorts
-        done = other.submit(first.sort)
-        second.sort()
-        done.result()
 
 
 def _size(score: FloatArray, weight: FloatArray | None, *, kish: bool) -> float:
@@ -124,12 +121,24 @@ def read_rows(
     if weight is None:
         n = int(np.count_nonzero(positive))
         if len(score) > MANY:
-            from karat.ranking._loops import part
-
-            return Rows(*part(np.ascontiguousarray(score), positive, n))
+            return Rows(*_parted(np.ascontiguousarray(score), np.ascontiguousarray(positive), n))
         return Rows(score[positive], score[~positive])
     ones, zeros = positive & (weight > 0), ~positive & (weight > 0)
     if not ones.any() or not zeros.any():
         which = "positives" if zeros.any() else "negatives"
         raise LabelError(f"all {which} have the weight 0; give at least one row a weight")
     return Rows(score[ones], score[zeros], weight[ones], weight[zeros], approximate)
+
+
+def _parted(score: FloatArray, positive: BoolArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return the scores of the n positives and those of the negatives."""
+    from karat.ranking._loops import part
+
+    ones, zeros = np.empty(n), np.empty(len(score) - n)
+    half = len(score) // 2
+    first = int(np.count_nonzero(positive[:half]))
+    side_by_side(
+        lambda: part(score[:half], positive[:half], ones[:first], zeros[: half - first]),
+        lambda: part(score[half:], positive[half:], ones[first:], zeros[half - first :]),
+    )
+    return ones, zeros
