@@ -69,7 +69,9 @@ class FunctionWeight(Weight):
     """A weight given by a function, with its norms declared.
 
     A certificate is only as right as ``sup`` (and ``lipschitz``, where it is used): no program can
-    find the bound of a function by looking at it. What is seen at 4,097 points is checked.
+    find the bound of a function by looking at it. What is seen at 4,097 points is checked. The
+    integral is exact to many digits for a smooth function, and to about 1e-4 of each jump; weights
+    with jumps are better given as `PiecewiseLinear`.
 
     Parameters
     ----------

@@ -57,7 +57,8 @@ class LinearScores(Frozen):
 class GaussianComplexity(Frozen):
     """Scores whose class has the expected Gaussian complexity ``value`` on n rows.
 
-    ``value = E sup_h Σ γᵢ h(xᵢ)``; `of_linear` and `of_kernel` compute a bound from the rows.
+    ``value = E sup_h Σ γᵢ h(xᵢ)``. `of_linear` and `of_kernel` bound it for the rows at hand, which
+    stand in for the expectation over rows that Theorem 3 asks for.
     """
 
     value: float
