@@ -20,8 +20,9 @@ from karat.ranking import (
     weighted_auc_from_counts,
 )
 from karat.ranking._area import band_limits
+from karat.ranking._bands import dkw_margin
 from karat.ranking._bootstrap import resampled
-from karat.ranking._certificates import _dkw, dkw_margin
+from karat.ranking._certificates import _dkw
 from karat.ranking._placements import place
 from karat.statistics import RocCounts
 

@@ -17,6 +17,8 @@ from karat.ranking import (
     Weight,
     WeightedAUC,
 )
+from karat.ranking._area import curves_in_bands
+from karat.ranking._bands import band_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,10 +66,12 @@ def _curve(ax: Any, result: WeightedAUC, color: str, label: str, least: float | 
 
 def _band(ax: Any, result: WeightedAUC) -> None:
     """Fill between the lowest and the highest curve that the rows allow."""
-    e0, e1 = result.margins
+    delta = (1 - result.confidence) / 2
+    zero = band_of(result.certificate, result.n_negative, delta)
+    one = band_of(result.certificate, result.n_positive, delta)
+    lowest, highest = curves_in_bands(result.fpr, result.tpr, zero, one)
     u = np.unique(np.concatenate([np.linspace(0, 1, _FINE), np.geomspace(1e-6, 1, _FINE)]))
-    lower = np.where(u >= e0, np.maximum(_height(result, u - e0) - e1, 0.0), 0.0)
-    upper = np.where(u <= 1 - e0, np.minimum(_height(result, u + e0) + e1, 1.0), 1.0)
+    lower, upper = np.interp(u, *lowest), np.interp(u, *highest)
     label = f"all rates within {100 * result.confidence:g} % bands"
     ax.fill_between(u, lower, upper, color=COLORS[0], alpha=0.15, linewidth=0, label=label)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
+from karat.ranking._bands import Band
 from karat.ranking._placements import Placements
 from karat.ranking._two_way_band import TwoWayBand
 from karat.ranking._weight import Weight
@@ -14,7 +15,9 @@ __all__ = [
     "box_area",
     "box_limits",
     "curve",
+    "curves_in_bands",
     "enclosure",
+    "limits_in_bands",
     "strict_area",
 ]
 
@@ -43,6 +46,35 @@ def area_and_limits(
     corners = [(0.0, 0.0, 1.0), (-e0, 0.0, 1.0 - e1), (e0, e1, 1.0)]
     value, lower, upper = _means(placed, weight, corners)
     return value, lower, upper + e1 * weight.area
+
+
+def limits_in_bands(
+    placed: Placements, weight: Weight, zero: Band, one: Band
+) -> tuple[float, float]:
+    """Return the least and the greatest area while F₀ and F₁ stay inside bands of any shape."""
+    lower = upper = 0.0
+    for start in range(0, len(placed), _BLOCK):
+        where = slice(start, min(start + _BLOCK, len(placed)))
+        below, upto, share = placed.below(where), placed.upto(where), placed.cumulative_mass(where)
+        least = weight.mean_cumulative(zero.low(below), zero.low(upto))
+        most = weight.mean_cumulative(zero.high(below), zero.high(upto))
+        lower += float(least @ np.diff(one.high(share)))
+        upper += float(most @ np.diff(one.low(share)))
+    above = 1.0 - float(one.low(np.array(1.0)))  # positives that may be above all that were seen
+    return lower, upper + above * weight.area
+
+
+def curves_in_bands(
+    fpr: FloatArray, tpr: FloatArray, zero: Band, one: Band
+) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+    """Return the corners of the lowest and of the highest curve inside the bands."""
+    lowest = 1.0 - zero.low(1.0 - fpr), 1.0 - one.high(1.0 - tpr)
+    highest = 1.0 - zero.high(1.0 - fpr), 1.0 - one.low(1.0 - tpr)
+    return (
+        (np.concatenate([[0.0], lowest[0]]), np.concatenate([lowest[1][:1], lowest[1]])),
+        (np.concatenate([highest[0], highest[0][-1:], [1.0]]),
+         np.concatenate([highest[1], [1.0, 1.0]])),
+    )  # fmt: skip
 
 
 def _means(

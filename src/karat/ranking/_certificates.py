@@ -15,8 +15,11 @@ from karat.ranking._area import (
     box_area,
     box_limits,
     curve,
+    curves_in_bands,
+    limits_in_bands,
     strict_area,
 )
+from karat.ranking._bands import Band, band_of, dkw_margin
 from karat.ranking._bootstrap import resampled
 from karat.ranking._fpr_band import FprBand
 from karat.ranking._influence import variance
@@ -28,6 +31,7 @@ __all__ = [
     "CERTIFICATES",
     "FEW",
     "Limits",
+    "bands_of",
     "cell_limits",
     "closed_form",
     "dkw_margin",
@@ -35,7 +39,7 @@ __all__ = [
     "value_of",
 ]
 
-CERTIFICATES = ("dkw", "maurer-pontil", "delong", "bootstrap")
+CERTIFICATES = ("dkw", "beta", "maurer-pontil", "delong", "bootstrap")
 FEW = 100  # positives, below which the normal limits are too narrow
 _RESAMPLES = 1000
 _VACUOUS = "the bound of Theorem 2 is {:.3g} here; certificate='dkw' needs far fewer rows"
@@ -50,11 +54,6 @@ class Limits:
     standard_error: float | None = None
     note: str = ""
     value: float | None = None  # of the area, where it comes with the limits
-
-
-def dkw_margin(n: float, delta: float) -> float:
-    """Return ε with ``P(sup|F̂ − F| > ε) ≤ delta`` (Dvoretzky–Kiefer–Wolfowitz, Massart)."""
-    return math.sqrt(math.log(2 / delta) / (2 * n))
 
 
 def closed_form(placed: Placements, weight: Weight, delta: float) -> float:
@@ -129,6 +128,26 @@ def _dkw(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) ->
     return Limits(lower - reach, upper + reach, note=note if reach else "")
 
 
+def _beta(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> Limits:
+    """Return the worst case inside bands that are narrow where rates are small."""
+    if ties == "strict":
+        raise DataError("certificate='beta' is for ties='interpolate'; use 'dkw' for eq. 1")
+    return Limits(*limits_in_bands(placed, weight, *bands_of("beta", placed, delta)))
+
+
+def bands_of(certificate: str, placed: Placements, delta: float) -> tuple[Band, Band]:
+    """Return the bands around F₀ and F₁ that hold together."""
+    sizes = placed.n_negative, placed.n_positive
+    for n in sizes:
+        if certificate == "beta" and n != round(n):
+            raise DataError(
+                "certificate='beta' counts rows, and sample_weight holds importances; use 'dkw', "
+                "which is approximate then"
+            )
+    zero, one = (band_of(certificate, n, delta / 2) for n in sizes)
+    return zero, one
+
+
 def _maurer_pontil(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> Limits:
     """Return the limits of seed 003, Theorem 2; a step is put between ramps (its remark 2)."""
     n = placed.n_positive + placed.n_negative
@@ -195,6 +214,11 @@ def _dkw_box(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> Limit
     return Limits(*box_limits(*curve(placed), box, *_margins(placed, delta)))
 
 
+def _beta_box(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> Limits:
+    lowest, highest = curves_in_bands(*curve(placed), *bands_of("beta", placed, delta))
+    return Limits(box_area(*lowest, box), box_area(*highest, box))
+
+
 def _bootstrap_box(
     placed: Placements, box: TwoWayBand, delta: float, rng: np.random.Generator
 ) -> Limits:
@@ -202,6 +226,9 @@ def _bootstrap_box(
 
 
 _OF_WEIGHTS: dict[str, Callable[..., Limits]] = {
-    "dkw": _dkw, "maurer-pontil": _maurer_pontil, "delong": _delong, "bootstrap": _bootstrap,
+    "dkw": _dkw, "beta": _beta, "maurer-pontil": _maurer_pontil, "delong": _delong,
+    "bootstrap": _bootstrap,
 }  # fmt: skip
-_OF_BOXES: dict[str, Callable[..., Limits]] = {"dkw": _dkw_box, "bootstrap": _bootstrap_box}
+_OF_BOXES: dict[str, Callable[..., Limits]] = {
+    "dkw": _dkw_box, "beta": _beta_box, "bootstrap": _bootstrap_box,
+}  # fmt: skip

@@ -51,8 +51,8 @@ def compare_auc(
         Scores of each model.
     weight, confidence, normalize, pos_label, sample_weight, weighting
         As in `weighted_auc`.
-    certificate : {"dkw", "delong"}
-        ``dkw`` is certain; ``delong`` is paired and asymptotic.
+    certificate : {"dkw", "beta", "delong"}
+        ``dkw`` and ``beta`` are certain; ``delong`` is paired and asymptotic.
 
     Returns
     -------
@@ -70,8 +70,8 @@ def compare_auc(
     ('good', True)
     """
     options = check_options(weight, "interpolate", certificate, confidence, normalize, None)
-    if certificate not in ("dkw", "delong"):
-        raise DataError(f"certificate is {certificate!r}; expected 'dkw' or 'delong'")
+    if certificate not in ("dkw", "beta", "delong"):
+        raise DataError(f"certificate is {certificate!r}; expected 'dkw', 'beta' or 'delong'")
     positive, classes = read_labels(y_true, pos_label)
     scores = _read_models(y_scores)
     row_weight = check_weights(sample_weight)

@@ -9,11 +9,11 @@ import numpy as np
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import SmallSampleWarning
 from karat.ranking._area import band_limits, curve, enclosure
+from karat.ranking._bands import dkw_margin
 from karat.ranking._certificates import (
     FEW,
     cell_limits,
     closed_form,
-    dkw_margin,
     limits_of,
     value_of,
 )
@@ -80,7 +80,8 @@ def measured(
     value = limits.value if limits.value is not None else value_of(placed, weight, options.ties)
     scale, shift = scale_of(weight, options.normalize)
     half = None
-    if isinstance(weight, Weight) and options.ties != "strict" and not cells:
+    even = options.certificate != "beta" and options.ties != "strict" and not cells
+    if isinstance(weight, Weight) and even:
         half = closed_form(placed, weight, delta) * scale
     error = limits.standard_error
     fpr, tpr = _drawn(placed)

@@ -7,8 +7,10 @@ import numpy as np
 
 from karat._typing import Column, FloatArray
 from karat._validate import check_number, check_same_length, check_scores, check_weights
-from karat.ranking._area import band_limits, curve
-from karat.ranking._certificates import dkw_margin
+from karat.exceptions import DataError
+from karat.ranking._area import curve, curves_in_bands, limits_in_bands
+from karat.ranking._bands import Band
+from karat.ranking._certificates import bands_of
 from karat.ranking._fpr_band import FprBand
 from karat.ranking._influence import variance
 from karat.ranking._options import check_confidence
@@ -26,16 +28,18 @@ def roc_at(
     y_score: Column,
     *,
     fpr: float,
+    certificate: str = "dkw",
     confidence: float = 0.95,
     pos_label: Any = None,
     sample_weight: Column | None = None,
 ) -> RocPoint:
     """Measure the true-positive rate at a false-positive rate, for certain.
 
-    The curve of the population is within ``ε₀`` to the side and ``ε₁`` up or down of the one seen,
-    so at u it is between ``roc(u − ε₀) − ε₁`` and ``roc(u + ε₀) + ε₁`` (``ε`` of each class as in
-    `weighted_auc`). The result also shows what averages over bands beside the point say: weights
-    that shrink to the point (seed 003, remark 3 to Theorem 2) lose bias and gain variance.
+    With ``dkw`` the curve of the population is within ``ε₀`` to the side and ``ε₁`` up or down of
+    the one seen, so at u it is between ``roc(u − ε₀) − ε₁`` and ``roc(u + ε₀) + ε₁`` (``ε`` of each
+    class as in `weighted_auc`), or closer where level scores meet the ends; ``beta`` has bands that
+    are narrow at small rates. The result also shows what averages over bands beside the point say:
+    weights that shrink to the point (seed 003, remark 3 to Theorem 2) lose bias and gain variance.
 
     Parameters
     ----------
@@ -43,6 +47,8 @@ def roc_at(
         Labels of two classes, and scores.
     fpr : float
         The false-positive rate, between 0 and 1.
+    certificate : {"dkw", "beta"}
+        The bands that limits come from.
     confidence : float, default 0.95
         Probability that the limits hold.
     pos_label : label, optional
@@ -62,24 +68,26 @@ def roc_at(
     """
     at = check_number(fpr, "fpr", at_least=0.0, at_most=1.0)
     level = check_confidence(confidence)
+    if certificate not in ("dkw", "beta"):
+        raise DataError(f"certificate is {certificate!r}; expected 'dkw' or 'beta'")
     positive, _ = read_labels(y_true, pos_label)
     score, weight = check_scores(y_score), check_weights(sample_weight)
     check_same_length(y_true=positive, y_score=score, sample_weight=weight)
     approximate = check_weighting(None, weight)
     placed = read_rows(positive, score, weight, approximate=approximate).placed()
-    delta = 1 - level
-    e0, e1 = dkw_margin(placed.n_negative, delta / 2), dkw_margin(placed.n_positive, delta / 2)
+    zero, one = bands_of(certificate, placed, 1 - level)
     corners = curve(placed)
+    lowest, highest = curves_in_bands(*corners, zero, one)
     return RocPoint(
         at=at,
         value=_height(*corners, at),
-        lower=max(0.0, _height(*corners, at - e0) - e1) if at >= e0 else 0.0,
-        upper=min(1.0, _height(*corners, at + e0) + e1) if at + e0 <= 1 else 1.0,
+        lower=_height(*lowest, at),
+        upper=_height(*highest, at),
         confidence=level,
         n_positive=placed.n_positive,
         n_negative=placed.n_negative,
         approximate=approximate,
-        **_beside(placed, at, e0, e1),
+        **_beside(placed, at, zero, one),
     )
 
 
@@ -92,7 +100,7 @@ def _height(fpr: FloatArray, tpr: FloatArray, at: float) -> float:
     return float(tpr[last] + (tpr[last + 1] - tpr[last]) * (at - fpr[last]) / run)
 
 
-def _beside(placed: Placements, at: float, e0: float, e1: float) -> dict[str, FloatArray]:
+def _beside(placed: Placements, at: float, zero: Band, one: Band) -> dict[str, FloatArray]:
     """Return limits from averages over bands of several widths that end at the point."""
     room = max(at, 1 - at)
     widths = np.geomspace(max(1.0 / placed.n_negative, 1e-4 * room), room, _WIDTHS)
@@ -101,10 +109,10 @@ def _beside(placed: Placements, at: float, e0: float, e1: float) -> dict[str, Fl
         start, end = max(at - width, 0.0), min(at + width, 1.0)
         if start < at:
             below = FprBand(start, at)
-            lowers[i] = max(0.0, band_limits(placed, below, e0, e1)[0] / below.area)
+            lowers[i] = max(0.0, limits_in_bands(placed, below, zero, one)[0] / below.area)
         if at < end:
             above = FprBand(at, end)
-            uppers[i] = min(1.0, band_limits(placed, above, e0, e1)[1] / above.area)
+            uppers[i] = min(1.0, limits_in_bands(placed, above, zero, one)[1] / above.area)
         around = FprBand(start, end)
         errors[i] = math.sqrt(variance(placed, around)) / around.area
     return {"widths": widths, "lowers": lowers, "uppers": uppers, "standard_errors": errors}

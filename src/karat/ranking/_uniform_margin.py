@@ -10,7 +10,7 @@ from karat._frozen import Frozen
 from karat._result import Result
 from karat._validate import check_finite_matrix, check_number
 from karat.exceptions import DataError
-from karat.ranking._certificates import dkw_margin
+from karat.ranking._bands import dkw_margin
 from karat.ranking._fpr_band import FprBand
 from karat.ranking._options import check_confidence
 from karat.ranking._weight import Weight

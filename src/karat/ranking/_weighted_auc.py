@@ -61,10 +61,12 @@ def weighted_auc(
         `PiecewiseLinear` or `FunctionWeight`.
     ties : {"interpolate", "strict"}
         ``strict`` is eq. 1 to the letter: a tie earns nothing.
-    certificate : {"dkw", "maurer-pontil", "delong", "bootstrap"}
+    certificate : {"dkw", "beta", "maurer-pontil", "delong", "bootstrap"}
         ``dkw`` holds for any law, any bounded weight, any ties and any number of rows: the worst
-        case inside simultaneous bands around both distribution functions. ``maurer-pontil`` is
-        Theorem 2 of the seed. ``delong`` and ``bootstrap`` are narrower and asymptotic.
+        case inside simultaneous bands around both distribution functions. ``beta`` holds as well,
+        with bands that are narrow where rates are small: better for small false-positive rates and
+        few rows, a little wider elsewhere. ``maurer-pontil`` is Theorem 2 of the seed. ``delong``
+        and ``bootstrap`` are narrower and asymptotic.
     confidence : float, default 0.95
         Probability that the limits hold.
     normalize : {"raw", "mcclish", "mean"}

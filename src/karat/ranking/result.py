@@ -14,6 +14,7 @@ __all__ = ["AucComparison", "AucDifference", "RocPoint", "WeightedAUC"]
 
 _WORDS = {
     "dkw": "certain for any law",
+    "beta": "certain for any law",
     "maurer-pontil": "certain by Theorem 2 of Maurer and Pontil",
     "delong": "normal limits",
     "bootstrap": "bootstrap limits",
