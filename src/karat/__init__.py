@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from karat import (
         bounds,
+        calibration,
         cli,
         consensus,
         datasets,
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 __all__ = [
     "__version__",
     "bounds",
+    "calibration",
     "cli",
     "consensus",
     "datasets",

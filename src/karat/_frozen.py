@@ -24,6 +24,14 @@ def frozen_array(values: Any, dtype: Any = None) -> AnyArray:
     return array
 
 
+def _frozen_value(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return frozen_array(value)
+    if type(value) is tuple and any(isinstance(item, np.ndarray) for item in value):
+        return tuple(_frozen_value(item) for item in value)
+    return value
+
+
 def plain(value: Any) -> Any:
     """Turn arrays, NumPy scalars and frozen values into what JSON can hold.
 
@@ -71,8 +79,8 @@ class Frozen:
         """Make every array read-only; called by the dataclass's own constructor."""
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, field.name, frozen_array(value))
+            if isinstance(value, np.ndarray | tuple):
+                object.__setattr__(self, field.name, _frozen_value(value))
 
     def __reduce__(self) -> Any:
         # Pickle and deepcopy give back arrays that can be written to: freeze them again.
@@ -100,8 +108,7 @@ def _thaw(kind: type, values: dict[str, Any]) -> Any:
     """Build a frozen value from its fields."""
     value: Any = object.__new__(kind)
     for name, field in values.items():
-        frozen = frozen_array(field) if isinstance(field, np.ndarray) else field
-        object.__setattr__(value, name, frozen)
+        object.__setattr__(value, name, _frozen_value(field))
     return value
 
 

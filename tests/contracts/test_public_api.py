@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, consensus, elicit, ranking, weak
+from karat import bounds, calibration, consensus, elicit, ranking, weak
 from karat._result import Result
 from karat.metrics import Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -130,7 +130,19 @@ def compared():
     return ranking.compare_auc(RANKED, {"one": SCORES, "two": -SCORES}, certificate="delong")
 
 
+PROBS = np.random.default_rng(0).random((60, 3))
+LABELS = np.random.default_rng(1).random((60, 3)) < PROBS
+
+
+def calibrated():
+    return calibration.canonical_calibration_error(LABELS, PROBS, rng=0)
+
+
 EXAMPLES = {
+    "CanonicalCalibration": calibrated,
+    "LabelPairs": lambda: calibrated().label_pairs,
+    "MarginalCalibration": lambda: calibration.marginal_calibration_error(LABELS, PROBS, bins=4),
+    "CalibrationCertificate": lambda: calibration.calibration_certificate(LABELS, PROBS, rng=0),
     "WeightedAUC": lambda: ranking.weighted_auc(RANKED, SCORES, weight=ranking.FprBand(0, 0.5)),
     "AucComparison": compared,
     "AucDifference": lambda: compared().differences[0],

@@ -193,7 +193,7 @@ def auc(
         str | None, typer.Option(help="True-positive rates that count, such as 0.8,1.")
     ] = None,
     certificate: Annotated[
-        str, typer.Option(help="dkw (certain), maurer-pontil, delong or bootstrap.")
+        str, typer.Option(help="dkw or beta (certain), maurer-pontil, delong, bootstrap.")
     ] = "dkw",
     confidence: Annotated[float, typer.Option(help="Probability that the limits hold.")] = 0.95,
     normalize: Annotated[str, typer.Option(help="raw, mcclish or mean.")] = "raw",
@@ -212,4 +212,34 @@ def auc(
         file, score=score or [], label=label, pos_label=pos_label, group=group, fpr=fpr, tpr=tpr,
         certificate=certificate, confidence=confidence, normalize=normalize, stream=stream,
         output=output, as_json=as_json,
+    )  # fmt: skip
+
+
+@app.command()
+def calibration(
+    file: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row per item.")],
+    label: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of a label, 0 or 1; repeat. Or one column of classes."),
+    ] = None,
+    prob: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of a label's probability; repeat, in the order of the labels."),
+    ] = None,
+    method: Annotated[str, typer.Option(help="latent, probit or dequantized.")] = "latent",
+    model: Annotated[
+        str, typer.Option(help="What the certificate fits: copula or trees.")
+    ] = "copula",
+    confidence: Annotated[float, typer.Option(help="Probability that limits hold.")] = 0.95,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write an HTML report here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Measure whether probabilities of several labels can be trusted jointly."""
+    from karat.cli._calibration import run_calibration
+
+    run_calibration(
+        file, label=label or [], prob=prob or [], method=method, model=model,
+        confidence=confidence, output=output, as_json=as_json,
     )  # fmt: skip

@@ -58,7 +58,7 @@ def run_auc(
             raise ColumnError(f"--score: name at least one column; there are {frame.columns}")
         y_true = pick_column(frame, label, "--label")
         options["pos_label"] = as_label(y_true, pos_label)
-        if len(columns) > 1 and certificate in ("dkw", "delong"):
+        if len(columns) > 1 and certificate in ("dkw", "beta", "delong"):
             comparison = compare_auc(y_true, pick_columns(frame, columns, "--score"), **options)
         groups = {} if group is None else {"groups": pick_column(frame, group, "--group")}
         results = {

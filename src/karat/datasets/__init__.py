@@ -2,5 +2,6 @@
 
 from karat.datasets._load_shared import load_shared
 from karat.datasets._logistic_law import LogisticLaw
+from karat.datasets._multilabel_law import LabelSample, MultilabelLaw
 
-__all__ = ["LogisticLaw", "load_shared"]
+__all__ = ["LabelSample", "LogisticLaw", "MultilabelLaw", "load_shared"]

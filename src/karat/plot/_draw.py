@@ -13,6 +13,12 @@ from karat.bounds import (
     RobustnessCurve,
     WeakLabelValue,
 )
+from karat.calibration import (
+    CalibrationCertificate,
+    CanonicalCalibration,
+    LabelPairs,
+    MarginalCalibration,
+)
 from karat.consensus import ErrorRates, Explanations, ModelComparison, VoterAgreement
 from karat.elicit import AgreementHistory, AskedQuestions, ElicitationResult, SharedMetric
 from karat.plot._bounds import (
@@ -21,6 +27,12 @@ from karat.plot._bounds import (
     draw_ranking,
     draw_robustness,
     draw_value,
+)
+from karat.plot._calibration import (
+    draw_canonical,
+    draw_certificate,
+    draw_pairs,
+    draw_reliability,
 )
 from karat.plot._consensus import (
     draw_agreement,
@@ -78,3 +90,7 @@ draw.register(AucComparison, draw_areas)
 draw.register(AucDifference, draw_difference)
 draw.register(RocPoint, draw_point)
 draw.register(UniformMargin, draw_margin)
+draw.register(CanonicalCalibration, draw_canonical)
+draw.register(LabelPairs, draw_pairs)
+draw.register(MarginalCalibration, draw_reliability)
+draw.register(CalibrationCertificate, draw_certificate)

@@ -6,6 +6,7 @@ from karat.cli._demo._elicited import elicited
 from karat.cli._demo._from_votes import from_votes
 from karat.cli._demo._models import train_models
 from karat.cli._demo._no_labels import no_labels
+from karat.cli._demo._trusted_jointly import trusted_jointly
 from karat.cli._demo._where_it_matters import where_it_matters
 from karat.cli._demo._which_metric import which_metric
 from karat.exceptions import DataError
@@ -20,7 +21,7 @@ _INTRODUCTION = (
     "answers it with its uncertainty."
 )
 # One function per section, in the order of the page; each takes the models and gives a Section.
-_SECTIONS = (which_metric, elicited, no_labels, from_votes, where_it_matters)
+_SECTIONS = (which_metric, elicited, no_labels, from_votes, where_it_matters, trusted_jointly)
 
 
 def run_demo(output: Path, *, quiet: bool = False) -> None:

@@ -1,0 +1,48 @@
+"""Canonical calibration of multi-label models (seed 004): the seed beside karat.
+
+Laws need nothing; networks read `karat.datasets.load_shared`, in the folder that the environment
+variable KARAT_DATA names, and need PyTorch; they are left out without either. Exits with 1 if a
+promised figure is missed.
+
+Usage: python reproductions/multilabel_calibration.py [--quick]
+"""
+
+import argparse
+import importlib.util
+import sys
+import time
+
+from _calibration_laws import run_laws
+from _calibration_training import run_training
+from _show import Promise, say, verdict
+
+from karat.exceptions import MissingDatasetError
+
+
+def main() -> int:
+    """Run every part and return the exit code."""
+    parser = argparse.ArgumentParser(description="Canonical calibration: the seed beside karat.")
+    parser.add_argument("--quick", action="store_true", help="fewer runs and datasets")
+    quick: bool = parser.parse_args().quick
+    start = time.perf_counter()
+    if quick:
+        say("--quick takes fewer simulations and datasets.\n")
+    code = verdict(run_laws(quick=quick) + _training(quick=quick))
+    say(f"{time.perf_counter() - start:.0f} s")
+    return code
+
+
+def _training(*, quick: bool) -> list[Promise]:
+    """Print what networks reach on real data; nothing without the data or PyTorch."""
+    if importlib.util.find_spec("torch") is None:
+        say("PyTorch is not here, so the networks are left out: pip install torch\n")
+        return []
+    try:
+        return run_training(quick=quick)
+    except MissingDatasetError as error:
+        say(f"The data are not here, so the networks are left out: {error}\n")
+        return []
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""Whether probabilities of several labels can be trusted jointly."""
+
+from karat.calibration._calibration_certificate import calibration_certificate
+from karat.calibration._canonical_calibration_error import canonical_calibration_error
+from karat.calibration._copula_calibrator import CopulaCalibrator
+from karat.calibration._marginal_calibration_error import marginal_calibration_error
+from karat.calibration.result import (
+    CalibrationCertificate,
+    CanonicalCalibration,
+    LabelPairs,
+    MarginalCalibration,
+)
+
+__all__ = [
+    "CalibrationCertificate",
+    "CanonicalCalibration",
+    "CopulaCalibrator",
+    "LabelPairs",
+    "MarginalCalibration",
+    "calibration_certificate",
+    "canonical_calibration_error",
+    "marginal_calibration_error",
+]

@@ -1,0 +1,89 @@
+"""Post-hoc calibration of several labels at once."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from karat._typing import FloatArray, Frame
+from karat._validate import check_rng
+from karat.calibration._models import Moved, fit_of, fit_shrunk
+from karat.calibration._read import in_order, read_probabilities, read_table
+from karat.exceptions import DataError, ShapeError
+
+__all__ = ["CopulaCalibrator"]
+
+
+class CopulaCalibrator:
+    """Maps probabilities to what they mean given all of them, ``Ê[y | h]``.
+
+    The map is fitted by a copula, and its move away from h is shortened by what held-out rows say
+    it is worth, so that few rows do little harm.
+
+    Parameters
+    ----------
+    method : {"latent", "probit"}
+        How the map is fitted.
+    rng : int or generator, optional
+        How rows are held out.
+
+    Attributes
+    ----------
+    share_ : float
+        The part of the move that was kept, between 0 and 1.
+    names_ : tuple of str
+        The labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> prob = rng.random((4000, 2))
+    >>> truth = np.clip(prob + 0.2 * np.sign(prob[:, ::-1] - 0.5), 0, 1)
+    >>> y = rng.random((4000, 2)) < truth
+    >>> better = CopulaCalibrator(rng=0).fit(y[:2000], prob[:2000]).transform(prob[2000:])
+    >>> bool(((better - truth[2000:]) ** 2).mean() < ((prob[2000:] - truth[2000:]) ** 2).mean() / 2)
+    True
+    """
+
+    def __init__(self, method: str = "latent", *, rng: Any = None) -> None:
+        self.method = method
+        self.rng = rng
+
+    def fit(self, y_true: Frame, y_prob: Frame) -> Self:
+        """Fit the map.
+
+        Parameters
+        ----------
+        y_true : frame (n, K)
+            0 or 1 for each label.
+        y_prob : frame (n, K)
+            Probabilities, of rows that the model was not trained on.
+        """
+        if self.method not in ("latent", "probit"):
+            raise DataError(f"method is {self.method!r}; expected 'latent' or 'probit'")
+        table, rng = read_table(y_true, y_prob), check_rng(self.rng)
+        if len(table.y) < 10:
+            raise DataError(f"y_true has {len(table.y)} rows; a map needs at least 10")
+        self.model_: Moved = fit_shrunk(table.y, table.h, fit_of(self.method, rng), rng)
+        self.share_ = self.model_.share
+        self.names_, self._columns = table.names, table.columns
+        return self
+
+    def transform(self, y_prob: Frame) -> FloatArray:
+        """Return calibrated probabilities.
+
+        Parameters
+        ----------
+        y_prob : frame (n, K)
+            Probabilities of the same labels; the columns of a frame may have another order.
+        """
+        if not hasattr(self, "model_"):
+            raise DataError("this CopulaCalibrator is not fitted; call fit(y_true, y_prob) first")
+        h, columns = read_probabilities(y_prob)
+        if h.shape[1] != len(self.names_):
+            raise ShapeError(
+                f"y_prob has {h.shape[1]} columns and the map was fitted to {len(self.names_)}"
+            )
+        if columns is not None and self._columns is not None:
+            h, _ = in_order(h, columns, self._columns)
+        return np.clip(self.model_(h), 0.0, 1.0)

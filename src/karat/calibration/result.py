@@ -1,0 +1,237 @@
+"""What is known of calibration."""
+
+import math
+from dataclasses import dataclass
+
+from karat._result import Result
+from karat._typing import FloatArray
+
+__all__ = [
+    "CalibrationCertificate",
+    "CanonicalCalibration",
+    "LabelPairs",
+    "MarginalCalibration",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MarginalCalibration(Result):
+    """How far each label's own probability is from its frequency.
+
+    Attributes
+    ----------
+    value : float
+        ``(Σ_j E|E[y_j | bin] − E[h_j | bin]|^p)^{1/p}``: binned, and too large for few rows.
+    debiased : float
+        The squared error summed over labels, less what chance alone adds; can be below 0.
+    per_label : array (K,)
+        The binned error of each label.
+    p : float
+        The power.
+    names : tuple of str
+        The labels.
+    predicted, observed, weight : tuple of arrays
+        Mean probability, frequency and share of rows in each bin, by label.
+    n : int
+        Rows.
+    notes : tuple of str
+        What was done with labels that say nothing.
+    """
+
+    value: float
+    debiased: float
+    per_label: FloatArray
+    p: float
+    names: tuple[str, ...]
+    predicted: tuple[FloatArray, ...]
+    observed: tuple[FloatArray, ...]
+    weight: tuple[FloatArray, ...]
+    n: int
+    notes: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Return the error and whether it is more than chance."""
+        worst = int(self.per_label.argmax())
+        return (
+            f"marginal calibration error {self.value:.4f} over {len(self.names)} labels "
+            f"({self.names[worst]} is worst, {self.per_label[worst]:.4f}); squared and debiased "
+            f"{self.debiased:.5f} (n = {self.n:,})"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [(n, f"{e:.4f}") for n, e in zip(self.names, self.per_label, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CalibrationCertificate(Result):
+    """A proof that probabilities are not canonically calibrated.
+
+    For any map G that was not fitted to the rows it is judged on, the mean of
+    ``‖y−h‖² − ‖y−G(h)‖²`` is at most CE₂².
+
+    Attributes
+    ----------
+    value : float
+        The gain of G on held-out rows; an estimate of a lower bound of CE₂².
+    lower : float
+        A lower limit of CE₂², at least 0.
+    confidence : float
+        Probability that it holds.
+    strict : bool
+        Whether it holds for any law and any number of rows, or approximately.
+    model : str
+        What G is.
+    per_label : array (K,)
+        The gain by label.
+    names : tuple of str
+        The labels.
+    n : int
+        Rows that G was judged on.
+    notes : tuple of str
+        What was done with labels that say nothing.
+    """
+
+    value: float
+    lower: float
+    confidence: float
+    strict: bool
+    model: str
+    per_label: FloatArray
+    names: tuple[str, ...]
+    n: int
+    notes: tuple[str, ...]
+
+    @property
+    def proves(self) -> bool:
+        """Whether the probabilities are proven not to be calibrated."""
+        return self.lower > 0
+
+    def summary(self) -> str:
+        """Return what is proven."""
+        kind = "for any law" if self.strict else "approximately"
+        if not self.proves:
+            return (
+                f"nothing is proven: {self.model} of all probabilities gains {self.value:.5f} on "
+                f"{self.n:,} held-out rows, which may be chance ({100 * self.confidence:g} %, "
+                f"{kind})"
+            )
+        return (
+            f"not canonically calibrated: the squared error is at least {self.lower:.5f} at "
+            f"{100 * self.confidence:g} % ({kind}); {self.model} of all probabilities gains "
+            f"{self.value:.5f} on {self.n:,} held-out rows"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [(n, f"{e:.5f}") for n, e in zip(self.names, self.per_label, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class LabelPairs(Result):
+    """Which label's surprises go with which label's probability.
+
+    Attributes
+    ----------
+    z_values : array (K, K)
+        How far residuals of label j (row) go with the probability of label k, in z-values.
+    names : tuple of str
+        The labels.
+    """
+
+    z_values: FloatArray
+    names: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Return the pair that stands out most."""
+        j, k = divmod(int(abs(self.z_values).argmax()), len(self.names))
+        more = "more" if self.z_values[j, k] > 0 else "less"
+        return (
+            f"{self.names[j]} is {more} frequent than its probability says where "
+            f"{self.names[k]} is probable (z = {self.z_values[j, k]:.1f}), of all pairs most"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CanonicalCalibration(Result):
+    """How far probabilities are from what they mean jointly.
+
+    Attributes
+    ----------
+    value : float
+        The plug-in estimate of ``CE_p``; too large for few rows and many labels.
+    debiased : float or None
+        ``CE₂²`` without that bias; can be below 0. None without ``confidence``.
+    lower, upper : float or None
+        Limits of ``CE₂²`` as far as the model can see it: what it cannot see is not in them.
+    standard_error : float or None
+        Of ``debiased``.
+    certificate : float or None
+        A lower limit of ``CE₂²`` that holds whatever the model misses, at least 0.
+    p_value : float or None
+        Of the hypothesis that the probabilities are canonically calibrated, by random draws: not
+        below 1/2,000 (1/200 for thousands of rows with a hundred labels).
+    per_label : array (K,)
+        The debiased squared error by label (the plug-in without ``confidence``).
+    marginal : array (K,)
+        The binned, debiased squared error of each label by itself.
+    pairs : array (K, K)
+        How far residuals of label j (row) go with the probability of label k, in z-values.
+    p : float
+        The power.
+    method : str
+        The model.
+    confidence : float or None
+        Probability that limits and certificate hold, each.
+    names : tuple of str
+        The labels.
+    n : int
+        Rows.
+    notes : tuple of str
+        What was done with labels that say nothing.
+    """
+
+    value: float
+    debiased: float | None
+    lower: float | None
+    upper: float | None
+    standard_error: float | None
+    certificate: float | None
+    p_value: float | None
+    per_label: FloatArray
+    marginal: FloatArray
+    pairs: FloatArray
+    p: float
+    method: str
+    confidence: float | None
+    names: tuple[str, ...]
+    n: int
+    notes: tuple[str, ...]
+
+    @property
+    def label_pairs(self) -> LabelPairs:
+        """Which pairs of labels carry the error, to be drawn."""
+        return LabelPairs(z_values=self.pairs, names=self.names)
+
+    def summary(self) -> str:
+        """Return the error, whether it is proven, and what marginals alone would say."""
+        head = f"canonical calibration error CE{self.p:g} {self.value:.4f} ({self.method})"
+        if self.debiased is None or self.lower is None or self.upper is None:
+            return f"{head}, n = {self.n:,}, {len(self.names)} labels"
+        root = math.sqrt(max(self.debiased, 0.0))
+        proven = (
+            f"at least {math.sqrt(self.certificate):.4f} for certain"
+            if self.certificate
+            else "nothing is certain"
+        )
+        return (
+            f"{head}; CE2 without bias {root:.4f} (CE2² {self.debiased:.5f}, {self.lower:.5f} to "
+            f"{self.upper:.5f} at {100 * float(self.confidence or 0):g} %), {proven}; "
+            f"p = {self.p_value:.2g} if there were none; labels by themselves "
+            f"{math.sqrt(max(float(self.marginal.sum()), 0.0)):.4f} (n = {self.n:,}, "
+            f"{len(self.names)} labels)"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [
+            (name, f"{all_of:.5f} (by itself {own:.5f})")
+            for name, all_of, own in zip(self.names, self.per_label, self.marginal, strict=True)
+        ]

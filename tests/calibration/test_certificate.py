@@ -1,0 +1,146 @@
+"""Lower limits that hold for any law: the bet, and the certificate that rests on it."""
+
+import numpy as np
+import pytest
+
+from karat.calibration import calibration_certificate
+from karat.calibration._betting import lower_mean
+from karat.calibration._calibration_certificate import strict_gain
+from karat.calibration._models import DequantizedCopula, LatentCopula, Moved, Trees, fit_shrunk
+from karat.calibration._read import read_table
+from karat.datasets import MultilabelLaw
+
+LAWS = {
+    "coin": (0.5, lambda rng, n: rng.random(n) < 0.5),
+    "rare": (0.02, lambda rng, n: rng.random(n) < 0.02),
+    "common": (0.98, lambda rng, n: rng.random(n) < 0.98),
+    "skewed": (0.1, lambda rng, n: rng.beta(0.1, 0.9, n)),
+    "narrow": (0.5, lambda rng, n: 0.5 + 0.01 * rng.uniform(-1, 1, n)),
+    "certain": (0.3, lambda rng, n: np.full(n, 0.3)),
+}
+
+
+@pytest.mark.parametrize("n", [5, 60, 400])
+@pytest.mark.parametrize("law", LAWS)
+def test_the_limit_of_a_mean_holds_as_often_as_it_says(law, n, fails):
+    mean, draw = LAWS[law]
+    rng, runs, delta = np.random.default_rng(0), 300, 0.2
+    hits = sum(
+        lower_mean(np.asarray(draw(rng, n), float), 0.0, 1.0, delta) <= mean for _ in range(runs)
+    )
+    assert not fails(hits, runs, 1 - delta)
+
+
+@pytest.mark.parametrize(("law", "most"), [("coin", 0.035), ("rare", 0.008), ("narrow", 0.002)])
+def test_the_limit_is_of_use(law, most):
+    mean, draw = LAWS[law]
+    rng = np.random.default_rng(0)
+    found = [lower_mean(np.asarray(draw(rng, 2000), float), 0.0, 1.0, 0.05) for _ in range(20)]
+    assert mean - np.mean(found) < most
+
+
+def test_the_limit_follows_the_scale():
+    x = np.random.default_rng(0).random(200)
+    plain = lower_mean(x, 0.0, 1.0, 0.05)
+    assert lower_mean(10 * x - 4, -4.0, 6.0, 0.05) == pytest.approx(10 * plain - 4)
+
+
+def test_the_limit_is_more_careful_for_a_smaller_delta():
+    x = np.random.default_rng(0).random(200)
+    limits = [lower_mean(x, 0.0, 1.0, delta) for delta in (0.5, 0.1, 0.01, 0.001)]
+    assert limits == sorted(limits, reverse=True)
+    assert limits[-1] >= 0
+
+
+def test_a_limit_of_a_third_of_the_width_would_not_do(fails):
+    rng, runs = np.random.default_rng(1), 300
+    narrow = 0
+    for _ in range(runs):
+        x = (rng.random(200) < 0.5).astype(float)
+        narrow += x.mean() - (x.mean() - lower_mean(x, 0.0, 1.0, 0.05)) / 3 <= 0.5
+    assert fails(narrow, runs, 0.95)
+
+
+@pytest.mark.parametrize("fit", [LatentCopula, Trees, "seed"])
+def test_gains_stay_within_what_the_bet_was_told(fit):
+    """Labels that are as bad for the map as can be."""
+    rng = np.random.default_rng(0)
+    y, h, _ = MultilabelLaw("temperature", n_labels=4).sample(400, rng=0)
+    if fit == "seed":
+        fit = lambda y, h: DequantizedCopula(y, h, rng)  # noqa: E731
+    model = fit_shrunk(y, h, fit, rng, radius=True)
+    others = np.vstack([rng.random((500, 4)), (rng.random((500, 4)) < 0.5).astype(float)])
+    g = model(others)
+    assert ((g >= 0) & (g <= 1)).all()
+    assert np.abs(g - others).sum(axis=1).max() <= model.radius * (1 + 1e-12)
+    best, worst = (g > others).astype(float), (g < others).astype(float)
+    gain, loss = (((y - others) ** 2 - (y - g) ** 2).sum(axis=1) for y in (best, worst))
+    assert max(gain.max(), -loss.min()) <= 2 * model.radius
+    assert gain.max() > model.radius  # once the move is not bound enough
+
+
+def test_the_bet_is_told_a_range_that_holds_all_gains(monkeypatch):
+    """A rare label that h thinks certain not to be: gains are larger than moves."""
+    rng, told = np.random.default_rng(0), {}
+
+    def seen(values, low, high, delta):
+        told.update(values=values, low=low, high=high)
+        return 0.0
+
+    monkeypatch.setattr("karat.calibration._calibration_certificate.lower_mean", seen)
+    h = rng.uniform(0, 0.05, (400, 2))
+    y = (rng.random(h.shape) < 0.3).astype(float)
+    strict_gain(read_table(y, h), LatentCopula, 0.05, rng)
+    assert told["low"] <= told["values"].min()
+    assert told["values"].max() <= told["high"]
+    assert told["values"].max() > told["high"] / 2
+
+
+def test_a_move_is_shortened():
+    h = np.array([[0.2, 0.8], [0.5, 0.5]])
+    model = Moved(lambda h: np.array([[0.6, 0.4], [0.5, 0.7]]), 0.5, radius=0.2)
+    np.testing.assert_allclose(model(h), [[0.3, 0.7], [0.5, 0.6]])
+    np.testing.assert_allclose(Moved(lambda h: h, 0.5, radius=0.2)(h), h)
+    np.testing.assert_allclose(Moved(lambda h: h + 9, 1.0)(h), np.ones((2, 2)))
+
+
+def test_the_gain_by_hand():
+    y, h, _ = MultilabelLaw("shift", n_labels=3).sample(300, rng=0)
+    gains, lower = strict_gain(read_table(y, h), LatentCopula, 0.05, np.random.default_rng(4))
+    r = calibration_certificate(y, h, rng=4)
+    assert r.value == pytest.approx(gains.sum() / len(gains))
+    assert r.lower == pytest.approx(max(lower, 0))
+    assert r.n == len(gains) == 150
+    assert r.per_label.sum() == pytest.approx(r.value)
+    rng = np.random.default_rng(4)
+    fold = rng.permutation(300) % 2
+    model = fit_shrunk(y[fold == 0], h[fold == 0], LatentCopula, rng, radius=True)
+    y, h = y[fold == 1], h[fold == 1]
+    np.testing.assert_allclose(gains, (y - h) ** 2 - (y - model(h)) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("model", "split"), [("copula", "strict"), ("copula", "cross-fitted"), ("trees", "strict")]
+)
+def test_a_shift_is_proven_and_calibration_is_not(model, split):
+    for kind, proven in (("shift", True), ("calibrated", False)):
+        y, h, _ = MultilabelLaw(kind, n_labels=3).sample(2500, rng=0)
+        r = calibration_certificate(y, h, model=model, split=split, rng=0)
+        assert r.proves is proven
+        assert r.lower <= 3 * 0.15**2
+        assert r.strict is (split == "strict")
+        assert ("not canonically calibrated" in r.summary()) is proven
+
+
+def test_only_trees_prove_an_interaction():
+    y, h, _ = MultilabelLaw("interaction", n_labels=3).sample(6000, rng=0)
+    assert calibration_certificate(y, h, model="trees", rng=0).proves
+    assert not calibration_certificate(y, h, rng=0).proves
+
+
+def test_cross_fitting_is_sharper():
+    y, h, _ = MultilabelLaw("shift", n_labels=3).sample(2000, rng=0)
+    strict, sharp = (
+        calibration_certificate(y, h, split=split, rng=0) for split in ("strict", "cross-fitted")
+    )
+    assert strict.lower < sharp.lower < sharp.value

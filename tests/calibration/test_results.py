@@ -1,0 +1,168 @@
+"""Results: frozen, plain, equal, stored and drawn; and what is loaded to get them."""
+
+import copy
+import dataclasses
+import json
+import math
+import pickle
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from karat.calibration import (
+    calibration_certificate,
+    canonical_calibration_error,
+    marginal_calibration_error,
+)
+from karat.datasets import MultilabelLaw
+
+Y, H, _ = MultilabelLaw("shift", n_labels=4).sample(600, rng=0)
+WIDE = MultilabelLaw("latent", n_labels=30).sample(200, rng=0)[:2]
+CALM = MultilabelLaw("calibrated", n_labels=2).sample(200, rng=0)[:2]
+
+RESULTS = {
+    "canonical": lambda: canonical_calibration_error(Y, H, rng=0),
+    "value alone": lambda: canonical_calibration_error(Y, H, p=1, confidence=None),
+    "probit": lambda: canonical_calibration_error(Y, H, method="probit", rng=0),
+    "many labels": lambda: canonical_calibration_error(*WIDE, rng=0),
+    "one label": lambda: canonical_calibration_error(Y[:, 0], H[:, 0], rng=0),
+    "nothing certain": lambda: canonical_calibration_error(*CALM, rng=0),
+    "certain labels": lambda: canonical_calibration_error(np.ones((40, 2)), H[:40, :2], rng=0),
+    "pairs": lambda: canonical_calibration_error(Y, H, confidence=None).label_pairs,
+    "marginal": lambda: marginal_calibration_error(Y, H),
+    "marginal of many": lambda: marginal_calibration_error(*WIDE, bins=3),
+    "proof": lambda: calibration_certificate(Y, H, rng=0),
+    "no proof": lambda: calibration_certificate(*CALM, rng=0),
+    "approximate": lambda: calibration_certificate(Y, H, split="cross-fitted", rng=0),
+}
+each = pytest.mark.parametrize("name", RESULTS)
+
+
+def arrays_in(result):
+    for field in dataclasses.fields(result):
+        value = getattr(result, field.name)
+        yield from (a for a in (value if isinstance(value, tuple) else [value]))
+
+
+@each
+def test_frozen(name):
+    result = RESULTS[name]()
+    for field in dataclasses.fields(result):
+        with pytest.raises((dataclasses.FrozenInstanceError, AttributeError, TypeError)):
+            setattr(result, field.name, None)
+    for again in (result, copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        arrays = [a for a in arrays_in(again) if isinstance(a, np.ndarray)]
+        assert arrays
+        assert not any(a.flags.writeable for a in arrays)
+
+
+@each
+def test_plain_equal_and_stored(name):
+    result, again = RESULTS[name](), RESULTS[name]()
+    assert result == again
+    assert hash(result) == hash(again)
+    assert pickle.loads(pickle.dumps(result)) == result
+    assert copy.deepcopy(result) == result
+    text = json.dumps(result.to_dict(), allow_nan=False)
+    assert json.loads(text) == json.loads(json.dumps(again.to_dict()))
+    assert result.summary() in repr(result)
+    assert result._repr_html_().startswith("<div>")
+    assert "nan" not in result.summary()
+
+
+@each
+def test_drawn(name):
+    result = RESULTS[name]()
+    before = json.dumps(result.to_dict())
+    ax = result.plot()
+    ax.get_figure().canvas.draw()
+    _, mine = plt.subplots()
+    assert result.plot(mine) is mine
+    assert json.dumps(result.to_dict()) == before
+    plt.close("all")
+
+
+def test_different_results_differ():
+    one = RESULTS["canonical"]()
+    assert one != canonical_calibration_error(Y, H, rng=0, confidence=0.9)
+    assert one != canonical_calibration_error(Y, H[:, ::-1], rng=0)
+    assert RESULTS["marginal"]() != marginal_calibration_error(Y, H, bins=5)
+    assert one != 3
+
+
+def test_summaries_are_true():
+    r = RESULTS["canonical"]()
+    for part in (
+        f"CE2 {r.value:.4f} (latent)", f"{r.debiased:.5f}", f"{r.lower:.5f} to {r.upper:.5f}",
+        "95 %", f"at least {math.sqrt(r.certificate):.4f} for certain", "n = 600, 4 labels",
+    ):  # fmt: skip
+        assert part in r.summary()
+    assert "nothing is certain" in RESULTS["nothing certain"]().summary()
+    assert "CE1" in RESULTS["value alone"]().summary()
+    assert "for certain" not in RESULTS["value alone"]().summary()
+    proof = RESULTS["proof"]()
+    assert f"at least {proof.lower:.5f} at 95 % (for any law)" in proof.summary()
+    assert "approximately" in RESULTS["approximate"]().summary()
+    assert "nothing is proven" in RESULTS["no proof"]().summary()
+    m = RESULTS["marginal"]()
+    worst = int(np.argmax(m.per_label))
+    assert f"{m.value:.4f} over 4 labels ({m.names[worst]} is worst" in m.summary()
+
+
+def test_tables_have_a_row_for_each_label():
+    for name in ("canonical", "marginal", "proof"):
+        assert [row[0] for row in RESULTS[name]()._table()] == [f"label {j}" for j in range(4)]
+
+
+def test_pictures_show_the_labels():
+    ax = RESULTS["canonical"]().plot()
+    assert {t.get_text() for t in ax.get_yticklabels()} == {f"label {j}" for j in range(4)}
+    assert len(RESULTS["marginal"]().plot().lines) == 5
+    assert "the worst 6" in RESULTS["marginal of many"]().plot().get_title()
+    assert len(RESULTS["many labels"]().plot().get_yticklabels()) == 20
+    assert RESULTS["proof"]().plot().get_title() == "Proven: not calibrated"
+    plt.close("all")
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_nothing_here_needs_torch():
+    code = """
+import sys
+class NoTorch:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ImportError(name)
+sys.meta_path.insert(0, NoTorch())
+from karat.calibration import (
+    CopulaCalibrator, calibration_certificate, canonical_calibration_error,
+    marginal_calibration_error,
+)
+from karat.datasets import MultilabelLaw
+y, h, _ = MultilabelLaw("shift", n_labels=3).sample(200, rng=0)
+canonical_calibration_error(y, h, rng=0).plot()
+marginal_calibration_error(y, h)
+calibration_certificate(y, h, model="trees", rng=0)
+print(CopulaCalibrator(rng=0).fit(y, h).transform(h).shape)
+"""
+    assert run(code) == "(200, 3)"
+
+
+def test_measuring_loads_little():
+    code = """
+import sys
+import karat.calibration, karat.plot, karat.report
+heavy = {"sklearn", "scipy.stats", "numba", "pandas", "matplotlib", "torch", "polars"}
+print(sorted(heavy & set(sys.modules)))
+import numpy as np
+h = np.random.default_rng(0).random((50, 2))
+karat.calibration.canonical_calibration_error(h > 0.5, h, rng=0)
+print(sorted(heavy & set(sys.modules)))
+"""
+    assert run(code).splitlines() == ["[]", "[]"]

@@ -1,0 +1,107 @@
+"""The test of canonical calibration, by enumeration of signs and by its law for many rows."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from karat.calibration import _score_test as module
+from karat.calibration._score_test import pair_scores, score_test
+from karat.datasets import MultilabelLaw
+
+
+def enumerated(y, h, normal_scores):
+    """The p-value over all signs of a few rows."""
+    residual = (y - h) / np.sqrt(((y - h) ** 2).mean(axis=0))
+    v = module.NormalScores(h).own
+    u = np.array([np.outer(r, [1, *s]).ravel() for r, s in zip(residual, v, strict=True)])
+
+    def statistic(signs):
+        w = u * np.array(signs)[:, None]
+        return (w.sum(axis=0) ** 2).sum() - (w**2).sum()
+
+    seen = statistic(np.ones(len(y)))
+    drawn = np.array([statistic(s) for s in product([-1, 1], repeat=len(y))])
+    return np.mean(drawn >= seen - 1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_signs_are_those_of_all_rows(k, normal_scores):
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        h = rng.random((11, k))
+        y = (rng.random((11, k)) < h).astype(float)
+        exact = enumerated(y, h, normal_scores)
+        error = np.sqrt(exact * (1 - exact) / 2000)
+        assert score_test(y, h, rng) == pytest.approx(exact, abs=4 * error + 1e-3)
+
+
+def parts(kind="calibrated", n=300, k=4):
+    y, h, _ = MultilabelLaw(kind, n_labels=k).sample(n, rng=0)
+    return module._parts(y, h)
+
+
+def test_all_ways_to_draw_are_the_same(monkeypatch):
+    residual, features = parts()
+    signs = np.random.default_rng(1)
+    plain = module._signed(residual, features, signs)
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    blocks = module._signed(residual, features, np.random.default_rng(1))
+    np.testing.assert_allclose(blocks, plain)
+    wide, more = parts(n=30, k=9)  # more products than rows: by the Gram matrix
+    gram = module._signed(wide, more, np.random.default_rng(2))
+    monkeypatch.setattr(module, "_FEW", 0)
+    np.testing.assert_allclose(module._signed(wide, more, np.random.default_rng(2)), gram)
+
+
+def test_many_rows_and_labels_get_fewer_draws(monkeypatch):
+    residual, features = parts()
+    monkeypatch.setattr(module, "_WORK", 1.0)
+    assert len(module._signed(residual, features, np.random.default_rng(0))) == 199
+
+
+@pytest.mark.parametrize("kind", ["calibrated", "latent"])
+def test_many_rows_have_the_same_law(kind, monkeypatch):
+    y, h, _ = MultilabelLaw(kind, n_labels=3).sample(3000, rng=2)
+    residual, features = module._parts(y, h)
+    squares = (residual**2).sum(axis=1) @ (features**2).sum(axis=1)
+    signed = module._signed(residual, features, np.random.default_rng(0)) - squares
+    mixed = module._chi_squares(module._moments(residual, features), np.random.default_rng(0))
+    shares = [0.1, 0.5, 0.9, 0.95]
+    reach = np.ptp(np.quantile(mixed, [0.1, 0.9]))
+    np.testing.assert_allclose(
+        np.quantile(signed, shares), np.quantile(mixed, shares), atol=0.15 * reach
+    )
+    few = score_test(y, h, np.random.default_rng(0))
+    monkeypatch.setattr(module, "_FEW", 100)
+    assert score_test(y, h, np.random.default_rng(0)) == pytest.approx(few, abs=0.05)
+
+
+def test_certain_labels_have_nothing_to_test(rng):
+    y = (rng.random((50, 2)) < 0.5).astype(float)
+    assert score_test(y, y, rng) == 1.0
+    assert (pair_scores(y, y) == 0).all()
+
+
+def test_a_certain_label_beside_others_does_not_matter(rng):
+    h = rng.random((200, 3))
+    y = (rng.random(h.shape) < h).astype(float)
+    h[:, 1] = y[:, 1]
+    assert 0 < score_test(y, h, rng) <= 1
+
+
+@pytest.mark.parametrize("kind", ["latent", "temperature", "shift"])
+def test_errors_are_found(kind):
+    for seed in range(5):
+        y, h, _ = MultilabelLaw(kind, n_labels=5).sample(1500, rng=seed)
+        assert score_test(y, h, np.random.default_rng(seed)) < 0.001
+
+
+def test_pair_scores_by_hand(rng):
+    y, h, _ = MultilabelLaw("shift", n_labels=3).sample(200, rng=0)
+    v = module.NormalScores(h).own
+    z = pair_scores(y, h)
+    for j in range(3):
+        for k in range(3):
+            product_ = (y[:, j] - h[:, j]) * v[:, k]
+            assert z[j, k] == pytest.approx(product_.sum() / np.sqrt((product_**2).sum()))

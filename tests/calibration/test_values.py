@@ -1,0 +1,104 @@
+"""The canonical error: known cases, what it is made of, and what marginals do not see."""
+
+import numpy as np
+import pytest
+
+from karat.calibration import canonical_calibration_error, marginal_calibration_error
+from karat.calibration._latent import LatentCopula
+from karat.datasets import MultilabelLaw
+
+
+@pytest.mark.parametrize("method", ["latent", "probit"])
+@pytest.mark.parametrize("p", [1, 2, 3.5])
+@pytest.mark.parametrize("kind", ["latent", "temperature"])
+def test_the_value_is_that_of_the_law(method, p, kind):
+    law = MultilabelLaw(kind, n_labels=3)
+    y, h, _ = law.sample(50_000, rng=0)
+    r = canonical_calibration_error(y, h, p=p, method=method, confidence=None)
+    assert r.value == pytest.approx(law.canonical_error(p), rel=0.05)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_the_value_by_hand(p):
+    y, h, _ = MultilabelLaw("latent", n_labels=3).sample(200, rng=0)
+    meant = LatentCopula(y, h).fitted
+    total = sum(abs(meant[i, j] - h[i, j]) ** p for i in range(200) for j in range(3)) / 200
+    r = canonical_calibration_error(y, h, p=p, confidence=None)
+    assert r.value == pytest.approx(total ** (1 / p))
+    np.testing.assert_allclose(r.per_label, ((meant - h) ** 2).mean(axis=0))
+
+
+def test_without_confidence_only_the_value_is_measured():
+    y, h, _ = MultilabelLaw("latent", n_labels=3).sample(200, rng=0)
+    quick, full = (canonical_calibration_error(y, h, confidence=c, rng=0) for c in (None, 0.9))
+    assert quick.value == full.value
+    names = ("debiased", "lower", "upper", "standard_error", "certificate", "p_value")
+    assert all(getattr(quick, name) is None for name in names)
+    assert all(isinstance(getattr(full, name), float) for name in names)
+
+
+def test_the_parts_belong_together():
+    y, h, _ = MultilabelLaw("latent", n_labels=4).sample(600, rng=0)
+    r = canonical_calibration_error(y, h, rng=0)
+    assert r.per_label.sum() == pytest.approx(r.debiased)
+    assert (r.lower + r.upper) / 2 == pytest.approx(r.debiased)
+    assert (r.upper - r.lower) / 2 == pytest.approx(1.959964 * r.standard_error, rel=1e-5)
+    assert r.marginal.sum() == pytest.approx(marginal_calibration_error(y, h).debiased)
+    wide = canonical_calibration_error(y, h, confidence=0.99, rng=0)
+    assert wide.lower < r.lower < r.upper < wide.upper
+    assert wide.certificate <= r.certificate
+    assert r.pairs.shape == (4, 4)
+
+
+def test_the_same_seed_gives_the_same_answer_and_the_global_generator_is_not_touched():
+    y, h, _ = MultilabelLaw("latent", n_labels=3).sample(200, rng=0)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    one, two = (canonical_calibration_error(y, h, rng=7) for _ in range(2))
+    assert one == two
+    assert one != canonical_calibration_error(y, h, rng=8)
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+@pytest.mark.parametrize("k", [5, 20])
+def test_marginals_do_not_see_a_shift_across_labels(k):
+    """Done once for each of five samples, so that none is chosen."""
+    for seed in range(5):
+        y, h, _ = MultilabelLaw("shift", n_labels=k).sample(2000, rng=seed)
+        marginal = marginal_calibration_error(y, h)
+        assert abs(marginal.debiased) < 0.1 * 0.15**2 * k
+        r = canonical_calibration_error(y, h, rng=seed)
+        assert r.lower > 0.3 * 0.15**2 * k
+        assert r.p_value < 0.001
+        assert 0 < r.certificate < 0.15**2 * k
+        shifted = [(j, (j + 1) % k) for j in range(k)]
+        assert min(r.pairs[j, other] for j, other in shifted) > 4
+
+
+def test_a_shift_of_known_size_is_found_in_its_label():
+    rng = np.random.default_rng(0)
+    h = rng.uniform(0.2, 0.8, (20_000, 3))
+    y = (rng.random(h.shape) < h + np.array([0.0, 0.1, 0.0])).astype(float)
+    r = canonical_calibration_error(y, h, rng=0)
+    found = (y - h).mean(axis=0) ** 2
+    np.testing.assert_allclose(r.per_label, found, atol=0.002)
+    np.testing.assert_allclose(r.marginal, found, atol=0.0003)
+
+
+def test_one_label_is_the_usual_binary_calibration():
+    law = MultilabelLaw("temperature", n_labels=1)
+    y, h, _ = law.sample(20_000, rng=0)
+    r = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
+    assert r.value == pytest.approx(law.canonical_error(), rel=0.1)
+    assert r.lower < law.canonical_error() ** 2 < r.upper
+    assert r.names == ("1",)
+
+
+def test_a_model_that_does_not_fit_says_so():
+    """Probabilities at both ends, calibrated: no Gaussian threshold means that."""
+    rng = np.random.default_rng(0)
+    h = rng.choice([0.05, 0.45, 0.5, 0.55], size=(20_000, 3), p=[0.5, 0.2, 0.1, 0.2])
+    r = canonical_calibration_error((rng.random(h.shape) < h).astype(float), h, rng=0)
+    assert r.upper < 0
+    assert any("does not describe" in note for note in r.notes)
+    assert r.p_value > 0.001
+    assert r.certificate == 0

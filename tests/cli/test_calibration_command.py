@@ -1,0 +1,80 @@
+"""``karat calibration`` on files."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from karat.calibration import canonical_calibration_error
+from karat.cli import main
+from karat.cli._app import app
+from karat.datasets import MultilabelLaw
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    sample = MultilabelLaw("shift", n_labels=3).sample(1200, rng=0)
+    y, h = sample.y_true.astype(int), sample.y_prob
+    columns = {f"label_{n}": y[:, j] for j, n in enumerate("abc")}
+    columns |= {f"prob_{n}": h[:, j] for j, n in enumerate("abc")}
+    columns["kind"] = np.array(["x", "y"])[y[:, 0]]
+    path = tmp_path_factory.mktemp("calibration") / "labels.csv"
+    pl.DataFrame(columns).write_csv(path)
+    return path, y, h
+
+
+def answer(*arguments):
+    result = runner.invoke(app, ["calibration", *map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def test_columns_are_guessed_and_measured(table):
+    path, y, h = table
+    found = answer(path)
+    wanted = canonical_calibration_error(y, h, rng=0)
+    assert found["canonical"]["value"] == pytest.approx(wanted.value)
+    assert found["canonical"]["certificate"] == pytest.approx(wanted.certificate)
+    assert found["canonical"]["names"] == ["label_a", "label_b", "label_c"]
+    assert found["certificate"]["lower"] > 0
+
+
+def test_one_column_of_classes_with_one_probability(table):
+    path, y, h = table
+    found = answer(path, "--label", "kind", "--prob", "prob_a")["canonical"]
+    wanted = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
+    assert found["value"] == pytest.approx(wanted.value)
+    assert found["names"] == ["y"]
+
+
+def test_a_page_is_written(table, tmp_path):
+    page = tmp_path / "new" / "page.html"
+    result = runner.invoke(app, ["calibration", str(table[0]), "--output", str(page)])
+    assert result.exit_code == 0, result.output
+    assert "not canonically calibrated" in result.output
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 4
+    assert "Which labels give it away?" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--label", "nothing"), "there is no such column"),
+        (("--label", "label_a", "--label", "kind"), "holds"),
+        (("--prob", "prob_a"), "3 labels"),
+        (("--method", "magic"), "expected one of"),
+        (("--model", "magic"), "expected one of"),
+        (("--confidence", "95"), "at most 1"),
+        (("--prob", "kind", "--label", "label_a"), "expected probabilities"),
+    ],
+)
+def test_bad_usage_is_said(table, capsys, options, said):
+    with pytest.raises(SystemExit) as stopped:
+        main(["calibration", str(table[0]), *options])
+    assert stopped.value.code == 3
+    assert said in capsys.readouterr().err
