@@ -4,7 +4,7 @@ import math
 from itertools import product
 
 import numpy as np
-from _calibration_peers import beta_kernel, binned_marginal, of_the_seed
+from _calibration_peers import beta_kernel, binned_marginal, debiased_trees, of_the_seed
 from _show import Promise, number, say, show_table
 
 from karat.calibration import canonical_calibration_error
@@ -15,7 +15,7 @@ __all__ = ["run_laws"]
 _KINDS = ("calibrated", "latent", "temperature", "shift", "interaction")
 _WELL = ("calibrated", "latent", "temperature")  # where a Gaussian copula is right
 _SIZES, _LABELS = (500, 2000, 8000), (5, 20)
-_OURS = ("debiased", "plug-in")
+_OURS = ("debiased", "plug-in", "trees")
 _PEERS = ("seed", "binned", "kernel")
 _MOST_ROWS = 2000  # of estimators that compare all pairs of rows
 _LEVEL = 0.95
@@ -24,15 +24,8 @@ _LEVEL = 0.95
 def run_laws(*, quick: bool) -> list[Promise]:
     """Print bias and root mean square error of every estimator; return what is promised."""
     sizes, labels = ((500, 2000), (5,)) if quick else (_SIZES, _LABELS)
-    runs = 8 if quick else 100
-    say(
-        "Estimates of CE₂² on five laws where it is known. 'seed' is the estimator of seed 004, "
-        "'binned' the marginal error with 15 bins, 'kernel' a regression on products of beta "
-        f"kernels. {runs} samples for each line; the seed's and the kernel's sum over all pairs of "
-        f"rows, up to {_MOST_ROWS:,} rows and in {_peer_runs(runs)} samples. 'covered' is how "
-        f"often the {100 * _LEVEL:g} % limits hold the truth, 'above' how often the certificate is "
-        "above it. No estimator here sees an interaction.\n"
-    )
+    runs = 8 if quick else 40
+    say(_introduction(runs))
     found = {
         (kind, n, k): _measured(kind, n, k, runs) for kind, n, k in product(_KINDS, sizes, labels)
     }
@@ -40,8 +33,24 @@ def run_laws(*, quick: bool) -> list[Promise]:
     return _promises(found, runs)
 
 
-def _peer_runs(runs: int) -> int:
-    return max(2, runs // 10)
+def _introduction(runs: int) -> str:
+    return (
+        "Estimates of CE₂² on five laws where it is known. 'debiased' and 'plug-in' are those of "
+        "canonical_calibration_error; 'trees' is the debiased one with boosted trees in place of "
+        "the copula; 'seed' is the estimator of seed 004, 'binned' the marginal error with 15 "
+        "bins, 'kernel' a regression on products of beta kernels. "
+        f"{runs} samples for each line; trees, seed and kernel up to {_MOST_ROWS:,} rows and in "
+        f"{_peer_runs(runs, 5)} samples (fewer for 20 labels). 'covered' is how often the "
+        f"{100 * _LEVEL:g} % limits hold the truth, 'above' how often the certificate is above "
+        "it. A Gaussian copula is right for the first three laws; it sees part of a shift and "
+        "nothing of an interaction, and there noise that is not taken off brings others nearer. "
+        "So closeness is promised of the copula on the first three, and on four of five of "
+        "trees.\n"
+    )
+
+
+def _peer_runs(runs: int, k: int) -> int:
+    return max(2, runs // (5 if k < 20 else 15))
 
 
 def _measured(kind: str, n: int, k: int, runs: int) -> dict[str, np.ndarray]:
@@ -54,7 +63,8 @@ def _measured(kind: str, n: int, k: int, runs: int) -> dict[str, np.ndarray]:
         y, h, _ = law.sample(n, rng=rng)
         r = canonical_calibration_error(y, h, confidence=_LEVEL, rng=rng)
         one = {"debiased": r.debiased, "plug-in": r.value**2, "binned": binned_marginal(y, h)}
-        if n <= _MOST_ROWS and run < _peer_runs(runs):
+        if n <= _MOST_ROWS and run < _peer_runs(runs, k):
+            one |= {"trees": debiased_trees(y, h, rng)}
             one |= {"seed": of_the_seed(y, h, rng), "kernel": beta_kernel(y, h)}
         for name, value in one.items():
             made.setdefault(name, []).append(value - truth)
@@ -85,9 +95,10 @@ def _promises(found: dict[tuple[str, int, int], dict[str, np.ndarray]], runs: in
     well = {key: each for key, each in found.items() if key[0] in _WELL and key[1] == most}
     bias = max(abs(each["debiased"].mean()) for each in well.values())
     covered = float(np.mean([each["covered"].mean() for each in well.values()]))
-    above = max(each["above"].mean() for each in found.values())
-    # A simulation of few samples is granted three errors of its own.
+    # A simulation of few samples is granted three errors of its own, and is pooled.
     few = most < max(_SIZES)
+    shares = [float(each["above"].mean()) for each in found.values()]
+    above = float(np.mean(shares)) if few else max(shares)
     noise = 3 * few * max(each["debiased"].std() / math.sqrt(runs) for each in well.values())
     slack = 3 * few * math.sqrt(_LEVEL * (1 - _LEVEL) / (runs * len(well)))
     limit = round(0.002 + noise, 4)
@@ -96,17 +107,20 @@ def _promises(found: dict[tuple[str, int, int], dict[str, np.ndarray]], runs: in
         Promise("coverage there", covered, round(0.93 - slack, 3)),
         Promise("most samples with a certificate above the truth", above, 0.05, at_most=True),
     ]
-    return made + [_ranked(found, peer) for peer in _PEERS]
+    for peer in _PEERS:
+        for ours, least in (("debiased", 3), ("trees", 4)):
+            wins = _wins(found, ours, peer)
+            made.append(Promise(f"laws where '{ours}' is closer than '{peer}'", wins, least))
+    return made
 
 
-def _ranked(found: dict[tuple[str, int, int], dict[str, np.ndarray]], peer: str) -> Promise:
-    """Promise that the debiased estimate is closer on four of five laws, sizes taken together."""
-    wins = 0
-    for kind in _KINDS:
-        pairs = [
-            (_rmse(e["debiased"]), _rmse(e[peer]))
-            for key, e in found.items()
-            if key[0] == kind and peer in e
-        ]
-        wins += sum(a < b for a, b in pairs) > len(pairs) / 2
-    return Promise(f"laws where the debiased estimate is closer than '{peer}'", wins, 4)
+def _wins(found: dict[tuple[str, int, int], dict[str, np.ndarray]], ours: str, peer: str) -> int:
+    """Count the laws with the smaller error, by the geometric mean over numbers of labels.
+
+    Errors are compared at the most rows that every estimator is given.
+    """
+    ratio: dict[str, float] = dict.fromkeys(_KINDS, 0.0)
+    for (kind, n, _), each in found.items():
+        if n == _MOST_ROWS:
+            ratio[kind] += math.log(_rmse(each[ours]) / _rmse(each[peer]))
+    return sum(value < 0 for value in ratio.values())

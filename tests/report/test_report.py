@@ -48,3 +48,15 @@ def test_without_jinja_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"karat\[report\]"):
         render_report("t", "i", [])
+
+
+def test_a_result_is_drawn_and_its_figure_closed():
+    import matplotlib.pyplot as plt
+
+    from karat.report import result_svg
+    from karat.statistics import confusion
+
+    before = plt.get_fignums()
+    svg = result_svg(confusion(["a", "b", "a"], ["a", "b", "b"]))
+    assert svg.startswith("<svg")
+    assert plt.get_fignums() == before

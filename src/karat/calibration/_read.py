@@ -133,10 +133,17 @@ def _many_labels(y_true: Any) -> bool:
         return False
     import narwhals as nw
 
-    kinds = list(nw.from_native(y_true).collect_schema().values())
-    return len(kinds) > 1 and all(
-        kind.is_numeric() or kind in (nw.Boolean, nw.Object) for kind in kinds
-    )
+    schema = nw.from_native(y_true).collect_schema()
+    if len(schema) < 2:
+        return False
+    known = (nw.Boolean, nw.Object)
+    odd = [name for name, kind in schema.items() if not (kind.is_numeric() or kind in known)]
+    if odd:
+        raise ColumnError(
+            f"y_true is a frame with the columns {list(schema)[:_SHOWN]}, and {odd[0]!r} holds no "
+            f"numbers; expected 0 and 1 in each, or one column of classes: frame[{odd[0]!r}]"
+        )
+    return True
 
 
 def _given(names: list[str] | None) -> list[str] | None:

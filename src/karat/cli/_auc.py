@@ -16,7 +16,7 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
-from karat.report import Section, Table, figure_svg, render_report
+from karat.report import Section, Table, render_report, result_svg
 
 __all__ = ["run_auc"]
 
@@ -175,7 +175,7 @@ def _section(name: str, r: WeightedAUC, label: str, options: dict[str, Any]) -> 
     return Section(
         question=f"How good is the ranking of {name}?",
         answer=f"{r.summary()}.",
-        figure=figure_svg(r.plot().figure),  # type: ignore[arg-type]
+        figure=result_svg(r),
         figure_text=f"{r.title} of {name}, with its limits.",
         table=Table(
             columns=("rows", "positives", "negatives", "lower", "value", "upper"),
@@ -198,7 +198,7 @@ def _compared(comparison: AucComparison, label: str, options: dict[str, Any]) ->
     return Section(
         question="Which ranking is better?",
         answer=f"{comparison.summary()}.",
-        figure=figure_svg(comparison.plot().figure),  # type: ignore[arg-type]
+        figure=result_svg(comparison),
         figure_text="ROC curves of all models.",
         table=Table(
             columns=("pair", "difference", "lower", "upper", "paired p"),

@@ -14,7 +14,7 @@ from karat.cli._files import (
     read_table,
 )
 from karat.exceptions import ColumnError, DataError
-from karat.report import Section, Table, figure_svg, render_report
+from karat.report import Section, Table, render_report, result_svg
 from karat.weak import DawidSkene, MajorityVote, TripletLabelModel
 
 __all__ = ["run_bounds"]
@@ -123,14 +123,12 @@ def _page(file: Path, results: dict[str, PerformanceBounds], code: dict[str, str
 
 
 def _section(name: str, b: PerformanceBounds, code: str) -> Section:
-    axes = b.plot()
-    svg = figure_svg(axes.figure)  # type: ignore[arg-type]
     rows = [("all", b), *((str(g), part) for g, part in (b.groups or {}).items())]
     reasons: tuple[str, ...] = () if b.check is None else b.check.reasons
     return Section(
         question=f"How good is {name}?",
         answer=b.summary(),
-        figure=svg,
+        figure=result_svg(b),
         figure_text=f"Interval of {b.metric.title} for {name}, with its confidence limits.",
         table=Table(
             columns=("items", "lower limit", "lower", "upper", "upper limit", "truth"),

@@ -14,7 +14,7 @@ from karat.calibration import (
 )
 from karat.cli._files import named_columns, pick_column, pick_columns, read_table
 from karat.exceptions import ColumnError
-from karat.report import Section, Table, figure_svg, render_report
+from karat.report import Section, Table, render_report, result_svg
 
 __all__ = ["run_calibration"]
 
@@ -92,7 +92,7 @@ def _page(
         Section(
             question="Can the probabilities be trusted jointly?",
             answer=f"{r.summary()}.",
-            figure=figure_svg(r.plot().figure),  # type: ignore[arg-type]
+            figure=result_svg(r),
             figure_text="Squared calibration error of each label, given all and by itself.",
             table=Table(columns=columns, rows=rows, caption="Squared calibration error"),
             assumptions=(
@@ -105,13 +105,13 @@ def _page(
         Section(
             question="What is proven?",
             answer=f"{proof.summary()}.",
-            figure=figure_svg(proof.plot().figure),  # type: ignore[arg-type]
+            figure=result_svg(proof),
             figure_text="The gain of a map of all probabilities on rows it did not see.",
         ),
         Section(
             question="And each label by itself?",
             answer=f"{marginal.summary()}.",
-            figure=figure_svg(marginal.plot().figure),  # type: ignore[arg-type]
+            figure=result_svg(marginal),
             figure_text="Frequency against probability.",
         ),
     ]
@@ -121,7 +121,7 @@ def _page(
             Section(
                 question="Which labels give it away?",
                 answer=f"{pairs.summary()}.",
-                figure=figure_svg(pairs.plot().figure),  # type: ignore[arg-type]
+                figure=result_svg(pairs),
                 figure_text="Residuals of each label against probabilities of the others.",
             )
         )

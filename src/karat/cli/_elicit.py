@@ -27,7 +27,7 @@ from karat.elicit import (
 )
 from karat.elicit._terminal_oracle import whole_counts
 from karat.exceptions import ColumnError, DataError, KaratWarning
-from karat.report import Section, Table, figure_svg, render_report
+from karat.report import Section, Table, render_report, result_svg
 
 __all__ = ["run_elicit"]
 
@@ -275,4 +275,4 @@ def _page(file: Path, result: ElicitationResult, space: Space, notes: list[str])
 
 
 def _figure(result: Any) -> str:
-    return figure_svg(result.plot().figure)
+    return result_svg(result)

@@ -9,7 +9,7 @@ from karat._frozen import plain
 from karat.cli._files import named_columns, pick_column, pick_columns, read_table
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.exceptions import ColumnError, NotIdentifiedWarning
-from karat.report import Section, Table, figure_svg, render_report
+from karat.report import Section, Table, render_report, result_svg
 
 __all__ = ["run_judges"]
 
@@ -118,13 +118,12 @@ def _page(file: Path, estimator: ErrorEstimator, result: ErrorRates, code: str) 
 def _section(r: ErrorRates, code: str) -> Section:
     story = r.explanations[0]
     picture = r if r.identified[0] else story
-    axes = picture.plot()
     return Section(
         question="How often does each voter err?"
         if r.domains == ("all",)
         else f"How often does each voter err in {r.domains[0]}?",
         answer=f"{(r if r.identified[0] else story).summary()}.",
-        figure=figure_svg(axes.figure),  # type: ignore[arg-type]
+        figure=result_svg(picture),
         figure_text="Error rate of each voter, with its limits or under each account.",
         table=Table(
             columns=("voter", "error rate", "limits"),

@@ -5,12 +5,13 @@ import re
 from typing import TYPE_CHECKING
 
 from karat._extras import require
+from karat._result import Result
 from karat.plot._style import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["figure_svg"]
+__all__ = ["figure_svg", "result_svg"]
 
 
 def figure_svg(figure: "Figure") -> str:
@@ -33,3 +34,19 @@ def figure_svg(figure: "Figure") -> str:
         svg = svg.replace(f"stroke: {ink}", "stroke: currentColor")
     # Text without a colour of its own is black in SVG; on a dark page it must be light.
     return svg.replace("<svg", '<svg fill="currentColor"', 1)
+
+
+def result_svg(result: Result) -> str:
+    """Return the picture of a result as an SVG element, and leave no figure open.
+
+    Parameters
+    ----------
+    result : Result
+        Any result of karat that can be drawn.
+    """
+    pyplot = require("matplotlib.pyplot", extra="plot", purpose="putting a picture into a report")
+    figure: Figure = result.plot().figure  # type: ignore[assignment]
+    try:
+        return figure_svg(figure)
+    finally:
+        pyplot.close(figure)

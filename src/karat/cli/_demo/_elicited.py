@@ -5,7 +5,7 @@ import numpy as np
 from karat.cli._demo._models import Models
 from karat.elicit import BinaryLinear, BinarySpace, ElicitationResult, MetricOracle
 from karat.metrics import LinearMetric, cost_matrix
-from karat.report import Section, Table, figure_svg
+from karat.report import Section, Table, result_svg
 
 __all__ = ["elicited"]
 
@@ -43,7 +43,7 @@ def elicited(models: Models) -> Section:
             "The metric is expected to agree with the doctor on "
             f"{100 * result.agreement:.0f} % of pairs."
         ),
-        figure=figure_svg(result.plot().figure),  # type: ignore[arg-type]
+        figure=result_svg(result),
         figure_text="The trade-offs that fit the answers: how many false alarms a miss is worth.",
         table=_table(result),
         assumptions=(

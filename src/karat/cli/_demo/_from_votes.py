@@ -8,7 +8,7 @@ import numpy as np
 from karat._typing import IntArray
 from karat.cli._demo._models import Models
 from karat.consensus import ErrorEstimator, ErrorRates
-from karat.report import Section, Table, figure_svg
+from karat.report import Section, Table, result_svg
 
 __all__ = ["from_votes"]
 
@@ -37,7 +37,7 @@ def from_votes(models: Models) -> Section:
     return Section(
         question="How good are they, from their votes alone?",
         answer=_answer(result),
-        figure=figure_svg(result.plot().figure),  # type: ignore[arg-type]
+        figure=result_svg(result),
         figure_text="For each voter, the error rate from votes, its limits and the truth.",
         table=_table(result),
         assumptions=(

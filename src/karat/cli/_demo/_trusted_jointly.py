@@ -10,7 +10,7 @@ from karat.calibration import (
     canonical_calibration_error,
 )
 from karat.cli._demo._models import Models
-from karat.report import Section, Table, figure_svg
+from karat.report import Section, Table, result_svg
 
 __all__ = ["trusted_jointly"]
 
@@ -36,7 +36,7 @@ def trusted_jointly(_: Models) -> Section:
     return Section(
         question="Can the probabilities of several labels be trusted jointly?",
         answer=_answer(joint, proof),
-        figure=figure_svg(proof.plot().figure),  # type: ignore[arg-type]
+        figure=result_svg(proof),
         figure_text="What a map of all four probabilities gains on digits it did not see.",
         table=_table(joint, proof),
         assumptions=(

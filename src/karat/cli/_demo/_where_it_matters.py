@@ -4,7 +4,7 @@ from typing import Any
 
 from karat.cli._demo._models import Models
 from karat.ranking import AucComparison, FprBand, RocPoint, compare_auc, roc_at
-from karat.report import Section, Table, figure_svg
+from karat.report import Section, Table, result_svg
 
 __all__ = ["where_it_matters"]
 
@@ -32,7 +32,7 @@ def where_it_matters(models: Models) -> Section:
     return Section(
         question="How good is the ranking where it matters?",
         answer=_answer(sure, paired, points),
-        figure=figure_svg(sure.plot().figure),  # type: ignore[arg-type]
+        figure=result_svg(sure),
         figure_text="ROC curves of both models, the false-positive rates that count shaded.",
         table=_table(sure, paired, points),
         assumptions=(
