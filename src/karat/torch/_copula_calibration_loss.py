@@ -29,7 +29,8 @@ class CopulaCalibrationLoss(nn.Module):
 
     Probabilities of rows that a network was trained on say little about its calibration: pass rows
     that the criterion does not see, such as those kept for early stopping, with
-    ``stop_gradient=True``. On training rows it costs accuracy and helps little.
+    ``stop_gradient=True``. With gradients through ``Ê``, on training rows, the error also falls as
+    probabilities say less, which costs accuracy.
 
     It is ``mean ‖Ê[y | h] − h‖²`` with the latent Gaussian model of
     `karat.calibration.canonical_calibration_error` fitted to the batch. Ranks have no gradient, so
