@@ -25,7 +25,8 @@ class Model(Protocol):
 
 
 Fit = Callable[[FloatArray, FloatArray], Model]
-METHODS = ("latent", "probit", "dequantized")
+_MANY = 50_000
+METHODS = ("latent", "probit", "trees", "dequantized")
 
 
 def fit_of(method: str, rng: np.random.Generator) -> Fit:
@@ -46,6 +47,7 @@ class Trees:
 
     def __init__(self, y: FloatArray, h: FloatArray) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         self.models: list[Any] = []
         for j in range(y.shape[1]):
@@ -57,7 +59,9 @@ class Trees:
                 max_iter=60, learning_rate=0.08, max_leaf_nodes=8, min_samples_leaf=20,
                 l2_regularization=1.0, early_stopping=False, random_state=0,
             )  # fmt: skip
-            self.models.append(model.fit(h, y[:, j]))
+            # Trees of few rows lose more time to waiting threads than these save.
+            with threadpool_limits(1 if len(h) < _MANY else None, user_api="openmp"):
+                self.models.append(model.fit(h, y[:, j]))
         self.rows = h
 
     @property
@@ -66,10 +70,13 @@ class Trees:
         return self(self.rows)
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        columns = [
-            np.full(len(h), m) if isinstance(m, float) else m.predict_proba(h)[:, 1]
-            for m in self.models
-        ]
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1 if len(h) < _MANY else None, user_api="openmp"):
+            columns = [
+                np.full(len(h), m) if isinstance(m, float) else m.predict_proba(h)[:, 1]
+                for m in self.models
+            ]
         return np.column_stack(columns)
 
 

@@ -226,7 +226,7 @@ def calibration(
         list[str] | None,
         typer.Option(help="Column of a label's probability; repeat, in the order of the labels."),
     ] = None,
-    method: Annotated[str, typer.Option(help="latent, probit or dequantized.")] = "latent",
+    method: Annotated[str, typer.Option(help="latent, probit, trees or dequantized.")] = "latent",
     model: Annotated[
         str, typer.Option(help="What the certificate fits: copula or trees.")
     ] = "copula",
