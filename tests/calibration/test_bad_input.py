@@ -100,7 +100,6 @@ def test_bad_tables(function, case):
         (canonical_calibration_error, {"p": np.inf}, "p is inf"),
         (canonical_calibration_error, {"p": "2"}, "p is '2'"),
         (canonical_calibration_error, {"method": "kde"}, r"method is 'kde'; .*\['latent'"),
-        (canonical_calibration_error, {"method": "trees"}, "method is 'trees'"),
         (canonical_calibration_error, {"confidence": 0}, "confidence is 0"),
         (canonical_calibration_error, {"confidence": 1.0}, "confidence is 1.0"),
         (canonical_calibration_error, {"confidence": 95}, "confidence is 95"),

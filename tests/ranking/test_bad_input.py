@@ -145,7 +145,7 @@ def test_models():
         with pytest.raises(error, match=message):
             compare_auc(Y, wrong)
     for options, message in (
-        ({"certificate": "bootstrap"}, "expected 'dkw' or 'delong'"),
+        ({"certificate": "bootstrap"}, "expected 'dkw', 'beta' or 'delong'"),
         ({"certificate": "wald"}, "certificate is 'wald'"),
         ({"confidence": 2}, "confidence is 2"),
         ({"weight": FprBand(0, 0.5) & TprBand(0, 1), "certificate": "delong"}, "two-way"),
