@@ -15,6 +15,7 @@ from karat._validate._labels import (
     require_two_classes,
 )
 from karat._validate._numbers import (
+    check_confidence,
     check_finite_matrix,
     check_number,
     check_probabilities,
@@ -30,6 +31,7 @@ __all__ = [
     "WeakLabels",
     "binary_order",
     "check_classes",
+    "check_confidence",
     "check_confusions",
     "check_finite_matrix",
     "check_number",

@@ -16,6 +16,7 @@ from karat.exceptions import (
 )
 
 __all__ = [
+    "check_confidence",
     "check_finite_matrix",
     "check_number",
     "check_probabilities",
@@ -174,6 +175,14 @@ def check_number(
     ):
         raise DataError(f"{name} is {shown(value)}; expected {wanted}")
     return number
+
+
+def check_confidence(confidence: Any) -> float:
+    """Check a probability that is neither 0 nor 1."""
+    level = check_number(confidence, "confidence", at_least=0.0, at_most=1.0)
+    if level in (0.0, 1.0):
+        raise DataError(f"confidence is {confidence!r}; expected a number between 0 and 1")
+    return level
 
 
 def check_rng(rng: Any) -> np.random.Generator:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_number, check_rng
+from karat._validate import check_confidence, check_rng
 from karat.calibration._betting import lower_mean
 from karat.calibration._debiased import folds_of
 from karat.calibration._models import Fit, fit_of, fit_shrunk
@@ -65,9 +65,7 @@ def calibration_certificate(
         raise DataError(f"model is {model!r}; expected one of {list(_MODELS)}")
     if split not in ("strict", "cross-fitted"):
         raise DataError(f"split is {split!r}; expected 'strict' or 'cross-fitted'")
-    level = check_number(confidence, "confidence", at_least=0.0, at_most=1.0)
-    if level in (0.0, 1.0):
-        raise DataError(f"confidence is {confidence!r}; expected a number between 0 and 1")
+    level = check_confidence(confidence)
     table, generator = read_table(y_true, y_prob), check_rng(rng)
     if len(table.y) < 10:
         raise DataError(f"y_true has {len(table.y)} rows; a certificate needs at least 10")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_number, check_rng
+from karat._validate import check_confidence, check_number, check_rng
 from karat.calibration._calibration_certificate import strict_gain
 from karat.calibration._debiased import folds_of, rotated
 from karat.calibration._marginal_calibration_error import binned
@@ -78,9 +78,7 @@ def canonical_calibration_error(
         raise DataError(f"method is {method!r}; expected one of {list(METHODS)}")
     power = check_number(p, "p", at_least=1.0)
     if confidence is not None:
-        level = check_number(confidence, "confidence", at_least=0.0, at_most=1.0)
-        if level in (0.0, 1.0):
-            raise DataError(f"confidence is {confidence!r}; expected a number between 0 and 1")
+        check_confidence(confidence)
     table, generator = read_table(y_true, y_prob), check_rng(rng)
     if len(table.y) < _LEAST:
         raise DataError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat._extras import require
 from karat._typing import Column, Frame
-from karat._validate import check_number, check_rng
+from karat._validate import check_confidence, check_rng
 from karat.consensus._domain_fit import Settings, fit_domain
 from karat.consensus._frames import backend_of, to_frame
 from karat.consensus._label_model import ConsensusLabelModel
@@ -413,9 +413,7 @@ class ErrorEstimator:
         check_choice(self.errors, "errors", ("class-conditional", "symmetric"))
         check_choice(self.dependence, "dependence", ("auto", "none", "difficulty", "pairs"))
         check_choice(self.abstain, "abstain", ("outcome", "missing"))
-        confidence = check_number(self.confidence, "confidence", at_least=0.0, at_most=1.0)
-        if not 0 < confidence < 1:
-            raise DataError(f"confidence is {confidence}; expected a number between 0 and 1")
+        confidence = check_confidence(self.confidence)
         return Settings(
             errors=self.errors,
             dependence=self.dependence,

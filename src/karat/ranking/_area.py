@@ -13,7 +13,6 @@ __all__ = [
     "area_and_limits",
     "band_limits",
     "box_area",
-    "box_limits",
     "curve",
     "curves_in_bands",
     "enclosure",
@@ -203,18 +202,3 @@ def _mean_clipped(first: FloatArray, last: FloatArray, low: float, high: float) 
     first, last = first[crosses], last[crosses]
     middle[crosses] = (total(last) - total(first)) / (last - first)
     return middle
-
-
-def box_limits(
-    fpr: FloatArray, tpr: FloatArray, box: TwoWayBand, e0: float, e1: float
-) -> tuple[float, float]:
-    """Return the least and the greatest area in a box of a curve within e0 and e1 of this one."""
-    lower = box_area(
-        np.concatenate([[0.0, e0], fpr + e0]), np.concatenate([[-e1, -e1], tpr - e1]), box
-    )
-    upper = box_area(
-        np.concatenate([fpr - e0, [1.0 - e0, 1.0]]),
-        np.concatenate([tpr + e1, [1.0 + e1, 1.0 + e1]]),
-        box,
-    )
-    return lower, upper

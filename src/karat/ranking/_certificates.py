@@ -13,7 +13,6 @@ from karat.ranking._area import (
     area_and_limits,
     band_limits,
     box_area,
-    box_limits,
     curve,
     curves_in_bands,
     limits_in_bands,
@@ -210,13 +209,14 @@ def _quantiles(
     return Limits(float(lower), float(upper), float(values.std(ddof=1)))
 
 
-def _dkw_box(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> Limits:
-    return Limits(*box_limits(*curve(placed), box, *_margins(placed, delta)))
+def _band_box(kind: str) -> Callable[..., Limits]:
+    """Return the limits of boxes by a kind of band: areas under the outermost curves."""
 
+    def limits(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> Limits:
+        lowest, highest = curves_in_bands(*curve(placed), *bands_of(kind, placed, delta))
+        return Limits(box_area(*lowest, box), box_area(*highest, box))
 
-def _beta_box(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> Limits:
-    lowest, highest = curves_in_bands(*curve(placed), *bands_of("beta", placed, delta))
-    return Limits(box_area(*lowest, box), box_area(*highest, box))
+    return limits
 
 
 def _bootstrap_box(
@@ -230,5 +230,5 @@ _OF_WEIGHTS: dict[str, Callable[..., Limits]] = {
     "bootstrap": _bootstrap,
 }  # fmt: skip
 _OF_BOXES: dict[str, Callable[..., Limits]] = {
-    "dkw": _dkw_box, "beta": _beta_box, "bootstrap": _bootstrap_box,
+    "dkw": _band_box("dkw"), "beta": _band_box("beta"), "bootstrap": _bootstrap_box,
 }  # fmt: skip

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from karat._validate import check_number, check_rng
+from karat._validate import check_confidence, check_rng
 from karat.exceptions import DataError
 from karat.ranking._certificates import CERTIFICATES
 from karat.ranking._tpr_band import TprBand
 from karat.ranking._two_way_band import TwoWayBand
 from karat.ranking._weight import Weight
 
-__all__ = ["AnyWeight", "Options", "check_confidence", "check_options", "scale_of"]
+__all__ = ["AnyWeight", "Options", "check_options", "scale_of"]
 
 AnyWeight = Weight | TprBand | TwoWayBand
 _TIES = ("interpolate", "strict")
@@ -57,14 +57,6 @@ def check_options(
     return Options(
         weight, ties, certificate, check_confidence(confidence), normalize, check_rng(rng)
     )
-
-
-def check_confidence(confidence: Any) -> float:
-    """Check a probability that is neither 0 nor 1."""
-    level = check_number(confidence, "confidence", at_least=0.0, at_most=1.0)
-    if level in (0.0, 1.0):
-        raise DataError(f"confidence is {confidence!r}; expected a number between 0 and 1")
-    return level
 
 
 def scale_of(weight: AnyWeight, normalize: str) -> tuple[float, float]:

@@ -6,14 +6,19 @@ from typing import Any
 import numpy as np
 
 from karat._typing import Column, FloatArray
-from karat._validate import check_number, check_same_length, check_scores, check_weights
+from karat._validate import (
+    check_confidence,
+    check_number,
+    check_same_length,
+    check_scores,
+    check_weights,
+)
 from karat.exceptions import DataError
 from karat.ranking._area import curve, curves_in_bands, limits_in_bands
 from karat.ranking._bands import Band
 from karat.ranking._certificates import bands_of
 from karat.ranking._fpr_band import FprBand
 from karat.ranking._influence import variance
-from karat.ranking._options import check_confidence
 from karat.ranking._placements import Placements
 from karat.ranking._read import check_weighting, read_labels, read_rows
 from karat.ranking.result import RocPoint

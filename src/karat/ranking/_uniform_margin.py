@@ -8,11 +8,10 @@ import numpy as np
 
 from karat._frozen import Frozen
 from karat._result import Result
-from karat._validate import check_finite_matrix, check_number
+from karat._validate import check_confidence, check_finite_matrix, check_number
 from karat.exceptions import DataError
 from karat.ranking._bands import dkw_margin
 from karat.ranking._fpr_band import FprBand
-from karat.ranking._options import check_confidence
 from karat.ranking._weight import Weight
 
 __all__ = [

@@ -137,12 +137,6 @@ class CopulaCalibrationLoss(nn.Module):
             self.kept_prob, self.kept_target = prob[: self.memory], label[: self.memory]
 
 
-def latent_mean(h: Tensor, y: Tensor, smoothing: float) -> Tensor:
-    """Return ``Φ((μ − τ)/s)`` of the latent Gaussian model, differentiable in h."""
-    v = normal_scores(h, smoothing)
-    return _meaning(v, v, y)
-
-
 def _held_out(v: Tensor, y: Tensor) -> Tensor:
     """Return what each row means by a fit to the rows of other folds."""
     fold = torch.arange(len(v), device=v.device) % _FOLDS
