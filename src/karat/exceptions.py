@@ -14,6 +14,7 @@
     │   ├── ColumnError                 a frame where one column was expected, or a wrong column
     │   └── UndefinedHereError          a metric that the data leave undefined
     ├── MetricError (ValueError)        a metric that does not fit the confusion, or its text
+    ├── ProbeError (ValueError)         a metric that fails at a probe, or probes that tell nothing
     ├── ElicitationError (ValueError)   a procedure that cannot be run as asked
     │   ├── AnswerError                 an answer that is none of first, second, tie and skip
     │   └── TranscriptError             a transcript of another space, procedure or version
@@ -43,6 +44,7 @@ __all__ = [
     "MissingExtraError",
     "NotIdentifiedWarning",
     "ProbabilityError",
+    "ProbeError",
     "ScoreError",
     "ShapeError",
     "SmallSampleWarning",
@@ -99,6 +101,10 @@ class UndefinedHereError(DataError):
 
 class MetricError(KaratError, ValueError):
     """A metric does not fit what it was applied to, or its description cannot be read."""
+
+
+class ProbeError(KaratError, ValueError):
+    """A metric fails at a classifier that asks for it, or the probes cannot tell the weights."""
 
 
 class ElicitationError(KaratError, ValueError):

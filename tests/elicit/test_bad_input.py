@@ -123,7 +123,7 @@ def test_the_thesis_needs_probabilities(kind):
         ({"y_true": np.zeros(6, dtype=int)}, LabelError, "one class only"),
         ({"y_true": [0, 1, 2, None, 1, 2]}, LabelError, "row 3"),
         ({"sample_weight": [1, 1]}, LengthMismatchError, "sample_weight"),
-        ({"sample_weight": np.zeros(6)}, WeightError, "0 in every row"),
+        ({"sample_weight": np.zeros(6)}, WeightError, "zero in every row"),
         ({"sample_weight": [1, 0, 1, 1, 0, 1]}, LabelError, "class 1.*does not occur"),
         ({"classes": [0, 1, 2, 3]}, (LabelError, ShapeError), "3 columns.*4 classes"),
     ],

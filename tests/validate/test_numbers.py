@@ -35,7 +35,7 @@ def test_text_scores():
     [
         ([1, -2, 1], "row 1 is -2.0; expected weights of at least 0"),
         ([1, np.nan, 1], "row 1 is missing or NaN"),
-        ([0, 0, 0], "0 in every row"),
+        ([0, 0, 0], "zero in every row"),
         (["a", "b", "c"], "text"),
     ],
 )

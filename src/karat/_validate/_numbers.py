@@ -94,7 +94,7 @@ def check_weights(sample_weight: Column | None) -> FloatArray | None:
             "Drop the row or give it the weight 0"
         )
     if not weights.any():
-        raise WeightError("sample_weight is 0 in every row; give at least one row a weight")
+        raise WeightError("sample_weight is zero in every row; give at least one row a weight")
     return weights
 
 

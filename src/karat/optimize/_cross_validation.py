@@ -1,0 +1,65 @@
+"""The metric on rows that took no part in finding the classifier."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.metrics import Metric
+from karat.optimize._sample import Sample
+
+__all__ = ["HeldOut", "folds", "held_out_shares", "limits_of"]
+
+_Z = 1.959963984540054
+
+
+class HeldOut(NamedTuple):
+    """The metric on held-out rows, that of the most probable class there, and limits."""
+
+    value: float
+    baseline: float
+    lower: float
+    upper: float
+
+
+def folds(labels: IntArray, n: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield rows to use and rows to hold out; each class is spread evenly over the folds."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(len(labels), dtype=np.intp)
+    fold[order] = np.arange(len(labels)) % n
+    for i in range(n):
+        yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
+
+
+def held_out_shares(
+    sample: Sample,
+    fit: Callable[[IntArray], Callable[[FloatArray, FloatArray], FloatArray]],
+    n_folds: int,
+    seed: int,
+) -> FloatArray:
+    """Return for each row the class shares of a classifier that was found without it.
+
+    ``fit(rows)`` finds a classifier with some of the rows.
+    """
+    assert sample.labels is not None
+    shares = np.empty_like(sample.proba)
+    for used, kept in folds(sample.labels, n_folds, seed):
+        shares[kept] = fit(used)(sample.proba[kept], sample.basis[kept])
+    return shares
+
+
+def limits_of(metric: Metric, sample: Sample, shares: FloatArray) -> tuple[float, float]:
+    """Return limits of a metric of a randomised classifier on rows, by the delta method."""
+    assert sample.labels is not None
+    confusion = sample.confusion(shares)
+    slope = metric._gradients(confusion[None])[0]
+    if not np.isfinite(slope).all():
+        return float("nan"), float("nan")
+    each = np.sum(slope[sample.labels] * shares, axis=1)
+    centered = each - sample.weight @ each
+    spread = float(np.sqrt(np.sum((sample.weight * centered) ** 2)))
+    value = float(metric._values(confusion[None])[0])
+    return value - _Z * spread, value + _Z * spread

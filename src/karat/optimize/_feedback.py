@@ -1,0 +1,91 @@
+"""What a search learns from a metric: its value at a classifier and its slopes along probes."""
+
+import warnings
+from typing import Protocol
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.exceptions import MetricError, UndefinedMetricWarning
+from karat.metrics import Metric
+from karat.optimize._black_box import require_slopes
+from karat.optimize._probes import Position, Probes
+
+__all__ = ["Feedback", "KnownMetric", "ProbedMetric"]
+
+# Where the gradient is infinite (a class that is never found), it is taken this far inside.
+_INSIDE = 0.01
+
+
+class Feedback(Protocol):
+    """How a search hears about the metric."""
+
+    everywhere: bool  # whether the slopes at one classifier hold at every other
+    needs_rows: bool  # whether positions need the shares of the validation rows
+    n_evaluations: int
+
+    def value(self, at: Position) -> float:
+        """Return the metric at a classifier, NaN if only preferences are known."""
+
+    def improves(self, at: Position, value: float, new: Position) -> bool:
+        """Whether a classifier is better than one of a known value, by more than chance."""
+
+    def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
+        """Return the slope along each probe at a classifier of a known value.
+
+        ``moves`` are those of the validation confusion.
+        """
+
+
+class ProbedMetric:
+    """A metric whose form is not used: only its values at the probes."""
+
+    everywhere, needs_rows = False, False
+
+    def __init__(self, metric: Metric, epsilon: float, n_rows: float, inside: FloatArray) -> None:
+        self.metric, self.epsilon, self.n_evaluations = metric, epsilon, 0
+        self._n_rows = n_rows
+        self._inside = inside  # a confusion in which every class is found
+
+    def value(self, at: Position) -> float:
+        self.n_evaluations += 1
+        return float(self._values(at.confusion[None])[0])
+
+    def improves(self, at: Position, value: float, new: Position) -> bool:
+        # The standard error of the new value, by the delta method, is the measure of chance.
+        slope = self.gradient(new.confusion)
+        spread = np.sum(new.confusion * slope**2) - np.sum(new.confusion * slope) ** 2
+        error = (max(float(spread), 0.0) / self._n_rows) ** 0.5
+        return bool(self.value(new) - value > max(error, 1e-12))
+
+    def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
+        values = self._values(at.confusion + self.epsilon * moves)
+        self.n_evaluations += len(moves)
+        return require_slopes((values - value) / self.epsilon, self.epsilon)
+
+    def gradient(self, confusion: FloatArray) -> FloatArray:
+        """Return the gradient; where it is infinite, that of a point a little inside."""
+        for share in (0.0, _INSIDE, 0.5, 1.0):
+            point = (1.0 - share) * confusion + share * self._inside
+            slope = self.metric._gradients(point[None])[0]
+            if np.isfinite(slope).all():
+                return np.asarray(slope)
+        return self.metric.gradient(confusion)  # says why there is none
+
+    def _values(self, stack: FloatArray) -> FloatArray:
+        """Return values of confusions; conventions at the edge need no warning in a search."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            values = self.metric._values(stack)
+        if values.shape != (len(stack),) or not np.isfinite(values).all():
+            raise MetricError(f"{self.metric.title} has no value on the validation rows")
+        return values
+
+
+class KnownMetric(ProbedMetric):
+    """A metric with a gradient: linear near each classifier, whichever probes are used."""
+
+    everywhere = True
+
+    def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("pij,ij->p", moves, self.gradient(at.confusion)))

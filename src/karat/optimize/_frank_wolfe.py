@@ -1,0 +1,161 @@
+"""Frank–Wolfe with elicited gradients (seed 001, Algorithms 7.2 and 7.3)."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.optimize._feedback import Feedback, KnownMetric
+from karat.optimize._mixture import Mixture, mixed
+from karat.optimize._probes import Position, Probes
+from karat.optimize._rule import decide
+from karat.optimize._weight_system import WeightSystem
+
+__all__ = ["Problem", "Search", "Step", "search"]
+
+# Shares of the way to a new rule that a line search tries, after all of it.
+_BACKTRACK = (0.5, 0.25, 0.1, 0.03)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """What is searched: the probes on their samples, and how weights are solved for."""
+
+    probes: Probes
+    off_diagonal: bool
+    ridge: float
+    basis_names: tuple[str, ...]
+    classes: tuple[object, ...]
+
+    def start(self, *, rows: bool) -> Position:
+        """Return the classifier that predicts a class with the model's probability of it.
+
+        It predicts every class somewhere and no two probes alike, so slopes exist and the system
+        has a solution; the first step leaves it behind.
+        """
+        on = self.probes.validation.proba, self.probes.matching.proba
+        return self.probes.position(*on, sums=True, rows=rows)
+
+    def rule(self, weights: FloatArray, *, sums: bool, rows: bool) -> tuple[Position, IntArray]:
+        """Return a plug-in rule as a position, and its decisions on the validation rows."""
+        validation, matching = self.probes.validation, self.probes.matching
+        seen = decide(validation.proba, validation.basis, weights)
+        same = matching.proba is validation.proba and matching.basis is validation.basis
+        matched = seen if same or not sums else decide(matching.proba, matching.basis, weights)
+        return self.probes.position(seen, matched, sums=sums, rows=rows), seen
+
+    def system(self, moves: FloatArray) -> WeightSystem:
+        return WeightSystem(moves, off_diagonal=self.off_diagonal, ridge=self.ridge)
+
+
+class Step(NamedTuple):
+    """One iteration."""
+
+    value: float
+    gap: float
+    share: float
+    condition: float
+    n_evaluations: int
+
+
+class Search(NamedTuple):
+    """What a search found."""
+
+    mixture: Mixture
+    steps: list[Step]
+    shares: FloatArray  # of the mixture, on the validation rows
+
+
+def search(
+    problem: Problem, feedback: Feedback, *, n_iter: int, line_search: bool, seed: int
+) -> Search:
+    """Follow the metric from rule to rule.
+
+    Each iteration elicits the weights of the metric's linear approximation at the current mixture
+    and adds the plug-in rule of these weights with the share 2/(t+2). (Algorithm 7.3 prints
+    2/(t+1), which is more than 1 at t = 0.) A rule that is better than the mixture by more than
+    chance replaces it, and t starts again: else poor first rules would weigh on the end.
+
+    ``line_search`` takes the share that is best on the validation sample instead, which ends sooner
+    and follows the noise of that sample more closely.
+    """
+    sums, rows = not feedback.everywhere, feedback.needs_rows
+    at = problem.start(rows=rows)
+    matched, seen = problem.probes.moves(at)
+    system = problem.system(matched)
+    system.require_solvable(problem.basis_names, problem.classes)
+    mix, value, steps, age = _Mix(), feedback.value(at), [], 0
+    for t in range(n_iter):
+        if sums and t:
+            matched, seen = problem.probes.moves(at)
+            system = problem.system(matched)
+        weights = system.solve(feedback.slopes(at, value, problem.probes, seen))
+        new, codes = problem.rule(weights, sums=sums, rows=rows)
+        gap = _gap(feedback, problem, at, new, weights)
+        if line_search:
+            share, at, value = _best_share(feedback, at, new, value)
+        else:
+            share = 1.0 if age == 0 or feedback.improves(at, value, new) else 2.0 / (age + 2.0)
+            age = 1 if share == 1.0 else age + 1
+            at = at.toward(new, share)
+            value = feedback.value(at)
+        mix.add(weights, share, codes)
+        steps.append(Step(value, gap, share, system.condition, feedback.n_evaluations))
+        if share == 0:
+            break
+    return Search(mix.mixture(seed), steps, mix.shares_of(problem.probes.validation.proba))
+
+
+class _Mix:
+    """Rules and their shares while a search goes on."""
+
+    def __init__(self) -> None:
+        self._start, self._shares = 1.0, np.empty(0)
+        self._rules: list[FloatArray] = []
+        self._codes: list[IntArray] = []
+
+    def add(self, weights: FloatArray, share: float, codes: IntArray) -> None:
+        if share == 1.0:
+            self._shares, self._rules, self._codes = np.empty(0), [], []
+        if share > 0 or not self._rules:  # a mixture has a rule, if without a share
+            self._shares = np.append(self._shares * (1.0 - share), share)
+            self._start *= 1.0 - share
+            self._rules.append(weights)
+            self._codes.append(codes.astype(np.int16))  # they are kept, so in little memory
+
+    def mixture(self, seed: int) -> Mixture:
+        return Mixture(self._start, self._shares, np.stack(self._rules), seed)
+
+    def shares_of(self, proba: FloatArray) -> FloatArray:
+        return mixed(proba, self._start, zip(self._shares, self._codes, strict=True))
+
+
+def _gap(
+    feedback: Feedback, problem: Problem, at: Position, new: Position, weights: FloatArray
+) -> float:
+    """Return by how much the linear approximation rises from the mixture to the new rule."""
+    if isinstance(feedback, KnownMetric):
+        rise = new.confusion - at.confusion
+        return float(np.sum(feedback.gradient(at.confusion) * rise))
+    here, there = problem.probes.plain(at), problem.probes.plain(new)
+    if here is None or there is None:
+        return float("nan")
+    if weights.ndim == 2:
+        here, there = (np.diagonal(x, axis1=1, axis2=2) for x in (here, there))
+    return float(np.sum(weights * (there - here)))
+
+
+def _best_share(
+    feedback: Feedback, at: Position, new: Position, value: float
+) -> tuple[float, Position, float]:
+    """Return the share of the new rule that is best among a few, 0 if none improves."""
+    best = (0.0, at, value)
+    for share in (1.0, *_BACKTRACK):
+        mixed = at.toward(new, share)
+        found = feedback.value(mixed)
+        if found > best[2] + 1e-12:
+            best = (share, mixed, found)
+        elif best[0] > 0:
+            break
+    return best

@@ -1,0 +1,191 @@
+"""What an optimisation returns besides a classifier: its course, its weights, its decisions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._result import Result
+from karat._typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["ClassWeights", "DecisionRegions", "OptimizationHistory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class OptimizationHistory(Result):
+    """The course of an optimisation, on the validation rows.
+
+    Attributes
+    ----------
+    metric : str
+        What was optimised.
+    values : array (T,)
+        The metric of the mixture after each iteration; NaN where only preferences were asked for.
+    gaps : array (T,)
+        By how much the metric's linear approximation could still rise before each iteration. For a
+        concave metric no classifier made of the same probabilities and basis functions is better
+        by more, on these rows; NaN where it cannot be told.
+    shares : array (T,)
+        The share that each iteration gave to its new rule.
+    conditions : array (T,)
+        Condition number of each system of probes.
+    n_evaluations : array (T,)
+        At how many classifiers the metric was evaluated, so far.
+    baseline : float
+        The metric of predicting the most probable class.
+    deterministic : float
+        The metric of predicting, in each row, the class to which the mixture gives the greatest
+        share.
+    n_rows : int
+        Number of validation rows.
+    basis : tuple of str
+        The basis functions in use.
+    held_out, held_out_baseline : float
+        The metric and the baseline on rows that took no part in finding the classifier that
+        decides them (cross-validation); NaN if it was not asked for.
+    lower, upper : float
+        Limits of ``held_out``, of 95 % confidence (delta method); NaN if there are none.
+    """
+
+    metric: str
+    values: FloatArray
+    gaps: FloatArray
+    shares: FloatArray
+    conditions: FloatArray
+    n_evaluations: IntArray
+    baseline: float
+    deterministic: float
+    n_rows: int
+    basis: tuple[str, ...]
+    held_out: float = float("nan")
+    held_out_baseline: float = float("nan")
+    lower: float = float("nan")
+    upper: float = float("nan")
+
+    @property
+    def value(self) -> float:
+        """The metric of the classifier that was returned, on the rows that it was found with."""
+        return float(self.values[-1])
+
+    @property
+    def deterministic_gap(self) -> float:
+        """What is lost by not randomising; negative if something is won."""
+        return self.value - self.deterministic
+
+    def summary(self) -> str:
+        """Return the answer in one sentence."""
+        n, asked = len(self.values), int(self.n_evaluations[-1])
+        course = f"after {n} iteration{'s' if n > 1 else ''} and {asked} evaluations"
+        if np.isnan(self.value):
+            return f"{self.metric}: a classifier from {asked} preferences, in {n} iterations"
+        text = (
+            f"{self.metric} {self.value:.4f} on the {self.n_rows:,} validation rows, where the "
+            f"most probable class has {self.baseline:.4f}, {course}"
+        )
+        if np.isnan(self.held_out):
+            return text
+        return f"{text}; on rows not used to find it {self.held_out:.4f}{self._limits()}"
+
+    def _limits(self) -> str:
+        if np.isnan(self.lower):
+            return f" against {self.held_out_baseline:.4f}"
+        return f" ({self.lower:.4f} to {self.upper:.4f}) against {self.held_out_baseline:.4f}"
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [
+            ("most probable class", f"{self.baseline:.4f}"),
+            ("mixture", f"{self.value:.4f}"),
+            ("deterministic", f"{self.deterministic:.4f}"),
+            ("evaluations", str(int(self.n_evaluations[-1]))),
+            ("greatest condition number", f"{self.conditions.max():.3g}"),
+            ("basis functions", ", ".join(self.basis)),
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ClassWeights(Result):
+    """What being right on each class is worth, as elicited (seed 001, Figure 7.2a).
+
+    Attributes
+    ----------
+    weights : array (L, k) or (L, k, k)
+        Coefficients of the basis functions; with off-diagonal entries ``weights[l, i, j]`` is for
+        (truth i, prediction j). Scaled so that the mean absolute weight is 1.
+    classes : array (k,)
+        The classes.
+    basis : tuple of L str
+        The basis functions.
+    """
+
+    weights: FloatArray
+    classes: AnyArray
+    basis: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Return the answer in one sentence."""
+        if self.weights.ndim == 3:
+            return (
+                f"weights of {len(self.classes)}×{len(self.classes)} confusions with "
+                f"{len(self.basis)} basis functions"
+            )
+        first = self.weights[0]
+        high, low = int(np.argmax(first)), int(np.argmin(first))
+        return (
+            f"with the basis function {self.basis[0]!r}, class {self.classes[high]} has the "
+            f"greatest weight ({first[high]:.3g}) and class {self.classes[low]} the least "
+            f"({first[low]:.3g})"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        if self.weights.ndim == 3:
+            return []
+        return [
+            (str(c), ", ".join(f"{w:.3g}" for w in column))
+            for c, column in zip(self.classes.tolist(), self.weights.T, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DecisionRegions(Result):
+    """Where a classifier of two classes predicts the second one.
+
+    Attributes
+    ----------
+    probability : array (m,)
+        The model's probability of the second class.
+    shares : array (c, m)
+        With what probability the second class is predicted, in each kind of row.
+    kinds : tuple of c str
+        The kinds of rows: values of the basis functions that occur.
+    frequency : array (c,)
+        Share of the validation rows of each kind.
+    classes : array (2,)
+        The classes.
+    """
+
+    probability: FloatArray
+    shares: FloatArray
+    kinds: tuple[str, ...]
+    frequency: FloatArray
+    classes: AnyArray
+
+    @property
+    def thresholds(self) -> FloatArray:
+        """For each kind, the least probability at which the second class is the likelier one.
+
+        NaN where it is never predicted.
+        """
+        above = self.shares >= 0.5
+        first = np.where(above.any(axis=1), above.argmax(axis=1), -1)
+        return np.where(first >= 0, self.probability[first], np.nan)
+
+    def summary(self) -> str:
+        """Return the answer in one sentence."""
+        parts = [
+            f"{threshold:.3f} for {kind}" if len(self.kinds) > 1 else f"{threshold:.3f}"
+            for kind, threshold in zip(self.kinds, self.thresholds, strict=True)
+        ]
+        return f"{self.classes[1]} is predicted from a probability of {', '.join(parts)}"
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = zip(self.kinds, self.thresholds, self.frequency, strict=True)
+        return [(kind, f"from {t:.3f} ({f:.0%} of rows)") for kind, t, f in rows]
