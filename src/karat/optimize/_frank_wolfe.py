@@ -74,8 +74,8 @@ def search(
 
     Each iteration elicits the weights of the metric's linear approximation at the current mixture
     and adds the plug-in rule of these weights with the share 2/(t+2). (Algorithm 7.3 prints
-    2/(t+1), which is more than 1 at t = 0.) A rule that is better than the mixture by more than
-    chance replaces it, and t starts again: else poor first rules would weigh on the end.
+    2/(t+1), which is more than 1 at t = 0.) A rule that is better than every mixture so far by
+    more than chance replaces it, and t starts again: else poor first rules would weigh on the end.
 
     ``line_search`` takes the share that is best on the validation sample instead, which ends sooner
     and follows the noise of that sample more closely.
@@ -86,6 +86,7 @@ def search(
     system = problem.system(matched)
     system.require_solvable(problem.basis_names, problem.classes)
     mix, value, steps, age = _Mix(), feedback.value(at), [], 0
+    top, most = at, value  # what a rule must beat: not a step that just made things worse
     for t in range(n_iter):
         if sums and t:
             matched, seen = problem.probes.moves(at)
@@ -96,10 +97,12 @@ def search(
         if line_search:
             share, at, value = _best_share(feedback, at, new, value)
         else:
-            share = 1.0 if age == 0 or feedback.improves(at, value, new) else 2.0 / (age + 2.0)
+            share = 1.0 if age == 0 or feedback.improves(top, most, new) else 2.0 / (age + 2.0)
             age = 1 if share == 1.0 else age + 1
             at = at.toward(new, share)
             value = feedback.value(at)
+            if share == 1.0 or value > most:
+                top, most = at, value
         mix.add(weights, share, codes)
         steps.append(Step(value, gap, share, system.condition, feedback.n_evaluations))
         if share == 0:
