@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, calibration, consensus, elicit, ranking, weak
+from karat import bounds, calibration, consensus, elicit, optimize, ranking, weak
 from karat._result import Result
 from karat.metrics import Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -138,7 +138,15 @@ def calibrated():
     return calibration.canonical_calibration_error(LABELS, PROBS, rng=0)
 
 
+def optimised():
+    proba = np.column_stack([1 - PROBS[:, 0], PROBS[:, 0]])
+    return optimize.FrankWolfeClassifier(n_iter=3).fit_from_proba(proba, LABELS[:, 0])
+
+
 EXAMPLES = {
+    "OptimizationHistory": lambda: optimised().history_,
+    "ClassWeights": lambda: optimised().weights_,
+    "DecisionRegions": lambda: optimised().decision_regions(),
     "CanonicalCalibration": calibrated,
     "LabelPairs": lambda: calibrated().label_pairs,
     "MarginalCalibration": lambda: calibration.marginal_calibration_error(LABELS, PROBS, bins=4),

@@ -176,6 +176,53 @@ def elicit(
 
 
 @app.command()
+def optimize(
+    file: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row per item.")],
+    label: Annotated[
+        str, typer.Option(help="Column of true labels, empty where unknown; such rows are decided.")
+    ],
+    score: Annotated[
+        str | None, typer.Option(help="Column of probabilities of the positive class.")
+    ] = None,
+    prob: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of a class's probability; repeat, in the order of the labels."),
+    ] = None,
+    pos_label: Annotated[
+        str | None, typer.Option(help="The positive class; by default the larger label.")
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="Name of a metric, or a .json file that holds one.")
+    ] = "g_mean",
+    basis: Annotated[
+        list[str] | None,
+        typer.Option(help="Column along whose values decisions may differ; repeat."),
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(help="Folds to measure on rows that were not used; 0 for none.")
+    ] = 5,
+    randomize: Annotated[
+        bool, typer.Option("--randomize", help="Draw decisions from the mixture.")
+    ] = False,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Write the table with a column of decisions here.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write an HTML report here.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Decide by saved probabilities so that a metric is as great as it can be."""
+    from karat.cli._optimize import run_optimize
+
+    run_optimize(
+        file, label=label, score=score, prob=prob or [], pos_label=pos_label, metric=metric,
+        basis=basis or [], folds=folds, randomize=randomize, predictions=predictions,
+        output=output, as_json=as_json,
+    )  # fmt: skip
+
+
+@app.command()
 def auc(
     file: Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file, one row per item.")],
     label: Annotated[str, typer.Option(help="Column of true labels, two classes.")],

@@ -21,6 +21,7 @@ from karat.calibration import (
 )
 from karat.consensus import ErrorRates, Explanations, ModelComparison, VoterAgreement
 from karat.elicit import AgreementHistory, AskedQuestions, ElicitationResult, SharedMetric
+from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot._bounds import (
     draw_curve,
     draw_interval,
@@ -42,6 +43,7 @@ from karat.plot._consensus import (
 )
 from karat.plot._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
 from karat.plot._elicit import draw_asked, draw_elicited, draw_progress, draw_shared
+from karat.plot._optimize import draw_class_weights, draw_history, draw_regions
 from karat.plot._ranking import draw_area, draw_areas, draw_difference, draw_margin, draw_point
 from karat.plot._weak import draw_check, draw_diagnostics
 from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
@@ -94,3 +96,6 @@ draw.register(CanonicalCalibration, draw_canonical)
 draw.register(LabelPairs, draw_pairs)
 draw.register(MarginalCalibration, draw_reliability)
 draw.register(CalibrationCertificate, draw_certificate)
+draw.register(OptimizationHistory, draw_history)
+draw.register(ClassWeights, draw_class_weights)
+draw.register(DecisionRegions, draw_regions)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from karat.cli._demo._better_at_it import better_at_it
 from karat.cli._demo._elicited import elicited
 from karat.cli._demo._from_votes import from_votes
 from karat.cli._demo._models import train_models
@@ -21,7 +22,9 @@ _INTRODUCTION = (
     "answers it with its uncertainty."
 )
 # One function per section, in the order of the page; each takes the models and gives a Section.
-_SECTIONS = (which_metric, elicited, no_labels, from_votes, where_it_matters, trusted_jointly)
+_SECTIONS = (
+    which_metric, elicited, better_at_it, no_labels, from_votes, where_it_matters, trusted_jointly,
+)  # fmt: skip
 
 
 def run_demo(output: Path, *, quiet: bool = False) -> None:

@@ -1,0 +1,106 @@
+"""``karat optimize`` on files."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from karat.cli import main
+from karat.cli._app import app
+from karat.metrics import cost_matrix, g_mean
+from karat.optimize import FrankWolfeClassifier
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 6, size=3000)
+    fraud = rng.random(3000) < p
+    labels = np.where(fraud, "fraud", "legit").astype(object)
+    labels[2000:] = None
+    kinds = rng.choice(["card", "wire"], size=3000)
+    path = tmp_path_factory.mktemp("optimize") / "rows.csv"
+    pl.DataFrame(
+        {"y": labels, "p": p, "prob_fraud": p, "prob_legit": 1 - p, "kind": kinds}
+    ).write_csv(path)
+    return path, p, fraud
+
+
+def answer(*arguments):
+    result = runner.invoke(app, ["optimize", *map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def test_labelled_rows_are_used_and_all_rows_decided(table, tmp_path):
+    path, p, fraud = table
+    written = tmp_path / "new" / "decided.parquet"
+    found = answer(
+        path, "--label", "y", "--score", "p", "--pos-label", "fraud", "--predictions", written
+    )
+    assert found["history"]["n_rows"] == 2000
+    decided = pl.read_parquet(written)["decision"].to_numpy()
+    assert len(decided) == 3000
+    assert found["decisions"] == {str(c): int((decided == c).sum()) for c in np.unique(decided)}
+    value = g_mean.score(np.where(fraud, "fraud", "legit")[:2000], decided[:2000])
+    assert value == pytest.approx(found["history"]["deterministic"])
+    assert value > found["history"]["baseline"] + 0.2
+    assert ((decided == "fraud") == (p >= found["thresholds"]["all rows"])).mean() > 0.995
+
+
+def test_probabilities_by_class_say_the_same_as_a_score(table):
+    path = table[0]
+    one = answer(path, "--label", "y", "--score", "p", "--pos-label", "fraud")
+    two = answer(path, "--label", "y")
+    assert two["decisions"] == one["decisions"]
+
+
+def test_an_elicited_metric_and_a_basis(table, tmp_path):
+    path, p, fraud = table
+    saved = tmp_path / "costs.json"
+    saved.write_text(cost_matrix([[0, 5], [1, 0]]).to_json())  # fraud is the first class
+    found = answer(path, "--label", "y", "--metric", saved, "--basis", "kind", "--folds", "0")
+    assert found["history"]["basis"] == ["constant", "kind=card"]
+    assert found["history"]["held_out"] is None
+    proba = np.column_stack([p, 1 - p])[:2000]
+    kind = pl.read_csv(path)["kind"].to_numpy()[:2000]
+    basis = np.column_stack([np.ones(2000), kind == "card", kind == "wire"]).astype(float)
+    clf = FrankWolfeClassifier(metric=cost_matrix([[0, 5], [1, 0]]), deterministic=True)
+    clf.fit_from_proba(proba, np.where(fraud, "fraud", "legit")[:2000], basis_train=basis)
+    assert found["history"]["deterministic"] == pytest.approx(clf.history_.deterministic)
+
+
+def test_a_page_is_written(table, tmp_path):
+    page = tmp_path / "page.html"
+    result = runner.invoke(app, ["optimize", str(table[0]), "--label", "y", "--output", str(page)])
+    assert result.exit_code == 0, result.output
+    assert "1,000 of them without a label" in result.output
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 3
+    assert "Where is the line?" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--label", "nothing"), "no such column"),
+        (("--label", "y", "--prob", "p"), "2 classes"),
+        (("--label", "y", "--metric", "magic"), "expected a metric"),
+        (("--label", "y", "--basis", "size"), "no such column"),
+        (("--label", "y", "--basis", "p"), "distinct values"),
+        (("--label", "y", "--folds", "5000"), "rarest class"),
+        (("--label", "y", "--score", "p", "--pos-label", "theft"), "the labels are"),
+        (("--label", "y", "--predictions", "out.txt"), "expected one of"),
+        (("--label", "kind", "--score", "kind"), "kind"),
+    ],
+)
+def test_bad_usage_is_said(table, capsys, options, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stopped:
+        main(["optimize", str(table[0]), *options])
+    assert stopped.value.code == 3
+    assert said in capsys.readouterr().err
