@@ -58,7 +58,11 @@ class Basis(ABC):
         return f"{type(self).__name__}({settings})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
+        if type(self) is not type(other) or not isinstance(other, Basis):
+            return False
+        # Not by the text: that of a long array of centers leaves most of it out.
+        mine, others = self._settings(), other._settings()
+        return all(np.array_equal(mine[k], others[k]) for k in mine)
 
     def __hash__(self) -> int:
         return hash(repr(self))
@@ -97,7 +101,10 @@ class Column(Basis):
         return [f"{self.name}={value}" for value in self.known_.tolist()]
 
     def values(self, X: Any) -> FloatArray:
-        """Return one indicator for each value; a value that is new has none."""
+        """Return one indicator for each value; a value that is new has none.
+
+        Where no other function says something, the most probable class is then predicted.
+        """
         return _indicators(_column(X, self.name), self.known_)
 
 
@@ -269,12 +276,13 @@ def _column(X: Any, name: str | int) -> AnyArray:
             )
         column: Any = array[:, name]
     else:
-        at = frame.columns[name] if isinstance(name, int) and name < len(frame.columns) else name
-        if at not in frame.columns:
-            raise ColumnError(
-                f"the basis names the column {name!r} and X has {named(list(frame.columns))}"
-            )
-        column = frame[at].to_native()
+        columns = list(frame.columns)
+        n = len(columns)
+        at = name if isinstance(name, int) else columns.index(name) if name in columns else n
+        if not -n <= at < n:
+            raise ColumnError(f"the basis names the column {name!r} and X has {named(columns)}")
+        # By position: a pandas name may be an integer.
+        column = list(frame.iter_columns())[at].to_native()
     values, missing = read_column(column, f"the basis column {name!r}")
     if missing is not None:
         row = int(np.flatnonzero(missing)[0])

@@ -18,7 +18,7 @@ _DEPENDENT = 1e-9
 
 def candidates_of(basis: Any) -> list[list[Any]]:
     """Return the candidate bases: one, or those of a list of lists."""
-    if isinstance(basis, str | Basis) or callable(basis):
+    if isinstance(basis, str | int | Basis) or callable(basis):
         return [[basis]]
     items = list(basis)
     if not items:

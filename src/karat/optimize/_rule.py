@@ -16,11 +16,16 @@ def decide(proba: FloatArray, basis: FloatArray, weights: FloatArray) -> IntArra
     With ``weights`` (L, k) the score of class j is ``W_j(x)·η_j(x)`` with
     ``W_j = Σ_l weights[l, j]·φ_l`` (seed 001, eq. 7.18); with (L, k, k) it is
     ``Σ_i W_ij(x)·η_i(x)`` (eq. E.9). A tie goes to the later class, as in `BayesClassifier`.
+    Where all basis functions are 0, nothing is known of the weights and the most probable class is
+    predicted.
     """
     codes = np.empty(len(proba), dtype=np.intp)
     for start in range(0, len(proba), CHUNK):
         rows = slice(start, start + CHUNK)
         scores = _scores(proba[rows], basis[rows], weights)
+        unknown = ~basis[rows].any(axis=1)
+        if unknown.any():
+            scores[unknown] = proba[rows][unknown]
         codes[rows] = scores.shape[1] - 1 - np.argmax(scores[:, ::-1], axis=1)
     return codes
 
