@@ -2,18 +2,34 @@
 
 from collections.abc import Callable
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate._columns import shown
-from karat.exceptions import ProbeError
+from karat.exceptions import DataError, ProbeError
 from karat.optimize._probes import Position, Probes
 
-__all__ = ["BlackBox", "require_slopes"]
+__all__ = ["BlackBox", "Rows", "all_alike", "slopes_of"]
 
-_ERROR_OF_A_RATE = 0.5
+# Relative to the metric; a smaller rise is rounding of sums over many rows.
+_ROUNDING = 1e-12
+
+
+class Rows(NamedTuple):
+    """What a function of the validation rows is given besides the shares."""
+
+    labels: AnyArray
+    groups: AnyArray | None
+    weight: FloatArray | None  # None if all rows count alike
+    order: IntArray  # the columns of the shares, in the order of `classes_`
+
+    def take(self, rows: IntArray) -> "Rows":
+        """Return some of the rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        weight = None if self.weight is None else self.weight[rows]
+        return Rows(self.labels[rows], groups, weight, self.order)
 
 
 class BlackBox:
@@ -22,26 +38,25 @@ class BlackBox:
     everywhere, needs_rows = False, True
 
     def __init__(
-        self,
-        metric: Callable[..., Any],
-        labels: AnyArray,
-        groups: AnyArray | None,
-        epsilon: float,
-        names: Callable[[int], str],
-        order: IntArray | None = None,
+        self, metric: Callable[..., Any], rows: Rows, epsilon: float, names: Callable[[int], str]
     ) -> None:
         self.metric, self.epsilon, self.n_evaluations = metric, epsilon, 0
-        self._given = (labels, groups)
-        self._names, self._order = names, order
-        self._takes_groups = _takes_groups(metric)
+        self._rows, self._names, self._size = rows, names, 0.0
+        self._takes_groups, takes_weight = _takes(metric)
+        if rows.weight is not None and not takes_weight:
+            raise DataError(
+                "the validation rows have sample weights and the metric is a function that would "
+                "not see them; give it a parameter sample_weight, or repeat rows instead"
+            )
+        self._options = {"sample_weight": rows.weight} if takes_weight else {}
 
     def value(self, at: Position) -> float:
         assert at.shares is not None
         return self._call(at.shares, "the current classifier")
 
     def improves(self, at: Position, value: float, new: Position) -> bool:
-        # The metric's own error is unknown; this is that of a rate, at most.
-        return bool(self.value(new) - value > _ERROR_OF_A_RATE / len(self._given[0]) ** 0.5)
+        # The metric's own error is unknown; its slopes tell its scale, be it a rate or percents.
+        return bool(self.value(new) - value > self._size / len(self._rows.labels) ** 0.5)
 
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
         assert at.shares is not None
@@ -49,18 +64,20 @@ class BlackBox:
             self._call(probes.moved_shares(at.shares, p, self.epsilon), self._names(p))
             for p in range(len(moves))
         ]
-        return require_slopes((np.array(values) - value) / self.epsilon, self.epsilon)
+        slopes = slopes_of(np.array(values), value, self.epsilon)
+        self._size = float(np.abs(slopes).max())
+        return slopes
+
+    def flat(self, n_probes: int) -> str:
+        return all_alike(n_probes, self.epsilon)
 
     def _call(self, shares: FloatArray, what: str) -> float:
         self.n_evaluations += 1
-        labels, groups = self._given
-        shares = shares if self._order is None else shares[:, self._order]
+        labels, groups, _, order = self._rows
+        shares = shares[:, order]
+        given = (labels, shares, groups) if self._takes_groups else (labels, shares)
         try:
-            found = (
-                self.metric(labels, shares, groups)
-                if self._takes_groups
-                else self.metric(labels, shares)
-            )
+            found = self.metric(*given, **self._options)
         except Exception as error:
             raise ProbeError(
                 f"the metric raised {type(error).__name__} ({error}) at {what}; it is called with "
@@ -70,16 +87,18 @@ class BlackBox:
         return _checked_value(found, what)
 
 
-def _takes_groups(metric: Callable[..., Any]) -> bool:
-    """Whether a function has a third positional parameter."""
+def _takes(metric: Callable[..., Any]) -> tuple[bool, bool]:
+    """Whether a function has a third positional parameter, and one named sample_weight."""
     try:
-        parameters = signature(metric).parameters.values()
+        parameters = signature(metric).parameters
     except (TypeError, ValueError):
-        return True
+        return True, False
     positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in positional for p in parameters) >= 3 or any(
-        p.kind is Parameter.VAR_POSITIONAL for p in parameters
+    others = [p for name, p in parameters.items() if name != "sample_weight"]
+    groups = sum(p.kind in positional for p in others) >= 3 or any(
+        p.kind is Parameter.VAR_POSITIONAL for p in others
     )
+    return groups, "sample_weight" in parameters
 
 
 def _checked_value(value: Any, what: str) -> float:
@@ -98,12 +117,16 @@ def _checked_value(value: Any, what: str) -> float:
     return number
 
 
-def require_slopes(slopes: FloatArray, epsilon: float) -> FloatArray:
-    """Refuse slopes that say nothing."""
-    if not slopes.any():
-        raise ProbeError(
-            f"the metric has the same value at all {len(slopes)} probes, {epsilon:g} away from the "
-            "current classifier, so there is nothing to follow; pass a larger epsilon if the "
-            "metric is rounded, or check that it looks at the shares"
-        )
-    return slopes
+def slopes_of(values: FloatArray, value: float, epsilon: float) -> FloatArray:
+    """Return the rise from a value to others ε away; what may be rounding is no rise."""
+    rise = values - value
+    return np.asarray(np.where(np.abs(rise) > _ROUNDING * abs(value), rise / epsilon, 0.0))
+
+
+def all_alike(n_probes: int, epsilon: float) -> str:
+    """Say that probes tell nothing."""
+    return (
+        f"the metric has the same value at all {n_probes} probes, {epsilon:g} away from the "
+        "current classifier, so there is nothing to follow; pass a larger epsilon if the metric is "
+        "rounded, or check that it looks at the shares"
+    )

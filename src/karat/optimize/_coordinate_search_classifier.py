@@ -6,7 +6,6 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_number
-from karat.exceptions import DataError
 from karat.metrics import Metric
 from karat.optimize._black_box import BlackBox
 from karat.optimize._estimator import Task, check_count
@@ -83,9 +82,7 @@ class CoordinateSearchClassifier(RuleClassifier):
         spacing = check_number(self.spacing, "spacing", at_least=1e-6, at_most=0.5)
         n_cycles = check_count(self.n_cycles, "n_cycles")
         k = len(task.classes)
-        zeta = np.arange(1, round(1.0 / spacing)) * spacing
-        if not zeta.size:
-            raise DataError(f"spacing is {self.spacing}; expected less than 0.5")
+        zeta = np.arange(1, np.ceil(1.0 / spacing - 1e-9)) * spacing
         weights, self.n_evaluations_ = np.ones(k), 0
         for visit in range(1 if k == 2 else k * n_cycles):
             j = 1 if k == 2 else visit % k
@@ -93,10 +90,21 @@ class CoordinateSearchClassifier(RuleClassifier):
             grid = others * zeta / (1.0 - zeta)
             values = self._along(task, weights, j, grid)
             self.n_evaluations_ += len(grid)
-            best = int(np.argmax(values))
-            weights[j], self.value_ = grid[best], float(values[best])
+            weights[j] = grid[_middle_of_best(values)]
         self.rule_ = (weights / weights.mean())[None]
+        self.value_ = self._value(task)
         return 0
+
+    def _value(self, task: Task) -> float:
+        """Return the metric of the rule on the validation rows."""
+        sample = task.validation
+        shares = self._shares(sample.proba, sample.basis)
+        if isinstance(task.metric, Metric):
+            stack = sample.confusion(shares)[None]
+            return float(ProbedMetric(task.metric, 1.0, 1.0, stack[0])._values(stack)[0])
+        return BlackBox(task.metric, task.rows, 1.0, str).value(
+            Position(shares, None, None, shares)
+        )
 
     @staticmethod
     def _along(task: Task, weights: FloatArray, j: int, grid: FloatArray) -> FloatArray:
@@ -107,8 +115,7 @@ class CoordinateSearchClassifier(RuleClassifier):
             return ProbedMetric(task.metric, 1.0, 1.0, inside)._values(
                 _confusions_along(sample, weights, j, grid)
             )
-        order = np.argsort(task.classes, kind="stable")
-        box = BlackBox(task.metric, task.labels, task.groups, 1.0, str, order)
+        box = BlackBox(task.metric, task.rows, 1.0, str)
         values = []
         for value in grid:
             moved = weights.copy()
@@ -117,6 +124,16 @@ class CoordinateSearchClassifier(RuleClassifier):
             shares = one_hot(codes, len(weights))
             values.append(box.value(Position(shares, None, None, shares)))
         return np.array(values)
+
+
+def _middle_of_best(values: FloatArray) -> int:
+    """Return the middle of the first run of the greatest values.
+
+    Its ends are where rows turn: there rounding, or a slightly other row, decides.
+    """
+    first = int(np.argmax(values))
+    ends = np.flatnonzero(values[first:] != values[first])
+    return first + ((int(ends[0]) if ends.size else len(values) - first) - 1) // 2
 
 
 def _confusions_along(sample: Sample, weights: FloatArray, j: int, grid: FloatArray) -> FloatArray:

@@ -29,6 +29,7 @@ from karat.exceptions import DataError, LabelError, SmallSampleWarning
 from karat.metrics import Metric
 from karat.metrics._as_metric import as_metric
 from karat.optimize._basis import FittedBasis, fit_basis
+from karat.optimize._black_box import Rows
 from karat.optimize._read_basis import candidates_of, independent, read_basis
 from karat.optimize._sample import Sample
 
@@ -45,8 +46,7 @@ class Task(NamedTuple):
     training: Sample | None
     classes: AnyArray
     metric: Any
-    labels: AnyArray  # of the validation rows, as passed
-    groups: AnyArray | None
+    rows: Rows
     basis_names: tuple[str, ...]
 
 
@@ -96,10 +96,11 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         else:
             same = False
         known = np.asarray(self.estimator_.classes_)
+        (codes,), _ = encode_labels({"y_val": y_val}, known)
         proba_val = self._model_proba(X_val)
+        check_same_length(X_val=proba_val, y_val=codes)
         needs = self._needs_training()
         proba = proba_val if same else (self._model_proba(X) if needs else None)
-        (codes,), _ = encode_labels({"y_val": y_val}, known)
         found = []
         for basis in candidates_of(self._basis()):
             fitted = fit_basis(basis, X_val, np.asarray(known)[codes])
@@ -191,15 +192,23 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         require_two_classes(classes, "y")
         order = self._metric_order(classes)
         metric = self._checked_metric(len(classes))
-        proba_val, y_val, weight_val, groups = validation
+        proba_val, y_val, weight_val, groups_val = validation
         tasks = []
         for names, on_val, on_train in candidates:
             sample = _sample(proba_val, y_val, weight_val, on_val, classes[order], classes, "_val")
+            groups = _read_groups(groups_val, len(sample.proba))
             _require_every_class(sample, classes[order])
             _require_seen(sample, names)
+            if not sample.weight.all():  # such rows are as if they were absent
+                present = np.flatnonzero(sample.weight)
+                sample = sample.take(present)
+                groups = None if groups is None else groups[present]
             train = None
-            if training is not None and on_train is not None:
+            if training is not None and training[0] is proba_val:
+                train = sample  # the very object: folds must hold its rows out too
+            elif training is not None and on_train is not None:
                 train = _sample(*training, on_train, classes[order], classes, "")
+            even = np.ptp(sample.weight) == 0
             keep = independent(sample.basis if train is None else train.basis)
             tasks.append(
                 Task(
@@ -207,8 +216,12 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                     None if train is None else _kept(train, keep),
                     classes[order],
                     metric,
-                    classes[order][sample.labels],
-                    _read_groups(groups, len(sample.proba)),
+                    Rows(
+                        classes[order][sample.labels],
+                        groups,
+                        None if even else sample.weight,
+                        np.argsort(order),
+                    ),
                     tuple(names[i] for i in keep),
                 )
             )
@@ -333,6 +346,18 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     # --- reading
 
     def _fitted_estimator(self, X: Any, y: Column, sample_weight: Column | None) -> Any:
+        self._check_estimator()
+        try:
+            check_is_fitted(self.estimator)
+        except NotFittedError:
+            return self._fitted_clone(X, y, sample_weight)
+        return self.estimator
+
+    def _fitted_clone(self, X: Any, y: Column, sample_weight: Column | None) -> Any:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return clone(self.estimator).fit(X, y, **weights)
+
+    def _check_estimator(self) -> None:
         if self.estimator is None or not hasattr(self.estimator, "fit"):
             raise DataError(
                 f"estimator is {shown(self.estimator)}; expected a scikit-learn classifier with "
@@ -343,13 +368,6 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 f"{type(self.estimator).__name__} has no predict_proba; wrap it in "
                 "sklearn.calibration.CalibratedClassifierCV, or pass a classifier that has it"
             )
-        try:
-            check_is_fitted(self.estimator)
-        except NotFittedError:
-            fresh = clone(self.estimator)
-            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-            return fresh.fit(X, y, **weights)
-        return self.estimator
 
     def _model_proba(self, X: Any) -> FloatArray:
         found = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
@@ -441,6 +459,7 @@ def _read_groups(groups: Any, n: int) -> AnyArray | None:
     if groups is None:
         return None
     if is_matrix(groups):
+        check_same_length(y_val=np.empty(n), groups_val=groups)
         return np.asarray(groups)
     values, missing = read_column(groups, "groups_val")
     if missing is not None:

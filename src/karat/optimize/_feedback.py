@@ -8,13 +8,15 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.exceptions import MetricError, UndefinedMetricWarning
 from karat.metrics import Metric
-from karat.optimize._black_box import require_slopes
+from karat.optimize._black_box import all_alike, slopes_of
 from karat.optimize._probes import Position, Probes
 
 __all__ = ["Feedback", "KnownMetric", "ProbedMetric"]
 
 # Where the gradient is infinite (a class that is never found), it is taken this far inside.
 _INSIDE = 0.01
+# Relative to the gradient; a smaller slope is rounding.
+_ROUNDING = 1e-12
 
 
 class Feedback(Protocol):
@@ -33,8 +35,11 @@ class Feedback(Protocol):
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
         """Return the slope along each probe at a classifier of a known value.
 
-        ``moves`` are those of the validation confusion.
+        ``moves`` are those of the validation confusion. All are 0 where there is nothing to follow.
         """
+
+    def flat(self, n_probes: int) -> str:
+        """Say that the slopes of so many probes are all 0, and what to do."""
 
 
 class ProbedMetric:
@@ -61,7 +66,10 @@ class ProbedMetric:
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
         values = self._values(at.confusion + self.epsilon * moves)
         self.n_evaluations += len(moves)
-        return require_slopes((values - value) / self.epsilon, self.epsilon)
+        return slopes_of(values, value, self.epsilon)
+
+    def flat(self, n_probes: int) -> str:
+        return all_alike(n_probes, self.epsilon)
 
     def gradient(self, confusion: FloatArray) -> FloatArray:
         """Return the gradient; where it is infinite, that of a point a little inside."""
@@ -88,4 +96,12 @@ class KnownMetric(ProbedMetric):
     everywhere = True
 
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
-        return np.asarray(np.einsum("pij,ij->p", moves, self.gradient(at.confusion)))
+        gradient = self.gradient(at.confusion)
+        slopes = np.einsum("pij,ij->p", moves, gradient)
+        return np.where(np.abs(slopes) > _ROUNDING * np.abs(gradient).max(), slopes, 0.0)
+
+    def flat(self, n_probes: int) -> str:
+        return (
+            f"{self.metric.title} is the same for all classifiers near the model's own, so there "
+            "is nothing to follow; pass a metric that depends on the predictions"
+        )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.exceptions import ProbeError
 from karat.optimize._feedback import Feedback, KnownMetric
 from karat.optimize._mixture import Mixture, mixed
 from karat.optimize._probes import Position, Probes
@@ -16,6 +17,8 @@ __all__ = ["Problem", "Search", "Step", "search"]
 
 # Shares of the way to a new rule that a line search tries, after all of it.
 _BACKTRACK = (0.5, 0.25, 0.1, 0.03)
+# Where probes from the current classifier tell nothing, they are made this far toward the start.
+_INSIDE = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,17 +84,24 @@ def search(
     and follows the noise of that sample more closely.
     """
     sums, rows = not feedback.everywhere, feedback.needs_rows
-    at = problem.start(rows=rows)
-    matched, seen = problem.probes.moves(at)
-    system = problem.system(matched)
+    at = start = problem.start(rows=rows)
+    here, system, seen = _probed(problem, at, start)
     system.require_solvable(problem.basis_names, problem.classes)
-    mix, value, steps, age = _Mix(), feedback.value(at), [], 0
+    steps: list[Step] = []
+    mix, value, age = _Mix(), feedback.value(at), 0
     top, most = at, value  # what a rule must beat: not a step that just made things worse
-    for t in range(n_iter):
-        if sums and t:
-            matched, seen = problem.probes.moves(at)
-            system = problem.system(matched)
-        weights = system.solve(feedback.slopes(at, value, problem.probes, seen))
+    for _ in range(n_iter):
+        if sums and steps:
+            here, system, seen = _probed(problem, at, start)
+        elif not sums:
+            here = at
+        there = value if here is at else feedback.value(here)
+        slopes = feedback.slopes(here, there, problem.probes, seen)
+        if not slopes.any():
+            if steps:  # a plateau: what was found stays
+                break
+            raise ProbeError(feedback.flat(len(slopes)))
+        weights = system.solve(slopes)
         new, codes = problem.rule(weights, sums=sums, rows=rows)
         gap = _gap(feedback, problem, at, new, weights)
         if line_search:
@@ -108,6 +118,22 @@ def search(
         if share == 0:
             break
     return Search(mix.mixture(seed), steps, mix.shares_of(problem.probes.validation.proba))
+
+
+def _probed(
+    problem: Problem, at: Position, start: Position
+) -> tuple[Position, WeightSystem, FloatArray]:
+    """Return where to probe, the system there and the moves of the validation confusion.
+
+    From a classifier that decides without a look at the rows all probes lead the same way, and a
+    search could never leave such classifiers; a little toward the start they can be told apart.
+    """
+    for here in (at, at.toward(start, _INSIDE)):
+        matched, seen = problem.probes.moves(here)
+        system = problem.system(matched)
+        if system.solvable:
+            break
+    return here, system, seen
 
 
 class _Mix:

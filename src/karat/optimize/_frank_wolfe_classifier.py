@@ -23,8 +23,9 @@ class FrankWolfeClassifier(ProbingClassifier):
     metric : Metric, str, callable or Preferences, default "g_mean"
         A metric of `karat.metrics` or its name; or a function
         ``metric(y_true, shares, groups) -> float`` of the validation labels, the shares with which
-        a classifier predicts each class (columns in the order of ``classes_``) and the groups;
-        or, where no value is to be had, `Preferences`. Greater is better.
+        a classifier predicts each class (columns in the order of ``classes_``) and the groups,
+        with a parameter ``sample_weight`` if validation rows have weights; or, where no value is
+        to be had, `Preferences`. Greater is better.
     basis : list, default ["constant"]
         Functions of a row along which weights may vary: "constant", the name or position of a
         column (one function for each of its values), a function of X with values in [0, 1],

@@ -4,12 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from karat._typing import Column
-from karat._validate import check_number, check_weights, encode_labels
+from karat._validate import check_number, check_same_length, check_weights, encode_labels
 from karat.exceptions import DataError
 from karat.optimize._estimator import Task
 from karat.optimize._rule_classifier import RuleClassifier
@@ -93,6 +94,8 @@ class ImportanceWeightedClassifier(RuleClassifier):
 
     def _weights(self, X: Any, y: Column, X_val: Any, y_val: Column) -> Any:
         (codes, codes_val), classes = encode_labels({"y": y, "y_val": y_val})
+        check_same_length(X=X, y=codes)
+        check_same_length(X_val=X_val, y_val=codes_val)
         labels = np.eye(len(classes))
         rows = np.column_stack([np.asarray(X, dtype=float), labels[codes]])
         rows_val = np.column_stack([np.asarray(X_val, dtype=float), labels[codes_val]])
@@ -105,11 +108,13 @@ class ImportanceWeightedClassifier(RuleClassifier):
         return np.minimum(odds / odds.mean(), self.clip)
 
     def _fitted_estimator(self, X: Any, y: Column, sample_weight: Any) -> Any:
-        estimator, self.estimator = self.estimator, clone(self.estimator)
-        try:
-            return super()._fitted_estimator(X, y, sample_weight)
-        finally:
-            self.estimator = estimator
+        self._check_estimator()
+        if isinstance(self.estimator, FrozenEstimator):
+            raise DataError(
+                "importance weighting retrains the estimator and was given a FrozenEstimator; pass "
+                "the estimator itself"
+            )
+        return self._fitted_clone(X, y, sample_weight)
 
     def _warn_same_rows(self) -> None:
         """Say nothing: no metric is measured."""

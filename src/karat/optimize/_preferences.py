@@ -89,11 +89,6 @@ class _Asked:
             )
 
         signs = np.array([self._sign(pair(axis)) for axis in np.eye(len(kept))])
-        if not signs.any():
-            raise ProbeError(
-                f"all {len(kept)} probes were called a tie with the current classifier, so there "
-                "is nothing to follow; pass a larger epsilon"
-            )
         told = np.flatnonzero(signs)
         found = np.zeros(len(moves))
         ratios = np.ones(1)
@@ -109,6 +104,12 @@ class _Asked:
             ratios = direction(brackets.middle)
         found[kept[told]] = signs[told] * ratios * sizes[kept[told]]
         return found
+
+    def flat(self, n_probes: int) -> str:
+        return (
+            f"all {n_probes} probes were called a tie with the current classifier, so there is "
+            "nothing to follow; pass a larger epsilon"
+        )
 
     def _sign(self, query: Query) -> float:
         return {"first": 1.0, "second": -1.0}.get(self._ask(query), 0.0)

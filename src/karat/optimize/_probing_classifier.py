@@ -1,5 +1,7 @@
 """Classifiers that find their weights by probing the metric."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,12 +10,13 @@ from karat._typing import FloatArray, IntArray
 from karat._validate import check_number
 from karat.exceptions import DataError
 from karat.metrics import Metric
-from karat.optimize._black_box import BlackBox
+from karat.optimize._black_box import BlackBox, Rows
 from karat.optimize._cross_validation import HeldOut, held_out_shares, limits_of
 from karat.optimize._entries import is_diagonal
 from karat.optimize._estimator import PostShiftClassifier, Task, check_count, check_seed
 from karat.optimize._feedback import Feedback, KnownMetric, ProbedMetric
 from karat.optimize._frank_wolfe import Problem, Search, search
+from karat.optimize._mixture import Mixture
 from karat.optimize._preferences import Preferences
 from karat.optimize._probes import ClassProbes, Position, Probes
 from karat.optimize._rule import one_hot
@@ -87,7 +90,11 @@ class ProbingClassifier(PostShiftClassifier):
         choice(self.gradient, "gradient", (None, "known", "probed"))
         choice(self.entries, "entries", (None, "diagonal", "all"))
         choice(self.probes, "probes", ("fixed", "separated"))
-        self._loop()
+        _, line = self._loop()
+        if line and isinstance(task.metric, Preferences):
+            raise DataError(
+                "step='line-search' compares values and was given preferences; leave step out"
+            )
         epsilon = check_number(self.epsilon, "epsilon", at_least=0.0, at_most=1.0)
         if epsilon == 0:
             raise DataError("epsilon is 0; expected a number above 0 and at most 1")
@@ -115,11 +122,10 @@ class ProbingClassifier(PostShiftClassifier):
             )
         return n
 
-    def _search(self, task: Task, rows: IntArray | None = None) -> Search:
-        validation, labels, groups = task.validation, task.labels, task.groups
-        if rows is not None:
-            validation, labels = validation.take(rows), labels[rows]
-            groups = None if groups is None else groups[rows]
+    def _search(self, task: Task, some: IntArray | None = None) -> Search:
+        validation, rows = task.validation, task.rows
+        if some is not None:
+            validation, rows = validation.take(some), rows.take(some)
         if self._needs_training() and task.training is not None:
             same = task.training.proba is task.validation.proba
             matching = validation if same else task.training
@@ -135,7 +141,7 @@ class ProbingClassifier(PostShiftClassifier):
             probes, off_diagonal, float(self.ridge), task.basis_names, tuple(task.classes.tolist())
         )
         n_iter, line = self._loop()
-        feedback = self._feedback(task, problem, labels, groups)
+        feedback = self._feedback(task, problem, rows)
         return search(problem, feedback, n_iter=n_iter, line_search=line, seed=check_seed(self.rng))
 
     def _off_diagonal(self, task: Task) -> bool:
@@ -144,7 +150,7 @@ class ProbingClassifier(PostShiftClassifier):
             return self.entries == "all" and k > 2  # with two classes the diagonal says it all
         return isinstance(task.metric, Metric) and not is_diagonal(task.metric, k)
 
-    def _feedback(self, task: Task, problem: Problem, labels: Any, groups: Any) -> Feedback:
+    def _feedback(self, task: Task, problem: Problem, rows: Rows) -> Feedback:
         metric, epsilon = task.metric, float(self.epsilon)
         if isinstance(metric, Preferences):
             return metric.feedback(epsilon)
@@ -159,12 +165,7 @@ class ProbingClassifier(PostShiftClassifier):
                 f"{problem.basis_names[at_basis]!r}"
             )
 
-        return BlackBox(metric, labels, groups, epsilon, name, self._back_order(task))
-
-    def _back_order(self, task: Task) -> IntArray | None:
-        """Return the columns that put shares in the order of `classes_`, None if they are."""
-        order = np.argsort(task.classes, kind="stable")
-        return None if (order == np.arange(len(order))).all() else order
+        return BlackBox(metric, rows, epsilon, name)
 
     # --- what is reported
 
@@ -175,16 +176,15 @@ class ProbingClassifier(PostShiftClassifier):
         if isinstance(task.metric, Metric):
             feedback: Feedback = ProbedMetric(task.metric, 1.0, *_scale(task.validation))
         else:
-            feedback = BlackBox(
-                task.metric, task.labels, task.groups, 1.0, str, self._back_order(task)
-            )
+            feedback = BlackBox(task.metric, task.rows, 1.0, str)
         confusion = task.validation.confusion(shares)
         return feedback.value(Position(confusion, None, None, shares))
 
     def _held_out(self, task: Task, n_folds: int) -> HeldOut:
-        shares = held_out_shares(
-            task.validation, lambda rows: self._search(task, rows).mixture.class_shares, n_folds, 0
-        )
+        def fit(some: IntArray) -> Callable[[FloatArray, FloatArray], FloatArray]:
+            return partial(self._shares_of, self._search(task, some).mixture)
+
+        shares = held_out_shares(task.validation, fit, n_folds, 0)
         limits = (float("nan"), float("nan"))
         if isinstance(task.metric, Metric):
             limits = limits_of(task.metric, task.validation, shares)
@@ -262,7 +262,10 @@ class ProbingClassifier(PostShiftClassifier):
     # --- predicting
 
     def _shares(self, proba: FloatArray, basis: FloatArray) -> FloatArray:
-        shares = self.mixture_.class_shares(proba, basis)
+        return self._shares_of(self.mixture_, proba, basis)
+
+    def _shares_of(self, mixture: Mixture, proba: FloatArray, basis: FloatArray) -> FloatArray:
+        shares = mixture.class_shares(proba, basis)
         if self.deterministic:
             return one_hot(np.argmax(shares, axis=1), shares.shape[1])
         return shares

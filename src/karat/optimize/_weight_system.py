@@ -47,10 +47,14 @@ class WeightSystem:
         least = self._singular[-1]
         return float(self._singular[0] / least) if least > 0 else float("inf")
 
+    @property
+    def solvable(self) -> bool:
+        """Whether there is one solution."""
+        return bool(self._singular[-1] > _SINGULAR * self._singular[0])
+
     def require_solvable(self, basis_names: Sequence[str], classes: Sequence[Any]) -> None:
         """Say which weight the probes cannot tell, if there is one."""
-        share = self._singular[-1] / self._singular[0] if self._singular[0] > 0 else 0.0
-        if share > _SINGULAR:
+        if self.solvable:
             return
         unmoved = np.flatnonzero(self._columns == 0)
         at = int(unmoved[0]) if unmoved.size else int(np.argmax(np.abs(self._right[-1])))

@@ -23,7 +23,7 @@ class OptimizationHistory(Result):
     gaps : array (T,)
         By how much the metric's linear approximation could still rise before each iteration. For a
         concave metric no classifier made of the same probabilities and basis functions is better
-        by more, on these rows; NaN where it cannot be told.
+        by more, but for chance in the labels of these rows; NaN where it cannot be told.
     shares : array (T,)
         The share that each iteration gave to its new rule.
     conditions : array (T,)
@@ -63,7 +63,7 @@ class OptimizationHistory(Result):
 
     @property
     def value(self) -> float:
-        """The metric of the classifier that was returned, on the rows that it was found with."""
+        """The metric of the mixture, on the rows that it was found with."""
         return float(self.values[-1])
 
     @property
