@@ -33,8 +33,12 @@ def decide(proba: FloatArray, basis: FloatArray, weights: FloatArray) -> IntArra
 def _scores(proba: FloatArray, basis: FloatArray, weights: FloatArray) -> FloatArray:
     if weights.ndim == 2:
         return np.asarray(proba * (basis @ weights))
-    parts = (basis[:, b, None] * (proba @ matrix) for b, matrix in enumerate(weights))
-    return np.asarray(sum(parts))
+    total = np.zeros((len(proba), weights.shape[2]))
+    for values, matrix in zip(basis.T, weights, strict=True):
+        part = proba @ matrix
+        # Ten times the product's own time, so not for the constant.
+        total += part if (values == 1.0).all() else values[:, None] * part
+    return total
 
 
 def one_hot(codes: IntArray, k: int) -> FloatArray:
