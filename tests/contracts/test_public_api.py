@@ -111,6 +111,11 @@ def consensus_of():
     return consensus.ErrorEstimator(draws=20, rng=0).fit(MANY)
 
 
+def shared_of():
+    est = consensus.ErrorEstimator(structure="coupled", dependence="none", draws=20, rng=0)
+    return est.fit(MANY, domains=np.arange(200) % 3)
+
+
 def elicited(costs=4):
     space = elicit.BinarySpace.from_scores([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
     person = elicit.MetricOracle(cost_matrix([[0, 1], [costs, 0]]))
@@ -175,6 +180,7 @@ EXAMPLES = {
     ),
     "WeakLabelValue": lambda: bounds.weak_label_value(*BOUND, **OPTIONS),
     "RobustnessCurve": lambda: bounds.robustness_curve(*BOUND, claim=0.1, **OPTIONS),
+    "CoClustering": lambda: shared_of().co_clustering_,
     "ErrorRates": lambda: consensus_of().result_,
     "Explanations": lambda: consensus_of().explanations(),
     "VoterAgreement": lambda: consensus_of().agreement(),

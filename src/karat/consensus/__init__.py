@@ -7,9 +7,16 @@ cannot tell; `compare_models` chooses a model of how voters err together by vote
 from karat.consensus._compare_models import compare_models
 from karat.consensus._estimator import ErrorEstimator
 from karat.consensus._label_model import ConsensusLabelModel
-from karat.consensus.result import ErrorRates, Explanations, ModelComparison, VoterAgreement
+from karat.consensus.result import (
+    CoClustering,
+    ErrorRates,
+    Explanations,
+    ModelComparison,
+    VoterAgreement,
+)
 
 __all__ = [
+    "CoClustering",
     "ConsensusLabelModel",
     "ErrorEstimator",
     "ErrorRates",

@@ -8,7 +8,8 @@ from karat._typing import Column, Frame
 from karat._validate import check_rng
 from karat.consensus._agreement import shared_votes
 from karat.consensus._domain_fit import candidate_models
-from karat.consensus._held_out import combine, held_out_values
+from karat.consensus._fit_together import predict_together
+from karat.consensus._held_out import combine, held_out_values, split_counts
 from karat.consensus._model import Errors, Model
 from karat.consensus._read import read_votes
 from karat.consensus.result import ModelComparison
@@ -22,6 +23,7 @@ def compare_models(
     votes: Frame,
     domains: Column | None = None,
     *,
+    structure: Sequence[str] = ("independent",),
     errors: Sequence[Errors] = ("class-conditional", "symmetric"),
     dependence: Sequence[str] = ("none", "difficulty", "pairs"),
     folds: int = 5,
@@ -42,6 +44,8 @@ def compare_models(
         Wide or long, as in `ErrorEstimator`.
     domains : column, optional
         Domain of each row; each is fitted on its own and the likelihoods add.
+    structure : sequence of {"independent", "coupled", "hierarchical"}
+        Whether domains share error rates; those that do are compared without dependence.
     errors : sequence of {"class-conditional", "symmetric"}
         Error models to compare.
     dependence : sequence of {"none", "difficulty", "pairs"}
@@ -73,11 +77,14 @@ def compare_models(
     >>> compare_models(votes, dependence=["none"], rng=0).errors
     ('class-conditional', 'symmetric')
     """
-    for name, given in (("errors", errors), ("dependence", dependence)):
+    options = {"structure": structure, "errors": errors, "dependence": dependence}
+    for name, given in options.items():
         if isinstance(given, str) or not len(given):
             raise DataError(f"{name} is {given!r}; expected a list of at least one model")
     for e in errors:
         check_choice(e, "errors", ("class-conditional", "symmetric"))
+    for kind in structure:
+        check_choice(kind, "structure", ("independent", "coupled", "hierarchical"))
     for kind in dependence:
         check_choice(kind, "dependence", ("none", "difficulty", "pairs"))
     parts = check_count(folds, "folds", at_least=2)
@@ -87,21 +94,32 @@ def compare_models(
         votes, domains=domains, classes=classes, sample_weight=sample_weight, threshold=threshold,
         abstain=abstain,
     )  # fmt: skip
-    names = [(e, kind) for e in errors for kind in dependence]
+    alone = [(e, kind) for e in errors for kind in dependence]
+    alone = alone if "independent" in structure else []
+    sharing = [(kind, e) for kind in structure if kind != "independent" for e in errors]
+    splits = [split_counts(d.table.count, parts, generator) for d in data.domains]
+    rests = [rest for _, rest in splits]
+    predicted = [predict_together(data, kind, e, rests, generator) for kind, e in sharing]
     values, counts = [], []
-    for domain in data.domains:
+    for d, domain in enumerate(data.domains):
         shared = shared_votes(domain.table)
         models: list[Model] = [
-            candidate_models(domain.table, e, kind, shared)[0] for e, kind in names
+            candidate_models(domain.table, e, kind, shared)[0] for e, kind in alone
         ]
-        pointwise, count = held_out_values(models, domain.table, folds=parts, rng=generator)
+        known = np.array([p[d] for p in predicted]).reshape(-1, *rests[d].shape)
+        pointwise, count = held_out_values(
+            models, domain.table, folds=parts, rng=generator, split=splits[d], known=known
+        )
         values.append(pointwise)
         counts.append(count)
+    names = [*((kind, e, "none") for kind, e in sharing)]
+    names += [("independent", e, kind) for e, kind in alone]
     scores = combine(np.concatenate(values, axis=1), np.concatenate(counts))
     return ModelComparison(
         n=float(np.concatenate(counts).sum()),
-        errors=tuple(e for e, _ in names),
-        dependence=tuple(kind for _, kind in names),
+        structure=tuple(name for name, _, _ in names),
+        errors=tuple(e for _, e, _ in names),
+        dependence=tuple(kind for _, _, kind in names),
         log_likelihood=scores.total,
         behind=scores.behind,
         behind_error=scores.behind_error,

@@ -10,7 +10,7 @@ from karat.consensus._model import Problem
 from karat.consensus._sample import Draws, run_chains
 from karat.consensus._table import VoteTable
 
-__all__ = ["dispersed_chains", "sweeps_for"]
+__all__ = ["dispersed_chains", "modes_of", "sweeps_for"]
 
 _NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
 _MANY_VOTES = 50_000  # beyond which a start is not climbed far
@@ -43,10 +43,10 @@ def dispersed_chains(
             draws=kept, step=step,
         )  # fmt: skip
         found = found.replaced(stuck, again)
-    return found, low + int(stuck.sum()), _modes(found)
+    return found, low + int(stuck.sum()), modes_of(found)
 
 
-def _modes(draws: Draws) -> list[float]:
+def modes_of(draws: Draws) -> list[float]:
     """Return how far chains are apart whose means cannot be one law's."""
     means, spread = draws.rates.mean(axis=1), draws.rates.std(axis=1).max(axis=0)
     apart = np.ptp(means, axis=0)

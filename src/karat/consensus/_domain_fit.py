@@ -10,7 +10,7 @@ from karat._convergence import bulk_ess, split_r_hat, tail_ess
 from karat._typing import FloatArray
 from karat.consensus._agreement import Agreement, SharedVotes, agreement, full_rows, shared_votes
 from karat.consensus._copying import copying_forest
-from karat.consensus._dispersed import dispersed_chains
+from karat.consensus._dispersed import dispersed_chains, modes_of
 from karat.consensus._em import fit_point, starting_state
 from karat.consensus._explanations import (
     Explanation,
@@ -20,13 +20,13 @@ from karat.consensus._explanations import (
     rival_explanation,
     rival_is_close,
 )
-from karat.consensus._held_out import held_out
+from karat.consensus._held_out import combine, held_out, held_out_values
 from karat.consensus._identified import pairs_off, what_is_not_settled
 from karat.consensus._model import Errors, Model, Problem, build_problem
 from karat.consensus._sample import Draws
 from karat.consensus._table import VoteTable
 
-__all__ = ["DomainFit", "Fitted", "Settings", "candidate_models", "fit_domain"]
+__all__ = ["DomainFit", "FitTogether", "Fitted", "Settings", "candidate_models", "fit_domain"]
 
 _LEVELS_NEED = 5  # voters below which easy and hard items cannot be told apart
 _VOTES_NEED = 3.0  # votes per item, likewise
@@ -42,11 +42,23 @@ _LEAD = 1.0
 class Settings:
     """What the user asked for."""
 
+    structure: str
     errors: Errors
     dependence: str
     chains: int
     draws: int | None
     confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class FitTogether:
+    """What a model of all domains says of one."""
+
+    problem: Problem
+    draws: Draws
+    restarted: int
+    split: tuple[FloatArray, FloatArray] | None = None  # folds × patterns: items held out, the rest
+    predicted: FloatArray | None = None  # folds × patterns: log P(votes) from the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +211,21 @@ def fit_domain(
     settings: Settings,
     rng: np.random.Generator,
     step: Callable[[int], None] = lambda _: None,
+    together: FitTogether | None = None,
 ) -> DomainFit:
-    """Fit everything that ``settings`` asks for to one domain."""
+    """Fit everything that ``settings`` asks for to one domain.
+
+    ``together`` is what a model of all domains says of this one, if there is one.
+    """
     shared = shared_votes(table)
-    choice = _choose(table, settings, shared, rng)
+    choice = _choose(table, settings, shared, rng, together)
     fitted, restarted, modes = [], 0, []
     for model, weight in zip(choice.models, choice.weights, strict=True):
+        if together is not None and model is together.problem.model:
+            fitted.append(Fitted(together.problem, together.draws, float(weight)))
+            restarted += together.restarted
+            modes += modes_of(together.draws)
+            continue
         problem = build_problem(model, table)
         draws, again, apart = dispersed_chains(problem, settings.chains, settings.draws, rng, step)
         fitted.append(Fitted(problem, draws, float(weight)))
@@ -245,14 +266,31 @@ class _Choice(NamedTuple):
 
 
 def _choose(
-    table: VoteTable, settings: Settings, shared: SharedVotes, rng: np.random.Generator
+    table: VoteTable,
+    settings: Settings,
+    shared: SharedVotes,
+    rng: np.random.Generator,
+    together: FitTogether | None,
 ) -> _Choice:
     """Compare the candidates on votes held out and drop those that hardly help."""
     models = candidate_models(table, settings.errors, settings.dependence, shared)
+    if together is not None:
+        # Domains that share are a model without dependence: it takes the place of the plain one.
+        others = [m for m in models if m.name != "independent"]
+        models = [together.problem.model, *others]
     if len(models) == 1:
         return _Choice(models, np.ones(1), models[0].levels > 1)  # then the user says so
-    few = len(table.voter) < _MANY_VOTES
-    scores = held_out(models, table, folds=5 if few else 3, repeats=3 if few else 1, rng=rng)
+    if together is None:
+        few = len(table.voter) < _MANY_VOTES
+        scores = held_out(models, table, folds=5 if few else 3, repeats=3 if few else 1, rng=rng)
+    else:
+        assert together.split is not None
+        assert together.predicted is not None
+        values, counts = held_out_values(
+            models[1:], table, folds=len(together.split[0]), rng=rng, split=together.split,
+            known=together.predicted[None],
+        )  # fmt: skip
+        scores = combine(values, counts)
     leads = zip(models, scores.ahead, strict=True)  # of the independent model, which is the first
     keep = scores.weight >= _WEIGHT
     return _Choice(

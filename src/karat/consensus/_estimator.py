@@ -11,6 +11,7 @@ from karat._extras import require
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, check_rng
 from karat.consensus._domain_fit import Settings, fit_domain
+from karat.consensus._fit_together import fit_together
 from karat.consensus._frames import backend_of, to_frame
 from karat.consensus._label_model import ConsensusLabelModel
 from karat.consensus._progress import Progress
@@ -19,6 +20,7 @@ from karat.consensus._sample import compile_in_background
 from karat.consensus._summaries import (
     blind_consensus,
     by_item,
+    clusters_table,
     diagnostics_table,
     doubt_of,
     error_table,
@@ -52,8 +54,11 @@ class ErrorEstimator:
 
     Parameters
     ----------
-    structure : {"independent"}, default "independent"
-        Whether domains share what they know: each on its own.
+    structure : {"independent", "coupled", "hierarchical"}, default "independent"
+        Whether domains share what they know. Each on its own; or domains in clusters, each with one
+        set of error rates of all voters (CBEE of seed 002); or voters in domains in clusters, each
+        with one rate (HCBEE). Sharing pays with few items per domain. With ``dependence="auto"``
+        the sharing model is weighed against those of dependent votes, domain by domain.
     errors : {"class-conditional", "symmetric"}, default "class-conditional"
         A confusion row per class, or one rate for all classes (the model of seed 002).
     dependence : {"auto", "none", "difficulty", "pairs"}, default "auto"
@@ -92,6 +97,11 @@ class ErrorEstimator:
     powered_ : frame or None
         With gold labels and no weights: prediction-powered error rates, valid whatever the model,
         if the labelled items are a random sample of the domain's.
+    clusters_ : frame or None
+        With a structure that shares: the cluster of each domain, or of each voter in each domain,
+        and how certain it is.
+    co_clustering_ : CoClustering or None
+        The same with the probability that any two share, and ``plot()``.
     classes_ : array (k,)
         The classes.
     classifiers_ : tuple of str
@@ -125,7 +135,7 @@ class ErrorEstimator:
     def __init__(
         self,
         *,
-        structure: Literal["independent"] = "independent",
+        structure: Literal["independent", "coupled", "hierarchical"] = "independent",
         errors: Literal["class-conditional", "symmetric"] = "class-conditional",
         dependence: Literal["auto", "none", "difficulty", "pairs"] = "auto",
         chains: int = 4,
@@ -190,11 +200,16 @@ class ErrorEstimator:
         warn_of_upside_down_gold(data)
         compile_in_background()
         progress = Progress(self.progress, len(data.domains))
-        fits = []
+        fits, together = [], None
+        self.co_clustering_ = None
         try:
-            for domain in data.domains:
+            if settings.structure != "independent":
+                step = progress.all_domains()
+                together, self.co_clustering_ = fit_together(data, settings, rng.spawn(1)[0], step)
+            for d, domain in enumerate(data.domains):
                 step = progress.domain(domain.name)
-                fits.append(fit_domain(domain.table, settings, rng.spawn(1)[0], step))
+                shared = None if together is None else together[d]
+                fits.append(fit_domain(domain.table, settings, rng.spawn(1)[0], step, shared))
         finally:
             progress.close()
         self._votes, self._fits = data, tuple(fits)
@@ -210,6 +225,7 @@ class ErrorEstimator:
             d: bool(i) for d, i in zip(self.result_.domains, self.result_.identified, strict=True)
         }
         self.error_rates_ = self.error_rates()
+        self.clusters_ = clusters_table(data, self.co_clustering_, self._backend)
         self.prevalence_ = prevalence_table(self.result_, self._backend)
         self.diagnostics_ = diagnostics_table(data, self._fits, self._backend)
         has_gold = bool((data.gold >= 0).any())
@@ -409,12 +425,13 @@ class ErrorEstimator:
         )
 
     def _settings(self) -> Settings:
-        check_choice(self.structure, "structure", ("independent",))
+        check_choice(self.structure, "structure", ("independent", "coupled", "hierarchical"))
         check_choice(self.errors, "errors", ("class-conditional", "symmetric"))
         check_choice(self.dependence, "dependence", ("auto", "none", "difficulty", "pairs"))
         check_choice(self.abstain, "abstain", ("outcome", "missing"))
         confidence = check_confidence(self.confidence)
         return Settings(
+            structure=self.structure,
             errors=self.errors,
             dependence=self.dependence,
             chains=check_count(self.chains, "chains", at_least=2),

@@ -62,11 +62,21 @@ def held_out(
 
 
 def held_out_values(
-    models: Sequence[Model], table: VoteTable, *, folds: int, rng: np.random.Generator
+    models: Sequence[Model],
+    table: VoteTable,
+    *,
+    folds: int,
+    rng: np.random.Generator,
+    split: tuple[FloatArray, FloatArray] | None = None,
+    known: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return, models × patterns held out, log P(votes), and how many items each stands for."""
+    """Return, models × patterns held out, log P(votes), and how many items each stands for.
+
+    ``known``, models × folds × patterns, is put before the models: what others predict of the same
+    ``split``.
+    """
     table = table.without_gold()
-    out, rest = split_counts(table.count, folds, rng)
+    out, rest = split_counts(table.count, folds, rng) if split is None else split
     shares = table.vote_shares()
 
     def predicted(task: tuple[Model, FloatArray]) -> FloatArray:
@@ -85,7 +95,9 @@ def held_out_values(
             found = list(pool.map(predicted, tasks))
     else:
         found = [predicted(task) for task in tasks]
-    values = np.array(found).reshape(len(models), folds, table.n_patterns)
+    values = np.array(found).reshape(len(models), len(rest), table.n_patterns)
+    if known is not None:
+        values = np.concatenate([known, values])
     seen = out > 0
     return values[:, seen], out[seen]
 

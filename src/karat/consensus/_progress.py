@@ -22,6 +22,11 @@ class Progress:
         self._last = 0.0
         self._lock = threading.Lock()
 
+    def all_domains(self) -> Callable[[int], None]:
+        """Start a fit of all domains at once."""
+        self._name = "all domains together"
+        return self._step
+
     def domain(self, name: str) -> Callable[[int], None]:
         """Start a domain; return what the chains call with the sweeps they have made."""
         self._name = name
@@ -35,7 +40,9 @@ class Progress:
             if self._stream is None or now - self._last < 0.2:
                 return
             self._last = now
-            where = "" if self._total == 1 else f"domain {self._done} of {self._total}, "
+            where = (
+                f"domain {self._done} of {self._total}, " if self._total > 1 and self._done else ""
+            )
             self._stream.write(f"\r\x1b[2Kkarat: {where}{self._name}: {self._sweeps:,} sweeps")
             self._stream.flush()
 

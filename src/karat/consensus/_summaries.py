@@ -14,11 +14,12 @@ from karat.consensus._frames import to_frame
 from karat.consensus._model import build_problem
 from karat.consensus._powered import cross_predictions, powered_rates
 from karat.consensus._read import Domain, Votes
-from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
+from karat.consensus.result import CoClustering, ErrorRates, Explanations, VoterAgreement
 
 __all__ = [
     "blind_consensus",
     "by_item",
+    "clusters_table",
     "diagnostics_table",
     "doubt_of",
     "error_table",
@@ -191,6 +192,23 @@ def prevalence_table(result: ErrorRates, backend: Any) -> Any:
         },
         backend,
     )
+
+
+def clusters_table(data: Votes, found: CoClustering | None, backend: Any) -> Any:
+    """Return one row per domain, or per voter of each domain: its cluster."""
+    if found is None:
+        return None
+    columns: dict[str, Any] = {"domain": [d.name for d in data.domains]}
+    if found.structure == "hierarchical":
+        pairs = [(d.name, data.classifiers[j]) for d in data.domains for j in _who_voted(d)]
+        columns = {"domain": [d for d, _ in pairs], "classifier": [c for _, c in pairs]}
+    columns |= {"cluster": found.labels.copy(), "certainty": found.certainty.copy()}
+    return to_frame(columns, backend)
+
+
+def _who_voted(domain: Domain) -> list[int]:
+    """Return the voters of a domain that cast a vote or abstained, in their order."""
+    return sorted(int(j) for j in domain.voters[np.unique(domain.table.voter)])
 
 
 def diagnostics_table(data: Votes, fits: Sequence[DomainFit], backend: Any) -> Any:

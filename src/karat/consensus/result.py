@@ -9,7 +9,7 @@ from karat._result import Result
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat.exceptions import DataError, LengthMismatchError
 
-__all__ = ["ErrorRates", "Explanations", "ModelComparison", "VoterAgreement"]
+__all__ = ["CoClustering", "ErrorRates", "Explanations", "ModelComparison", "VoterAgreement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -292,6 +292,56 @@ class ErrorRates(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CoClustering(Result):
+    """Which domains, or which voters in which domains, share their error rates.
+
+    Attributes
+    ----------
+    structure : str
+        "coupled": domains share those of all voters. "hierarchical": voters in domains share one.
+    names : tuple of str
+        What is clustered.
+    labels : array (items,)
+        The partition that disagrees least with the draws, the largest cluster first.
+    certainty : array (items,)
+        Posterior probability that an item is together with another of its cluster, on average.
+    probability : array (items, items)
+        Posterior probability that two items are together; empty for more than 1,000 items.
+    n_clusters : array (3,)
+        Number of clusters: posterior mean and 95 % limits.
+    concentration : array (c, 3)
+        Concentration parameters, α or (α, γ): posterior mean and 95 % limits.
+    """
+
+    structure: str
+    names: tuple[str, ...]
+    labels: IntArray
+    certainty: FloatArray
+    probability: FloatArray
+    n_clusters: FloatArray
+    concentration: FloatArray
+
+    def summary(self) -> str:
+        """Return how many clusters there are, and how sure that is."""
+        found = int(self.labels.max()) + 1
+        what = "domains" if self.structure == "coupled" else "voters in domains"
+        mean, low, high = self.n_clusters
+        return (
+            f"{len(self.names)} {what} share error rates in {found} cluster"
+            f"{'s' if found > 1 else ''} (posterior mean {mean:.1f}, 95 %: {low:.0f} to "
+            f"{high:.0f}); the largest has {int((self.labels == 0).sum())}"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = []
+        for cluster in range(min(int(self.labels.max()) + 1, 30)):
+            members = [n for n, k in zip(self.names, self.labels, strict=True) if k == cluster]
+            listed = ", ".join(members[:8]) + (", ..." if len(members) > 8 else "")
+            rows.append((f"cluster {cluster}", listed))
+        return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ModelComparison(Result):
     """Models of the votes, compared on votes that were held out; no labels are used.
 
@@ -299,7 +349,7 @@ class ModelComparison(Result):
     ----------
     n : float
         Items, by weight.
-    errors, dependence : tuple of str
+    structure, errors, dependence : tuple of str
         The models.
     log_likelihood : array (models,)
         Held-out log-likelihood of all items.
@@ -310,6 +360,7 @@ class ModelComparison(Result):
     """
 
     n: float
+    structure: tuple[str, ...]
     errors: tuple[str, ...]
     dependence: tuple[str, ...]
     log_likelihood: FloatArray
@@ -332,6 +383,8 @@ class ModelComparison(Result):
         )
 
     def _name(self, model: int) -> str:
+        if self.structure[model] != "independent":
+            return f"{self.errors[model]} errors, {self.structure[model]} domains"
         return f"{self.errors[model]} errors with dependence {self.dependence[model]!r}"
 
     def _table(self) -> list[tuple[str, str]]:

@@ -4,13 +4,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.consensus import ErrorRates, Explanations, ModelComparison, VoterAgreement
+from karat.consensus import (
+    CoClustering,
+    ErrorRates,
+    Explanations,
+    ModelComparison,
+    VoterAgreement,
+)
 from karat.plot._style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_agreement", "draw_comparison", "draw_explanations", "draw_forest"]
+__all__ = [
+    "draw_agreement",
+    "draw_co_clustering",
+    "draw_comparison",
+    "draw_explanations",
+    "draw_forest",
+]
 
 _ROWS = 80  # entries beyond which a forest shows one line per domain
 
@@ -126,7 +138,11 @@ def draw_comparison(result: ModelComparison, ax: "Axes | None" = None) -> "Axes"
     ax = new_axes(ax, (6.4, 1.4 + 0.35 * len(result.weight)))
     order = np.argsort(result.behind, kind="stable")
     rows = np.arange(len(order))
-    names: list[Any] = [f"{result.errors[m]}, {result.dependence[m]}" for m in order]
+    shared = [s != "independent" for s in result.structure]
+    kinds = [
+        s if b else d for s, d, b in zip(result.structure, result.dependence, shared, strict=True)
+    ]
+    names: list[Any] = [f"{result.errors[m]}, {kinds[m]}" for m in order]
     ax.errorbar(
         result.behind[order], rows, xerr=2 * result.behind_error[order], fmt="o", color=COLORS[0],
         ecolor=COLORS[0], elinewidth=2,
@@ -140,4 +156,35 @@ def draw_comparison(result: ModelComparison, ax: "Axes | None" = None) -> "Axes"
     ax.set_ylim(len(order) - 0.5, -0.7)
     ax.set_xlabel("held-out log-likelihood behind the best, ± 2 standard errors")
     quiet(ax, grid="x")
+    return ax
+
+
+def draw_co_clustering(result: CoClustering, ax: "Axes | None" = None) -> "Axes":
+    """Draw how often two items share error rates, cluster by cluster; sizes if they are many."""
+    if not result.probability.size:
+        ax = new_axes(ax, (5.4, 3.4))
+        sizes = np.bincount(result.labels)
+        ax.bar(np.arange(len(sizes)), sizes, color=COLORS[0])
+        ax.set_xlabel("cluster")
+        ax.set_ylabel("members")
+        quiet(ax, grid="y")
+        return ax
+    order = np.lexsort((-result.certainty, result.labels))
+    n = len(order)
+    side = min(1.8 + 0.2 * n, 9.0)
+    ax = new_axes(ax, (side + 0.8, side))
+    shown = result.probability[np.ix_(order, order)]
+    image = ax.imshow(shown, cmap="Blues", vmin=0, vmax=1)
+    for edge in np.flatnonzero(np.diff(result.labels[order])) + 0.5:
+        ax.axhline(edge, color=COLORS[1], linewidth=1)
+        ax.axvline(edge, color=COLORS[1], linewidth=1)
+    if n <= _ROWS // 2:
+        names = [literal(result.names[i]) for i in order]
+        ax.set_yticks(np.arange(n), names, fontsize=7)
+    else:
+        ax.set_yticks([])
+    ax.set_xticks([])
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
+    bar.set_label("probability of sharing error rates", fontsize=8)
+    ax.set_title(f"{int(result.labels.max()) + 1} clusters", fontsize=10)
     return ax

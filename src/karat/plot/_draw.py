@@ -19,7 +19,13 @@ from karat.calibration import (
     LabelPairs,
     MarginalCalibration,
 )
-from karat.consensus import ErrorRates, Explanations, ModelComparison, VoterAgreement
+from karat.consensus import (
+    CoClustering,
+    ErrorRates,
+    Explanations,
+    ModelComparison,
+    VoterAgreement,
+)
 from karat.elicit import AgreementHistory, AskedQuestions, ElicitationResult, SharedMetric
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot._bounds import (
@@ -37,6 +43,7 @@ from karat.plot._calibration import (
 )
 from karat.plot._consensus import (
     draw_agreement,
+    draw_co_clustering,
     draw_comparison,
     draw_explanations,
     draw_forest,
@@ -83,6 +90,7 @@ draw.register(ErrorRates, draw_forest)
 draw.register(Explanations, draw_explanations)
 draw.register(VoterAgreement, draw_agreement)
 draw.register(ModelComparison, draw_comparison)
+draw.register(CoClustering, draw_co_clustering)
 draw.register(ElicitationResult, draw_elicited)
 draw.register(AgreementHistory, draw_progress)
 draw.register(AskedQuestions, draw_asked)

@@ -62,7 +62,7 @@ def _table(result: ElicitationResult) -> Table:
         zip(result.transcript.answers, result.transcript.queries, strict=True), start=1
     ):
         sides = (np.asarray(side) * 1000 for side in query)
-        shown = (f"{side[1, 0]:.0f} / {side[0, 1]:.0f}" for side in sides)
+        shown = (f"{abs(side[1, 0]):.0f} / {abs(side[0, 1]):.0f}" for side in sides)
         rows.append((str(number), *shown, answer))
     return Table(
         columns=("question", "first: missed / false alarms", "second", "better"),

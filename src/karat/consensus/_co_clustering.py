@@ -1,0 +1,57 @@
+"""Who shares error rates with whom, from drawn partitions."""
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+
+__all__ = ["best_partition", "certainty", "shared_probability"]
+
+_CANDIDATES = 400  # partitions that are compared with one another
+
+
+def shared_probability(members: IntArray) -> FloatArray:
+    """Return the share of draws in which two items are together; ``members`` is draws × items."""
+    n = members.shape[1]
+    total = np.zeros((n, n))
+    for row in members:
+        total += row[:, None] == row
+    return total / len(members)
+
+
+def best_partition(members: IntArray) -> IntArray:
+    """Return the drawn partition that disagrees least with all draws, on average over pairs.
+
+    This is Binder's loss. The number of pairs that two partitions both put together follows from
+    the sizes of their cells in common, so no matrix of pairs is needed. Clusters are numbered by
+    size, the largest first.
+    """
+    rows = np.linspace(0, len(members) - 1, min(len(members), _CANDIDATES)).astype(int)
+    drawn = np.array([np.unique(members[r], return_inverse=True)[1] for r in rows])
+    within = np.array([_pairs(row) for row in drawn], dtype=float)
+    loss = np.empty(len(drawn))
+    for a, row in enumerate(drawn):
+        both = np.array([_pairs(row * (other.max() + 1) + other) for other in drawn], dtype=float)
+        loss[a] = np.mean(within[a] + within - 2 * both)
+    best = drawn[int(np.argmin(loss))]
+    order = np.argsort(-np.bincount(best), kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return np.asarray(rank[best])
+
+
+def _pairs(labels: IntArray) -> float:
+    """Return the number of ordered pairs of items with the same label."""
+    counts = np.unique(labels, return_counts=True)[1]
+    return float(np.sum(counts.astype(float) ** 2))
+
+
+def certainty(members: IntArray, labels: IntArray) -> FloatArray:
+    """Return how often each item is together with the others of its cluster, 1 if it is alone."""
+    found = np.ones(len(labels))
+    for cluster in np.unique(labels):
+        items = np.flatnonzero(labels == cluster)
+        if len(items) > 1:
+            some = members[:, items]
+            together = (some[:, :, None] == some[:, None, :]).mean(axis=0)
+            found[items] = (together.sum(axis=1) - 1) / (len(items) - 1)
+    return found

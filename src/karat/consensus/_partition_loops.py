@@ -1,0 +1,255 @@
+"""Dirichlet-process moves on items with counts, compiled by numba; import only when needed.
+
+An *item* has counts in rows of Dirichlet cells, ``stats[item, row, cell]``; the rows of a cluster
+are drawn from ``prior[row, cell]`` and integrated out. Items are domains (coupled) or tables of a
+restaurant (hierarchical).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from karat._typing import FloatArray, IntArray
+from karat.consensus._loops import _gamma
+
+__all__ = [
+    "concentration",
+    "draw_rows",
+    "gain",
+    "log_gamma",
+    "pick",
+    "put",
+    "reassign",
+    "split_or_merge",
+]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_gamma(z: float) -> float:
+    """Return log Γ(z) for z > 0 by Stirling's series: the sweeps spend their time here."""
+    product = 1.0
+    while z < 9.0:
+        product *= z
+        z += 1.0
+    inverse = 1.0 / z
+    square = inverse * inverse
+    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
+    value = (z - 0.5) * math.log(z) - z + 0.9189385332046727 + series
+    return value - math.log(product) if product != 1.0 else value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gain(prior: FloatArray, base: FloatArray, more: FloatArray) -> float:
+    """Return log P(more | base): a product over rows of Dirichlet-multinomial terms.
+
+    Equation 11 of seed 002 as it should be: one ratio of Beta functions for each row, each at the
+    cluster's own counts, without the order of the votes.
+    """
+    total = 0.0
+    for g in range(prior.shape[0]):
+        before = added = 0.0
+        for q in range(prior.shape[1]):
+            x = more[g, q]
+            a = prior[g, q] + base[g, q]
+            before += a
+            if x > 0:
+                added += x
+                total += log_gamma(a + x) - log_gamma(a)
+        if added > 0:
+            total += log_gamma(before) - log_gamma(before + added)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pick(rng: np.random.Generator, logits: FloatArray, n: int) -> int:
+    """Draw one of n entries with probabilities in proportion to their exponentials."""
+    top = logits[0]
+    for i in range(1, n):
+        top = max(top, logits[i])
+    total = 0.0
+    for i in range(n):
+        total += math.exp(logits[i] - top)
+    u = rng.random() * total
+    for i in range(n):
+        u -= math.exp(logits[i] - top)
+        if u < 0:
+            return i
+    return n - 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put(target: FloatArray, source: FloatArray, factor: float) -> None:
+    """Write a multiple of a table into another; loops compile seconds faster than slices."""
+    for g in range(target.shape[0]):
+        for q in range(target.shape[1]):
+            target[g, q] = factor * source[g, q]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(total: FloatArray, stats: FloatArray, sign: float) -> None:
+    for g in range(stats.shape[0]):
+        for q in range(stats.shape[1]):
+            total[g, q] += sign * stats[g, q]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def reassign(
+    rng: np.random.Generator,
+    stats: FloatArray,
+    alive: IntArray,
+    n_alive: int,
+    prior: FloatArray,
+    strength: float,
+    member: IntArray,
+    size: IntArray,
+    total: FloatArray,
+) -> None:
+    """Move each item to a cluster given all others (equation 3): Z_k·P_k, or α·P_new.
+
+    ``alive`` lists the items; ``size`` and ``total`` hold the clusters, of which those of size 0
+    are free.
+    """
+    most = len(size)
+    logits, where = np.empty(most + 1), np.empty(most + 1, dtype=np.int64)
+    for n in range(n_alive):
+        i = alive[n]
+        old = member[i]
+        size[old] -= 1
+        _add(total[old], stats[i], -1.0)
+        if size[old] == 0:
+            put(total[old], prior, 0.0)  # rounding leaves crumbs
+        options, free = 0, -1
+        for k in range(most):
+            if size[k] > 0:
+                logits[options] = math.log(size[k]) + gain(prior, total[k], stats[i])
+                where[options] = k
+                options += 1
+            elif free < 0:
+                free = k
+        logits[options] = math.log(strength) + gain(prior, total[free], stats[i])
+        where[options] = free
+        new = where[pick(rng, logits, options + 1)]
+        member[i] = new
+        size[new] += 1
+        _add(total[new], stats[i], 1.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def split_or_merge(
+    rng: np.random.Generator,
+    stats: FloatArray,
+    alive: IntArray,
+    n_alive: int,
+    prior: FloatArray,
+    strength: float,
+    member: IntArray,
+    size: IntArray,
+    total: FloatArray,
+) -> bool:
+    """Propose to split the cluster of two random items, or to merge theirs; return if accepted.
+
+    The items are allocated one after another (D. B. Dahl, An improved merge-split sampler for
+    conjugate Dirichlet process mixture models, 2005).
+    """
+    if n_alive < 2:
+        return False
+    i, j = int(rng.random() * n_alive), int(rng.random() * (n_alive - 1))
+    j = j + 1 if j >= i else j
+    i, j = alive[i], alive[j]
+    home, other = member[i], member[j]
+    split = home == other
+    rest = np.empty(n_alive, dtype=np.int64)
+    n_rest = 0
+    for n in range(n_alive):
+        item = alive[n]
+        if item != i and item != j and (member[item] == home or member[item] == other):
+            rest[n_rest] = item
+            n_rest += 1
+    for n in range(n_rest - 1, 0, -1):  # a random order
+        m = int(rng.random() * (n + 1))
+        rest[n], rest[m] = rest[m], rest[n]
+    left, right = np.empty(prior.shape), np.empty(prior.shape)
+    put(left, stats[i], 1.0)
+    put(right, stats[j], 1.0)
+    n_left, n_right = 1, 1
+    goes_left = np.zeros(n_rest, dtype=np.int64)
+    proposed = 0.0  # log probability of this allocation
+    for n in range(n_rest):
+        item = rest[n]
+        a = math.log(n_left) + gain(prior, left, stats[item])
+        b = math.log(n_right) + gain(prior, right, stats[item])
+        top = max(a, b)
+        both = top + math.log(math.exp(a - top) + math.exp(b - top))
+        to_left = math.log(rng.random()) < a - both if split else member[item] == home
+        if to_left:
+            proposed += a - both
+            _add(left, stats[item], 1.0)
+            n_left += 1
+            goes_left[n] = 1
+        else:
+            proposed += b - both
+            _add(right, stats[item], 1.0)
+            n_right += 1
+    empty, union = np.empty(prior.shape), np.empty(prior.shape)
+    put(empty, prior, 0.0)
+    put(union, left, 1.0)
+    _add(union, right, 1.0)
+    apart = gain(prior, empty, left) + gain(prior, empty, right)
+    together = gain(prior, empty, union)
+    ratio = math.log(strength) + math.lgamma(n_left) + math.lgamma(n_right)
+    ratio += apart - math.lgamma(n_left + n_right) - together - proposed
+    if math.log(rng.random()) >= (ratio if split else -ratio):
+        return False
+    if split:
+        free = 0
+        while size[free] > 0:
+            free += 1
+        member[j] = free
+        for n in range(n_rest):
+            if goes_left[n] == 0:
+                member[rest[n]] = free
+        size[home], size[free] = n_left, n_right
+        put(total[home], left, 1.0)
+        put(total[free], right, 1.0)
+    else:
+        member[j] = home
+        for n in range(n_rest):
+            member[rest[n]] = home
+        size[home], size[other] = n_left + n_right, 0
+        put(total[home], union, 1.0)
+        put(total[other], union, 0.0)
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def concentration(
+    rng: np.random.Generator, strength: float, clusters: int, items: int, shape: float, rate: float
+) -> float:
+    """Draw the concentration of a Dirichlet process given how many clusters the items have.
+
+    M. D. Escobar and M. West, Bayesian density estimation and inference using mixtures, 1995; the
+    prior is Gamma(shape, rate).
+    """
+    if items == 0:
+        return float(_gamma(rng, shape) / rate)
+    x, y = _gamma(rng, strength + 1), _gamma(rng, float(items))
+    less = rate - math.log(x / (x + y))
+    odds = (shape + clusters - 1) / (items * less)
+    more = 1.0 if rng.random() * (1 + odds) < odds else 0.0
+    return float(_gamma(rng, shape + clusters - 1 + more) / less)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw_rows(
+    rng: np.random.Generator, prior: FloatArray, counts: FloatArray, rows: FloatArray
+) -> None:
+    """Draw each row from its Dirichlet posterior (equation 16)."""
+    for g in range(prior.shape[0]):
+        total = 0.0
+        for q in range(prior.shape[1]):
+            a = prior[g, q] + counts[g, q]
+            rows[g, q] = _gamma(rng, a) if a > 0 else 0.0
+            total += rows[g, q]
+        for q in range(prior.shape[1]):
+            rows[g, q] = rows[g, q] / total if total > 0 else prior[g, q]
