@@ -1,13 +1,14 @@
 """Post-shifting for a metric: large tables, evaluations, and the thesis' way of probing.
 
 The naive peer writes out the n×k class shares of every probe and counts their confusion, as seed
-001's Algorithms 7.1 to 7.3 read; karat moves sums instead of rows.
+001's Algorithms 7.1 to 7.3 read; karat moves sums instead of rows. All with one thread.
 """
 
 from typing import Any
 
 import numpy as np
 from _timing import best_of, race
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from karat.metrics import g_mean
 from karat.optimize import CoordinateSearchClassifier, FrankWolfeClassifier
@@ -123,4 +124,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):
+        main()
