@@ -48,7 +48,8 @@ class BlackBox:
                 "the validation rows have sample weights and the metric is a function that would "
                 "not see them; give it a parameter sample_weight, or repeat rows instead"
             )
-        self._options = {"sample_weight": rows.weight} if takes_weight else {}
+        weight = np.ones(len(rows.labels)) if rows.weight is None else rows.weight
+        self._options = {"sample_weight": weight} if takes_weight else {}
 
     def value(self, at: Position) -> float:
         assert at.shares is not None
@@ -88,13 +89,20 @@ class BlackBox:
 
 
 def _takes(metric: Callable[..., Any]) -> tuple[bool, bool]:
-    """Whether a function has a third positional parameter, and one named sample_weight."""
+    """Whether a function takes groups as its third parameter, and whether sample_weight.
+
+    One with a default of another name is the function's own affair, such as ``scale=scale``.
+    """
     try:
         parameters = signature(metric).parameters
     except (TypeError, ValueError):
         return True, False
     positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    others = [p for name, p in parameters.items() if name != "sample_weight"]
+    others = [
+        p
+        for name, p in parameters.items()
+        if name != "sample_weight" and (p.default is Parameter.empty or name == "groups")
+    ]
     groups = sum(p.kind in positional for p in others) >= 3 or any(
         p.kind is Parameter.VAR_POSITIONAL for p in others
     )
