@@ -30,8 +30,8 @@ rest = rng.permutation(np.concatenate([fraud[1000:], honest[9000:]]))
 checked, new = rest[:3000], rest[3000:]
 model = LogisticRegression(max_iter=1000).fit(X[archive], y[archive])
 
-# 1. What should we measure? The auditor: a false alarm blocks a card, so a missed fraud is as bad as
-# two of them; one answer in ten is a slip. TerminalOracle(space.classes) would ask you instead.
+# 1. What should we measure? The auditor: a false alarm blocks a card, so a missed fraud is as bad
+# as two of them; one answer in ten is a slip. TerminalOracle(space.classes) would ask you instead.
 score = model.predict_proba(X[checked])[:, list(model.classes_).index("fraud")]
 space = BinarySpace.from_scores(y[checked], score, pos_label="fraud").smoothed()
 auditor = MetricOracle(cost_matrix([[0, 1], [2, 0]]), flip=0.1, rng=1)

@@ -19,10 +19,10 @@ Label noise (Example 7.1; section 7.7.1 does this on CIFAR-10): in scikit-learn'
 training labels of five digits flip, 9 to 1, 2 to 0, 4 to 7, 3 to 5 and 5 to 3, so that the wrong
 label is the more frequent one. 120 rows have clean labels. A logistic regression of the noisy rows
 is post-shifted for accuracy. Weights of the diagonal (Algorithm 7.2) make a class more or less
-likely; the correction of Table 7.1, W = L ⊙ T⁻¹, moves a prediction from one class to another, and
-needs all entries (appendix E.1) or functions that are large near a class. Table 7.3, for the
-order of methods: cross-entropy on noisy labels .582, on the clean rows .386, PI-EW .781 (network
-and images are others, so the figures cannot be compared).
+likely; the correction W = T⁻¹L moves predictions from one class to another and needs all entries
+(appendix E.1), or functions that are large near a class. (Table 7.1 prints L ⊙ T⁻¹, which is
+diagonal for accuracy.) Table 7.3, for the order of methods: cross-entropy on noisy labels .582, on
+the clean rows .386, PI-EW .781; network and images are others, so figures cannot be compared.
 """
 
 
