@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
 from karat.consensus._em import State, fit_point, starting_state
 from karat.consensus._model import Errors, Model, Problem, build_problem
 from karat.consensus._sample import Draws
@@ -17,6 +17,7 @@ __all__ = ["Shared", "SharedDraws", "Structure", "build_shared", "run_shared", "
 
 Structure = str  # "coupled" or "hierarchical"
 _NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
+_APART = 0.1  # modes whose rates differ by more are two
 _STATES = 16  # full states kept per chain
 _BLOCK = 100  # sweeps between two reports of progress
 _HYPER = (1.0, 1.0)  # Gamma prior of a concentration: shape, rate
@@ -135,16 +136,43 @@ def shared_chains(
     """
     starts = [start_of(shared, rng, together=chain % 2 == 1) for chain in range(chains)]
     found = run_shared(shared, starts, rng.spawn(chains), burn=burn, draws=draws, step=step)
-    level = np.sum([d.value.mean(axis=1) for d in found.by_domain], axis=0)
-    stuck = level < level.max() - max(_NATS, 1e-4 * shared.count.sum())
+    stuck, best_chain = _stuck(shared, found)
     if stuck.any():
-        best = found.last[int(level.argmax())]
+        best = found.last[best_chain]
         again = run_shared(
             shared, [best] * int(stuck.sum()), rng.spawn(int(stuck.sum())), burn=burn // 2,
             draws=draws, step=step,
         )  # fmt: skip
         found = _replaced(found, stuck, again)
     return found, int(stuck.sum())
+
+
+def _stuck(shared: Shared, found: SharedDraws) -> tuple[BoolArray, int]:
+    """Return which chains sit on a lower mode, and the best chain.
+
+    A mode is lower if votes are less likely there, or in some domain as likely with labels swapped.
+    """
+    value = np.stack([d.value.mean(axis=1) for d in found.by_domain])  # domains × chains
+    prior = np.array(
+        [
+            [
+                np.mean([log_prior(shared, _rows_of(shared, s.theta)) for s in states])
+                for states in draws.chain_states
+            ]
+            for draws in found.by_domain
+        ]
+    )
+    means = [draws.rates.mean(axis=1) for draws in found.by_domain]  # chains × voters
+    swapped = np.zeros(value.shape, dtype=bool)
+    for d, rates in enumerate(means):
+        top = int((value[d] + prior[d]).argmax())
+        far = np.nanmax(np.abs(rates - rates[top]), axis=1) > _APART
+        swapped[d] = far & (value[d] + prior[d] < (value[d] + prior[d])[top] - _NATS)
+    level = value.sum(axis=0)
+    low = level < level.max() - max(_NATS, 1e-4 * shared.count.sum())
+    stuck = low | swapped.any(axis=0)
+    fit = (level + prior.sum(axis=0)) - 1e6 * swapped.sum(axis=0)
+    return (stuck & ~stuck.all()), int(fit.argmax())
 
 
 def _replaced(found: SharedDraws, which: Any, again: SharedDraws) -> SharedDraws:
@@ -169,6 +197,7 @@ def start_of(shared: Shared, rng: np.random.Generator, *, together: bool) -> Sha
         noise = rng.exponential(size=problem.table.n_voters) ** 0.5
         state = starting_state(problem, problem.table.vote_shares(noise))
         state, _, _ = fit_point(problem, state, max_iter=20, tol=1e-4)
+        state = _upright(shared, problem, state)
         rows[d, shared.voters[d]] = _rows_of(shared, state.theta)
         weight[d] = state.weight
     mean = rows.mean(axis=0)
@@ -187,6 +216,23 @@ def start_of(shared: Shared, rng: np.random.Generator, *, together: bool) -> Sha
         dishes[:n] = mean
         dish = table.copy()
     return SharedState(dishes, weight, table, dish, _first(2))
+
+
+def _upright(shared: Shared, problem: Problem, state: State) -> State:
+    """Return the state or its mirror image: of two classes, swapped labels fit votes as well.
+
+    Only the prior tells them apart, and sweeps do not lead from one to the other.
+    """
+    if shared.n_classes != 2 or (problem.table.gold >= 0).any():
+        return state
+    mirror = State(state.theta[:, :, ::-1].copy(), state.copied, state.weight[::-1].copy())
+    sides = (state, mirror)
+    return max(sides, key=lambda s: log_prior(shared, _rows_of(shared, s.theta)))
+
+
+def log_prior(shared: Shared, rows: FloatArray) -> float:
+    """Return the log-density of rows (..., rows, cells) under their prior, up to a constant."""
+    return float(np.sum((shared.prior - 1.0) * np.log(np.clip(rows, 1e-12, None))))
 
 
 def _first(n: int) -> FloatArray:
