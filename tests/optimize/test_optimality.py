@@ -64,14 +64,15 @@ def test_separated_probes_of_all_entries_reach_it_too(problems, gradient, rng):
     where, metric, most = problems["linear of 3"]
     clf = PlugInClassifier(metric=metric, gradient=gradient, probes="separated")
     clf.fit_from_proba(*where.sample(3000, rng))
-    assert where.value(metric, clf) > most - CLOSE
+    # Fewer rows, for these are many programs; the loss goes with 1/n.
+    assert where.value(metric, clf) > most - CLOSE * N / 3000
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_a_function_reaches_the_greatest_value(problems, problem, as_function, rng):
     where, metric, most = problems[problem]
     entries = "all" if problem in ("linear of 3", "linear of 4") else None
-    clf = FrankWolfeClassifier(metric=as_function(metric), entries=entries, n_iter=12)
+    clf = FrankWolfeClassifier(metric=as_function(metric), entries=entries, n_iter=30)
     clf.fit_from_proba(*where.sample(N, rng))
     assert where.value(metric, clf) > most - CLOSE
 
