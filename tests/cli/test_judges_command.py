@@ -81,3 +81,23 @@ def test_mistakes_are_one_sentence(files, capsys):
     code, said = run(capsys, "judges", files / "none.csv")
     assert code == 3
     assert "name the columns of votes" in said.err
+
+
+def test_domains_may_share(files, capsys):
+    page = files / "out" / "shared.html"
+    code, said = run(
+        capsys, "judges", files / "wide.csv", "--group", "topic", "--structure", "coupled",
+        "--dependence", "none", "--json", "--output", page,
+    )  # fmt: skip
+    assert code == 0
+    found = json.loads(said.out)["clusters"]
+    assert found["names"] == ["north", "south"]
+    text = page.read_text(encoding="utf-8")
+    assert "Who shares error rates with whom?" in text
+    assert "structure=" in text
+
+
+def test_sharing_needs_domains(files, capsys):
+    code, said = run(capsys, "judges", files / "wide.csv", "--structure", "coupled")
+    assert code == 3
+    assert "--group" in said.err

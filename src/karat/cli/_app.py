@@ -109,6 +109,9 @@ def judges(
     threshold: Annotated[
         float | None, typer.Option(help="Cut probabilities into votes here.")
     ] = None,
+    structure: Annotated[
+        str, typer.Option(help="How domains share: independent, coupled or hierarchical.")
+    ] = "independent",
     errors: Annotated[
         str, typer.Option(help="class-conditional or symmetric.")
     ] = "class-conditional",
@@ -122,8 +125,8 @@ def judges(
     from karat.cli._judges import run_judges
 
     run_judges(
-        file, judge=judge or [], label=label, group=group, threshold=threshold, errors=errors,
-        dependence=dependence, output=output, as_json=as_json,
+        file, judge=judge or [], label=label, group=group, threshold=threshold,
+        structure=structure, errors=errors, dependence=dependence, output=output, as_json=as_json,
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from karat._frozen import plain
 from karat.cli._files import named_columns, pick_column, pick_columns, read_table
-from karat.consensus import ErrorEstimator, ErrorRates
-from karat.exceptions import ColumnError, NotIdentifiedWarning
+from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
+from karat.exceptions import ColumnError, DataError, NotIdentifiedWarning
 from karat.report import Section, Table, render_report, result_svg
 
 __all__ = ["run_judges"]
@@ -23,6 +23,7 @@ def run_judges(
     label: str | None,
     group: str | None,
     threshold: float | None,
+    structure: str,
     errors: str,
     dependence: str,
     output: Path | None,
@@ -38,7 +39,12 @@ def run_judges(
         given["y_true"] = pick_column(frame, label, "--label")
     if threshold is not None:
         given["threshold"] = threshold
-    estimator = ErrorEstimator(errors=errors, dependence=dependence, rng=0)  # type: ignore[arg-type]
+    if structure != "independent" and group is None and "domain" not in votes.columns:
+        raise DataError(f"--structure {structure} shares between domains; name them with --group")
+    options: dict[str, Any] = {
+        "structure": structure, "errors": errors, "dependence": dependence,
+    }  # fmt: skip
+    estimator = ErrorEstimator(**options, rng=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotIdentifiedWarning)  # the summary says it first
         warnings.filterwarnings(
@@ -52,7 +58,7 @@ def run_judges(
         _print(estimator, shown)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        code = _code(shown, label, group, threshold, errors, dependence)
+        code = _code(shown, label, group, threshold, options)
         output.write_text(_page(file, estimator, result, code), encoding="utf-8")
 
 
@@ -72,6 +78,8 @@ def _votes(frame: Any, judge: list[str]) -> tuple[Any, str]:
 
 def _as_data(estimator: ErrorEstimator) -> dict[str, Any]:
     data = {"summary": estimator.result_.summary(), "result": estimator.result_.to_dict()}
+    if estimator.co_clustering_ is not None:
+        data["clusters"] = estimator.co_clustering_.to_dict()
     if estimator.powered_ is not None:
         data["powered"] = plain(estimator.powered_.to_dict(as_series=False))
     return data
@@ -88,6 +96,8 @@ def _print(estimator: ErrorEstimator, shown: str) -> None:
     for i in range(len(r.mean)):
         table.add_row(*map(escape, _row(r, i)))
     console.print(table)
+    if estimator.co_clustering_ is not None:
+        console.print(estimator.co_clustering_.summary(), markup=False)
     for story in r.explanations:
         if not story.identified:
             console.print(story.summary(), markup=False)
@@ -105,6 +115,8 @@ def _row(r: ErrorRates, i: int) -> tuple[str, ...]:
 
 def _page(file: Path, estimator: ErrorEstimator, result: ErrorRates, code: str) -> str:
     sections = [_section(result.of_domain(d), code) for d in result.domains]
+    if estimator.co_clustering_ is not None:
+        sections.insert(0, _clusters_section(estimator.co_clustering_))
     if estimator.powered_ is not None:
         sections.append(_powered_section(estimator))
     return render_report(
@@ -138,6 +150,25 @@ def _section(r: ErrorRates, code: str) -> Section:
     )
 
 
+def _clusters_section(found: CoClustering) -> Section:
+    return Section(
+        question="Who shares error rates with whom?",
+        answer=f"{found.summary()}.",
+        figure=result_svg(found),
+        figure_text="Probability that two share their error rates, cluster by cluster.",
+        table=Table(
+            columns=("what", "cluster", "certainty"),
+            rows=tuple(
+                (name, str(cluster), f"{sure:.2f}")
+                for name, cluster, sure in zip(
+                    found.names, found.labels, found.certainty, strict=True
+                )
+            ),
+        ),
+        assumptions=("Clusters come from a Dirichlet process; those that share have one rate.",),
+    )
+
+
 def _powered_section(estimator: ErrorEstimator) -> Section:
     frame: Any = estimator.powered_
     rows = tuple(
@@ -166,18 +197,11 @@ def _code(
     label: str | None,
     group: str | None,
     threshold: float | None,
-    errors: str,
-    dependence: str,
+    chosen: dict[str, Any],
 ) -> str:
     """Return the lines that would give the same answer."""
-    options = "".join(
-        f"{name}={value!r}, "
-        for name, value, usual in (
-            ("errors", errors, "class-conditional"),
-            ("dependence", dependence, "auto"),
-        )
-        if value != usual
-    )
+    usual = {"structure": "independent", "errors": "class-conditional", "dependence": "auto"}
+    options = "".join(f"{name}={v!r}, " for name, v in chosen.items() if v != usual[name])
     given = f"frame[{shown}]"
     given += f", domains=frame[{group!r}]" if group else ""
     given += f", y_true=frame[{label!r}]" if label else ""
