@@ -168,3 +168,18 @@ def test_a_metric_that_writes_to_the_shares_does_no_harm(mixed, as_function):
         FrankWolfeClassifier(metric=m, n_iter=4).fit_from_proba(proba, y) for m in (honest, rude)
     )
     np.testing.assert_array_equal(one.history_.values, other.history_.values)
+
+
+def test_each_rule_joins_with_the_share_of_its_turn(mixed):
+    """2/(t+2), t counted from the last rule that replaced all others."""
+    _, proba, y = mixed
+    clf = FrankWolfeClassifier(metric="g_mean", n_iter=12).fit_from_proba(proba, y)
+    steps, turn = clf.history_.shares, 0
+    assert steps[0] == 1
+    for share in steps:
+        turn = 0 if share == 1 else turn + 1
+        assert share == pytest.approx(2 / (turn + 2))
+    last = np.flatnonzero(steps == 1)[-1]
+    kept = [g * np.prod(1 - steps[t + 1 :]) for t, g in enumerate(steps)][last:]
+    np.testing.assert_allclose(clf.mixture_.shares, kept)
+    assert clf.mixture_.start == 0
