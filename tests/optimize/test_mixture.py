@@ -120,6 +120,14 @@ def test_a_generator_is_a_seed_that_is_drawn_once(mixed):
     np.testing.assert_array_equal(clf.predict_from_proba(proba), clf.predict_from_proba(proba))
 
 
+def test_without_chance_the_history_speaks_of_what_is_predicted(mixed):
+    _, proba, y = mixed
+    clf = FrankWolfeClassifier(metric="g_mean", deterministic=True).fit_from_proba(proba, y)
+    found = g_mean.score(y, clf.predict_from_proba(proba))
+    assert clf.history_.value == pytest.approx(found, abs=1e-12)
+    assert f"{found:.4f}" in clf.history_.summary()
+
+
 def test_one_rule_decides_alone(mixed):
     _, proba, y = mixed
     clf = PlugInClassifier(metric="balanced_accuracy").fit_from_proba(proba, y)

@@ -60,7 +60,8 @@ class FrankWolfeClassifier(ProbingClassifier):
         Number of folds of the validation rows with which the metric is also measured on rows that
         took no part. 5 if there are bases to choose among, else none.
     rng : int or generator, default 0
-        Seed of the draws. A row is predicted alike every time, whatever rows come with it.
+        Seed of the draws. A row is predicted alike every time, whatever rows come with it, and so
+        are rows of equal probabilities; pass ``deterministic=True`` for a model with few of these.
 
     Attributes
     ----------

@@ -220,6 +220,7 @@ class ProbingClassifier(PostShiftClassifier):
             n_evaluations=np.array(columns[4], dtype=np.int64),
             baseline=self._value_of(task, self._most_probable(task)),
             deterministic=self._value_of(task, decided),
+            randomized=not self.deterministic,
             n_rows=len(task.validation.proba),
             basis=task.basis_names,
             **extra,

@@ -35,6 +35,8 @@ class OptimizationHistory(Result):
     deterministic : float
         The metric of predicting, in each row, the class to which the mixture gives the greatest
         share.
+    randomized : bool
+        Whether the classifier draws from the mixture; else it is the deterministic one.
     n_rows : int
         Number of validation rows.
     basis : tuple of str
@@ -54,6 +56,7 @@ class OptimizationHistory(Result):
     n_evaluations: IntArray
     baseline: float
     deterministic: float
+    randomized: bool
     n_rows: int
     basis: tuple[str, ...]
     held_out: float = float("nan")
@@ -63,13 +66,13 @@ class OptimizationHistory(Result):
 
     @property
     def value(self) -> float:
-        """The metric of the mixture, on the rows that it was found with."""
-        return float(self.values[-1])
+        """The metric of the classifier, on the rows that it was found with."""
+        return float(self.values[-1]) if self.randomized else self.deterministic
 
     @property
     def deterministic_gap(self) -> float:
         """What is lost by not randomising; negative if something is won."""
-        return self.value - self.deterministic
+        return float(self.values[-1]) - self.deterministic
 
     def summary(self) -> str:
         """Return the answer in one sentence."""
@@ -93,7 +96,7 @@ class OptimizationHistory(Result):
     def _table(self) -> list[tuple[str, str]]:
         return [
             ("most probable class", f"{self.baseline:.4f}"),
-            ("mixture", f"{self.value:.4f}"),
+            ("mixture", f"{self.values[-1]:.4f}"),
             ("deterministic", f"{self.deterministic:.4f}"),
             ("evaluations", str(int(self.n_evaluations[-1]))),
             ("greatest condition number", f"{self.conditions.max():.3g}"),
