@@ -123,7 +123,7 @@ def test_a_generator_is_a_seed_that_is_drawn_once(mixed):
 def test_without_chance_the_history_speaks_of_what_is_predicted(mixed):
     _, proba, y = mixed
     clf = FrankWolfeClassifier(metric="g_mean", deterministic=True).fit_from_proba(proba, y)
-    found = g_mean.score(y, clf.predict_from_proba(proba))
+    found = as_metric("g_mean").score(y, clf.predict_from_proba(proba))
     assert clf.history_.value == pytest.approx(found, abs=1e-12)
     assert f"{found:.4f}" in clf.history_.summary()
 
