@@ -1,5 +1,6 @@
 """Laws of votes to draw from, and the compiled sampler with everything it draws."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ from karat.consensus._em import State
 from karat.consensus._loops import gibbs
 from karat.consensus._model import Model, build_problem
 from karat.consensus._table import VoteTable
+from karat.consensus._together import SharedState, _chain, build_shared
 
 
 def table_from_rows(votes, classes, *, abstains=False, gold=None, count=None):
@@ -134,6 +136,137 @@ def run_sweeps(problem, state, rng, sweeps, *, every=1):
     )  # fmt: skip
     draws.last = State(theta, copied, weight)
     return draws
+
+
+def restaurant(rng, strength, guests):
+    """Return the table of each guest, drawn from a Chinese restaurant process."""
+    seats, sizes = [], []
+    for _ in range(guests):
+        share = np.array([*sizes, strength])
+        seat = int(rng.choice(len(share), p=share / share.sum()))
+        sizes += [0] * (seat == len(sizes))
+        sizes[seat] += 1
+        seats.append(seat)
+    return np.array(seats, dtype=np.int64)
+
+
+class SharedWorld:
+    """A model of domains that share error rates, and who is asked about which item of each.
+
+    ``asked`` has one table of items × voters per domain, of equal size; a voter who is never asked
+    in a domain is absent from it. The items ``labelled`` have a gold label in every domain.
+    """
+
+    def __init__(
+        self, structure, errors, asked, *, classes=2, abstains=False, labelled=(), fixed=None
+    ):
+        self.structure, self.errors = structure, errors
+        self.asked = np.asarray(asked, dtype=bool)
+        self.domains, self.items, self.voters = self.asked.shape
+        self.classes, self.abstains, self.fixed = classes, abstains, fixed
+        self.labelled = np.zeros(self.items, dtype=bool)
+        self.labelled[list(labelled)] = True
+        self.present = self.asked.any(axis=1)
+        self.law = self._build(np.where(self.asked, 0, -1), None)
+
+    def _build(self, votes, gold):
+        voters = [np.flatnonzero(here) for here in self.present]
+        tables = [
+            table_from_rows(
+                votes[d][:, here], self.classes, abstains=self.abstains,
+                gold=None if gold is None else gold[d],
+            )
+            for d, here in enumerate(voters)
+        ]  # fmt: skip
+        return build_shared(
+            tables, voters, self.voters, self.structure, self.errors, concentration=self.fixed
+        )
+
+    def shared(self, votes, labels):
+        """Return what a sampler is given; quick, because only votes and gold labels change."""
+        outcomes = self.classes + self.abstains
+        cell = np.arange(self.voters) * outcomes + votes
+        gold = np.where(self.labelled, labels, -1)
+        return replace(self.law, cell=cell[self.asked], gold=gold.ravel())
+
+    def problem(self, votes, gold):
+        """Return what a sampler is given, built from scratch with any gold labels."""
+        return self._build(np.where(self.asked, votes, -1), gold)
+
+    def draw_state(self, rng):
+        """Return parameters drawn from the prior, as the chain holds them."""
+        n = 1 if self.structure == "coupled" else 2
+        strength = rng.gamma(1.0, size=n) if self.fixed is None else np.array(self.fixed[:n])
+        weight = rng.dirichlet(self.law.weight_prior, size=self.domains)
+        if self.structure == "coupled":
+            member = restaurant(rng, strength[0], self.domains)
+            rows = self._rows(rng, (self.domains + 1, self.voters))
+            return SharedState(rows, weight, member, np.empty((0, 0), dtype=np.int64), strength)
+        table = np.zeros((self.domains, self.voters), dtype=np.int64)
+        for d, here in enumerate(self.present):
+            table[d, here] = restaurant(rng, strength[0], here.sum())
+        open_tables = [(d, t) for d in range(self.domains) for t in set(table[d, self.present[d]])]
+        dish = np.zeros((self.domains, self.voters), dtype=np.int64)
+        served = restaurant(rng, strength[1], len(open_tables))
+        for (d, t), k in zip(open_tables, served, strict=True):
+            dish[d, t] = k
+        rows = self._rows(rng, (self.domains * self.voters + 1,))
+        return SharedState(rows, weight, table, dish, strength)
+
+    def _rows(self, rng, shape):
+        return np.stack([rng.dirichlet(prior, size=shape) for prior in self.law.prior], axis=-2)
+
+    def clusters(self, state):
+        """Return who shares: the cluster of each domain, or the dish of each (domain, voter)."""
+        if self.structure == "coupled":
+            return state.member
+        return np.where(self.present, np.take_along_axis(state.dish, state.member, 1), -1).ravel()
+
+    def theta(self, state):
+        """Return θ[domain, voter, outcome, class]; of absent voters it means nothing."""
+        if self.structure == "coupled":
+            rows = state.rows[state.member]
+        else:
+            rows = state.rows[self.clusters(state)].reshape(
+                self.domains, self.voters, *self.law.prior.shape
+            )
+        if self.errors == "class-conditional":
+            return np.swapaxes(rows, 2, 3)
+        k = self.classes
+        wrong = rows[..., 0, 0][..., None, None]
+        theta = np.where(np.eye(k, dtype=bool), 1 - wrong, wrong / (k - 1))
+        if not self.abstains:
+            return theta
+        silent = np.broadcast_to(rows[..., 1, 0][..., None, None], (*rows.shape[:2], 1, k))
+        return np.concatenate([(1 - silent) * theta, silent], axis=2)
+
+    def rates(self, state):
+        """Return domains × voters: the chance of being wrong when voting; NaN if absent."""
+        theta = self.theta(state)[:, :, : self.classes]
+        spoke = np.einsum("djoc,dc->dj", theta, state.weight)
+        right = np.einsum("djcc,dc->dj", theta, state.weight)
+        return np.where(self.present, 1 - right / spoke, np.nan)
+
+    def draw_votes(self, state, rng):
+        """Return the class of each item and the votes, domains × items (× voters)."""
+        theta = self.theta(state)
+        labels = np.empty((self.domains, self.items), dtype=np.int64)
+        votes = np.empty(self.asked.shape, dtype=np.int64)
+        for d in range(self.domains):
+            labels[d] = (rng.random((self.items, 1)) > state.weight[d].cumsum()[:-1]).sum(axis=1)
+            limits = theta[d].cumsum(axis=1)[:, :-1, labels[d]]
+            votes[d] = (rng.random((self.voters, 1, self.items)) > limits).sum(axis=1).T
+        return labels, np.where(self.asked, votes, -1)
+
+    def sweep(self, shared, state, rng, sweeps, burn=0):
+        """Run the compiled sampler; return what it kept and the last state."""
+        found = _chain(shared, state, rng, burn, sweeps, lambda _: None)
+        return SimpleNamespace(**found.kept, last=found.last)
+
+
+@pytest.fixture(scope="session")
+def shared_world():
+    return SharedWorld
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from karat._typing import FloatArray, IntArray
 from karat.consensus._loops import _gamma
 
 __all__ = [
+    "clear",
     "concentration",
     "draw_rows",
     "gain",
@@ -79,11 +80,19 @@ def pick(rng: np.random.Generator, logits: FloatArray, n: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def put(target: FloatArray, source: FloatArray, factor: float) -> None:
-    """Write a multiple of a table into another; loops compile seconds faster than slices."""
+def put(target: FloatArray, source: FloatArray) -> None:
+    """Write a table into another; loops compile seconds faster than slices."""
     for g in range(target.shape[0]):
         for q in range(target.shape[1]):
-            target[g, q] = factor * source[g, q]
+            target[g, q] = source[g, q]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def clear(target: FloatArray) -> None:
+    """Fill a table with zeros, whatever it held: fresh memory may hold NaN."""
+    for g in range(target.shape[0]):
+        for q in range(target.shape[1]):
+            target[g, q] = 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -118,7 +127,7 @@ def reassign(
         size[old] -= 1
         _add(total[old], stats[i], -1.0)
         if size[old] == 0:
-            put(total[old], prior, 0.0)  # rounding leaves crumbs
+            clear(total[old])  # rounding leaves crumbs
         options, free = 0, -1
         for k in range(most):
             if size[k] > 0:
@@ -170,8 +179,8 @@ def split_or_merge(
         m = int(rng.random() * (n + 1))
         rest[n], rest[m] = rest[m], rest[n]
     left, right = np.empty(prior.shape), np.empty(prior.shape)
-    put(left, stats[i], 1.0)
-    put(right, stats[j], 1.0)
+    put(left, stats[i])
+    put(right, stats[j])
     n_left, n_right = 1, 1
     goes_left = np.zeros(n_rest, dtype=np.int64)
     proposed = 0.0  # log probability of this allocation
@@ -192,8 +201,8 @@ def split_or_merge(
             _add(right, stats[item], 1.0)
             n_right += 1
     empty, union = np.empty(prior.shape), np.empty(prior.shape)
-    put(empty, prior, 0.0)
-    put(union, left, 1.0)
+    clear(empty)
+    put(union, left)
     _add(union, right, 1.0)
     apart = gain(prior, empty, left) + gain(prior, empty, right)
     together = gain(prior, empty, union)
@@ -210,15 +219,15 @@ def split_or_merge(
             if goes_left[n] == 0:
                 member[rest[n]] = free
         size[home], size[free] = n_left, n_right
-        put(total[home], left, 1.0)
-        put(total[free], right, 1.0)
+        put(total[home], left)
+        put(total[free], right)
     else:
         member[j] = home
         for n in range(n_rest):
             member[rest[n]] = home
         size[home], size[other] = n_left + n_right, 0
-        put(total[home], union, 1.0)
-        put(total[other], union, 0.0)
+        put(total[home], union)
+        clear(total[other])
     return True
 
 

@@ -22,6 +22,7 @@ from karat.consensus._loops import (
 )
 from karat.consensus._partition_loops import (
     _add,
+    clear,
     concentration,
     draw_rows,
     gain,
@@ -63,7 +64,7 @@ def _stats(
 ) -> None:
     """Fill the counts of each voter's rows, ``stats[voter, row, cell]``, from those of cells."""
     for j in range(stats.shape[0]):
-        put(stats[j], stats[j], 0.0)
+        clear(stats[j])
         for o in range(outcomes):
             for c in range(classes):
                 n = counts[j * outcomes + o, c]
@@ -173,7 +174,7 @@ def _move_without_labels(
         for f in range(_FRESH):
             for j in range(rows.shape[1]):
                 if f == 0 and size[old] == 0:  # a cluster of its own stays on offer
-                    put(fresh[f, j], rows[old, j], 1.0)
+                    put(fresh[f, j], rows[old, j])
                 else:
                     draw_rows(rng, prior, empty, fresh[f, j])
         options = 0
@@ -194,7 +195,7 @@ def _move_without_labels(
             while size[free] > 0:
                 free += 1
             for j in range(rows.shape[1]):
-                put(rows[free, j], fresh[new - most, j], 1.0)
+                put(rows[free, j], fresh[new - most, j])
             new = free
         member[d] = new
         size[new] += 1
@@ -273,7 +274,7 @@ def sweeps_coupled(
                 _finite_errors(counts, group, classes, outcomes, finite[s, d])
         flat = stats.reshape(shape)
         for k in range(len(total)):
-            put(total[k], long_prior, 0.0)
+            clear(total[k])
         for d in range(domains):
             _add(total[member[d]], flat[d], 1.0)
         reassign(rng, flat, alive, domains, long_prior, strength[0], member, size, total)
@@ -299,7 +300,7 @@ def sweeps_coupled(
                 )
                 if s % every == 0 and s // every < len(thetas):
                     for j in range(voters):
-                        put(thetas[s // every, d, j], theta[j], 1.0)
+                        put(thetas[s // every, d, j], theta[j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -336,7 +337,7 @@ def _seat(
         if guests[d, old] == 0:
             tables_of_dish[dish] -= 1
             if tables_of_dish[dish] == 0:
-                put(total[dish], prior, 0.0)
+                clear(total[dish])
         served = 0
         for k in range(dishes):
             served += tables_of_dish[k]
@@ -459,7 +460,7 @@ def sweeps_hierarchical(
         for d in range(domains):
             for j in range(voters):
                 if present[d, j]:
-                    put(own[j], rows[dish_of[d, table_of[d, j]]], 1.0)
+                    put(own[j], rows[dish_of[d, table_of[d, j]]])
                 else:
                     draw_rows(rng, prior, empty, own[j])
             _theta(own, symmetric, classes, theta)
@@ -472,7 +473,7 @@ def sweeps_hierarchical(
                 value[s, d] = reached
                 _finite_errors(counts, group, classes, outcomes, finite[s, d])
         for k in range(dishes):
-            put(total[k], prior, 0.0)
+            clear(total[k])
         for d in range(domains):
             for j in range(voters):
                 if present[d, j]:
@@ -491,7 +492,7 @@ def sweeps_hierarchical(
         if s % _DISHES == 0:
             # Tables choose their dish (equations 24 and 37), as items of one Dirichlet process.
             for t in range(len(by_table)):
-                put(by_table[t], prior, 0.0)
+                clear(by_table[t])
             for d in range(domains):
                 for j in range(voters):
                     if present[d, j]:
@@ -518,9 +519,9 @@ def sweeps_hierarchical(
                     if present[d, j]:
                         dish = dish_of[d, table_of[d, j]]
                         members[s, d * voters + j] = dish
-                        put(own[j], rows[dish], 1.0)
+                        put(own[j], rows[dish])
                     else:
-                        put(own[j], prior, 1.0)
+                        put(own[j], prior)
                 _theta(own, symmetric, classes, theta)
                 for c in range(classes):
                     weights[s, d, c] = weight[d, c]
@@ -529,4 +530,4 @@ def sweeps_hierarchical(
                 )
                 if s % every == 0 and s // every < len(thetas):
                     for j in range(voters):
-                        put(thetas[s // every, d, j], theta[j], 1.0)
+                        put(thetas[s // every, d, j], theta[j])
