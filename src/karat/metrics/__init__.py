@@ -9,18 +9,28 @@ from karat.metrics._balanced_accuracy import balanced_accuracy
 from karat.metrics._base import Metric
 from karat.metrics._bayes_classifier import BayesClassifier
 from karat.metrics._binary_ratios import f_beta, jaccard, precision, recall
+from karat.metrics._fair import FairMetric
+from karat.metrics._fair_quadratic import FairQuadraticMetric
 from karat.metrics._g_mean import g_mean
 from karat.metrics._gains import cost_matrix, weighted_accuracy
+from karat.metrics._group_metric import GroupMetric
 from karat.metrics._linear import LinearMetric
 from karat.metrics._linear_fractional import LinearFractionalMetric
 from karat.metrics._load_metric import load_metric
 from karat.metrics._mcc import mcc
+from karat.metrics._polynomial import PolynomialMetric
+from karat.metrics._quadratic import QuadraticMetric
 
 __all__ = [
     "BayesClassifier",
+    "FairMetric",
+    "FairQuadraticMetric",
+    "GroupMetric",
     "LinearFractionalMetric",
     "LinearMetric",
     "Metric",
+    "PolynomialMetric",
+    "QuadraticMetric",
     "accuracy",
     "balanced_accuracy",
     "cost_matrix",

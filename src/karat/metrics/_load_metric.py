@@ -10,10 +10,14 @@ from karat.metrics._accuracy import Accuracy
 from karat.metrics._averages import Macro, Micro
 from karat.metrics._balanced_accuracy import BalancedAccuracy
 from karat.metrics._base import SCHEMA, SCHEMA_VERSION, Metric
+from karat.metrics._fair import FairMetric
+from karat.metrics._fair_quadratic import FairQuadraticMetric
 from karat.metrics._g_mean import GMean
 from karat.metrics._linear import LinearMetric
 from karat.metrics._linear_fractional import LinearFractionalMetric
 from karat.metrics._mcc import MCC
+from karat.metrics._polynomial import PolynomialMetric
+from karat.metrics._quadratic import QuadraticMetric
 
 __all__ = ["load_metric", "metric_from_dict"]
 
@@ -22,12 +26,16 @@ _KINDS: dict[str, type[Metric]] = {
     for metric in (
         Accuracy,
         BalancedAccuracy,
+        FairMetric,
+        FairQuadraticMetric,
         GMean,
         LinearFractionalMetric,
         LinearMetric,
         MCC,
         Macro,
         Micro,
+        PolynomialMetric,
+        QuadraticMetric,
     )
 }
 

@@ -1,0 +1,93 @@
+"""Metrics that trade performance against absolute differences between groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._frozen import frozen_array
+from karat._typing import Column, FloatArray, Frame
+from karat._validate import check_finite_matrix, check_number
+from karat.exceptions import MetricError
+from karat.metrics._group_metric import GroupMetric, groups_for, read_cost, rescaled
+from karat.metrics._off_diagonal import error_names
+from karat.metrics._words import class_names
+
+__all__ = ["FairMetric"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class FairMetric(GroupMetric):
+    """``−(1−λ)·⟨cost, r⟩ − λ·Σ_{u<v} ⟨violation[uv], |rᵘ − rᵛ|⟩`` (seed 001, Definition 5.1).
+
+    r are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
+    Definition 5.1 is a cost; here greater is better, so it has a minus.
+
+    Parameters
+    ----------
+    cost : array (q,)
+        Costs of the errors, at least 0; ``q = k² − k`` for k classes.
+    violation : array (pairs, q)
+        Costs of differences between groups, at least 0; pairs u < v in lexicographic order.
+    tradeoff : float
+        λ, between 0 (performance alone) and 1 (equality alone).
+    name : str, optional
+        What to call the metric in tables; it takes no part in equality.
+
+    Examples
+    --------
+    >>> metric = FairMetric([1, 1], [[0.5, 0.5]], 0.5)
+    >>> two_groups = [[[0.2, 0.05], [0.05, 0.2]], [[0.15, 0.1], [0.05, 0.2]]]
+    >>> round(metric(two_groups), 6)
+    -0.3
+    """
+
+    cost: FloatArray
+    violation: FloatArray
+    tradeoff: float
+    name: str | None = field(compare=False)
+    kind: ClassVar[str] = "fair"
+
+    def __init__(
+        self, cost: Column, violation: Frame, tradeoff: float, name: str | None = None
+    ) -> None:
+        costs = read_cost(cost)
+        table = check_finite_matrix(violation, "violation")
+        if table.ndim != 2 or table.shape[1] != len(costs):
+            raise MetricError(
+                f"violation has shape {table.shape}; expected (pairs of groups, {len(costs)})"
+            )
+        groups_for(len(table))
+        if (table < 0).any():
+            raise MetricError(f"violation holds {table.min():g}; expected costs of at least 0")
+        object.__setattr__(self, "cost", costs)
+        object.__setattr__(self, "violation", frozen_array(table))
+        share = check_number(tradeoff, "tradeoff", at_least=0.0, at_most=1.0)
+        object.__setattr__(self, "tradeoff", share)
+        object.__setattr__(self, "name", None if name is None else str(name))
+
+    def _violations(self, gaps: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("pq,bpq->b", self.violation, np.abs(gaps)))
+
+    def _violation_slopes(self, gaps: FloatArray) -> FloatArray:
+        return np.asarray(self.violation * np.sign(gaps))
+
+    def normalized(self) -> "FairMetric":
+        """Return the metric with ``‖cost‖ = 1`` and ``Σ‖violation[uv]‖ = 1`` (eq. 5.10)."""
+        a = float(np.linalg.norm(self.cost))
+        b = float(np.linalg.norm(self.violation, axis=1).sum())
+        parts = rescaled(self.cost, self.violation, self.tradeoff, a, b)
+        return FairMetric(*parts, name=self.name)
+
+    def describe(self, classes: Sequence[Any] | None = None) -> str:
+        """Say in words what errors and differences between groups cost."""
+        names = error_names(class_names(classes, self.n_classes))
+        total = (1 - self.tradeoff) * self.cost
+        gap = self.tradeoff * self.violation
+        worst = int(np.argmax(total))
+        head = f"{self.title[:1].upper()}{self.title[1:]} on {self.n_groups} groups"
+        return (
+            f"{head}: a point of {names[worst]} costs {total[worst]:.4g}; a point of difference "
+            f"between two groups costs up to {gap.max():.4g}, {self._worst(gap, names)}."
+        )

@@ -1,0 +1,53 @@
+"""Rates of each error: the off-diagonal entries of a confusion, given the truth."""
+
+from math import isqrt
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.exceptions import MetricError
+
+__all__ = ["classes_for", "error_names", "error_rates", "pulled_back"]
+
+
+def classes_for(q: int, name: str) -> int:
+    """Return k such that k classes have q kinds of error, ``q = k² − k``."""
+    k = (1 + isqrt(1 + 4 * q)) // 2
+    if q < 2 or k * k - k != q:
+        raise MetricError(
+            f"{name} has {q} entries; expected one for each kind of error, k² − k for k classes "
+            "(2, 6, 12, ...), row by row: truth, then prediction"
+        )
+    return k
+
+
+def _off(k: int) -> FloatArray:
+    return np.asarray(~np.eye(k, dtype=bool))
+
+
+def error_rates(confusions: FloatArray) -> FloatArray:
+    """Return ``P(Ŷ=j | Y=i)``, i ≠ j, row by row, of confusions (..., k, k); NaN without i."""
+    k = confusions.shape[-1]
+    truth = confusions.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = confusions / np.where(truth > 0, truth, np.nan)
+    return np.asarray(rates[..., _off(k)])
+
+
+def pulled_back(slopes: FloatArray, confusions: FloatArray) -> FloatArray:
+    """Return gradients in the confusions (..., k, k) of a function of the error rates.
+
+    With ``r_ij = C_ij / S_i``, ``∂r_ij/∂C_il = (1(j=l) − r_ij) / S_i``.
+    """
+    k = confusions.shape[-1]
+    full = np.zeros(confusions.shape)
+    full[..., _off(k)] = slopes
+    truth = confusions.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = confusions / truth
+        return np.asarray((full - (full * rates).sum(axis=-1, keepdims=True)) / truth)
+
+
+def error_names(names: list[str]) -> list[str]:
+    """Return what each kind of error is, in words."""
+    return [f"{b} for {a}" for i, a in enumerate(names) for j, b in enumerate(names) if i != j]
