@@ -107,7 +107,7 @@ def test_a_metric_that_no_prediction_changes(saved, gradient, gains):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"step": "long"}, "step is 'long'; expected one of 'harmonic', 'line-search'"),
+        ({"step": "long"}, "step is 'long'; expected one of None, 'harmonic', 'line-search'"),
         ({"gradient": "own"}, "gradient is 'own'; expected one of None, 'known', 'probed'"),
         ({"entries": "some"}, "entries is 'some'; expected one of None, 'diagonal', 'all'"),
         ({"probes": "few"}, "probes is 'few'; expected one of 'fixed', 'separated'"),

@@ -67,10 +67,13 @@ class FairMetric(GroupMetric):
         object.__setattr__(self, "tradeoff", share)
         object.__setattr__(self, "name", None if name is None else str(name))
 
-    def _violations(self, gaps: FloatArray) -> FloatArray:
-        return np.asarray(np.einsum("pq,bpq->b", self.violation, np.abs(gaps)))
+    def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
+        sizes = np.sqrt(gaps**2 + rounded**2)  # |d|, with a slope at 0 if it is rounded
+        return np.asarray(np.einsum("pq,bpq->b", self.violation, sizes))
 
-    def _violation_slopes(self, gaps: FloatArray) -> FloatArray:
+    def _violation_slopes(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
+        if rounded > 0:
+            return np.asarray(self.violation * gaps / np.sqrt(gaps**2 + rounded**2))
         return np.asarray(self.violation * np.sign(gaps))
 
     def normalized(self) -> "FairMetric":

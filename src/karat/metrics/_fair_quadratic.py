@@ -74,10 +74,10 @@ class FairQuadraticMetric(GroupMetric):
         object.__setattr__(self, "tradeoff", share)
         object.__setattr__(self, "name", None if name is None else str(name))
 
-    def _violations(self, gaps: FloatArray) -> FloatArray:
+    def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         return np.asarray(0.5 * np.einsum("bpi,pij,bpj->b", gaps, self.violation, gaps))
 
-    def _violation_slopes(self, gaps: FloatArray) -> FloatArray:
+    def _violation_slopes(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         return np.asarray(np.einsum("pij,bpj->bpi", self.violation, gaps))
 
     def normalized(self) -> "FairQuadraticMetric":

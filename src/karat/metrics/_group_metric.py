@@ -51,11 +51,14 @@ class GroupMetric(Metric):
         return self.name or self.kind.replace("-", " ") + " metric"
 
     @abstractmethod
-    def _violations(self, gaps: FloatArray) -> FloatArray:
-        """Return the violation of gaps between the rates of pairs of groups, (b, pairs, q)."""
+    def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
+        """Return the violation of gaps between the rates of pairs of groups, (b, pairs, q).
+
+        Corners are ``rounded`` to that width.
+        """
 
     @abstractmethod
-    def _violation_slopes(self, gaps: FloatArray) -> FloatArray:
+    def _violation_slopes(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         """Return its derivatives in the gaps, (b, pairs, q)."""
 
     def __call__(self, confusion: Any) -> float:
@@ -74,21 +77,19 @@ class GroupMetric(Metric):
         Where the rates of two groups are equal the absolute difference has no slope; it counts
         as 0.
         """
-        table = self._joint(confusion)
-        overall, rates, gaps = self._parts(table[None])
-        slope = pulled_back(
-            np.broadcast_to(-(1 - self.tradeoff) * self.cost, overall.shape),
-            table.sum(axis=0)[None],
-        )[0]
-        by_pair = -self.tradeoff * self._violation_slopes(gaps)[0]
-        by_group = np.zeros(rates.shape[1:])
+        return np.asarray(self._group_gradients(self._joint(confusion)[None])[0])
+
+    def _group_gradients(self, stack: FloatArray, rounded: float = 0.0) -> FloatArray:
+        """Return the gradients at a stack (b, groups, k, k)."""
+        overall, rates, gaps = self._parts(stack)
+        each = np.broadcast_to(-(1 - self.tradeoff) * self.cost, overall.shape)
+        slope = pulled_back(each, stack.sum(axis=1))
+        by_pair = -self.tradeoff * self._violation_slopes(gaps, rounded)
+        by_group = np.zeros(rates.shape)
         for p, (u, v) in enumerate(self._pairs()):
-            by_group[u] += by_pair[p]
-            by_group[v] -= by_pair[p]
-        found = slope + pulled_back(by_group, table)
-        if not np.isfinite(found).all():
-            raise MetricError(f"{self.title} has no gradient: a group lacks a class")
-        return np.asarray(found)
+            by_group[:, u] += by_pair[:, p]
+            by_group[:, v] -= by_pair[:, p]
+        return np.asarray(slope[:, None] + pulled_back(by_group, stack))
 
     def score(
         self,
@@ -139,11 +140,11 @@ class GroupMetric(Metric):
 
     _gradients = _values
 
-    def _group_values(self, stack: FloatArray) -> FloatArray:
+    def _group_values(self, stack: FloatArray, rounded: float = 0.0) -> FloatArray:
         """Return the values of a stack (b, groups, k, k)."""
         overall, _, gaps = self._parts(stack)
-        performance = overall @ self.cost
-        return -((1 - self.tradeoff) * performance + self.tradeoff * self._violations(gaps))
+        cost, unfair = overall @ self.cost, self._violations(gaps, rounded)
+        return -((1 - self.tradeoff) * cost + self.tradeoff * unfair)
 
     def _parts(self, stack: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the rates of all, those of each group, and the gaps between pairs of groups."""

@@ -142,8 +142,7 @@ def _confusions_along(sample: Sample, weights: FloatArray, j: int, grid: FloatAr
     A row turns to class j when its weight passes ``max_{i≠j} w_i·η_i / η_j``; so each grid point
     differs from the one before by the rows that turn between them.
     """
-    assert sample.labels is not None
-    k = len(weights)
+    k, n_truth = len(weights), len(weights) * sample.n_groups
     rest = np.delete(np.arange(k), j)
     scores = sample.proba[:, rest] * weights[rest]
     other = rest[scores.shape[1] - 1 - np.argmax(scores[:, ::-1], axis=1)]
@@ -153,9 +152,9 @@ def _confusions_along(sample: Sample, weights: FloatArray, j: int, grid: FloatAr
     step = np.where(
         j > other, np.searchsorted(grid, turn, "left"), np.searchsorted(grid, turn, "right")
     )
-    cells = (step * k + sample.labels) * k + other
-    turned = np.bincount(cells, sample.weight, minlength=(len(grid) + 1) * k * k)
-    turned = np.cumsum(turned.reshape(-1, k, k), axis=0)
+    cells = (step * n_truth + sample.truth) * k + other
+    turned = np.bincount(cells, sample.weight, minlength=(len(grid) + 1) * n_truth * k)
+    turned = np.cumsum(turned.reshape(-1, n_truth, k), axis=0)
     confusions = turned[-1] - turned[:-1]
     confusions[:, :, j] += turned[:-1].sum(axis=2)
     return np.asarray(np.maximum(confusions, 0.0))

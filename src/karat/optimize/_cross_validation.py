@@ -7,6 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.metrics import Metric
+from karat.optimize._metric_on_rows import gradients_at, values_at
 from karat.optimize._sample import Sample
 
 __all__ = ["HeldOut", "folds", "held_out_shares", "limits_of"]
@@ -46,7 +47,7 @@ def held_out_shares(
     """
     assert sample.labels is not None
     shares = np.empty_like(sample.proba)
-    for used, kept in folds(sample.labels, n_folds, seed):
+    for used, kept in folds(sample.truth, n_folds, seed):
         shares[kept] = fit(used)(sample.proba[kept], sample.basis[kept])
     return shares
 
@@ -55,11 +56,11 @@ def limits_of(metric: Metric, sample: Sample, shares: FloatArray) -> tuple[float
     """Return limits of a metric of a randomised classifier on rows, by the delta method."""
     assert sample.labels is not None
     confusion = sample.confusion(shares)
-    slope = metric._gradients(confusion[None])[0]
+    slope = gradients_at(metric, confusion[None])[0]
     if not np.isfinite(slope).all():
         return float("nan"), float("nan")
-    each = np.sum(slope[sample.labels] * shares, axis=1)
+    each = np.sum(slope[sample.truth] * shares, axis=1)
     centered = each - sample.weight @ each
     spread = float(np.sqrt(np.sum((sample.weight * centered) ** 2)))
-    value = float(metric._values(confusion[None])[0])
+    value = float(values_at(metric, confusion[None])[0])
     return value - _Z * spread, value + _Z * spread

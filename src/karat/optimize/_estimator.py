@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ from karat._validate import (
 from karat._validate._columns import named, shown
 from karat._validate._labels import binary_order
 from karat.exceptions import DataError, LabelError, SmallSampleWarning
-from karat.metrics import Metric
+from karat.metrics import GroupMetric, Metric
 from karat.metrics._as_metric import as_metric
 from karat.optimize._basis import FittedBasis, fit_basis
 from karat.optimize._black_box import Rows
@@ -198,6 +199,8 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             sample = _sample(proba_val, y_val, weight_val, on_val, classes[order], classes, "_val")
             groups = _read_groups(groups_val, len(sample.proba))
             _require_every_class(sample, classes[order])
+            if isinstance(metric, GroupMetric):
+                sample = _grouped(sample, groups, metric)
             _require_seen(sample, names)
             if not sample.weight.all():  # such rows are as if they were absent
                 present = np.flatnonzero(sample.weight)
@@ -433,7 +436,22 @@ def _sample(
 def _kept(sample: Sample, keep: IntArray) -> Sample:
     if len(keep) == sample.basis.shape[1]:
         return sample
-    return Sample(sample.proba, sample.basis[:, keep], sample.weight, sample.labels)
+    return replace(sample, basis=sample.basis[:, keep])
+
+
+def _grouped(sample: Sample, groups: AnyArray | None, metric: GroupMetric) -> Sample:
+    """Return the sample with the groups that a metric compares."""
+    if groups is None or groups.ndim != 1:
+        raise DataError(
+            f"{metric.title} compares groups; pass groups_val=, the group of each validation row"
+        )
+    names, codes = np.unique(groups, return_inverse=True)
+    if len(names) != metric.n_groups:
+        raise DataError(
+            f"{metric.title} is for {metric.n_groups} groups and groups_val has {len(names)}: "
+            f"{named(names.tolist())}"
+        )
+    return replace(sample, groups=codes.astype(np.intp), n_groups=len(names))
 
 
 def _require_every_class(sample: Sample, classes: AnyArray) -> None:

@@ -9,12 +9,15 @@ from karat._typing import FloatArray
 from karat.exceptions import MetricError, UndefinedMetricWarning
 from karat.metrics import Metric
 from karat.optimize._black_box import all_alike, slopes_of
+from karat.optimize._metric_on_rows import gradients_at, values_at
 from karat.optimize._probes import Position, Probes
 
 __all__ = ["Feedback", "KnownMetric", "ProbedMetric"]
 
 # Where the gradient is infinite (a class that is never found), it is taken this far inside.
 _INSIDE = 0.01
+# Corners of absolute differences between groups are rounded to this width: a slope is needed there.
+_ROUNDED = 0.01
 # Relative to the gradient; a smaller slope is rounding.
 _ROUNDING = 1e-12
 
@@ -75,7 +78,7 @@ class ProbedMetric:
         """Return the gradient; where it is infinite, that of a point a little inside."""
         for share in (0.0, _INSIDE, 0.5, 1.0):
             point = (1.0 - share) * confusion + share * self._inside
-            slope = self.metric._gradients(point[None])[0]
+            slope = gradients_at(self.metric, point[None], _ROUNDED)[0]
             if np.isfinite(slope).all():
                 return np.asarray(slope)
         return self.metric.gradient(confusion)  # says why there is none
@@ -84,7 +87,7 @@ class ProbedMetric:
         """Return values of confusions; conventions at the edge need no warning in a search."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values = self.metric._values(stack)
+            values = values_at(self.metric, stack)
         if values.shape != (len(stack),) or not np.isfinite(values).all():
             raise MetricError(f"{self.metric.title} has no value on the validation rows")
         return values
@@ -99,6 +102,33 @@ class KnownMetric(ProbedMetric):
         gradient = self.gradient(at.confusion)
         slopes = np.einsum("pij,ij->p", moves, gradient)
         return np.where(np.abs(slopes) > _ROUNDING * np.abs(gradient).max(), slopes, 0.0)
+
+    def best_shares(self, confusions: FloatArray, shares: FloatArray) -> FloatArray:
+        """Return shares of several classifiers whose mixture has the greatest value.
+
+        ``shares`` is where to start. Corners are rounded, so that their gradient tells how to
+        trade the sides of a corner against each other.
+        """
+        from scipy.optimize import minimize
+
+        def falls(x: FloatArray) -> tuple[float, FloatArray]:
+            mixture = np.tensordot(x, confusions, 1)
+            value = values_at(self.metric, mixture[None], _ROUNDED)[0]
+            slope = np.tensordot(confusions, self.gradient(mixture), 2)
+            return -float(value), -slope
+
+        found = minimize(
+            falls,
+            shares,
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * len(shares),
+            constraints={"type": "eq", "fun": lambda x: x.sum() - 1.0, "jac": np.ones_like},
+            options={"maxiter": 200, "ftol": 1e-10},
+        )
+        best = np.clip(found.x, 0.0, None)
+        best = np.where(best > 1e-9, best, 0.0)
+        return np.asarray(best / best.sum())
 
     def flat(self, n_probes: int) -> str:
         return (

@@ -19,6 +19,8 @@ __all__ = ["Problem", "Search", "Step", "search"]
 _BACKTRACK = (0.5, 0.25, 0.1, 0.03)
 # Where probes from the current classifier tell nothing, they are made this far toward the start.
 _INSIDE = 0.1
+# A corrective search ends when the linear approximation could rise by no more than this.
+_CLOSE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +72,7 @@ class Search(NamedTuple):
     shares: FloatArray  # of the mixture, on the validation rows
 
 
-def search(
-    problem: Problem, feedback: Feedback, *, n_iter: int, line_search: bool, seed: int
-) -> Search:
+def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed: int) -> Search:
     """Follow the metric from rule to rule.
 
     Each iteration elicits the weights of the metric's linear approximation at the current mixture
@@ -80,8 +80,9 @@ def search(
     2/(t+1), which is more than 1 at t = 0.) A rule that is better than every mixture so far by
     more than chance replaces it, and t starts again: else poor first rules would weigh on the end.
 
-    ``line_search`` takes the share that is best on the validation sample instead, which ends sooner
-    and follows the noise of that sample more closely.
+    The step "line-search" takes the share that is best on the validation sample instead, which
+    ends sooner and follows the noise of that sample more closely; "corrective" finds the best
+    shares of all rules so far, for metrics with corners.
     """
     sums, rows = not feedback.everywhere, feedback.needs_rows
     at = start = problem.start(rows=rows)
@@ -104,7 +105,14 @@ def search(
         weights = system.solve(slopes)
         new, codes = problem.rule(weights, sums=sums, rows=rows)
         gap = _gap(feedback, problem, at, new, weights)
-        if line_search:
+        if step == "corrective":
+            assert isinstance(feedback, KnownMetric)
+            share, at, value = mix.corrected(feedback, start, new, weights, codes)
+            steps.append(Step(value, gap, share, system.condition, feedback.n_evaluations))
+            if gap <= _CLOSE:
+                break
+            continue
+        if step == "line-search":
             share, at, value = _best_share(feedback, at, new, value)
         else:
             share = 1.0 if age == 0 or feedback.improves(top, most, new) else 2.0 / (age + 2.0)
@@ -143,6 +151,7 @@ class _Mix:
         self._start, self._shares = 1.0, np.empty(0)
         self._rules: list[FloatArray] = []
         self._codes: list[IntArray] = []
+        self._confusions: list[FloatArray] = []
 
     def add(self, weights: FloatArray, share: float, codes: IntArray) -> None:
         if share == 1.0:
@@ -152,6 +161,28 @@ class _Mix:
             self._start *= 1.0 - share
             self._rules.append(weights)
             self._codes.append(codes.astype(np.int16))  # they are kept, so in little memory
+
+    def corrected(
+        self,
+        feedback: KnownMetric,
+        start: Position,
+        new: Position,
+        weights: FloatArray,
+        codes: IntArray,
+    ) -> tuple[float, Position, float]:
+        """Add a rule and find the best shares of all; return its share, the mixture and its value.
+
+        Rules without a share stay: a later mixture may want them.
+        """
+        self._rules.append(weights)
+        self._codes.append(codes.astype(np.int16))
+        self._confusions.append(new.confusion)
+        everyone = np.stack([start.confusion, *self._confusions])
+        before = np.concatenate([[self._start], self._shares, [0.0]])
+        found = feedback.best_shares(everyone, 0.9 * before + 0.1 / len(before))
+        self._start, self._shares = float(found[0]), found[1:]
+        at = Position(np.tensordot(found, everyone, 1), None, None, None)
+        return float(found[-1]), at, feedback.value(at)
 
     def mixture(self, seed: int) -> Mixture:
         return Mixture(self._start, self._shares, np.stack(self._rules), seed)

@@ -21,7 +21,8 @@ class FrankWolfeClassifier(ProbingClassifier):
         Used as it is if it is fitted (or a ``FrozenEstimator``), else cloned and fitted. None is
         enough for `fit_from_proba`.
     metric : Metric, str, callable or Preferences, default "g_mean"
-        A metric of `karat.metrics` or its name; or a function
+        A metric of `karat.metrics` or its name, such as ``FairMetric(...)``, which needs
+        ``groups_val``; or a function
         ``metric(y_true, shares, groups) -> float`` of the validation labels, the shares with which
         a classifier predicts each class (columns in the order of ``classes_``) and the groups,
         with a parameter ``sample_weight`` if validation rows have weights; or, where no value is
@@ -32,9 +33,11 @@ class FrankWolfeClassifier(ProbingClassifier):
         `Clusters` or `RadialBasis`. A list of lists is a choice, made by cross-validation.
     n_iter : int, default 20
         Number of iterations.
-    step : {"harmonic", "line-search"}, default "harmonic"
-        The share of each new rule: 2/(t+2), or the best on the validation rows. The latter needs
-        fewer iterations and stops by itself; with few rows it fits their noise.
+    step : {None, "harmonic", "line-search", "corrective"}
+        The share of each new rule: 2/(t+2); or the best on the validation rows, which needs fewer
+        iterations and stops by itself, but with few rows fits their noise; or the best shares of
+        all rules so far, for known metrics. By default "harmonic", and "corrective" for a
+        `FairMetric`, whose absolute differences have corners that the others do not settle in.
     gradient : {None, "known", "probed"}
         Whether slopes come from the gradient of a metric of `karat.metrics` (the default for
         these) or from its values at probes (the only way for a function).
@@ -100,7 +103,7 @@ class FrankWolfeClassifier(ProbingClassifier):
         *,
         basis: Any = None,
         n_iter: int = 20,
-        step: str = "harmonic",
+        step: str | None = None,
         gradient: str | None = None,
         epsilon: float = 1e-3,
         matching: str = "probabilities",

@@ -122,7 +122,7 @@ class ClassProbes(Probes):
         for j in range(k):
             matched[:, j, :, :, j] += self._all_matched
             seen[:, j, :, j] += self._all_seen
-        return matched.reshape(-1, *matched.shape[2:]), seen.reshape(-1, k, k)
+        return matched.reshape(-1, *matched.shape[2:]), seen.reshape(-1, *seen.shape[2:])
 
     def moved_shares(self, shares: FloatArray, probe: int, epsilon: float) -> FloatArray:
         s, j = divmod(probe, self.validation.n_classes)

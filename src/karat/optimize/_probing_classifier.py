@@ -9,7 +9,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat._validate import check_number
 from karat.exceptions import DataError
-from karat.metrics import Metric
+from karat.metrics import FairMetric, GroupMetric, Metric
 from karat.optimize._black_box import BlackBox, Rows
 from karat.optimize._cross_validation import HeldOut, held_out_shares, limits_of
 from karat.optimize._entries import is_diagonal
@@ -51,7 +51,7 @@ class ProbingClassifier(PostShiftClassifier):
     n_folds: int | None
     rng: Any
     n_iter: int
-    step: str
+    step: str | None
 
     # --- options
 
@@ -66,10 +66,19 @@ class ProbingClassifier(PostShiftClassifier):
             return self.metric
         return super()._checked_metric(k)
 
-    def _loop(self) -> tuple[int, bool]:
-        """Return the number of iterations, and whether to search along each step."""
-        line = choice(self.step, "step", ("harmonic", "line-search")) == "line-search"
-        return check_count(self.n_iter, "n_iter"), line
+    def _loop(self, task: Task) -> tuple[int, str]:
+        """Return the number of iterations, and how the shares of rules are found."""
+        step = choice(self.step, "step", (None, "harmonic", "line-search", "corrective"))
+        known = isinstance(task.metric, Metric) and self.gradient != "probed"
+        if step == "corrective" and not known:
+            raise DataError(
+                "step='corrective' needs a metric of karat.metrics with gradient='known'; leave "
+                "step out"
+            )
+        if step is None:
+            corners = isinstance(task.metric, FairMetric) and known
+            step = "corrective" if corners else "harmonic"
+        return check_count(self.n_iter, "n_iter"), str(step)
 
     # --- finding the classifier
 
@@ -90,8 +99,8 @@ class ProbingClassifier(PostShiftClassifier):
         choice(self.gradient, "gradient", (None, "known", "probed"))
         choice(self.entries, "entries", (None, "diagonal", "all"))
         choice(self.probes, "probes", ("fixed", "separated"))
-        _, line = self._loop()
-        if line and isinstance(task.metric, Preferences):
+        _, step = self._loop(task)
+        if step == "line-search" and isinstance(task.metric, Preferences):
             raise DataError(
                 "step='line-search' compares values and was given preferences; leave step out"
             )
@@ -114,7 +123,7 @@ class ProbingClassifier(PostShiftClassifier):
                 "n_folds out"
             )
         n = check_count(_FOLDS if self.n_folds is None else self.n_folds, "n_folds")
-        least = int(np.bincount(sample.labels).min())  # type: ignore[arg-type]
+        least = int(np.bincount(sample.truth).min())
         if n < 2 or n > least:
             raise DataError(
                 f"n_folds is {n} and the rarest class has {least} validation rows; expected at "
@@ -140,14 +149,16 @@ class ProbingClassifier(PostShiftClassifier):
         problem = Problem(
             probes, off_diagonal, float(self.ridge), task.basis_names, tuple(task.classes.tolist())
         )
-        n_iter, line = self._loop()
+        n_iter, step = self._loop(task)
         feedback = self._feedback(task, problem, rows)
-        return search(problem, feedback, n_iter=n_iter, line_search=line, seed=check_seed(self.rng))
+        return search(problem, feedback, n_iter=n_iter, step=step, seed=check_seed(self.rng))
 
     def _off_diagonal(self, task: Task) -> bool:
         k = len(task.classes)
         if self.entries is not None or k == 2:
             return self.entries == "all" and k > 2  # with two classes the diagonal says it all
+        if isinstance(task.metric, GroupMetric):
+            return True  # it may weigh every kind of error
         return isinstance(task.metric, Metric) and not is_diagonal(task.metric, k)
 
     def _feedback(self, task: Task, problem: Problem, rows: Rows) -> Feedback:

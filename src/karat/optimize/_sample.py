@@ -24,13 +24,16 @@ class Sample:
     """Rows with probabilities, basis functions, weights that sum to 1, and labels.
 
     Without labels the probabilities stand for them: ``1(y = i)`` is replaced by its expectation
-    ``η_i(x)`` under the model.
+    ``η_i(x)`` under the model. With groups, plain sums are over each group and class: a confusion
+    has the rows (group, truth), groups first.
     """
 
     proba: FloatArray
     basis: FloatArray
     weight: FloatArray
     labels: IntArray | None = None
+    groups: IntArray | None = None
+    n_groups: int = 1
 
     @property
     def n_classes(self) -> int:
@@ -44,14 +47,22 @@ class Sample:
             self.basis[rows],
             weight / weight.sum(),
             None if self.labels is None else self.labels[rows],
+            None if self.groups is None else self.groups[rows],
+            self.n_groups,
         )
+
+    @property
+    def truth(self) -> IntArray:
+        """The row of the confusion that each row of the sample belongs to."""
+        assert self.labels is not None
+        return self.labels if self.groups is None else self.groups * self.n_classes + self.labels
 
     def without_labels(self) -> "Sample":
         """Return the rows with the labels that the model expects."""
         return Sample(self.proba, self.basis, self.weight)
 
     def confusion(self, decisions: Decisions) -> FloatArray:
-        """Return ``Σ_x w·1(y=i)·h_j(x)``, shape (k, k)."""
+        """Return ``Σ_x w·1(y=i)·h_j(x)``, shape (k, k), or (groups·k, k)."""
         ones = np.ones((len(self.proba), 1))
         return np.asarray(self.moments(ones, decisions, plain=True)[0, 0])
 
@@ -63,14 +74,15 @@ class Sample:
         ``select`` holds one column for each s; ``plain`` leaves the basis functions out.
         """
         k, n_basis = self.n_classes, 1 if plain else self.basis.shape[1]
+        n_truth = k * self.n_groups if plain else k
         if plain and self.labels is not None and decisions.ndim == 1:
-            cells = self.labels * k + decisions
-            counts = [np.bincount(cells, self.weight * s, minlength=k * k) for s in select.T]
-            return np.asarray(counts, dtype=float).reshape(-1, 1, k, k)
-        total = np.zeros((select.shape[1], n_basis, k, k))
+            cells, most = self.truth * k + decisions, n_truth * k
+            counts = [np.bincount(cells, self.weight * s, minlength=most) for s in select.T]
+            return np.asarray(counts, dtype=float).reshape(-1, 1, n_truth, k)
+        total = np.zeros((select.shape[1], n_basis, n_truth, k))
         for start in range(0, len(self.proba), CHUNK):
             rows = slice(start, start + CHUNK)
-            target = self._targets(rows) * self.weight[rows, None]
+            target = self._targets(rows, plain) * self.weight[rows, None]
             shares = as_shares(decisions[rows], k)
             for s, chosen in enumerate(select[rows].T):
                 picked = target * chosen[:, None]
@@ -81,16 +93,19 @@ class Sample:
 
     def sums(self, select: FloatArray, *, plain: bool = False) -> FloatArray:
         """Return ``Σ_x w·s(x)·φ_l(x)·1(y=i)``, shape (S, L, k): the moments of predicting i."""
-        k, n_basis = self.n_classes, 1 if plain else self.basis.shape[1]
-        total = np.zeros((select.shape[1], n_basis, k))
+        n_basis = 1 if plain else self.basis.shape[1]
+        n_truth = self.n_classes * (self.n_groups if plain else 1)
+        total = np.zeros((select.shape[1], n_basis, n_truth))
         for start in range(0, len(self.proba), CHUNK):
             rows = slice(start, start + CHUNK)
-            target = self._targets(rows) * self.weight[rows, None]
+            target = self._targets(rows, plain) * self.weight[rows, None]
             basis = np.ones((len(target), 1)) if plain else self.basis[rows]
             total += np.einsum("ns,nl,ni->sli", select[rows], basis, target, optimize=True)
         return total
 
-    def _targets(self, rows: slice) -> FloatArray:
+    def _targets(self, rows: slice, plain: bool) -> FloatArray:
         if self.labels is None:
             return self.proba[rows]
+        if plain:
+            return one_hot(self.truth[rows], self.n_classes * self.n_groups)
         return one_hot(self.labels[rows], self.n_classes)
