@@ -27,11 +27,13 @@ def best_partition(members: IntArray) -> IntArray:
     """
     rows = np.linspace(0, len(members) - 1, min(len(members), _CANDIDATES)).astype(int)
     drawn = np.array([np.unique(members[r], return_inverse=True)[1] for r in rows])
-    within = np.array([_pairs(row) for row in drawn], dtype=float)
+    sizes = drawn.max(axis=1) + 1
+    numbered = drawn + (np.cumsum(sizes) - sizes)[:, None]  # every cluster of every draw
     loss = np.empty(len(drawn))
     for a, row in enumerate(drawn):
-        both = np.array([_pairs(row * (other.max() + 1) + other) for other in drawn], dtype=float)
-        loss[a] = np.mean(within[a] + within - 2 * both)
+        # The pairs within the other draws add the same to every candidate.
+        both = _pairs((numbered * sizes[a] + row).ravel()) / len(drawn)
+        loss[a] = _pairs(row) - 2 * both
     best = drawn[int(np.argmin(loss))]
     order = np.argsort(-np.bincount(best), kind="stable")
     rank = np.empty_like(order)
@@ -41,7 +43,8 @@ def best_partition(members: IntArray) -> IntArray:
 
 def _pairs(labels: IntArray) -> float:
     """Return the number of ordered pairs of items with the same label."""
-    counts = np.unique(labels, return_counts=True)[1]
+    few = int(labels.max()) < 16 * len(labels)  # else counting all would be mostly zeros
+    counts = np.bincount(labels) if few else np.unique(labels, return_counts=True)[1]
     return float(np.sum(counts.astype(float) ** 2))
 
 

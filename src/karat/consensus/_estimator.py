@@ -57,8 +57,9 @@ class ErrorEstimator:
     structure : {"independent", "coupled", "hierarchical"}, default "independent"
         Whether domains share what they know. Each on its own; or domains in clusters, each with one
         set of error rates of all voters (CBEE of seed 002); or voters in domains in clusters, each
-        with one rate (HCBEE). Sharing pays with few items per domain. With ``dependence="auto"``
-        the sharing model is weighed against those of dependent votes, domain by domain.
+        with one rate (HCBEE). Sharing pays with few items per domain. Voters that share err
+        independently; with ``dependence="auto"`` that model is weighed against those of dependent
+        votes, domain by domain. "difficulty" and "pairs" are for domains on their own.
     errors : {"class-conditional", "symmetric"}, default "class-conditional"
         A confusion row per class, or one rate for all classes (the model of seed 002).
     dependence : {"auto", "none", "difficulty", "pairs"}, default "auto"
@@ -430,6 +431,12 @@ class ErrorEstimator:
         check_choice(self.dependence, "dependence", ("auto", "none", "difficulty", "pairs"))
         check_choice(self.abstain, "abstain", ("outcome", "missing"))
         confidence = check_confidence(self.confidence)
+        if self.structure != "independent" and self.dependence in ("difficulty", "pairs"):
+            raise DataError(
+                f"structure is {self.structure!r} and dependence is {self.dependence!r}; voters "
+                'whose error rates domains share err independently. Pass dependence="auto", which '
+                'weighs that against dependent votes, or "none", or structure="independent"'
+            )
         return Settings(
             structure=self.structure,
             errors=self.errors,

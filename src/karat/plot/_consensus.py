@@ -186,5 +186,6 @@ def draw_co_clustering(result: CoClustering, ax: "Axes | None" = None) -> "Axes"
     ax.set_xticks([])
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
     bar.set_label("probability of sharing error rates", fontsize=8)
-    ax.set_title(f"{int(result.labels.max()) + 1} clusters", fontsize=10)
+    many = int(result.labels.max()) + 1
+    ax.set_title(f"{many} cluster{'s' if many > 1 else ''}", fontsize=10)
     return ax
