@@ -17,7 +17,8 @@ from karat._validate import (
 from karat.elicit._frontier import Frontier, Point
 from karat.elicit._population import Population
 from karat.elicit._randomized_classifier import RandomizedClassifier
-from karat.elicit._space import Space, _sample
+from karat.elicit._space import Space
+from karat.elicit._space_sources import sample_population
 from karat.exceptions import ElicitationError, LabelError, ScoreError
 
 __all__ = ["BinarySpace"]
@@ -90,7 +91,7 @@ class BinarySpace(Space):
             )
         second = scores if scores.min() >= 0 and scores.max() <= 1 else _squeezed(scores)
         proba = np.column_stack([1.0 - second, second])
-        space = cls(_sample(codes, proba, sample_weight), order)
+        space = cls(sample_population(codes, proba, sample_weight), order)
         space.calibrated = space.probabilities = bool(second is scores)
         return space
 

@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from karat.elicit._active import N_PARTICLES, Belief, Judge, Pairs, SpherePairs,
 from karat.elicit._families import Family
 from karat.elicit._particles import Cloud
 from karat.elicit._query import Query, check_answer
+from karat.elicit._resumable import Resumable
 from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets, Steps, swapped
 from karat.elicit._summaries import Known, build_result, projected
-from karat.elicit._transcript import Transcript, load_transcript
 from karat.elicit.result import AgreementHistory, ElicitationResult
-from karat.exceptions import AnswerError, ElicitationError, TranscriptError
+from karat.exceptions import AnswerError, ElicitationError
 
 __all__ = ["Procedure"]
 
@@ -28,7 +28,7 @@ PAIRS = ("attainable", "sphere")
 _DRAWS = 1000  # metrics drawn from what brackets leave open
 
 
-class Procedure(ABC):
+class Procedure(Resumable, ABC):
     """Elicits a metric by asking which of two classifiers is better.
 
     ``ask`` returns the next query (None when nothing is left to ask), ``tell`` takes the answer,
@@ -244,59 +244,6 @@ class Procedure(ABC):
             )
         return projected(self.result.progress, self._belief, extra, n_people, self.seed)
 
-    @property
-    def transcript(self) -> Transcript:
-        """The questions and answers so far, from which ``resume`` goes on."""
-        return Transcript(
-            procedure=type(self).__name__,
-            options={
-                "strategy": self.strategy,
-                "tol": self.tol,
-                "agreement": self.agreement,
-                "max_queries": self.max_queries,
-                "orientation": self.orientation,
-                "pairs": self.pairs,
-                "rng": self.seed,
-            },
-            space=_described(self.space),
-            answers=tuple(self._answers),
-            queries=tuple((q.first.tolist(), q.second.tolist()) for q in self._queries),
-        )
-
-    @classmethod
-    def resume(cls, space: Space, transcript: Any) -> Self:
-        """Build the procedure as it was when a transcript was written.
-
-        Parameters
-        ----------
-        space : Space
-            The space of the transcript.
-        transcript : Transcript, dict, JSON text or file
-            What ``procedure.transcript`` gave.
-        """
-        saved = load_transcript(transcript)
-        if saved.procedure != cls.__name__:
-            raise TranscriptError(
-                f"the transcript is of {saved.procedure} and not of {cls.__name__}; call "
-                f"{saved.procedure}.resume"
-            )
-        _check_same_space(saved.space, _described(space))
-        try:
-            procedure = cls(space, **saved.options)
-        except TypeError as error:
-            raise TranscriptError(f"the transcript's options do not fit: {error}") from error
-        for number, (answer, (first, second)) in enumerate(
-            zip(saved.answers, saved.queries, strict=True), start=1
-        ):
-            query = procedure.ask()
-            if query is None or not _same_question(query, first, second):
-                raise TranscriptError(
-                    f"answer {number} of the transcript was given to another question than this "
-                    "space leads to; pass the data that the transcript was made with"
-                )
-            procedure.tell(answer)
-        return procedure
-
     # --- inside
 
     def _restart(self) -> None:
@@ -407,30 +354,3 @@ def _seed(rng: Any) -> int:
     if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
         return int(rng)  # not through a float, which would round a long seed
     raise ElicitationError(f"rng is {rng!r}; expected a whole number, a numpy Generator or None")
-
-
-def _described(space: Space) -> dict[str, Any]:
-    return {
-        "kind": space.kind,
-        "classes": space.classes.tolist(),
-        "fingerprint": space.fingerprint,
-    }
-
-
-def _check_same_space(saved: dict[str, Any], given: dict[str, Any]) -> None:
-    for what in ("kind", "classes"):
-        if saved.get(what) != given[what]:
-            raise TranscriptError(
-                f"the transcript's space has {what} {saved.get(what)!r} and this one "
-                f"{given[what]!r}; pass the space that it was made with"
-            )
-    if saved.get("fingerprint") != given["fingerprint"]:
-        raise TranscriptError(
-            "the transcript belongs to another space (other data, or the same in another state); "
-            "pass the space that it was made with"
-        )
-
-
-def _same_question(query: Query, first: Any, second: Any) -> bool:
-    sides = ((query.first, np.asarray(first)), (query.second, np.asarray(second)))
-    return all(a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-9) for a, b in sides)

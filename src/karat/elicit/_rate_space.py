@@ -21,7 +21,7 @@ from karat._validate._columns import shown
 from karat.elicit._confusion_space import ConfusionSpace, off_diagonal
 from karat.elicit._population import Population
 from karat.elicit._randomized_classifier import RandomizedClassifier
-from karat.elicit._space import _sample
+from karat.elicit._space_sources import sample_population
 from karat.exceptions import DataError, LabelError, ShapeError
 
 __all__ = ["RateSpace"]
@@ -88,7 +88,7 @@ class RateSpace(ConfusionSpace):
         (codes,), order = encode_labels({"y_true": y_true}, classes)
         require_two_classes(order, "y_true")
         checked = check_probabilities(proba, "proba", classes=order)
-        whole = _sample(codes, checked, sample_weight)
+        whole = sample_population(codes, checked, sample_weight)
         members, names = encode_groups(groups)
         if members is None or names is None:
             return cls(whole, order)
@@ -99,7 +99,7 @@ class RateSpace(ConfusionSpace):
         for g, name in enumerate(names):
             inside = members == g
             try:
-                part = cls(_sample(codes[inside], checked[inside], weight[inside]), order)
+                part = cls(sample_population(codes[inside], checked[inside], weight[inside]), order)
             except DataError as error:
                 raise type(error)(f"group {shown(name)}: {error}") from error
             parts.append(part)
