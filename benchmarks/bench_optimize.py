@@ -117,7 +117,7 @@ def against_naive(n: int, k: int, n_iter: int = 20) -> None:
 def main() -> None:
     """Print one line per comparison."""
     large()
-    for k in (2, 4):
+    for k in (2, 4, 10):
         evaluations(k)
     for k in (3, 10, 20):
         against_naive(100_000, k)
