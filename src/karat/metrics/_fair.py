@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from karat._frozen import frozen_array
 from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_finite_matrix, check_number
+from karat._validate import check_finite_matrix
 from karat.exceptions import MetricError
 from karat.metrics._group_metric import GroupMetric, groups_for, read_cost, rescaled
 from karat.metrics._off_diagonal import error_names
@@ -61,11 +60,7 @@ class FairMetric(GroupMetric):
         groups_for(len(table))
         if (table < 0).any():
             raise MetricError(f"violation holds {table.min():g}; expected costs of at least 0")
-        object.__setattr__(self, "cost", costs)
-        object.__setattr__(self, "violation", frozen_array(table))
-        share = check_number(tradeoff, "tradeoff", at_least=0.0, at_most=1.0)
-        object.__setattr__(self, "tradeoff", share)
-        object.__setattr__(self, "name", None if name is None else str(name))
+        self._fill(costs, table, tradeoff, name)
 
     def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         sizes = np.sqrt(gaps**2 + rounded**2)  # |d|, with a slope at 0 if it is rounded

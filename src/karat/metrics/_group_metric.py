@@ -10,7 +10,7 @@ import numpy as np
 
 from karat._frozen import frozen_array
 from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_confusions, check_finite_matrix
+from karat._validate import check_confusions, check_finite_matrix, check_number
 from karat.exceptions import MetricError, ProbabilityError
 from karat.metrics._base import Metric
 from karat.metrics._off_diagonal import classes_for, error_rates, pulled_back
@@ -34,6 +34,14 @@ class GroupMetric(Metric):
     violation: FloatArray
     tradeoff: float
     name: str | None
+
+    def _fill(self, cost: FloatArray, violation: FloatArray, tradeoff: Any, name: Any) -> None:
+        """Set the fields of a frozen metric from checked coefficients."""
+        share = check_number(tradeoff, "tradeoff", at_least=0.0, at_most=1.0)
+        object.__setattr__(self, "cost", cost)
+        object.__setattr__(self, "violation", frozen_array(violation))
+        object.__setattr__(self, "tradeoff", share)
+        object.__setattr__(self, "name", None if name is None else str(name))
 
     @property
     def n_classes(self) -> int:
