@@ -1,4 +1,4 @@
-"""Error rates from votes alone (seed 002): NELL, coverage, LLM judges, and forty gold labels.
+"""Error rates from votes alone (seed 002): NELL, coverage, judges, gold labels, sharing domains.
 
 Prints karat's figures beside those of the seed and of baselines. The data are those of
 `karat.datasets.load_shared`, in the folder that the environment variable KARAT_DATA names; without
@@ -14,10 +14,12 @@ import time
 from _show import Promise, say, verdict
 from _votes_closing import closing
 from _votes_coverage import run_coverage
-from _votes_data import CONFIRMED, SETTLED
+from _votes_data import CONFIRMED, CUTS, SETTLED, nell
 from _votes_judges import run_judges
 from _votes_nell import run_nell
 from _votes_powered import run_powered
+from _votes_rare import show_rare
+from _votes_sharing import run_sharing
 
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
@@ -50,13 +52,19 @@ def main() -> int:
 def _run(*, quick: bool) -> list[Promise]:
     """Print every part and return what is promised."""
     if quick:
-        say("--quick takes one seed, three small crowds and 20 draws of gold labels.")
+        say(
+            "--quick takes one seed, three small crowds, 20 draws of gold labels, and three of few "
+            "items in domains that share."
+        )
     on_nell, deviations = run_nell(quick=quick)
     on_limits, covered = run_coverage(quick=quick)
     on_judges, estimator, judged = run_judges()
     on_labels = run_powered(estimator, quick=quick)
+    on_sharing = run_sharing(quick=quick)
+    if not quick:
+        show_rare(nell(list(CUTS)[1]))
     say(closing(deviations, covered, judged) + "\n")
-    return on_nell + on_limits + on_judges + on_labels
+    return on_nell + on_limits + on_judges + on_labels + on_sharing
 
 
 if __name__ == "__main__":
