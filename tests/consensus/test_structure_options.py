@@ -212,6 +212,23 @@ def test_auto_spans_the_limits_of_the_structure(structure, data):
     assert (auto.result_.upper >= alone.result_.upper - 1e-12).all()
 
 
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_auto_keeps_domains_on_their_own_where_nothing_is_shared(structure):
+    """Rates of the hierarchy's voters and of coupled domains are all different, and many votes."""
+    rng = np.random.default_rng(87)
+    rates = rng.uniform(0.05, 0.35, (6, 6))
+    votes, domains, _ = simulate(rng, rates, 400)
+    auto = estimator(structure, dependence="auto", draws=100).fit(votes, domains)
+    assert any("independent" in models for models in auto.diagnostics_["models"])
+    alone = estimator(structure, draws=100).fit(votes, domains)
+    covered = [
+        (est.result_.lower <= rates.ravel()) & (rates.ravel() <= est.result_.upper)
+        for est in (auto, alone)
+    ]
+    assert covered[0].mean() >= covered[1].mean()
+    assert covered[0].mean() >= 0.85
+
+
 def copies(rng, items):
     """Return votes of which two groups of voters share their errors."""
     y = rng.integers(0, 2, items)

@@ -275,9 +275,9 @@ def _choose(
     """Compare the candidates on votes held out and drop those that hardly help."""
     models = candidate_models(table, settings.errors, settings.dependence, shared)
     if together is not None:
-        # Domains that share are a model without dependence: it takes the place of the plain one.
-        others = [m for m in models if m.name != "independent"]
-        models = [together.problem.model, *others]
+        # Where nothing is shared, sharing is too sure of itself: beside other models, that of the
+        # domain on its own stays in the running.
+        models = [together.problem.model, *(models if settings.dependence == "auto" else [])]
     if len(models) == 1:
         return _Choice(models, np.ones(1), models[0].levels > 1)  # then the user says so
     if together is None:
@@ -290,8 +290,10 @@ def _choose(
             models[1:], table, folds=len(together.split[0]), rng=rng, split=together.split,
             known=together.predicted[None],
         )  # fmt: skip
+        if np.diff(values[:2] @ counts)[0] > 0:  # the better of those without dependence is first
+            models[:2], values[:2] = models[1::-1], values[1::-1].copy()
         scores = combine(values, counts)
-    leads = zip(models, scores.ahead, strict=True)  # of the independent model, which is the first
+    leads = zip(models, scores.ahead, strict=True)  # of the model without dependence, the first
     keep = scores.weight >= _WEIGHT
     return _Choice(
         models=[m for m, kept in zip(models, keep, strict=True) if kept],
