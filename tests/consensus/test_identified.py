@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from karat.consensus._agreement import Agreement
-from karat.consensus._dispersed import _modes
+from karat.consensus._dispersed import modes_of
 from karat.consensus._explanations import Explanation, clustered_explanation
 from karat.consensus._identified import what_is_not_settled
 
@@ -46,9 +46,9 @@ def test_modes_are_chains_far_apart():
     class Draws:
         rates = 0.2 + 0.01 * rng.standard_normal((4, 100, 3))
 
-    assert _modes(Draws) == []
+    assert modes_of(Draws) == []
     Draws.rates[2, :, 1] += 0.3
-    assert _modes(Draws) == pytest.approx([0.3], abs=0.02)
+    assert modes_of(Draws) == pytest.approx([0.3], abs=0.02)
 
 
 def test_copiers_have_one_vote_together(table_of):

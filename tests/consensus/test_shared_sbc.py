@@ -13,7 +13,7 @@ from scipy import stats
 
 pytestmark = pytest.mark.slow
 
-RUNS, DRAWS, THIN, BURN, BINS = 320, 31, 16, 150, 8
+RUNS, DRAWS, THIN, BURN, BINS = 256, 31, 16, 120, 8
 WORLDS = [
     (structure, errors)
     for structure in ("coupled", "hierarchical")
@@ -81,6 +81,6 @@ def test_a_sampler_that_shares_too_much_is_noticed(structure, law):
     def eager(shared):
         return replace(shared, concentration=(0.05, 0.05))
 
-    ranks = np.array([rank_of_truth(here, rng, eager) for _ in range(RUNS // 4)])
+    ranks = np.array([rank_of_truth(here, rng, eager) for _ in range(RUNS // 3)])
     p = uniformity(ranks)
     assert p.min() < 0.001 / len(p)
