@@ -20,6 +20,10 @@ _NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
 _APART = 0.1  # modes whose rates differ by more are two
 _STATES = 16  # full states kept per chain
 _BLOCK = 100  # sweeps between two reports of progress
+# Prior weight of each class in a domain's shares. A uniform prior charges log(n + 1) nats to every
+# domain of n items without a rare class, while domains that share pay but once for voters who miss
+# that class: with many small domains the posterior then moves to such voters.
+_SHARES = 0.5
 _HYPER = (1.0, 1.0)  # Gamma prior of a concentration: shape, rate
 
 
@@ -105,7 +109,7 @@ def build_shared(
         gold=np.concatenate([t.gold for t in tables]).astype(np.int64),
         present=present,
         prior=_row_prior(problems[0]),
-        weight_prior=problems[0].weight_prior,
+        weight_prior=np.full(classes, _SHARES),
         n_classes=classes,
         n_outcomes=outcomes,
         concentration=concentration,
