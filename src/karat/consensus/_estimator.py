@@ -57,10 +57,10 @@ class ErrorEstimator:
     structure : {"independent", "coupled", "hierarchical"}, default "independent"
         Whether domains share what they know. Each on its own; or domains in clusters, each with one
         set of error rates of all voters (CBEE of seed 002); or voters in domains in clusters, each
-        with one rate (HCBEE). Sharing pays with few items per domain. Voters that share err
-        independently; with ``dependence="auto"`` that model is weighed, domain by domain, against
-        the domain on its own and models of dependent votes. "difficulty" and "pairs" are for
-        domains on their own.
+        with one rate (HCBEE). Sharing pays with few items in domains that are alike. Voters that
+        share err independently; with ``dependence="auto"`` that model is weighed, domain by domain,
+        against the domain on its own and models of dependent votes. "difficulty" and "pairs" are
+        for domains on their own.
     errors : {"class-conditional", "symmetric"}, default "class-conditional"
         A confusion row per class, or one rate for all classes (the model of seed 002).
     dependence : {"auto", "none", "difficulty", "pairs"}, default "auto"
