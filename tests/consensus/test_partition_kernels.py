@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
+from karat.consensus._hierarchical_loops import seating_strength
+from karat.consensus._label_loops import count_rows
 from karat.consensus._partition_loops import (
     concentration,
     draw_rows,
@@ -18,7 +20,6 @@ from karat.consensus._partition_loops import (
     reassign,
     split_or_merge,
 )
-from karat.consensus._together_loops import _seating_strength, _stats
 
 PRIOR = np.array([[1.0, 2.0], [0.7, 1.4]])
 # Two items that are alike, two that are not; votes enough to tell, not to be sure.
@@ -222,7 +223,7 @@ def test_concentration_of_tables_is_drawn_from_its_posterior(rng):
     for i in range(len(drawn)):
         value = 1.0
         for _ in range(10):
-            value = _seating_strength(rng, value, tables, present, hyper)
+            value = seating_strength(rng, value, tables, present, hyper)
         drawn[i] = value
     assert stats.kstest(drawn, grid_distribution(log_density)).pvalue > 0.001
 
@@ -234,5 +235,5 @@ def test_counts_do_not_depend_on_what_the_memory_held(symmetric, rng):
     shape = (2, 2, 2) if symmetric else (2, 2, 3)
     found = [np.zeros(shape), np.full(shape, np.nan)]
     for each in found:
-        _stats(counts, symmetric, 2, 3, each)
+        count_rows(counts, symmetric, 2, 3, each)
     np.testing.assert_array_equal(*found)

@@ -295,9 +295,10 @@ def _chain(
     draws: int,
     step: Callable[[int], None],
 ) -> _Chain:
-    from karat.consensus import _together_loops
+    from karat.consensus import _coupled_loops, _hierarchical_loops
 
-    loops: Any = _together_loops
+    sweep_coupled: Any = _coupled_loops.sweeps_coupled
+    sweep_hierarchical: Any = _hierarchical_loops.sweeps_hierarchical
     at = SharedState._make(np.array(part, order="C", copy=True) for part in start)
     d, n, k, o = shared.n_domains, shared.n_voters, shared.n_classes, shared.n_outcomes
     coupled = shared.structure == "coupled"
@@ -334,11 +335,9 @@ def _chain(
             kept["proba"], kept["members"][part], kept["strengths"][part],
         )  # fmt: skip
         if coupled:
-            loops.sweeps_coupled(*data, at.rows, at.weight, at.member, *out)
+            sweep_coupled(*data, at.rows, at.weight, at.member, *out)
         else:
-            loops.sweeps_hierarchical(
-                *data, shared.present, at.rows, at.weight, at.member, at.dish, *out
-            )
+            sweep_hierarchical(*data, shared.present, at.rows, at.weight, at.member, at.dish, *out)
         done += sweeps
         step(sweeps)
     return _Chain(kept, at)

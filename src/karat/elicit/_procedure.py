@@ -1,7 +1,7 @@
 """Ask and tell: what every procedure can do, whatever it elicits."""
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ PAIRS = ("attainable", "sphere")
 _DRAWS = 1000  # metrics drawn from what brackets leave open
 
 
-class Procedure(Resumable, ABC):
+class Procedure(Resumable):
     """Elicits a metric by asking which of two classifiers is better.
 
     ``ask`` returns the next query (None when nothing is left to ask), ``tell`` takes the answer,

@@ -1,5 +1,6 @@
 """Transcripts: a procedure as it was when one was written."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from karat.exceptions import TranscriptError
 __all__ = ["Resumable"]
 
 
-class Resumable:
+class Resumable(ABC):
     """What a procedure can save, and how it goes on from there.
 
     The same answers lead to the same questions, so the options and the answers are the whole state;
@@ -30,16 +31,17 @@ class Resumable:
     _answers: list[str]
     _queries: list[Query]
 
+    @abstractmethod
     def __init__(self, space: Space, **options: Any) -> None:
-        raise NotImplementedError
+        """Start anew."""
 
+    @abstractmethod
     def ask(self) -> Query | None:
         """Return the question to be answered, or None when there is nothing left to ask."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tell(self, answer: str) -> None:
         """Take an answer."""
-        raise NotImplementedError
 
     @property
     def transcript(self) -> Transcript:

@@ -1,7 +1,7 @@
 """What classifiers can attain: the set of confusions that may be asked about."""
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -29,7 +29,7 @@ _FIRST_EXTREMES = 400
 _REMEMBERED = 20_000
 
 
-class Space(SpaceSources, ABC):
+class Space(SpaceSources):
     """A set of confusions that classifiers attain, in coordinates that a metric weighs.
 
     Attributes

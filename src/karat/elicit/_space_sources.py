@@ -1,5 +1,6 @@
 """Where a space comes from: a sample, probabilities at their word, a law, or a fitted one."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ from karat.exceptions import DataError, LabelError
 __all__ = ["SpaceSources", "sample_population"]
 
 
-class SpaceSources:
+class SpaceSources(ABC):
     """Constructors of spaces; a space itself is made of a population and its classes."""
 
     population: Population
@@ -31,8 +32,9 @@ class SpaceSources:
     _recalibration: FloatArray | None = None
     _floor: float = 1e-12
 
+    @abstractmethod
     def __init__(self, population: Population, classes: AnyArray) -> None:
-        raise NotImplementedError
+        """Build the space of a population."""
 
     @classmethod
     def from_proba(

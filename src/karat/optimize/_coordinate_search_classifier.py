@@ -8,12 +8,12 @@ from karat._typing import FloatArray
 from karat._validate import check_number
 from karat.metrics import Metric
 from karat.optimize._black_box import BlackBox
-from karat.optimize._estimator import Task, check_count
 from karat.optimize._feedback import ProbedMetric
 from karat.optimize._probes import Position
 from karat.optimize._rule import decide, one_hot
 from karat.optimize._rule_classifier import RuleClassifier
 from karat.optimize._sample import Sample
+from karat.optimize._task import Task, check_count
 
 __all__ = ["CoordinateSearchClassifier"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.exceptions import MetricError
 from karat.metrics import LinearMetric
-from karat.optimize._estimator import Task
 from karat.optimize._rule_classifier import RuleClassifier
+from karat.optimize._task import Task
 
 __all__ = ["CostSensitiveClassifier"]
 

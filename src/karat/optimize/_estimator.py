@@ -1,9 +1,8 @@
 """What every classifier of this package shares: reading, checking and predicting."""
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -14,14 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
-    check_number,
     check_probabilities,
-    check_rng,
     check_same_length,
-    check_weights,
     encode_labels,
-    is_matrix,
-    read_column,
     require_two_classes,
 )
 from karat._validate._columns import named, shown
@@ -32,26 +26,22 @@ from karat.metrics._as_metric import as_metric
 from karat.optimize._basis import FittedBasis, fit_basis
 from karat.optimize._black_box import Rows
 from karat.optimize._read_basis import candidates_of, independent, read_basis
-from karat.optimize._sample import Sample
+from karat.optimize._task import (
+    Task,
+    independent_names,
+    kinds_of,
+    read_groups,
+    read_sample,
+    require_every_class,
+    require_seen,
+    with_functions,
+    with_groups,
+)
 
-__all__ = ["PostShiftClassifier", "Task", "check_count", "check_seed"]
-
-# Kinds of rows are looked for in so many; distinct rows of a million take a second.
-_KINDS_FROM = 20_000
-
-
-class Task(NamedTuple):
-    """A problem that is read and checked; columns are in the order of the metric."""
-
-    validation: Sample
-    training: Sample | None
-    classes: AnyArray
-    metric: Any
-    rows: Rows
-    basis_names: tuple[str, ...]
+__all__ = ["PostShiftClassifier"]
 
 
-class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of classifiers that decide by the probabilities of another one."""
 
     estimator: Any
@@ -196,12 +186,14 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         proba_val, y_val, weight_val, groups_val = validation
         tasks = []
         for names, on_val, on_train in candidates:
-            sample = _sample(proba_val, y_val, weight_val, on_val, classes[order], classes, "_val")
-            groups = _read_groups(groups_val, len(sample.proba))
-            _require_every_class(sample, classes[order])
+            sample = read_sample(
+                proba_val, y_val, weight_val, on_val, classes[order], classes, "_val"
+            )
+            groups = read_groups(groups_val, len(sample.proba))
+            require_every_class(sample, classes[order])
             if isinstance(metric, GroupMetric):
-                sample = _grouped(sample, groups, metric)
-            _require_seen(sample, names)
+                sample = with_groups(sample, groups, metric)
+            require_seen(sample, names)
             if not sample.weight.all():  # such rows are as if they were absent
                 present = np.flatnonzero(sample.weight)
                 sample = sample.take(present)
@@ -210,13 +202,13 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             if training is not None and training[0] is proba_val:
                 train = sample  # the very object: folds must hold its rows out too
             elif training is not None and on_train is not None:
-                train = _sample(*training, on_train, classes[order], classes, "")
+                train = read_sample(*training, on_train, classes[order], classes, "")
             even = np.ptp(sample.weight) == 0
             keep = independent(sample.basis if train is None else train.basis)
             tasks.append(
                 Task(
-                    _kept(sample, keep),
-                    None if train is None else _kept(train, keep),
+                    with_functions(sample, keep),
+                    None if train is None else with_functions(train, keep),
                     classes[order],
                     metric,
                     Rows(
@@ -234,16 +226,16 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self._keep_ = independent_names(candidates[chosen][0], tasks[chosen].basis_names)
         self._n_basis_ = len(candidates[chosen][0])
         self.basis_ = None if fitted is None else fitted[chosen]
-        self._kinds_ = _kinds(tasks[chosen])
+        self._kinds_ = kinds_of(tasks[chosen])
         return self
 
+    @abstractmethod
     def _optimise(self, tasks: list[Task]) -> int:
         """Find the classifier; return which of the tasks (one for each basis) it is for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _shares(self, proba: FloatArray, basis: FloatArray) -> FloatArray:
         """Return the class shares on rows, in the order of the metric."""
-        raise NotImplementedError
 
     def _codes(self, proba: FloatArray, basis: FloatArray) -> IntArray:
         """Return the predicted codes on rows, in the order of the metric."""
@@ -399,125 +391,3 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             raise LabelError(f"pos_label is for two classes and there are {len(classes)}")
         ordered = binary_order(classes, label, name="the labels")
         return np.array([int(np.flatnonzero(classes == c)[0]) for c in ordered])
-
-
-def independent_names(names: Sequence[str], kept: Sequence[str]) -> IntArray:
-    """Return the positions of the kept basis functions, which keep their order."""
-    at, positions = 0, []
-    for name in kept:
-        at = names.index(name, at)
-        positions.append(at)
-        at += 1
-    return np.array(positions, dtype=np.intp)
-
-
-def _sample(
-    proba: Any,
-    y: Any,
-    weight: Any,
-    basis: FloatArray,
-    ordered: AnyArray,
-    classes: AnyArray,
-    suffix: str,
-) -> Sample:
-    """Check rows; columns come in the order of the classes and leave in that of the metric."""
-    checked = check_probabilities(proba, f"proba{suffix}", classes=classes)
-    (codes,), _ = encode_labels({f"y{suffix}": y}, ordered)
-    weights = check_weights(weight)
-    given = {f"proba{suffix}": checked, f"y{suffix}": codes, f"sample_weight{suffix}": weights}
-    check_same_length(**given)
-    weights = np.ones(len(codes)) if weights is None else weights
-    columns = [int(np.flatnonzero(classes == c)[0]) for c in ordered]
-    if columns != list(range(len(columns))):
-        checked = np.ascontiguousarray(checked[:, columns])
-    return Sample(checked, basis, weights / weights.sum(), codes.astype(np.intp))
-
-
-def _kept(sample: Sample, keep: IntArray) -> Sample:
-    if len(keep) == sample.basis.shape[1]:
-        return sample
-    return replace(sample, basis=sample.basis[:, keep])
-
-
-def _grouped(sample: Sample, groups: AnyArray | None, metric: GroupMetric) -> Sample:
-    """Return the sample with the groups that a metric compares."""
-    if groups is None or groups.ndim != 1:
-        raise DataError(
-            f"{metric.title} compares groups; pass groups_val=, the group of each validation row"
-        )
-    names, codes = np.unique(groups, return_inverse=True)
-    if len(names) != metric.n_groups:
-        raise DataError(
-            f"{metric.title} is for {metric.n_groups} groups and groups_val has {len(names)}: "
-            f"{named(names.tolist())}"
-        )
-    return replace(sample, groups=codes.astype(np.intp), n_groups=len(names))
-
-
-def _require_every_class(sample: Sample, classes: AnyArray) -> None:
-    mass = np.bincount(sample.labels, sample.weight, minlength=len(classes))  # type: ignore[arg-type]
-    absent = np.flatnonzero(mass == 0)
-    if absent.size:
-        raise LabelError(
-            f"no validation row has the class {shown(classes[absent[0]])}, so the metric cannot "
-            "say what it is worth; add rows of it, or leave the class out of the model"
-        )
-
-
-def _require_seen(sample: Sample, names: Sequence[str]) -> None:
-    silent = np.flatnonzero(sample.weight @ sample.basis == 0)
-    if silent.size:
-        raise DataError(
-            f"the basis function {names[silent[0]]!r} is 0 in every validation row, so the metric "
-            "cannot say what it is worth; drop it, or add rows where it is not 0"
-        )
-
-
-def _read_groups(groups: Any, n: int) -> AnyArray | None:
-    if groups is None:
-        return None
-    if is_matrix(groups):
-        check_same_length(y_val=np.empty(n), groups_val=groups)
-        return np.asarray(groups)
-    values, missing = read_column(groups, "groups_val")
-    if missing is not None:
-        row = int(np.flatnonzero(missing)[0])
-        raise DataError(f"groups_val row {row} is missing; give such rows a group of their own")
-    check_same_length(y_val=np.empty(n), groups_val=values)
-    return values
-
-
-def _kinds(task: Task) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-    """Return the distinct rows of basis values, how often each occurs, and what to call it."""
-    step = max(1, len(task.validation.proba) // _KINDS_FROM)
-    basis, weight = task.validation.basis[::step], task.validation.weight[::step]
-    found, where = np.unique(basis, axis=0, return_inverse=True)
-    if len(found) > 12:
-        return (weight @ basis)[None], np.ones(1), ("the average row",)
-    weight = weight / weight.sum()
-    share = np.asarray(np.bincount(where.reshape(-1), weight, minlength=len(found)), float)
-    order = np.argsort(-share)
-    labels = []
-    for row in found[order]:
-        on = [n for n, v in zip(task.basis_names, row, strict=True) if v > 0 and n != "constant"]
-        labels.append(", ".join(on) if on else "other rows")
-    if len(found) == 1:
-        labels = ["all rows"]
-    return found[order], share[order], tuple(labels)
-
-
-def check_seed(rng: Any) -> int:
-    """Return a seed that prediction can use again."""
-    if rng is None:
-        return 0
-    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
-        return int(rng)
-    return int(check_rng(rng).integers(2**63))
-
-
-def check_count(value: Any, name: str) -> int:
-    """Check a whole number of at least 1."""
-    number = check_number(value, name, at_least=1)
-    if number != int(number):
-        raise DataError(f"{name} is {value!r}; expected a whole number")
-    return int(number)

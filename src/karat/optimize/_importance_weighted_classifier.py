@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from karat._typing import Column
 from karat._validate import check_number, check_same_length, check_weights, encode_labels
 from karat.exceptions import DataError
-from karat.optimize._estimator import Task
 from karat.optimize._rule_classifier import RuleClassifier
+from karat.optimize._task import Task
 
 __all__ = ["ImportanceWeightedClassifier"]
 

@@ -13,7 +13,7 @@ from karat.metrics import FairMetric, GroupMetric, Metric
 from karat.optimize._black_box import BlackBox, Rows
 from karat.optimize._cross_validation import HeldOut, held_out_shares, limits_of
 from karat.optimize._entries import is_diagonal
-from karat.optimize._estimator import PostShiftClassifier, Task, check_count, check_seed
+from karat.optimize._estimator import PostShiftClassifier
 from karat.optimize._feedback import Feedback, KnownMetric, ProbedMetric
 from karat.optimize._frank_wolfe import Problem, Search, search
 from karat.optimize._mixture import Mixture
@@ -22,6 +22,7 @@ from karat.optimize._probes import ClassProbes, Position, Probes
 from karat.optimize._rule import one_hot
 from karat.optimize._sample import Sample
 from karat.optimize._separated import separated_probes
+from karat.optimize._task import Task, check_count, check_seed
 from karat.optimize.result import ClassWeights, DecisionRegions, OptimizationHistory
 
 __all__ = ["ProbingClassifier", "choice"]
