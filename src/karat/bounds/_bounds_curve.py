@@ -10,7 +10,7 @@ from karat._validate import check_rng, check_same_length, check_scores
 from karat.bounds._binary import BASE, BOTH, SHOWN, TRUTH, check_defined
 from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import read_gold, read_inputs
-from karat.bounds._options import check_limit, check_method, check_prior
+from karat.bounds._options import check_limit, check_method, check_metric, check_prior
 from karat.bounds._solve import metric_range
 from karat.bounds._sweep import FOLDS, Sums, sweep
 from karat.bounds.collection_result import BoundsCurve
@@ -21,7 +21,6 @@ from karat.exceptions import (
     UndefinedMetricWarning,
 )
 from karat.metrics import Metric
-from karat.metrics._as_metric import as_metric
 from karat.statistics import roc_counts
 
 __all__ = ["bounds_curve"]
@@ -77,7 +76,7 @@ def bounds_curve(
     >>> bool((curve.lower <= curve.upper).all())
     True
     """
-    chosen = as_metric(metric)
+    chosen = check_metric(metric)
     inputs = read_inputs({}, weak_labels, label_model, classes=classes, pos_label=pos_label)
     if len(inputs.classes) != 2:
         raise LabelError(

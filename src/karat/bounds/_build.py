@@ -65,7 +65,7 @@ def build_problem(
     folds = 1 if method == "plugin" else (_FOLDS if np.prod(shape) < _MOST_CELLS / _FOLDS else 2)
     sample = _count(ids, predicted, weight, cluster, shape, folds, rng)
     q = plug_in(sample) if method == "plugin" else _cross_fit(sample, inputs)
-    return Problem(sample, inputs.p, q, slack, prior)
+    return Problem(sample, inputs.p, q, slack, prior, inputs.group)
 
 
 def _count(
@@ -101,10 +101,15 @@ def plug_in(sample: Sample) -> FloatArray:
 
 
 def _cross_fit(sample: Sample, inputs: Inputs) -> FloatArray:
-    """Return q̂ for each fold, learned from the others."""
+    """Return q̂ for each fold, learned from the others; in each group by itself."""
     x = features(inputs.votes.patterns, inputs.p, len(inputs.classes))
+    group = np.zeros(len(x), dtype=int) if inputs.group is None else inputs.group
     total = sample.counts.sum(axis=0)
-    return np.stack([learn_predictions(x, _kept(total - fold)) for fold in sample.counts])
+    q = np.empty(sample.counts.shape)
+    for own in (group == g for g in range(group.max() + 1)):
+        for fold, counts in enumerate(sample.counts):
+            q[fold, own] = learn_predictions(x[own], _kept(total[own] - counts[own]))
+    return q
 
 
 def _kept(counts: AnyArray) -> AnyArray:

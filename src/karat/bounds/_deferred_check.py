@@ -35,12 +35,13 @@ class DeferredCheck:
         model: Any,
         class_prior: FloatArray | None,
         gold: IntArray | None,
+        confidence: float = 0.95,
     ) -> None:
         rows = np.arange(0) if gold is None else _some(np.flatnonzero(gold >= 0))
         kept = replace(votes, ids=votes.ids[rows])
         traits = SimpleNamespace(**{a: getattr(model, a) for a in _READ if hasattr(model, a)})
         known = None if gold is None else gold[rows]
-        self._arguments: Any = (kept, p, traits, class_prior, known)
+        self._arguments: Any = (kept, p, traits, class_prior, known, confidence)
         self._made: LabelModelCheck | None = None
 
     @classmethod
@@ -58,8 +59,10 @@ class DeferredCheck:
     def __call__(self) -> LabelModelCheck:
         """Return the check, making it the first time."""
         if self._made is None:
-            votes, p, traits, prior, gold = self._arguments
-            self._made = check_patterns(votes, p, model=traits, class_prior=prior, gold=gold)
+            votes, p, traits, prior, gold, level = self._arguments
+            self._made = check_patterns(
+                votes, p, model=traits, class_prior=prior, gold=gold, confidence=level
+            )
         return self._made
 
     def __eq__(self, other: object) -> bool:

@@ -12,15 +12,14 @@ from karat.bounds._binary import BASE, BOTH, SHOWN, TRUTH, check_defined, slope_
 from karat.bounds._build import Predictions, build_problem, read_predictions
 from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import read_gold, read_inputs
-from karat.bounds._options import check_limit, check_method, check_prior, check_slack
-from karat.bounds._performance_bounds import truth_of
+from karat.bounds._options import check_limit, check_method, check_metric, check_prior, check_slack
 from karat.bounds._problem import End, Ends, Limit, Problem
 from karat.bounds._sample import Sample
 from karat.bounds._solve import metric_range, solve
+from karat.bounds._truth import truth_of
 from karat.bounds.result import DifferenceBounds
 from karat.exceptions import DataError, UndefinedMetricWarning
 from karat.metrics import LinearMetric, Metric
-from karat.metrics._as_metric import as_metric
 
 __all__ = ["difference_bounds"]
 
@@ -75,7 +74,7 @@ def difference_bounds(
     >>> bool(d.lower_limit > 0)
     True
     """
-    chosen = as_metric(metric)
+    chosen = check_metric(metric)
     inputs = read_inputs(
         {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b}, weak_labels, label_model, classes=classes,
         pos_label=pos_label, sample_weight=sample_weight, clusters=clusters,

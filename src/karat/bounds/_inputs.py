@@ -29,7 +29,8 @@ class Inputs:
     """Checked data: the patterns, what the label model says of each, and the rows.
 
     ``given`` is the order in which users pass columns of classes; ``classes`` has the positive one
-    last, and is ``given[keep]``.
+    last, and is ``given[keep]``. ``group`` is the group of each pattern where the same votes in two
+    groups are two patterns.
     """
 
     votes: Patterns
@@ -39,6 +40,7 @@ class Inputs:
     keep: IntArray
     weight: FloatArray | None
     cluster: IntArray | None
+    group: IntArray | None = None
 
     @property
     def n(self) -> int:
@@ -61,8 +63,12 @@ def read_inputs(
     pos_label: Any = None,
     sample_weight: Column | None = None,
     clusters: Column | None = None,
+    split_by: IntArray | None = None,
 ) -> Inputs:
-    """Check votes, label model, weights and clusters, and settle the order of the classes."""
+    """Check votes, label model, weights and clusters, and settle the order of the classes.
+
+    ``split_by`` are codes of groups within which P(Y | votes) may differ.
+    """
     given = _class_order(predictions, weak_labels, label_model, classes)
     votes = patterns(weak_labels, classes=given)
     if (votes.patterns < 0).all():
@@ -71,11 +77,27 @@ def read_inputs(
     weight = None if weight is None else weight / weight.mean()  # only ratios matter
     cluster, _ = encode_groups(clusters)
     check_same_length(weak_labels=votes.ids, sample_weight=weight, clusters=cluster)
+    group = None
+    if split_by is not None:
+        check_same_length(weak_labels=votes.ids, groups=split_by)
+        votes, group = _split(votes, split_by)
     p = proba_of_patterns(label_model, votes)
     keep = _positive_last(given, pos_label)
     place = np.append(np.argsort(keep), -1)
     ordered = replace(votes, patterns=place[votes.patterns], classes=given[keep])
-    return Inputs(ordered, p[:, keep], given[keep], given, keep, weight, cluster)
+    return Inputs(ordered, p[:, keep], given[keep], given, keep, weight, cluster, group)
+
+
+def _split(votes: Patterns, group: IntArray) -> tuple[Patterns, IntArray]:
+    """Return one pattern per pair of votes and group that occurs, and the group of each."""
+    found, ids, counts = np.unique(
+        group.astype(np.int64) * len(votes.patterns) + votes.ids,
+        return_inverse=True,
+        return_counts=True,
+    )
+    of, which = np.divmod(found, len(votes.patterns))
+    apart = replace(votes, patterns=votes.patterns[which], counts=counts, ids=ids.reshape(-1))
+    return apart, of
 
 
 def _class_order(

@@ -11,10 +11,11 @@ and a lower bound is minus the upper bound of −G.
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.bounds._transport import transport_duals
+from karat.bounds._transport import transport_duals, transport_plans
 
 __all__ = [
     "best_duals",
+    "best_plans",
     "cell_bounds",
     "dual_values",
     "is_match",
@@ -89,6 +90,17 @@ def best_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float = 0.
     flat_p = np.broadcast_to(p, (*q.shape[:-1], p.shape[-1])).reshape(-1, p.shape[-1])
     alpha = _tightened(gain, transport_duals(gain, flat_q, flat_p, slack))
     return alpha.reshape(*q.shape[:-1], p.shape[-1])
+
+
+def best_plans(gain: FloatArray, q: FloatArray, p: FloatArray) -> FloatArray:
+    """Return the coupling of greatest gain for each pattern: (pattern, truth, prediction)."""
+    if gain.shape != (2, 2):
+        return transport_plans(gain, q, p)
+    bend = gain[0, 0] - gain[0, 1] - gain[1, 0] + gain[1, 1]
+    shown, truth = q[:, 1], p[:, 1]
+    both = np.minimum(shown, truth) if bend > 0 else np.maximum(shown + truth - 1.0, 0.0)
+    rows = [[1.0 - shown - truth + both, shown - both], [truth - both, both]]
+    return np.moveaxis(np.array(rows), -1, 0)
 
 
 def _tightened(gain: FloatArray, alpha: FloatArray) -> FloatArray:

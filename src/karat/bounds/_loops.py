@@ -5,7 +5,7 @@ from numba import njit, prange
 
 from karat._typing import FloatArray, IntArray
 
-__all__ = ["solve_transports"]
+__all__ = ["solve_plans", "solve_transports"]
 
 _EMPTY = 1e-15  # an arc with less room than this is full
 
@@ -38,8 +38,12 @@ def _shortest_paths(
 
 
 @njit(cache=True)
-def _solve(gain: FloatArray, predicted: FloatArray, truth: FloatArray, slack: float) -> FloatArray:
+def _solve(
+    gain: FloatArray, predicted: FloatArray, truth: FloatArray, slack: float, plan: FloatArray
+) -> FloatArray:
     """Maximise the gain of one coupling by minimum-cost flow; return the potentials of the truth.
+
+    The coupling itself is written to ``plan``.
 
     Nodes: source, k classes of the label model, two ends of the slack, k true classes, the
     predictions, sink. Mass may change its class only through the slack's arc.
@@ -77,6 +81,9 @@ def _solve(gain: FloatArray, predicted: FloatArray, truth: FloatArray, slack: fl
             room[before[b], b] -= amount
             room[b, before[b]] += amount
             b = before[b]
+    for i in range(k):
+        for c in range(j):
+            plan[i, c] = room[shown + c, true + i]  # what flowed forward can flow back
     # The arcs of source and sink only carry the margins; potentials come from the rest.
     room[0, :] = 0.0
     room[:, 0] = 0.0
@@ -93,5 +100,15 @@ def solve_transports(
     """Solve one transport problem per row of margins; see `transport_duals`."""
     duals = np.empty(truth.shape)
     for row in prange(truth.shape[0]):
-        duals[row] = _solve(gain, predicted[row], truth[row], slack)
+        plan = np.empty(gain.shape)
+        duals[row] = _solve(gain, predicted[row], truth[row], slack, plan)
     return duals
+
+
+@njit(cache=True, parallel=True)
+def solve_plans(gain: FloatArray, predicted: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the coupling of greatest gain for each row of margins; see `transport_plans`."""
+    plans = np.empty((truth.shape[0], *gain.shape))
+    for row in prange(truth.shape[0]):
+        _solve(gain, predicted[row], truth[row], 0.0, plans[row])
+    return plans

@@ -7,15 +7,21 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import check_number
+from karat._validate._columns import named
 from karat.bounds._inputs import Inputs
 from karat.bounds._problem import Limit
-from karat.exceptions import DataError, KaratWarning
+from karat.exceptions import DataError, KaratWarning, MetricError
+from karat.metrics import Metric
+from karat.metrics._as_metric import as_metric
+from karat.metrics._group_metric import GroupMetric
 from karat.weak._checks import check_choice, check_class_prior
 
 __all__ = [
     "RARE",
+    "check_groups",
     "check_limit",
     "check_method",
+    "check_metric",
     "check_prior",
     "check_slack",
     "sparse_share",
@@ -24,6 +30,27 @@ __all__ = [
 
 RARE = 10  # a pattern seen less often than this says little of P(Ŷ | z)
 _NOTABLE = 0.05
+
+
+def check_metric(metric: Any) -> Metric:
+    """Check a metric, or its name, where no groups are given."""
+    chosen = as_metric(metric)
+    if isinstance(chosen, GroupMetric):
+        raise MetricError(
+            f"{chosen.title} compares groups; bound it with performance_bounds(..., groups=...)"
+        )
+    return chosen
+
+
+def check_groups(metric: GroupMetric, names: AnyArray | None) -> None:
+    """Refuse groups that are not those of the metric."""
+    if names is None:
+        raise MetricError(f"{metric.title} compares groups; pass groups=, the group of each item")
+    if len(names) != metric.n_groups:
+        raise MetricError(
+            f"{metric.title} is for {metric.n_groups} groups and groups holds {len(names)}: "
+            f"{named(names.tolist())}. Pass a metric for that many, or merge or leave out groups"
+        )
 
 
 def check_method(method: Any, choices: tuple[str, ...] = ("crossfit", "plugin")) -> str:

@@ -9,11 +9,13 @@ import numpy as np
 
 from karat._typing import BoolArray, Column, FloatArray, Frame
 from karat._validate import check_rng, check_same_length, encode_groups
-from karat.bounds._build import Predictions, build_problem, read_predictions
+from karat.bounds._build import build_problem, read_predictions
+from karat.bounds._check_by_group import CheckByGroup
 from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._draws import combine_draws
-from karat.bounds._inputs import Inputs, read_gold, read_inputs
+from karat.bounds._inputs import read_gold, read_inputs
 from karat.bounds._options import (
+    check_groups,
     check_limit,
     check_method,
     check_prior,
@@ -23,12 +25,14 @@ from karat.bounds._options import (
 )
 from karat.bounds._problem import Limit, Problem
 from karat.bounds._solve import solve
+from karat.bounds._truth import truth_of
 from karat.bounds.result import PerformanceBounds
 from karat.exceptions import DataError, UndefinedHereError, UndefinedMetricWarning
 from karat.metrics import LinearMetric, Metric
 from karat.metrics._as_metric import as_metric
+from karat.metrics._group_metric import GroupMetric
 
-__all__ = ["bounds_of", "performance_bounds", "truth_of"]
+__all__ = ["bounds_of", "performance_bounds"]
 
 
 def performance_bounds(
@@ -65,10 +69,12 @@ def performance_bounds(
         One row per item, one column per labeler; -1 or null where a labeler abstains.
     label_model : label model or array (n, k)
         Anything with ``predict_proba(weak_labels)`` and ``classes_``, or P(Y | Z) itself, columns
-        in the order of ``classes``.
+        in the order of ``classes``. For a metric that compares groups the array may be
+        P(Y | Z, group), which differs between groups for the same votes.
     metric : str or Metric
         A metric of `karat.metrics`, or its name: ``accuracy``, ``precision``, ``recall``, ``f1``,
-        ``balanced_accuracy``, ``macro_f1`` and so on.
+        ``balanced_accuracy``, ``macro_f1`` and so on. One that compares groups, such as
+        `karat.metrics.FairMetric`, needs ``groups``.
     method : {"crossfit", "plugin"}
         ``crossfit`` learns from other folds which bound to use in each pattern and evaluates it
         on held-out items: valid whatever was learned. ``plugin`` is the paper's, which is too
@@ -86,7 +92,8 @@ def performance_bounds(
     groups : column (n,), optional
         One result per group, in ``.groups``. A group's bounds hold if P(Y | Z) is right within
         the group too; true labels passed as ``y_true`` test it there. ``class_prior`` is that of
-        all items, and is not used within groups.
+        all items, and is not used within groups. For a metric that compares groups, these groups
+        in sorted order; the result is then one for all of them.
     clusters : column (n,), optional
         Items of one cluster (a patient, a user) are dependent: folds and errors are by cluster.
     sample_weight : column (n,), optional
@@ -119,9 +126,13 @@ def performance_bounds(
     True
     """
     chosen = as_metric(metric)
+    group_codes, group_names = encode_groups(groups)
+    compares = isinstance(chosen, GroupMetric)
+    if isinstance(chosen, GroupMetric):
+        check_groups(chosen, group_names)
     inputs = read_inputs(
         {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
-        sample_weight=sample_weight, clusters=clusters,
+        sample_weight=sample_weight, clusters=clusters, split_by=group_codes if compares else None,
     )  # fmt: skip
     chosen.for_classes(len(inputs.classes))
     predicted = read_predictions(y_pred, inputs)
@@ -134,7 +145,6 @@ def performance_bounds(
     )
     draws = [inputs.proba_of(draw) for draw in _each(p_y_given_z_draws)]
     gold = read_gold(y_true, inputs.classes, inputs.n)
-    group_codes, group_names = encode_groups(groups)
     check_same_length(weak_labels=inputs.votes.ids, groups=group_codes)
     generator = check_rng(rng)
 
@@ -147,14 +157,18 @@ def performance_bounds(
         return bounds_of(
             problem, chosen, rule, method=way, draws=draws, group=group,
             n=inputs.n if rows is None else int(rows.sum()),
-            check=DeferredCheck.of(inputs, label_model, prior, known),
-            truth=truth_of(chosen, inputs, predicted, gold, rows),
+            check=DeferredCheck.of(inputs, label_model, prior, known)
+            if group_names is None or not compares
+            else CheckByGroup(inputs, label_model, gold, group_names),
+            truth=truth_of(
+                chosen, inputs, predicted, gold, rows, group_codes if compares else None
+            ),
         )  # fmt: skip
 
     whole = bound(None)
     if way == "plugin":
         warn_if_sparse(inputs.votes.counts, "method='plugin'")
-    if group_codes is None or group_names is None:
+    if compares or group_codes is None or group_names is None:
         return whole
     per_group = {}
     for code, name in enumerate(group_names.tolist()):
@@ -188,31 +202,6 @@ def _each(draws: Any) -> list[Any]:
     if hasattr(draws, "predict_proba"):
         raise DataError("p_y_given_z_draws is one label model; pass a list of several draws of it")
     return list(draws)
-
-
-def truth_of(
-    metric: Metric,
-    inputs: Inputs,
-    predicted: Predictions,
-    gold: Any,
-    rows: BoolArray | None = None,
-) -> float | None:
-    """Return the metric itself, if the truth is known for every item."""
-    if gold is None or not gold[1].all():
-        return None
-    keep = np.ones(inputs.n, dtype=bool) if rows is None else rows
-    shown = predicted.of(keep)
-    weight = None if inputs.weight is None else inputs.weight[keep]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return float(
-            metric.score(
-                gold[0][keep],
-                shown.codes if shown.proba is None else shown.proba,
-                sample_weight=weight,
-                classes=np.arange(len(inputs.classes)),
-            )
-        )
 
 
 def bounds_of(
@@ -274,7 +263,10 @@ def _xlogx(p: FloatArray) -> FloatArray:
 def _estimate(problem: Problem, metric: Metric) -> float:
     """Return the metric if Y and Ŷ were independent given Z."""
     counts = problem.sample.counts.sum(axis=0)
-    table = problem.p.T @ (counts / counts.sum())
+    apart = np.zeros(len(counts), dtype=int) if problem.group is None else problem.group
+    own = [apart == g for g in range(apart.max() + 1)]
+    stack = np.stack([problem.p[at].T @ counts[at] for at in own])
+    table = stack[0] if problem.group is None else stack
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return float(metric(table / table.sum()))

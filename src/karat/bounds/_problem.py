@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat.bounds._kernels import best_duals, dual_values
 from karat.bounds._sample import Sample
 
@@ -72,13 +72,18 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Counts by (fold, pattern, prediction), p = P(Y | z), and q̂ = P(Ŷ | z) from other folds."""
+    """Counts by (fold, pattern, prediction), p = P(Y | z), and q̂ = P(Ŷ | z) from other folds.
+
+    ``group`` is the group of each pattern where the metric compares groups; patterns of two groups
+    are then two patterns, even if the votes are the same.
+    """
 
     sample: Sample
     p: FloatArray
     q: FloatArray
     slack: float = 0.0
     prior: FloatArray | None = None
+    group: IntArray | None = None
 
     def duals(self, gain: FloatArray) -> FloatArray:
         """Return the α that q̂ makes best for an upper bound of the gain."""

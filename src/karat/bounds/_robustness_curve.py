@@ -10,12 +10,11 @@ from karat._validate import check_number, check_rng, check_scores
 from karat.bounds._build import build_problem, read_predictions
 from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import read_inputs
-from karat.bounds._options import check_limit, check_method, check_slack
+from karat.bounds._options import check_limit, check_method, check_metric, check_slack
 from karat.bounds._problem import Limit, Problem
 from karat.bounds._solve import solve
 from karat.bounds.collection_result import RobustnessCurve
 from karat.metrics import Metric
-from karat.metrics._as_metric import as_metric
 
 __all__ = ["robustness_curve"]
 
@@ -63,7 +62,7 @@ def robustness_curve(
     >>> curve.breaks_at > 0.05
     True
     """
-    chosen = as_metric(metric)
+    chosen = check_metric(metric)
     inputs = read_inputs(
         {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label
     )

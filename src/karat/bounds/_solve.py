@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from karat.bounds._binary import binary_ends, check_defined
+from karat.bounds._binary import NOTHING, binary_ends, check_defined
+from karat.bounds._group_ends import group_ends, is_enumerable
 from karat.bounds._multiclass import linear_ends, multiclass_ends
 from karat.bounds._problem import End, Ends, Limit, Problem
 from karat.bounds._ratio import ratio_ends
-from karat.exceptions import DataError
-from karat.metrics import LinearFractionalMetric, LinearMetric, Metric
+from karat.bounds._tangents import group_truth
+from karat.exceptions import DataError, MetricError, UndefinedHereError
+from karat.metrics import FairMetric, LinearFractionalMetric, LinearMetric, Metric
+from karat.metrics._group_metric import GroupMetric
 from karat.metrics._mcc import MCC
 
 __all__ = ["metric_range", "solve"]
@@ -17,6 +20,9 @@ def solve(problem: Problem, metric: Metric, limit: Limit) -> Ends:
     """Return both ends of the metric, with their confidence limits."""
     k = problem.p.shape[1]
     fixed = metric.for_classes(k)
+    if isinstance(fixed, GroupMetric):
+        _check_groups(problem, fixed, limit)
+        return _within(group_ends(problem, fixed, limit), fixed)
     if problem.prior is not None and _needs_margins_of_model(fixed, problem, limit):
         raise DataError(
             f"class_prior cannot be used for {metric.title} here (with robustness, "
@@ -43,6 +49,34 @@ def solve(problem: Problem, metric: Metric, limit: Limit) -> Ends:
     return _within(ends, fixed)
 
 
+def _check_groups(problem: Problem, metric: GroupMetric, limit: Limit) -> None:
+    """Refuse what a metric of groups cannot be bounded with."""
+    unfit = {
+        "class_prior": problem.prior is not None,
+        "robustness": problem.slack > 0,
+        "limit='bernstein'": limit.kind == "bernstein",
+    }
+    if used := [name for name, passed in unfit.items() if passed]:
+        raise DataError(
+            f"{metric.title} cannot be bounded with {used[0]}: it divides by P(Y | group), which "
+            "is the label model's here. Leave it out"
+        )
+    if not isinstance(metric, FairMetric) and not is_enumerable(metric):
+        raise MetricError(
+            f"{metric.title} is for {metric.n_classes} classes and {metric.n_groups} groups; a "
+            "metric of squared differences is bounded for two classes and up to six groups. Use a "
+            "FairMetric, which is bounded for any number"
+        )
+    truth = group_truth(problem)
+    if truth.min() <= NOTHING:
+        g, i = np.unravel_index(int(truth.argmin()), truth.shape)
+        raise UndefinedHereError(
+            f"{metric.title} is undefined here: group {g} (in sorted order) has no weight, or the "
+            f"label model expects none of its items in class {i}. Merge the group with another, or "
+            "leave it out"
+        )
+
+
 def _needs_margins_of_model(metric: Metric, problem: Problem, limit: Limit) -> bool:
     """Whether P(Y) comes from the coupling itself, where a given prior has no place."""
     if isinstance(metric, LinearMetric):
@@ -65,6 +99,8 @@ def metric_range(metric: Metric) -> tuple[float, float]:
     """Return the least and the greatest value the metric can have, as far as its form tells."""
     if isinstance(metric, LinearMetric):
         return float(metric.weights.min()), float(metric.weights.max())
+    if isinstance(metric, GroupMetric):
+        return -_greatest_cost(metric), 0.0
     if isinstance(metric, MCC):
         return -1.0, 1.0
     if isinstance(metric, LinearFractionalMetric):
@@ -72,3 +108,11 @@ def metric_range(metric: Metric) -> tuple[float, float]:
         return (0.0, 1.0) if (top >= 0).all() and (top <= bottom).all() else (-np.inf, np.inf)
     inner = getattr(metric, "metric", None)
     return (0.0, 1.0) if inner is None else metric_range(inner.for_classes(2))
+
+
+def _greatest_cost(metric: GroupMetric) -> float:
+    """Return a cost that no confusions of the groups exceed: gaps are at most 1."""
+    cost = metric.cost.reshape(metric.n_classes, -1).max(axis=1).sum()  # rates of a class sum to 1
+    half = 1.0 if isinstance(metric, FairMetric) else 0.5
+    unfair = half * np.abs(metric.violation).sum()
+    return float((1 - metric.tradeoff) * cost + metric.tradeoff * unfair)

@@ -1,10 +1,10 @@
-"""Small transport problems, many at a time: the dual that bounds an expected gain."""
+"""Small transport problems, many at a time: the dual that bounds an expected gain, the coupling."""
 
 import numpy as np
 
 from karat._typing import FloatArray
 
-__all__ = ["transport_duals"]
+__all__ = ["transport_duals", "transport_plans"]
 
 
 def transport_duals(
@@ -28,3 +28,11 @@ def transport_duals(
 
     g, q, p = (np.ascontiguousarray(a, dtype=np.float64) for a in (gain, predicted, truth))
     return np.asarray(solve_transports(g, q, p, float(slack)))
+
+
+def transport_plans(gain: FloatArray, predicted: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the π of ``max Σ gain[i, j]·π[i, j]`` for each row of margins, (r, k, j)."""
+    from karat.bounds._loops import solve_plans
+
+    g, q, p = (np.ascontiguousarray(a, dtype=np.float64) for a in (gain, predicted, truth))
+    return np.asarray(solve_plans(g, q, p))

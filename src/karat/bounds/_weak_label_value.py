@@ -10,12 +10,11 @@ from karat._validate import check_rng
 from karat.bounds._build import build_problem, read_predictions
 from karat.bounds._deferred_check import DeferredCheck
 from karat.bounds._inputs import Inputs, read_inputs
-from karat.bounds._options import check_limit, check_method, check_slack
+from karat.bounds._options import check_limit, check_method, check_metric, check_slack
 from karat.bounds._performance_bounds import bounds_of
 from karat.bounds.collection_result import WeakLabelValue
 from karat.exceptions import DataError
 from karat.metrics import Metric
-from karat.metrics._as_metric import as_metric
 from karat.statistics._kernels import distinct_rows
 
 __all__ = ["weak_label_value"]
@@ -64,7 +63,7 @@ def weak_label_value(
     >>> weak_label_value(truth, votes, model, metric="accuracy", rng=0).names[0]
     '0'
     """
-    chosen = as_metric(metric)
+    chosen = check_metric(metric)
     inputs = read_inputs(
         {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label
     )

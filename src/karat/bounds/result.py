@@ -8,6 +8,7 @@ from karat._frozen import plain
 from karat._result import Result
 from karat.bounds._deferred_check import DeferredCheck
 from karat.metrics import Metric
+from karat.metrics._group_metric import GroupMetric
 from karat.weak import LabelModelCheck
 
 __all__ = ["Checked", "DifferenceBounds", "ExpectationBounds", "PerformanceBounds", "percent"]
@@ -98,7 +99,8 @@ class PerformanceBounds(_Interval):
     label_model_estimate : float
         The metric if prediction and truth were independent given the weak labels.
     iterations, gap : int, float
-        Of Dinkelbach's iteration, where one was needed.
+        Of Dinkelbach's iteration, where one was needed; for a metric that compares groups the gap
+        is how far the upper bound may be above the sharp one.
     truth : float or None
         The metric itself, where ``y_true`` is known for every item.
     check : LabelModelCheck or None
@@ -134,6 +136,8 @@ class PerformanceBounds(_Interval):
         said = self.with_caveat(f"{who}{name} is {self.limits()}")
         if self.group is not None:
             said += " within the group"
+        elif isinstance(self.metric, GroupMetric):
+            said += " within every group"
         if self.robustness > 0:
             said += f" to within {self.robustness:g} in total variation"
         if not self.sharp:

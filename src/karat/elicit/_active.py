@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import entr
 
 from karat._typing import FloatArray, IntArray
-from karat.elicit._families import Family, unit
+from karat.elicit._families import Arena, Family, unit
 from karat.elicit._particles import Cloud
 from karat.elicit._query import SIGNS, Query
 from karat.elicit._space import Space
@@ -51,17 +51,17 @@ class Pairs:
     times: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, space: Space, rng: np.random.Generator, *, inside: bool = False) -> "Pairs":
+    def of(cls, space: Arena, rng: np.random.Generator, *, inside: bool = False) -> "Pairs":
         """Draw the classifiers to choose from; with ``inside``, half of them are blunted ones."""
         confusions = space.sample(_POOL, rng=rng)
         _, distinct = np.unique(np.round(confusions, 9), axis=0, return_index=True)
         confusions = confusions[np.sort(distinct)]
         if inside:
             # A ratio is curved inside the set: mix in the classifier that guesses.
-            guess = np.repeat(space.prior[:, None], space.n_classes, axis=1) / space.n_classes
             drawn = rng.random(len(confusions))
-            share = np.where(np.arange(len(confusions)) % 2, drawn, 0.0)[:, None, None]
-            confusions = (1 - share) * confusions + share * guess
+            share = np.where(np.arange(len(confusions)) % 2, drawn, 0.0)
+            share = share.reshape(-1, *[1] * (confusions.ndim - 1))
+            confusions = (1 - share) * confusions + share * space.guess
         return cls(confusions, space.coordinates(confusions), rng)
 
     def candidates(self, cloud: Cloud) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -142,7 +142,7 @@ class Judge:
     right: IntArray
 
     @classmethod
-    def of(cls, space: Space, rng: np.random.Generator) -> "Judge":
+    def of(cls, space: Arena, rng: np.random.Generator) -> "Judge":
         points = space.coordinates(space.sample(_JUDGED, rng=rng))
         left, right = rng.integers(0, _JUDGED, (2, _JUDGED))
         differ = np.abs(points[left] - points[right]).max(axis=1) > 1e-12

@@ -48,7 +48,7 @@ class BinaryLinear(Procedure):
         low, high = self.space.frontier.reach
         return Brackets.of(low, high, 1)
 
-    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         return np.column_stack([np.cos(angles[:, 0]), np.sin(angles[:, 0])])
 
     def _thesis(self) -> Steps:

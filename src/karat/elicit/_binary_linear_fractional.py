@@ -47,7 +47,7 @@ class BinaryLinearFractional(Procedure):
     def _first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, 2)
 
-    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         upper, lower = directions_of(angles, 2)
         if self.strategy == "thesis":
             best = self.space._extreme_points(upper)

@@ -62,10 +62,10 @@ class DiagonalLinear(Procedure):
         low, high = self.space.face(i, j).reach
         return float(1.0 / (1.0 + np.tan(high))), float(1.0 / (1.0 + np.tan(low)))
 
-    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         m = np.clip(angles, 1e-9, 1.0 - 1e-9)
         weights = np.ones((len(m), self.space.dim))
-        weights[:, self._others(reference)] = (1.0 - m) / m
+        weights[:, self._others(brackets.reference)] = (1.0 - m) / m
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def _thesis(self) -> Steps:
@@ -110,7 +110,7 @@ class DiagonalLinear(Procedure):
         """Return how much any weight can still change with one bracket."""
         ends = np.repeat(self._brackets.middle[None], 2, axis=0)
         ends[:, at] = self._brackets.low[at], self._brackets.high[at]
-        weights = self._parameters(ends, self._brackets.reference)
+        weights = self._parameters(ends, self._brackets)
         return float(np.abs(np.diff(weights, axis=0)).max())
 
     def _refer_to_the_heaviest(self) -> None:

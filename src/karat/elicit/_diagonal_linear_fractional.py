@@ -40,7 +40,7 @@ class DiagonalLinearFractional(Procedure):
             return Brackets.of(0.0, 1.0, n, (0.0, 1.0))
         return Brackets.of(0.0, np.pi / 2, n)
 
-    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         if self.strategy == "thesis":
             upper, lower = self._slopes(angles)
             best = self.space._extreme_points(upper)

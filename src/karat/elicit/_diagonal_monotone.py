@@ -64,7 +64,7 @@ class DiagonalMonotone(DiagonalLinear):
                 def query(s: float, t: float, at: int = at) -> Query:
                     sides = np.repeat(middle[None], 2, axis=0)
                     sides[:, at] = s, t
-                    first, second = self.space.boundary(self._parameters(sides))
+                    first, second = self.space.boundary(self._parameters(sides, self._brackets))
                     return Query(first, second)
 
                 yield from self._within(at, float(middle[at]), window, tol, query)

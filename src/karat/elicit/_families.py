@@ -1,7 +1,8 @@
 """Families of metrics as a prior: what an unknown metric may be, and whom it prefers.
 
-Parameters are vectors in which each entry is half-normal, independently; a family reads a metric
-from them. Directions are then uniform over the positive orthant of the sphere.
+Parameters are vectors in which each entry is half-normal (or normal, where it may be negative),
+independently; a family reads a metric from them. Directions are then uniform over the sphere, or
+its positive orthant.
 """
 
 from functools import cached_property
@@ -9,24 +10,52 @@ from typing import Protocol
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import BoolArray, FloatArray
 from karat.elicit._space import Space
 from karat.metrics import Metric
 
-__all__ = ["Elasticity", "Family", "Linear", "Ratio", "unit"]
+__all__ = ["Arena", "Elasticity", "Family", "Linear", "Ratio", "unit"]
 
 
 NAME = "elicited metric"
 
 
+class Arena(Protocol):
+    """Where questions are asked: confusions, of groups perhaps, and the coordinates of each."""
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each coordinate is, in words."""
+
+    @property
+    def guess(self) -> FloatArray:
+        """The confusion of guessing each class with equal probability."""
+
+    def coordinates(self, confusions: FloatArray) -> FloatArray:
+        """Return the coordinates (..., dim) of confusions."""
+
+    def sample(self, n: int, *, rng: int | np.random.Generator | None = None) -> FloatArray:
+        """Draw confusions of classifiers that are best for random linear metrics."""
+
+
 class Family(Protocol):
     """A family of metrics over the coordinates of a space."""
 
-    space: Space
+    @property
+    def space(self) -> Arena:
+        """Where its metrics have values."""
 
     @property
     def size(self) -> int:
         """Number of parameters."""
+
+    @property
+    def signed(self) -> BoolArray:
+        """Which parameters may be negative; they are normal, the others half-normal."""
 
     def values(self, parameters: FloatArray, points: FloatArray) -> FloatArray:
         """Return the utility of each point for each metric: (n, points)."""
@@ -54,7 +83,17 @@ def _middle(directions: FloatArray, shares: FloatArray) -> FloatArray:
     return unit(shares @ unit(directions))
 
 
-class Linear:
+class _Unsigned:
+    """Families in which no parameter is negative."""
+
+    size: int
+
+    @property
+    def signed(self) -> BoolArray:
+        return np.zeros(self.size, dtype=bool)
+
+
+class Linear(_Unsigned):
     """``±⟨a, c⟩``: every coordinate has a gain (or a cost), of any size but of the known sign.
 
     ``flipped`` turns the metric round (Appendix A.4): the answers are then swapped before they
@@ -88,7 +127,7 @@ class Linear:
         return self.space.linear_metric(self.weights(parameters), NAME)
 
 
-class Ratio:
+class Ratio(_Unsigned):
     """``N / (N + M)`` with ``N = ⟨p, c⟩`` and ``M = ⟨u, top − c⟩``, p and u at least 0.
 
     With ``q = p − u`` these are the linear-fractional metrics of Assumptions 3.2, 4.3 and 4.4, but
@@ -133,7 +172,7 @@ class Ratio:
         return self.space.ratio_metric(good, bad, NAME, turned=self.turn < 0)
 
 
-class Elasticity:
+class Elasticity(_Unsigned):
     """Weighted power means of the recalls: ``(Σ a_i r_i^ρ)^(1/ρ)``, monotone and quasiconcave.
 
     ρ = 1 is weighted accuracy, ρ → 0 a weighted geometric mean, ρ → −∞ the worst class. What is

@@ -44,7 +44,7 @@ class Linear(Procedure):
     def _first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, self.space.dim - 1)
 
-    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         return direction(angles)
 
     def _pair(self, first: FloatArray, second: FloatArray) -> Query:

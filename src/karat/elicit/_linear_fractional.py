@@ -36,7 +36,7 @@ class LinearFractional(Procedure):
     def _first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, 2 * (self.space.dim - 1))
 
-    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         upper, lower = directions_of(angles, self.space.dim)
         if self.strategy == "thesis":
             step = self.space.sign * self.space.radius

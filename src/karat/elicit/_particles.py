@@ -61,7 +61,8 @@ class Cloud:
 
     @classmethod
     def prior(cls, family: Family, n: int, blind_scale: float, rng: np.random.Generator) -> "Cloud":
-        parameters = np.abs(rng.normal(size=(n, family.size)))
+        drawn = rng.normal(size=(n, family.size))
+        parameters = np.where(family.signed, drawn, np.abs(drawn))
         cloud = cls(
             family,
             parameters,
@@ -152,7 +153,7 @@ class Cloud:
             parameters = self.parameters + step * (self.rng.normal(size=(n, size)) @ root)
             fresh = self.rng.random(n) < 0.3  # now and then another δ too, from its prior
             blind = np.where(fresh, self._draw_blind(n), self.blind)
-            inside = (parameters >= 0).all(axis=1)
+            inside = ((parameters >= 0) | self.family.signed).all(axis=1)
             margins = self._margins(
                 np.where(inside[:, None], parameters, 1.0), self.answers.first, self.answers.second
             )

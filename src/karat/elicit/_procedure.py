@@ -10,7 +10,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat._validate import check_number
 from karat.elicit._active import N_PARTICLES, Belief, Judge, Pairs, SpherePairs, active_search
-from karat.elicit._families import Family
+from karat.elicit._families import Arena, Family
 from karat.elicit._particles import Cloud
 from karat.elicit._query import Query, check_answer
 from karat.elicit._resumable import Resumable
@@ -104,6 +104,11 @@ class Procedure(Resumable):
 
     # --- what a procedure defines
 
+    @property
+    def arena(self) -> Arena:
+        """Where questions are asked: the space, unless groups are compared."""
+        return self.space
+
     @abstractmethod
     def _family(self, flipped: bool) -> Family:
         """Return the family of metrics that is elicited."""
@@ -121,16 +126,13 @@ class Procedure(Resumable):
         """Return what is known of the angles before anything is asked."""
 
     @abstractmethod
-    def _parameters(self, angles: FloatArray, reference: int = 0) -> FloatArray:
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         """Return the parameters (n, size) of the family for angles (n, brackets)."""
 
     def _estimate(self) -> FloatArray:
         """Return the parameters that the brackets point at."""
-        return np.asarray(
-            self._parameters(self._brackets.estimate(2 * self.tol)[None], self._brackets.reference)[
-                0
-            ]
-        )
+        angles = self._brackets.estimate(2 * self.tol)[None]
+        return np.asarray(self._parameters(angles, self._brackets)[0])
 
     @property
     def explains(self) -> bool:
@@ -139,6 +141,10 @@ class Procedure(Resumable):
         The grid searches of the thesis keep an error of their own, which is not the person's.
         """
         return self.straight or self.strategy != "thesis"
+
+    def _affordable(self, draws: int) -> int:
+        """Return how many metrics to draw where so many are wanted."""
+        return draws
 
     def _unidentified(self) -> str | None:
         """Say which trade-offs the space cannot tell apart, if the answers lead there."""
@@ -272,8 +278,9 @@ class Procedure(Resumable):
     def _prior_belief(self) -> Belief:
         """Return what is known before anything is asked."""
         rng = np.random.default_rng(self.seed)
-        family, judge = self._family(flipped=False), Judge.of(self.space, rng)
-        some = np.abs(rng.normal(size=(100, family.size)))
+        family, judge = self._family(flipped=False), Judge.of(self.arena, rng)
+        drawn = rng.normal(size=(100, family.size))
+        some = np.where(family.signed, drawn, np.abs(drawn))
         blind = 0.1 * judge.typical_margin(family, some)
         belief = Belief(Cloud.prior(family, N_PARTICLES, blind, rng), judge)
         belief.history.append(belief.agreement())
@@ -285,7 +292,7 @@ class Procedure(Resumable):
             return
         rng = belief.cloud.rng
         asker = (
-            Pairs.of(self.space, rng, inside=self.curved)
+            Pairs.of(self.arena, rng, inside=self.curved)
             if self.pairs == "attainable"
             else SpherePairs(self.space, rng)
         )
@@ -300,13 +307,10 @@ class Procedure(Resumable):
             return Known(family, cloud.parameters, cloud.shares, self._belief.estimate)
         rng = np.random.default_rng(self.seed)
         low, high = self._brackets.open_low, self._brackets.open_high
-        angles = rng.uniform(low, high, size=(_DRAWS, len(low)))
-        return Known(
-            family,
-            self._parameters(angles, self._brackets.reference),
-            np.full(_DRAWS, 1.0 / _DRAWS),
-            self._estimate(),
-        )
+        n = self._affordable(_DRAWS)
+        angles = rng.uniform(low, high, size=(n, len(low)))
+        parameters = self._parameters(angles, self._brackets)
+        return Known(family, parameters, np.full(n, 1.0 / n), self._estimate())
 
     def _checked_space(self, space: Any) -> Space:
         wanted = " or ".join(kind.__name__ for kind in self.spaces)

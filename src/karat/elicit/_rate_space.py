@@ -1,5 +1,6 @@
 """Any number of classes, and groups: error rates within each true class."""
 
+import hashlib
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ from karat.elicit._confusion_space import ConfusionSpace, off_diagonal
 from karat.elicit._population import Population
 from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._space_sources import sample_population
-from karat.exceptions import DataError, LabelError, ShapeError
+from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
 
 __all__ = ["RateSpace"]
 
@@ -137,7 +138,27 @@ class RateSpace(ConfusionSpace):
     @cached_property
     def common_radius(self) -> float:
         """Radius of a ball of rates around the center that every group attains (Algorithm C.1)."""
-        return min(part.radius for part in self._grouped())
+        return min(self.group_radii)
+
+    @cached_property
+    def group_radii(self) -> tuple[float, ...]:
+        """Radius of a ball of rates around the center that each group attains."""
+        parts, radii = self._grouped(), []
+        for name, part in zip(np.asarray(self.groups).tolist(), parts, strict=True):
+            try:
+                radii.append(part.radius)
+            except ElicitationError as error:
+                raise ElicitationError(f"group {shown(name)}: {error}") from error
+        return tuple(radii)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that differs between spaces, to recognise a transcript's own."""
+        if not self.parts:
+            return super().fingerprint
+        seen = [super().fingerprint, *(part.fingerprint for part in self.parts)]
+        words = f"{seen} {np.asarray(self.groups).tolist()} {np.round(self.shares, 9).tolist()}"
+        return hashlib.sha256(words.encode()).hexdigest()[:16]
 
     def group_confusion(self, rates: FloatArray) -> FloatArray:
         """Return the joint confusions (..., m, k, k) of the rates (..., m, q) of each group."""

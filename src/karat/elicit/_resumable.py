@@ -43,6 +43,10 @@ class Resumable(ABC):
     def tell(self, answer: str) -> None:
         """Take an answer."""
 
+    def _own_options(self) -> dict[str, Any]:
+        """Return the options that only some procedures have."""
+        return {}
+
     @property
     def transcript(self) -> Transcript:
         """The questions and answers so far, from which ``resume`` goes on."""
@@ -56,6 +60,7 @@ class Resumable(ABC):
                 "orientation": self.orientation,
                 "pairs": self.pairs,
                 "rng": self.seed,
+                **self._own_options(),
             },
             space=_described(self.space),
             answers=tuple(self._answers),

@@ -104,8 +104,12 @@ class Space(SpaceSources):
     @property
     def center(self) -> FloatArray:
         """The coordinates of guessing each class with equal probability."""
-        guess = np.repeat(self.prior[:, None], self.n_classes, axis=1) / self.n_classes
-        return self.coordinates(guess)
+        return self.coordinates(self.guess)
+
+    @property
+    def guess(self) -> FloatArray:
+        """The confusion of guessing each class with equal probability."""
+        return np.repeat(self.prior[:, None], self.n_classes, axis=1) / self.n_classes
 
     # --- the feasible set
 

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -42,8 +42,12 @@ class Brackets:
     low: FloatArray
     high: FloatArray
     told: FloatArray
-    limits: tuple[float, float]
-    reference: int = 0  # the class that ratios are against, where they are
+    limits: tuple[float | FloatArray, float | FloatArray]
+    reference: int = 0  # the class or coordinate that ratios are against, where they are
+    # of the slope at each site: the signs of its entries; all 0 where the metric is flat
+    signs: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    # of each site where the slope lies in a known plane: what spans it
+    bases: dict[int, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -58,6 +62,17 @@ class Brackets:
     @property
     def open_high(self) -> FloatArray:
         return np.asarray(np.where(self.told[:, 1] > 0, self.high, self.limits[1]))
+
+    def extended(self, low: float, high: float) -> "Brackets":
+        """Return the brackets with one more at the end."""
+        ends = (np.append(self.limits[0], low), np.append(self.limits[1], high))
+        return replace(
+            self,
+            low=np.append(self.low, low),
+            high=np.append(self.high, high),
+            told=np.vstack([self.told.reshape(-1, 2), np.zeros(2)]),
+            limits=ends,
+        )
 
     def reopen(self, i: int, low: float, high: float) -> None:
         """Start the search of a parameter again."""
@@ -97,16 +112,26 @@ def angles_of(vector: FloatArray) -> FloatArray:
     return np.arctan2(tails[1:], vector[:-1])
 
 
-def halving(brackets: Brackets, i: int, tol: float, ask: Callable[[float], Query | None]) -> Steps:
+def halving(
+    brackets: Brackets,
+    i: int,
+    tol: float,
+    ask: Callable[[float], Query | None],
+    *,
+    guesses: tuple[float, ...] = (),
+) -> Steps:
     """Halve bracket i with one question at a time, until it is no wider than ``tol``.
 
     ``ask(value)`` is a query whose first side is preferred by whoever is above the value. A tie
-    leaves the middle half; a skip asks nearby.
+    leaves the middle half; a skip asks nearby. Values that are likely ends come first.
     """
     skipped = 0
     while brackets.width(i) > tol and skipped < _SKIPS:
         share = (0.5, 0.4, 0.6, 0.3)[skipped]
         value = brackets.low[i] + share * brackets.width(i)
+        likely = [guess for guess in guesses if brackets.low[i] < guess < brackets.high[i]]
+        if likely and not skipped:
+            value = likely[0]
         query = ask(float(value))
         if query is None:
             return
@@ -129,6 +154,7 @@ def angle_sweep(
     *,
     start: int = 0,
     size: int | None = None,
+    guesses: tuple[float, ...] = (),
 ) -> Steps:
     """Find the angles of a linear metric, the last one first; one sweep is exact.
 
@@ -142,7 +168,7 @@ def angle_sweep(
         def ask(value: float, j: int = j) -> Query:
             return pair(_tangent(brackets.middle[start : start + n], j, value))
 
-        yield from halving(brackets, start + j, tol, ask)
+        yield from halving(brackets, start + j, tol, ask, guesses=guesses)
 
 
 def _tangent(angles: FloatArray, j: int, value: float) -> FloatArray:

@@ -152,19 +152,20 @@ def _progress(procedure: "Procedure", known: Known) -> AgreementHistory:
             agreement=history,
             target=procedure.agreement,
         )
-    judge = Judge.of(procedure.space, np.random.default_rng(procedure.seed))
+    judge = Judge.of(procedure.arena, np.random.default_rng(procedure.seed))
     trail = [procedure._first_brackets(), *procedure._trail]
-    steps = np.unique(np.linspace(0, len(trail) - 1, 25).astype(int))
+    steps = np.linspace(0, len(trail) - 1, procedure._affordable(25))
+    steps = np.unique(np.round(steps).astype(int))
     rng = np.random.default_rng(procedure.seed)
-    share = rng.random((200, len(trail[0].low)))
+    share = rng.random((procedure._affordable(200), len(trail[0].low)))
     values = []
     for step in steps:
         low, high = trail[step].open_low, trail[step].open_high
-        parameters = procedure._parameters(low + share * (high - low), trail[step].reference)
+        parameters = procedure._parameters(low + share * (high - low), trail[step])
         middle = (
             known.estimate
             if step == len(trail) - 1
-            else procedure._parameters(trail[step].middle[None], trail[step].reference)[0]
+            else procedure._parameters(trail[step].middle[None], trail[step])[0]
         )
         even = np.full(len(share), 1.0 / len(share))
         values.append(judge.agreement(known.family, middle, parameters, even))
@@ -173,7 +174,7 @@ def _progress(procedure: "Procedure", known: Known) -> AgreementHistory:
 
 def _sides(procedure: "Procedure") -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the coordinates of both sides of each question, and what was said."""
-    space, queries = procedure.space, procedure._queries
+    space, queries = procedure.arena, procedure._queries
     if not queries:
         return np.empty((0, space.dim)), np.empty((0, space.dim)), np.empty(0)
     first = space.coordinates(np.stack([q.first for q in queries]))
@@ -204,7 +205,7 @@ def _lapse(belief: Belief, seed: int) -> WeightInterval:
 
 
 def _questions(procedure: "Procedure", known: Known) -> AskedQuestions:
-    space = procedure.space
+    space = procedure.arena
     first, second, _ = _sides(procedure)
     rng = np.random.default_rng(procedure.seed)
     boundary = space.coordinates(space.sample(_BOUNDARY, rng=rng))

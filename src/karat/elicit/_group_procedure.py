@@ -1,0 +1,254 @@
+"""What procedures for groups have in common: the cost of errors, what gaps cost, and λ."""
+
+from abc import abstractmethod
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit._fair_family import FairFamily
+from karat.elicit._families import Family, unit
+from karat.elicit._joint_rates import JointRates
+from karat.elicit._query import Query
+from karat.elicit._rate_space import RateSpace
+from karat.elicit._slope_procedure import SlopeProcedure, as_flag
+from karat.elicit._slopes import Site, null_vectors, outside, slope_of
+from karat.elicit._space import Space
+from karat.elicit._sphere import Brackets, Steps, unimodal
+from karat.exceptions import ElicitationError, LabelError
+from karat.metrics import GroupMetric
+
+__all__ = ["GroupProcedure"]
+
+_NO_GAPS = 4.0  # times tol: a trade-off below is not told from 0
+
+
+class GroupProcedure(SlopeProcedure):
+    """Elicits ``−(1−λ)⟨a, r⟩ − λ v``, with v a violation: what gaps between groups cost.
+
+    The cost a is the slope where all groups have the same rates. Where they differ, the slope in
+    the rates of one group is a known multiple of a and what its gaps to the others cost, in the
+    same unit; so the violation comes out as ``λ/(1−λ)`` times itself, and λ needs no question.
+    """
+
+    spaces = (RateSpace,)
+    default_tol: ClassVar[float] = 1e-3
+    space: RateSpace
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        cost: Any = None,
+        violation: Any = None,
+        same_pairs: bool = False,
+        sparse: bool = False,
+        **options: Any,
+    ) -> None:
+        self.same_pairs = as_flag(same_pairs, "same_pairs")
+        self.sparse = as_flag(sparse, "sparse")
+        self._given = (cost, violation)
+        super().__init__(space, **options)
+
+    def _checked_space(self, space: Any) -> Space:
+        checked = super()._checked_space(space)
+        if not isinstance(checked, RateSpace) or len(checked.parts) < 2:
+            raise LabelError(
+                f"{type(self).__name__} compares groups and this space has none, or only one; "
+                "pass groups= to RateSpace.from_proba"
+            )
+        self.joint = JointRates(checked)
+        self.cost, self.violation = self._checked_parts(*self._given)
+        return checked
+
+    def _checked_parts(self, cost: Any, violation: Any) -> tuple[FloatArray | None, ...]:
+        """Check what is known by the metric it would make."""
+        q, pairs = self.joint.q, len(self.joint.pairs)
+        metric = self._metric_of(
+            np.ones(q) if cost is None else cost,
+            self._even(pairs) if violation is None else violation,
+        )
+        if len(metric.cost) != q or len(metric.violation) != pairs:
+            raise ElicitationError(
+                f"cost and violation are for {metric.n_classes} classes and {metric.n_groups} "
+                f"groups, and the space has {self.joint.space.n_classes} and {self.joint.n_groups}"
+            )
+        if cost is not None and not metric.cost.any():
+            raise ElicitationError("cost is 0 for every error; leave it out to elicit it")
+        if violation is not None and not metric.violation.any():
+            raise ElicitationError("violation is 0 throughout; leave it out to elicit it")
+        if violation is not None and self.same_pairs:
+            raise ElicitationError("violation is known, so same_pairs=True has nothing to say")
+        return (
+            None if cost is None else metric.cost,
+            None if violation is None else metric.violation.reshape(pairs, -1),
+        )
+
+    @abstractmethod
+    def _metric_of(self, cost: Any, violation: Any) -> GroupMetric:
+        """Return a metric of a cost and a violation."""
+
+    @abstractmethod
+    def _even(self, pairs: int) -> FloatArray:
+        """Return a violation that weighs everything alike."""
+
+    def _own_options(self) -> dict[str, Any]:
+        cost, violation = self.cost, self.violation
+        return {
+            "cost": None if cost is None else cost.tolist(),
+            "violation": None if violation is None else self._shaped(violation).tolist(),
+            "same_pairs": self.same_pairs,
+            "sparse": self.sparse,
+        }
+
+    def _shaped(self, violation: FloatArray) -> FloatArray:
+        return violation
+
+    @property
+    def arena(self) -> JointRates:
+        """The rates of every group side by side."""
+        return self.joint
+
+    @cached_property
+    def family(self) -> FairFamily:
+        """The family of metrics that is elicited."""
+        return self._fair_family(
+            cost=self.cost,
+            violation=self.violation,
+            same_pairs=self.same_pairs,
+            sparse=self.sparse,
+        )
+
+    @abstractmethod
+    def _fair_family(self, **options: Any) -> FairFamily:
+        """Return the family with what is known."""
+
+    def _family(self, flipped: bool) -> Family:
+        self._check_structure(sparse=self.sparse)
+        return self.family
+
+    # --- sites
+
+    def _site(
+        self, rates: FloatArray, moving: tuple[int, ...], radius: float, *, positive: bool = False
+    ) -> Site:
+        """Return the site at the rates (m, q) of all groups, of which some move together."""
+        groups = list(moving)
+
+        def table(offset: FloatArray) -> FloatArray:
+            there = rates.copy()
+            there[groups] += radius * offset
+            return self.space.group_confusion(there)
+
+        dim = self.joint.q
+        if self.violation is not None and not positive:
+            dim = min(dim, 2)  # the slope lies in the plane of two known vectors
+        return Site(table, dim, sign=-1, positive=positive)
+
+    @property
+    def _centers(self) -> FloatArray:
+        return np.tile(self.space.center, (self.joint.n_groups, 1))
+
+    def _cost_site(self) -> Site:
+        """Return the site at which all groups have the same rates, so that only errors count."""
+        everyone = tuple(range(self.joint.n_groups))
+        return self._site(self._centers, everyone, self.space.common_radius, positive=True)
+
+    @property
+    def _n_cost_sites(self) -> int:
+        return 0 if self.cost is not None else 1
+
+    # --- what slopes say
+
+    def _cost(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        """Return the cost (n, q), known or found; 0 where errors make no difference."""
+        if self.cost is not None:
+            return np.tile(unit(self.cost), (len(angles), 1))
+        return slope_of(angles, brackets, self._sites, 0)
+
+    def _solved(
+        self, slopes: list[FloatArray], knowns: list[FloatArray], designs: list[FloatArray]
+    ) -> FloatArray:
+        """Return θ (n, size) such that each gradient ``known + design θ`` is along its slope.
+
+        Knowns are (n, q). If they are 0 (errors do not count) θ has norm 1.
+        """
+        rows = []
+        free = not any(known.any() for known in knowns)
+        for slope, known, design in zip(slopes, knowns, designs, strict=True):
+            whole = np.broadcast_to(design, (len(slope), *design.shape))
+            if not free:
+                whole = np.concatenate([known[:, :, None], whole], axis=2)
+            rows.append(outside(slope, whole))
+        found = null_vectors(np.concatenate(rows, axis=1))
+        if free:
+            along = sum(
+                np.einsum("nq,qd,nd->n", slope, design, found)
+                for slope, design in zip(slopes, designs, strict=True)
+            )
+            return np.asarray(np.where(along < 0, -1.0, 1.0)[:, None] * found)
+        scale = found[:, :1]
+        return np.asarray(found[:, 1:] / np.where(np.abs(scale) > 1e-12, scale, 1e-12))
+
+    # --- the partitions of the thesis
+
+    @property
+    def _partitions(self) -> list[tuple[int, ...]]:
+        """Return 𝓜: single groups and pairs of them, but for the last group.
+
+        All pairs, which the thesis names, do not settle the violation for four groups.
+        """
+        if self.same_pairs:
+            return [(0,)]
+        first = range(self.joint.n_groups - 1)
+        return [(i,) for i in first] + list(combinations(first, 2))
+
+    def _of_pairs(self, sums: FloatArray) -> FloatArray:
+        """Return the violation of each pair (n, pairs, f) from that across partitions."""
+        pairs = self.joint.pairs
+        inside = [np.isin(pairs, part).sum(axis=1) == 1 for part in self._partitions]
+        if self.same_pairs:
+            return np.repeat(sums / inside[0].sum(), len(pairs), axis=1)
+        return np.einsum("ps,nsf->npf", np.linalg.inv(np.array(inside, dtype=float)), sums)
+
+    def _trade_off_search(self) -> Steps:
+        """Search λ by four questions a halving (Algorithms 5.2 and D.3)."""
+        brackets, at = self._brackets, len(self._brackets.low) - 1
+        step = self._trade_off_steps(brackets.middle[None])
+
+        def query(first: float, second: float) -> Query:
+            tables = []
+            for share in (first, second):
+                rates = self._centers
+                rates[0] = step(share)
+                tables.append(self.space.group_confusion(rates))
+            return Query(*tables)
+
+        yield from unimodal(brackets, at, self.tol, query)
+
+    @abstractmethod
+    def _trade_off_steps(self, angles: FloatArray) -> Any:
+        """Return a function from λ to the rates of the first group that are best for it."""
+
+    # --- degenerate answers
+
+    def _unidentified(self) -> str | None:
+        if self.strategy == "active":
+            return None
+        flat = self._flat_sites()
+        if self.cost is None and 0 in flat:
+            return (
+                "no error made a difference while all groups had the same rates: only gaps count "
+                "(λ = 1), or differences are too small to see. The cost of errors is arbitrary"
+            )
+        if len(flat) == len(self._sites) and flat:
+            return "no question made a difference; nothing is known of the metric"
+        tradeoff = self.family.read(self._estimate()[None])[2][0]
+        if tradeoff < _NO_GAPS * self.tol:
+            return (
+                f"gaps between groups made no difference (λ = {tradeoff:.2g}, not told from 0): "
+                "what each gap costs is arbitrary"
+            )
+        return None

@@ -1,0 +1,185 @@
+"""Any number of classes: a metric that is a polynomial of the error rates."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import ceil, comb
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit._any_classifier import AnyClassifier
+from karat.elicit._families import Arena, Family
+from karat.elicit._monomials import Monomials
+from karat.elicit._polynomial_family import PolynomialFamily, flattened
+from karat.elicit._rate_space import RateSpace
+from karat.elicit._slope_procedure import SlopeProcedure, as_flag
+from karat.elicit._slopes import Site, null_vectors, outside, slope_of, spread_out
+from karat.elicit._space import Space
+from karat.elicit._sphere import Brackets
+from karat.exceptions import ElicitationError
+
+__all__ = ["Polynomial"]
+
+_TOWARD = 0.9  # of the way from the center to an extreme point; a ball of a tenth is left around it
+_SMALL = 2e-3  # radius at which terms of third order no longer matter
+_PLACES = 250  # extreme points to choose places from
+_MOST_WEIGHTS = 400
+
+
+class Polynomial(SlopeProcedure):
+    """Elicits ``Σ_n ⟨A_n, r^⊗n⟩ / n!`` of the error rates r (seed 001, section 6.6).
+
+    Weights have any sign, and norm 1 together. ``bisection`` finds the slope at places spread over
+    all that is attained, near extreme classifiers and not within a small ball, which makes the
+    errors five to ten times smaller; the weights are the null vector of what all slopes say.
+    ``thesis`` looks within a ball, at the places that the recursion of section 6.6 leads to.
+    ``tol`` is the width of each angle in radians, 0.001 by default.
+
+    Parameters
+    ----------
+    space : RateSpace
+        What classifiers attain.
+    order : int, default 3
+        The degree.
+    sparse : bool, default False
+        Whether many weights are expected to be 0.
+    **options
+        Those of every procedure; see `Procedure`.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import MetricOracle, RateSpace
+    >>> from karat.metrics import PolynomialMetric
+    >>> import numpy as np
+    >>> space = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=2001)
+    >>> tensor = np.zeros((2, 2, 2))
+    >>> tensor[0, 0, 0] = -3.0
+    >>> metric = PolynomialMetric([[-1, -0.5], [[0, 1], [1, 0]], tensor])
+    >>> result = Polynomial(space, strategy="bisection").run(MetricOracle(metric))
+    >>> bool(np.abs(result.metric.coefficients[0] - metric.normalized().coefficients[0]).max() < 0.01)
+    True
+    """
+
+    spaces = (RateSpace,)
+    default_tol: ClassVar[float] = 1e-3
+    curved: ClassVar[bool] = False  # the classifiers asked about are blunted already
+    diagonal = False
+    space: RateSpace
+
+    def __init__(
+        self, space: Space, *, order: int = 3, sparse: bool = False, **options: Any
+    ) -> None:
+        self.order = _degree(order)
+        self.sparse = as_flag(sparse, "sparse")
+        super().__init__(space, **options)
+
+    def _own_options(self) -> dict[str, Any]:
+        return {"order": self.order, "sparse": self.sparse}
+
+    def _checked_space(self, space: Any) -> Space:
+        checked = super()._checked_space(space)
+        self._monomials = Monomials(checked.dim, self.order, diagonal=self.diagonal)
+        if self._monomials.size > _MOST_WEIGHTS:
+            raise ElicitationError(
+                f"a polynomial of order {self.order} in {checked.dim} error rates has "
+                f"{self._monomials.size} weights, more than anyone can be asked about; lower the "
+                "order, merge classes, or use Quadratic(diagonal=True)"
+            )
+        return checked
+
+    @cached_property
+    def arena(self) -> Arena:
+        """Classifiers for any costs, and blunted ones: weights may have any sign."""
+        return AnyClassifier(self.space)
+
+    def _family(self, flipped: bool) -> Family:
+        self._check_structure(sparse=self.sparse, diagonal=self.diagonal)
+        return PolynomialFamily(self.space, self._monomials, sparse=self.sparse)
+
+    @property
+    def _largest_system(self) -> int:
+        return self._monomials.size
+
+    # --- where slopes are searched
+
+    def _site(self, place: FloatArray, radius: float) -> Site:
+        def table(offset: FloatArray) -> FloatArray:
+            return self.space.confusion(place + radius * offset)
+
+        return Site(table, self.space.dim, sign=1)
+
+    def _places(self) -> FloatArray:
+        """Return where slopes are searched, the center first."""
+        if self.strategy == "thesis":
+            return self._recursive_places()
+        q, center = self.space.dim, self.space.center
+        points = self.space._extremes.points[:_PLACES]
+        # Extreme points, and those between them: a perfect classifier has few extreme ones.
+        between = (points + np.roll(points, 1, axis=0)) / 2
+        ways = np.vstack([points, between, points / 2 + between / 2, (points + center) / 2])
+        places = np.vstack([center, center + _TOWARD * (ways - center)])
+        # The entries of a gradient are polynomials of one degree less.
+        bends = Monomials(q, self.order - 1, diagonal=self.diagonal)
+        features = np.hstack([np.ones((len(places), 1)), bends.values(places)])
+        least = self.order + 1 if self.diagonal else comb(q + self.order - 1, q) + 1
+        n = max(least, ceil((self._monomials.size - 1) / (q - 1)))
+        return np.asarray(places[spread_out(features[:, None, :], n, first=(0,))])
+
+    def _recursive_places(self) -> FloatArray:
+        """Return the center, steps along every axis, and one back; and the same around each."""
+        q, ball = self.space.dim, self.space.radius
+        places = self.space.center[None]
+        for level in range(self.order - 1):
+            step = ball * _TOWARD * 0.1**level
+            shifts = step * np.vstack([np.zeros(q), np.eye(q), -np.eye(q)[:1]])
+            places = (places[:, None, :] + shifts).reshape(-1, q)
+        return np.unique(np.round(places, 12), axis=0)
+
+    def _chosen_sites(self) -> Iterator[Site]:
+        ball = (1.0 - _TOWARD) * self.space.radius
+        radius = ball if self.order == 2 else min(ball, _SMALL)
+        self._designs = [self._monomials.gradient(place) for place in self._places()]
+        return (self._site(place, radius) for place in self._places())
+
+    def _thesis_sites(self) -> Iterator[Site]:
+        radius = self.space.radius * 0.1 ** (self.order - 1)
+        self._designs = [self._monomials.gradient(place) for place in self._places()]
+        return (self._site(place, radius) for place in self._places())
+
+    # --- what slopes say
+
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
+        rows = [outside(f, design) for f, design in zip(slopes, self._designs, strict=True)]
+        weights = null_vectors(np.concatenate(rows, axis=1))
+        along = sum(
+            np.einsum("nq,qd,nd->n", f, design, weights)
+            for f, design in zip(slopes, self._designs, strict=True)
+        )
+        return flattened(np.where(along < 0, -1.0, 1.0)[:, None] * weights, self.sparse)
+
+    def _unidentified(self) -> str | None:
+        flat = [] if self.strategy == "active" else self._flat_sites()
+        if not flat:
+            return None
+        if len(flat) == len(self._sites):
+            return (
+                "no question made a difference anywhere: the metric is flat, or differences are "
+                "too small to see; nothing is known of it"
+            )
+        where = "the classifier that guesses" if 0 in flat else "a classifier between others"
+        return (
+            f"the metric is flat at {len(flat)} of {len(self._sites)} places ({where} among them): "
+            "no direction made a difference there, which is taken as a gradient of 0"
+        )
+
+
+def _degree(order: Any) -> int:
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 2:
+        raise ElicitationError(
+            f"order is {order!r}; expected a whole number of at least 2 (a metric of order 1 is "
+            "linear: use Linear)"
+        )
+    return int(order)

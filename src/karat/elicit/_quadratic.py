@@ -1,0 +1,101 @@
+"""Any number of classes: a metric that is quadratic in the error rates."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit._polynomial import Polynomial
+from karat.elicit._slope_procedure import as_flag
+from karat.elicit._slopes import slope_of
+from karat.elicit._space import Space
+from karat.elicit._sphere import Brackets
+
+__all__ = ["Quadratic", "curvature_of_ratios"]
+
+
+class Quadratic(Polynomial):
+    """Elicits ``⟨a, r⟩ + ½ rᵀBr`` of the error rates r, ``‖a‖² + ‖B‖² = 1`` (Definition 6.3).
+
+    ``bisection`` finds q + 2 slopes at places spread over all that is attained; antipodal pairs
+    make each exact, and a and B are the null vector of what all slopes say (408 questions for
+    three classes). ``thesis`` is Algorithm 6.1: the slopes in small balls around the center and
+    along each axis, and ratios of their entries, with the slips of equation 6.18 corrected.
+    ``tol`` is the width of each angle in radians, 0.004 by default.
+
+    Parameters
+    ----------
+    space : RateSpace
+        What classifiers attain.
+    diagonal : bool, default False
+        Whether B is diagonal: three slopes then settle all weights.
+    sparse : bool, default False
+        Whether many weights are expected to be 0.
+    **options
+        Those of every procedure; see `Procedure`.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import MetricOracle, RateSpace
+    >>> from karat.metrics import QuadraticMetric
+    >>> space = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=2001)
+    >>> person = MetricOracle(QuadraticMetric([-1, -2], [[-4, 0], [0, -1]]), flip=0.1, rng=0)
+    >>> result = Quadratic(space, rng=0).run(person)
+    >>> result.agreement >= 0.95
+    True
+    """
+
+    default_tol: ClassVar[float] = 0.004
+
+    def __init__(
+        self, space: Space, *, diagonal: bool = False, sparse: bool = False, **options: Any
+    ) -> None:
+        self.diagonal = as_flag(diagonal, "diagonal")
+        super().__init__(space, order=2, sparse=sparse, **options)
+
+    def _own_options(self) -> dict[str, Any]:
+        return {"diagonal": self.diagonal, "sparse": self.sparse}
+
+    def _recursive_places(self) -> FloatArray:
+        """Return the center, a step along every axis, and one back along the first."""
+        q, center = self.space.dim, self.space.center
+        shifts = 0.9 * self.space.radius * np.vstack([np.zeros(q), np.eye(q), -np.eye(q)[:1]])
+        return np.asarray(center + shifts)
+
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        if self.strategy != "thesis":
+            return super()._parameters(angles, brackets)
+        slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
+        d = slopes[0]
+        bend = curvature_of_ratios(slopes, 0.9 * self.space.radius)
+        a = d - np.einsum("nij,j->ni", bend, self.space.center)
+        rows, columns = np.triu_indices(self.space.dim)
+        # the monomials' order: by row; off-diagonal entries count twice
+        twice = np.where(rows == columns, 1.0, np.sqrt(2.0))
+        return np.hstack([a, bend[:, rows, columns] * twice])
+
+
+def curvature_of_ratios(slopes: list[FloatArray], step: float) -> FloatArray:
+    """Return B (n, q, q) in units in which the gradient d at the center has norm 1.
+
+    ``slopes`` are those at the center, a step along each axis, and a step back along the first.
+    With ``F_ij`` the ratio of entry i to the first at axis j (0 at the center, − back along the
+    first), equation 6.18 without its slips is
+
+    ``B_ij = [F_ij (1 + F_j1) − F_ij F_j0 − F_i0 + F_ij F_j1 t] d_1 / step``,
+    ``t = (F⁻_21 + F_21 − 2 F_20) / (F⁻_21 − F_21)``.
+    """
+    n, q = slopes[0].shape
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = [np.nan_to_num(f / f[:, :1]) for f in slopes]
+        center, first, back = ratios[0], ratios[1], ratios[-1]
+        spread = back[:, 1] - first[:, 1]
+        t = np.nan_to_num((back[:, 1] + first[:, 1] - 2 * center[:, 1]) / spread)
+    bend = np.empty((n, q, q))
+    for j in range(q):
+        along = 1.0 + first[:, j] - center[:, j] + first[:, j] * t
+        bend[:, :, j] = ratios[1 + j] * along[:, None] - center
+    lower = np.tril(bend)  # j ≤ i, as in equation 6.16
+    whole = lower + np.tril(bend, -1).swapaxes(1, 2)
+    return np.asarray(whole * slopes[0][:, :1, None] / step)

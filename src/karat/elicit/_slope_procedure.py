@@ -1,0 +1,99 @@
+"""Procedures that find a metric from its slopes at several places."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat.elicit._procedure import Procedure
+from karat.elicit._slopes import Site, find_slope, site_brackets, trace_slope
+from karat.elicit._space import Space
+from karat.elicit._sphere import Brackets, Steps
+from karat.exceptions import ElicitationError
+
+__all__ = ["SlopeProcedure", "as_flag"]
+
+
+class SlopeProcedure(Procedure):
+    """A procedure whose metric is settled by slopes: where to look for them, and what they say.
+
+    ``bisection`` finds each slope by one sweep of antipodal pairs, ``thesis`` by the signs of all
+    entries and cycles of four questions a halving.
+    """
+
+    cycles: ClassVar[int] = 4
+    curved: ClassVar[bool] = True
+    straight: ClassVar[bool] = False
+    sparse: bool = False
+
+    def __init__(self, space: Space, **options: Any) -> None:
+        if options.get("orientation", "increasing") != "increasing":
+            raise ElicitationError(
+                f"orientation is {options['orientation']!r}; {type(self).__name__} finds the signs "
+                "of all weights, or takes errors as costs. Leave the orientation out"
+            )
+        super().__init__(space, **options)
+
+    @cached_property
+    def _sites(self) -> list[Site]:
+        """Where slopes are searched, in this order."""
+        return list(self._thesis_sites() if self.strategy == "thesis" else self._chosen_sites())
+
+    @abstractmethod
+    def _chosen_sites(self) -> Iterator[Site]:
+        """Return the sites of ``bisection``: those that tell most."""
+
+    @abstractmethod
+    def _thesis_sites(self) -> Iterator[Site]:
+        """Return the sites of ``thesis``."""
+
+    def _before(self, i: int) -> None:
+        """Take note of what is known before slope i is searched."""
+
+    def _first_brackets(self) -> Brackets:
+        if self.strategy == "active":
+            return Brackets.of(0.0, 0.0, 0)
+        return site_brackets(self._sites)
+
+    def _bisection(self) -> Steps:
+        for i in range(len(self._sites)):
+            self._before(i)
+            # What every other slope is measured against is found four times as finely.
+            tol = self.tol / 4 if self._sites[i].positive else self.tol
+            yield from find_slope(self._brackets, self._sites, i, tol, sparse=self.sparse)
+
+    def _thesis(self) -> Steps:
+        for i in range(len(self._sites)):
+            self._before(i)
+            yield from trace_slope(self._brackets, self._sites, i, self.tol, self.cycles)
+
+    def _flat_sites(self) -> list[int]:
+        """Return the sites at which no direction made a difference."""
+        return [i for i, signs in enumerate(self._brackets.signs) if not signs.any()]
+
+    def _check_structure(self, **options: bool) -> None:
+        """The algorithms of the thesis know of no structure but that of their section 5.7."""
+        asked = [name for name, value in options.items() if value]
+        if asked and self.strategy == "thesis":
+            raise ElicitationError(
+                f"{asked[0]}=True saves questions with strategy='bisection' or 'active'; the "
+                "algorithm of the thesis does not use it"
+            )
+
+    def _affordable(self, draws: int) -> int:
+        # each takes about size³ steps
+        return int(np.clip(draws * (40.0 / self._largest_system) ** 3, min(draws, 20), draws))
+
+    @property
+    @abstractmethod
+    def _largest_system(self) -> int:
+        """Return the number of unknowns that are solved for at once."""
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """Check an option that is on or off."""
+    if not isinstance(value, bool | np.bool_):
+        raise ElicitationError(f"{name} is {value!r}; expected True or False")
+    return bool(value)

@@ -1,0 +1,204 @@
+"""Slopes of a metric at several places, and the metric that has them.
+
+Around a place the metric is linear, or antipodal pairs make it so: ``φ(z+u) − φ(z−u) = 2⟨∇φ(z), u⟩``
+for a quadratic φ, exactly. The linear search then finds the direction f of the gradient, of any
+signs, but not its length. Where the gradient is ``Jθ`` for parameters θ and a known matrix J, f says
+``(I − ffᵀ)Jθ = 0``; all slopes together leave one direction of θ, found as a null vector (seed 001,
+sections 5.3 and 6.2, which solve ratios of single entries in its place).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.elicit._query import Query
+from karat.elicit._sphere import Brackets, Steps, angle_sweep, direction, sphere_cycles
+
+__all__ = [
+    "Site",
+    "find_slope",
+    "null_vectors",
+    "outside",
+    "site_brackets",
+    "slope_of",
+    "spread_out",
+    "trace_slope",
+]
+
+_ASKED_AGAIN = 3  # times that a skipped sign is asked for once more
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place around which the slope of a metric is searched.
+
+    Attributes
+    ----------
+    table : callable
+        Returns the confusion at an offset of length 1 at most, in units of a ball that is attained.
+    dim : int
+        Number of entries of the slope.
+    sign : int
+        1 if the slope is that of what people prefer, -1 if it is that of a cost.
+    positive : bool
+        Whether no entry of the slope is negative.
+    """
+
+    table: Callable[[FloatArray], FloatArray]
+    dim: int
+    sign: int
+    positive: bool = False
+
+    def query(self, first: FloatArray, second: FloatArray) -> Query:
+        """Ask about two offsets; the first is preferred if the slope rises from second to it."""
+        return Query(self.table(self.sign * first), self.table(self.sign * second))
+
+
+def site_brackets(sites: Sequence[Site]) -> Brackets:
+    """Return what is known of the angles of all slopes before anything is asked."""
+    high = np.concatenate(
+        [np.full(site.dim - 1, np.pi / 2 if site.positive else np.pi) for site in sites]
+    )
+    low, widest = np.zeros(len(high)), max(site.dim for site in sites)
+    return Brackets(
+        low,
+        high.copy(),
+        np.zeros((len(high), 2)),
+        (low.copy(), high.copy()),
+        signs=np.ones((len(sites), widest)),
+    )
+
+
+def _start(sites: Sequence[Site], i: int) -> int:
+    return sum(site.dim - 1 for site in sites[:i])
+
+
+def find_slope(
+    brackets: Brackets, sites: Sequence[Site], i: int, tol: float, *, sparse: bool = False
+) -> Steps:
+    """Find the slope at site i: its last sign, then one sweep over the whole sphere.
+
+    With ``sparse`` the first guess of each entry is 0, which takes two questions to see.
+    """
+    site, basis = sites[i], brackets.bases.get(i)
+
+    def ask(vector: FloatArray) -> Query:
+        along = vector if basis is None else basis @ vector
+        return site.query(along, -along)
+
+    axes = np.eye(site.dim)
+    yield from _signs(brackets, i, site, ask, axes[-1:])
+    signs = brackets.signs[i, : site.dim].copy()
+    if signs.any():
+        near = (np.pi / 2 - tol / 2, np.pi / 2 + tol / 2) if sparse else ()
+        yield from angle_sweep(
+            brackets,
+            tol,
+            lambda u: ask(signs * u),
+            start=_start(sites, i),
+            size=site.dim - 1,
+            guesses=near,
+        )
+
+
+def trace_slope(
+    brackets: Brackets, sites: Sequence[Site], i: int, tol: float, cycles: int
+) -> Steps:
+    """Find the slope at site i as the thesis does: all signs, then cycles over the orthant."""
+    site = sites[i]
+    yield from _signs(brackets, i, site, lambda u: site.query(u, -u), np.eye(site.dim))
+    signs = brackets.signs[i, : site.dim].copy()
+    if signs.any():
+        yield from sphere_cycles(
+            brackets,
+            tol,
+            lambda v, w: site.query(signs * v, signs * w),
+            start=_start(sites, i),
+            size=site.dim - 1,
+            cycles=cycles,
+        )
+
+
+def _signs(
+    brackets: Brackets, i: int, site: Site, ask: Callable[[FloatArray], Query], axes: FloatArray
+) -> Steps:
+    """Ask for the signs of some entries; where nothing makes a difference, set all to 0."""
+    first = np.full((1, site.dim), site.dim**-0.5) if site.positive else axes
+    flat = True
+    for axis in first:
+        answer = yield from _insisted(ask(axis))
+        flat = flat and answer == "tie"
+        if answer == "second" and not site.positive:
+            brackets.signs[i, int(np.argmax(axis))] = -1.0
+    if flat and not site.positive:
+        for axis in np.eye(site.dim)[: site.dim - len(axes)]:
+            if (yield from _insisted(ask(axis))) != "tie":
+                return
+    if flat:
+        brackets.signs[i] = 0.0
+
+
+def _insisted(query: Query):  # type: ignore[no-untyped-def]
+    """Ask, and ask again a few times if the question is skipped."""
+    answer = "skip"
+    for _ in range(1 + _ASKED_AGAIN):
+        if answer == "skip":
+            answer = yield query
+    return answer
+
+
+def slope_of(
+    angles: FloatArray, brackets: Brackets, sites: Sequence[Site], i: int
+) -> FloatArray:
+    """Return the unit slopes (n, q) at site i of angles (n, brackets); 0 where it is flat."""
+    start, dim = _start(sites, i), sites[i].dim
+    found = brackets.signs[i, :dim] * direction(angles[:, start : start + dim - 1])
+    basis = brackets.bases.get(i)
+    return found if basis is None else found @ basis.T
+
+
+def outside(slopes: FloatArray, design: FloatArray) -> FloatArray:
+    """Return ``(I − ffᵀ)J``, (n, q, size): what the gradient must not have; J where f is 0."""
+    along = np.einsum("nq,...qd->nd" if design.ndim == 2 else "nq,nqd->nd", slopes, design)
+    return np.asarray(design - slopes[:, :, None] * along[:, None, :])
+
+
+def null_vectors(rows: FloatArray) -> FloatArray:
+    """Return the unit vectors (n, size) that rows (n, r, size) send nearest to 0.
+
+    By inverse iteration, which is some ten times faster than a decomposition of each.
+    """
+    gram = rows.swapaxes(1, 2) @ rows
+    size = gram.shape[-1]
+    scale = np.einsum("ndd->n", gram)[:, None, None] + 1e-300
+    inverse = np.linalg.inv(gram / scale + 1e-14 * np.eye(size))
+    vector = np.tile(np.cos(np.arange(size)), (len(rows), 1))  # any start that is not orthogonal
+    for _ in range(5):
+        vector = (inverse @ vector[:, :, None])[:, :, 0]
+        vector /= np.linalg.norm(vector, axis=1, keepdims=True)
+    return np.asarray(vector)
+
+
+def spread_out(features: FloatArray, n: int, first: tuple[int, ...] = ()) -> IntArray:
+    """Choose n of c places, features (c, rows, size), such that their slopes tell most.
+
+    One after another, each adds most to the determinants of the rows' information.
+    """
+    _, rows, size = features.shape
+    information = np.tile(1e-6 * np.eye(size), (rows, 1, 1))
+    chosen: list[int] = []
+    while len(chosen) < min(n, len(features)):
+        if len(chosen) < len(first):
+            best = first[len(chosen)]
+        else:
+            spread = np.einsum(
+                "crd,rde,cre->cr", features, np.linalg.inv(information), features, optimize=True
+            )
+            gain = np.log1p(spread).sum(axis=1)
+            gain[chosen] = -np.inf
+            best = int(np.argmax(np.round(gain, 9)))
+        chosen.append(best)
+        information = information + features[best][:, :, None] * features[best][:, None, :]
+    return np.array(chosen)
