@@ -12,10 +12,14 @@ from karat.elicit._diagonal_linear import DiagonalLinear
 from karat.elicit._diagonal_linear_fractional import DiagonalLinearFractional
 from karat.elicit._diagonal_monotone import DiagonalMonotone
 from karat.elicit._diagonal_space import DiagonalSpace
+from karat.elicit._fair import Fair
+from karat.elicit._fair_quadratic import FairQuadratic
 from karat.elicit._linear import Linear
 from karat.elicit._linear_fractional import LinearFractional
 from karat.elicit._metric_oracle import MetricOracle
+from karat.elicit._polynomial import Polynomial
 from karat.elicit._procedure import Procedure
+from karat.elicit._quadratic import Quadratic
 from karat.elicit._query import Query
 from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._rate_space import RateSpace
@@ -42,10 +46,14 @@ __all__ = [
     "DiagonalMonotone",
     "DiagonalSpace",
     "ElicitationResult",
+    "Fair",
+    "FairQuadratic",
     "Linear",
     "LinearFractional",
     "MetricOracle",
+    "Polynomial",
     "Procedure",
+    "Quadratic",
     "Query",
     "RandomizedClassifier",
     "RateSpace",

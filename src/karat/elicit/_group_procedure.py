@@ -145,7 +145,7 @@ class GroupProcedure(SlopeProcedure):
         dim = self.joint.q
         if self.violation is not None and not positive:
             dim = min(dim, 2)  # the slope lies in the plane of two known vectors
-        return Site(table, dim, sign=-1, positive=positive)
+        return Site(table, self.joint.q, dim, sign=-1, positive=positive)
 
     @property
     def _centers(self) -> FloatArray:

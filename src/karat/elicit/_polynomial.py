@@ -108,7 +108,7 @@ class Polynomial(SlopeProcedure):
         def table(offset: FloatArray) -> FloatArray:
             return self.space.confusion(place + radius * offset)
 
-        return Site(table, self.space.dim, sign=1)
+        return Site(table, self.space.dim, self.space.dim, sign=1)
 
     def _places(self) -> FloatArray:
         """Return where slopes are searched, the center first."""

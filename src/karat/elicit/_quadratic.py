@@ -13,6 +13,8 @@ from karat.elicit._sphere import Brackets
 
 __all__ = ["Quadratic", "curvature_of_ratios"]
 
+_STEEPEST = 1e6  # where a ratio has no limit, as before anything is known
+
 
 class Quadratic(Polynomial):
     """Elicits ``⟨a, r⟩ + ½ rᵀBr`` of the error rates r, ``‖a‖² + ‖B‖² = 1`` (Definition 6.3).
@@ -88,10 +90,11 @@ def curvature_of_ratios(slopes: list[FloatArray], step: float) -> FloatArray:
     """
     n, q = slopes[0].shape
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = [np.nan_to_num(f / f[:, :1]) for f in slopes]
+        ratios = [np.clip(np.nan_to_num(f / f[:, :1]), -_STEEPEST, _STEEPEST) for f in slopes]
         center, first, back = ratios[0], ratios[1], ratios[-1]
         spread = back[:, 1] - first[:, 1]
         t = np.nan_to_num((back[:, 1] + first[:, 1] - 2 * center[:, 1]) / spread)
+        t = np.clip(t, -_STEEPEST, _STEEPEST)
     bend = np.empty((n, q, q))
     for j in range(q):
         along = 1.0 + first[:, j] - center[:, j] + first[:, j] * t

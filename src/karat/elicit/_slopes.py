@@ -38,8 +38,10 @@ class Site:
     ----------
     table : callable
         Returns the confusion at an offset of length 1 at most, in units of a ball that is attained.
-    dim : int
+    width : int
         Number of entries of the slope.
+    dim : int
+        Number of dimensions that it may lie in; fewer if it lies in a known plane.
     sign : int
         1 if the slope is that of what people prefer, -1 if it is that of a cost.
     positive : bool
@@ -47,6 +49,7 @@ class Site:
     """
 
     table: Callable[[FloatArray], FloatArray]
+    width: int
     dim: int
     sign: int
     positive: bool = False
@@ -58,10 +61,9 @@ class Site:
 
 def site_brackets(sites: Sequence[Site]) -> Brackets:
     """Return what is known of the angles of all slopes before anything is asked."""
-    high = np.concatenate(
-        [np.full(site.dim - 1, np.pi / 2 if site.positive else np.pi) for site in sites]
-    )
-    low, widest = np.zeros(len(high)), max(site.dim for site in sites)
+    ends = [np.full(site.dim - 1, np.pi / 2 if site.positive else np.pi) for site in sites]
+    high = np.concatenate([np.empty(0), *ends])
+    low, widest = np.zeros(len(high)), max((site.dim for site in sites), default=0)
     return Brackets(
         low,
         high.copy(),
@@ -155,8 +157,10 @@ def slope_of(
     """Return the unit slopes (n, q) at site i of angles (n, brackets); 0 where it is flat."""
     start, dim = _start(sites, i), sites[i].dim
     found = brackets.signs[i, :dim] * direction(angles[:, start : start + dim - 1])
-    basis = brackets.bases.get(i)
-    return found if basis is None else found @ basis.T
+    if dim == sites[i].width:
+        return found
+    basis = brackets.bases.get(i)  # not there before the search of this slope began
+    return np.zeros((len(angles), sites[i].width)) if basis is None else found @ basis.T
 
 
 def outside(slopes: FloatArray, design: FloatArray) -> FloatArray:

@@ -1,0 +1,249 @@
+"""Groups: what errors cost, what squared gaps between groups cost, and the trade-off."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit._fair_family import FairFamily, SquaredGaps
+from karat.elicit._families import unit
+from karat.elicit._group_procedure import GroupProcedure
+from karat.elicit._monomials import Monomials
+from karat.elicit._quadratic import curvature_of_ratios
+from karat.elicit._slope_procedure import as_flag
+from karat.elicit._slopes import Site, slope_of, spread_out
+from karat.elicit._space import Space
+from karat.elicit._sphere import Brackets, Steps
+from karat.metrics import FairQuadraticMetric, GroupMetric
+
+__all__ = ["FairQuadratic"]
+
+_STEP = 0.9  # of the common radius: how far the balls of the thesis are from the center
+_PLACES = 250
+
+
+class FairQuadratic(GroupProcedure):
+    """Elicits ``−(1−λ)⟨a, r⟩ − ½λ Σ_{u<v} dᵀB^{uv}d``, ``d = r^u − r^v`` (Definition 6.4).
+
+    ``bisection`` finds the slope in the rates of group u while v stands at a place far from it and
+    all other groups guess as u does: it is ``τ_u ⊙ a − B^{uv}(z_v − o)``, of one pair alone. Slopes
+    for places spread over what v attains settle ``B^{uv}`` in units of a, and λ without a question.
+    ``thesis`` is Algorithm D.2 with its slips corrected: Algorithm 6.1 for partitions of the
+    groups within a ball that all attain (D.3 where only λ is unknown). ``tol`` is the width of
+    each angle in radians, 0.004 by default.
+
+    Parameters
+    ----------
+    space : RateSpace
+        What classifiers attain, with groups.
+    cost : array (q,), optional
+        The cost of each error, if it is known; then only the rest is elicited.
+    violation : array (pairs, q, q), optional
+        What gaps cost, if it is known; with ``cost`` only λ is elicited.
+    same_pairs : bool, default False
+        Whether gaps cost the same between any two groups.
+    diagonal : bool, default False
+        Whether every B is diagonal.
+    sparse : bool, default False
+        Whether many weights are expected to be 0.
+    **options
+        Those of every procedure; see `Procedure`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import MetricOracle, RateSpace
+    >>> from karat.metrics import FairQuadraticMetric
+    >>> law = LogisticLaw.binary(5.0)
+    >>> x, y = law.sample(4000, rng=0)
+    >>> space = RateSpace.from_proba(y, law.proba(x), groups=np.where(np.arange(4000) % 3, "a", "b"))
+    >>> person = MetricOracle(FairQuadraticMetric([0.6, 0.8], [[[2, 0], [0, 0]]], 0.4))
+    >>> result = FairQuadratic(space, strategy="bisection").run(person)
+    >>> result.n_queries, round(result.metric.tradeoff, 1)
+    (46, 0.4)
+    """
+
+    default_tol: ClassVar[float] = 0.004
+
+    def __init__(self, space: Space, *, diagonal: bool = False, **options: Any) -> None:
+        self.diagonal = as_flag(diagonal, "diagonal")
+        super().__init__(space, **options)
+
+    def _own_options(self) -> dict[str, Any]:
+        return {**super()._own_options(), "diagonal": self.diagonal}
+
+    def _metric_of(self, cost: Any, violation: Any) -> GroupMetric:
+        return FairQuadraticMetric(cost, violation, 0.5)
+
+    def _even(self, pairs: int) -> FloatArray:
+        return np.tile(np.eye(self.joint.q), (pairs, 1, 1))
+
+    def _shaped(self, violation: FloatArray) -> FloatArray:
+        return violation.reshape(len(violation), self.joint.q, self.joint.q)
+
+    def _fair_family(self, **options: Any) -> FairFamily:
+        self._check_structure(diagonal=self.diagonal)
+        return SquaredGaps(self.joint, diagonal=self.diagonal, **options)
+
+    # --- bisection
+
+    @cached_property
+    def _monomials(self) -> Monomials:
+        return Monomials(self.joint.q, 2, diagonal=self.diagonal)
+
+    @cached_property
+    def _layout(self) -> list[tuple[int, FloatArray]]:
+        """Return for each site the pair of groups and the gap (q,) between them, seen from u."""
+        q, center = self.joint.q, self.space.center
+        if self.violation is not None:
+            gaps = center - self._places_of(self.joint.pairs[0][1])
+            pull = np.linalg.norm(gaps @ self._shaped(self.violation)[0], axis=1)
+            return [(0, gaps[int(np.argmax(np.round(pull, 9)))])]
+        unknown = self._monomials.size - q
+        n = ceil(unknown / (q - 1)) if self.diagonal else max(q, ceil(unknown / (q - 1)))
+        n += q > 2  # one more than equations ask for
+        layout = []
+        for p, (_, v) in enumerate(self.joint.pairs[:1] if self.same_pairs else self.joint.pairs):
+            gaps = center - self._places_of(v)
+            chosen = spread_out(gaps[:, None, :], n)
+            layout += [(p, gap) for gap in gaps[chosen]]
+        return layout
+
+    def _places_of(self, group: int) -> FloatArray:
+        """Return rates that a group attains, far from guessing."""
+        points = self.space.parts[group]._extremes.points[:_PLACES]
+        return np.vstack([points, (points + np.roll(points, 1, axis=0)) / 2])
+
+    def _chosen_sites(self) -> Iterator[Site]:
+        if self.cost is None:
+            yield self._cost_site()
+        for p, gap in self._layout:
+            u, v = self.joint.pairs[p]
+            rates = self._centers
+            rates[v] -= gap
+            yield self._site(rates, (int(u),), self.space.group_radii[u])
+
+    def _before(self, i: int) -> None:
+        at = i - self._n_cost_sites
+        if self.violation is None or at < 0 or self.strategy == "thesis":
+            return
+        if self.joint.q > 2:
+            cost = self._cost(self._brackets.middle[None], self._brackets)[0]
+            known = cost * self.joint.prevalence[self.joint.pairs[0][0]]
+            plane = np.stack([known, self._pull], axis=1)
+            self._brackets.bases[i] = np.linalg.svd(plane, full_matrices=False)[0]
+
+    @property
+    def _pull(self) -> FloatArray:
+        """What the known gaps add to the slope."""
+        assert self.family.violation is not None
+        return np.asarray(self._shaped(self.family.violation)[0] @ self._layout[0][1])
+
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        if self.strategy == "thesis":
+            return self._thesis_parameters(angles, brackets)
+        n, q, start = len(angles), self.joint.q, self._n_cost_sites
+        cost, pairs = self._cost(angles, brackets), len(self.joint.pairs)
+        slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
+        if self.violation is not None:
+            known = cost * self.joint.prevalence[self.joint.pairs[0][0]]
+            scale = self._solved(slopes[start:], [known], [self._pull[:, None]])
+            assert self.family.violation is not None
+            scaled = np.maximum(scale, 0.0)[:, :, None] * self.family.violation
+            return self.family.parameters_of(cost, scaled)
+        found = np.zeros((n, pairs, q * q))
+        for p in range(1 if self.same_pairs else pairs):
+            at = [i for i, (pair, _) in enumerate(self._layout) if pair == p]
+            known = cost * self.joint.prevalence[self.joint.pairs[p][0]]
+            designs = [self._monomials.gradient(self._layout[i][1])[:, q:] for i in at]
+            theta = self._solved([slopes[start + i] for i in at], [known] * len(at), designs)
+            found[:, p] = self._whole(theta)
+        if self.same_pairs:
+            found[:] = found[:, :1]
+        return self.family.parameters_of(cost, self._positive(found))
+
+    def _whole(self, theta: FloatArray) -> FloatArray:
+        """Return the matrices (n, q²) of weights of the monomials of degree 2."""
+        q = self.joint.q
+        padded = np.hstack([np.zeros((len(theta), q)), theta])
+        entries = self._monomials.entries(padded)[:, q:]
+        whole = np.zeros((len(theta), q, q))
+        for (i, j), entry in zip(self._monomials.exponents[q:], entries.T, strict=True):
+            whole[:, i, j] = whole[:, j, i] = entry
+        return whole.reshape(len(theta), q * q)
+
+    def _positive(self, violation: FloatArray) -> FloatArray:
+        """Return the nearest positive semi-definite matrices."""
+        return self.family._formed(self.family._unformed(violation))
+
+    @property
+    def _largest_system(self) -> int:
+        return 1 + self._monomials.size - self.joint.q
+
+    def _unidentified(self) -> str | None:
+        words = super()._unidentified()
+        several = len(self.joint.pairs) > 1 and not self.same_pairs and self.violation is None
+        if words and self.strategy != "active" and 0 in self._flat_sites() and several:
+            words += ", and so is how much the gaps of one pair of groups count against another's"
+        return words
+
+    # --- Algorithm D.2
+
+    def _thesis_sites(self) -> Iterator[Site]:
+        q, radius = self.joint.q, self.space.common_radius
+        if self.violation is not None:
+            if self.cost is None:
+                yield self._cost_site()
+            return
+        shifts = _STEP * radius * np.vstack([np.zeros(q), np.eye(q), -np.eye(q)[:1]])
+        for part in self._partitions:
+            for shift in shifts:
+                rates = self._centers
+                rates[list(part)] += shift
+                yield self._site(rates, part, (1.0 - _STEP) * radius)
+
+    def _first_brackets(self) -> Brackets:
+        brackets = super()._first_brackets()
+        searched = self.strategy == "thesis" and self.violation is not None
+        return brackets.extended(0.0, 1.0) if searched else brackets
+
+    def _thesis(self) -> Steps:
+        yield from super()._thesis()
+        if self.violation is not None:
+            yield from self._trade_off_search()
+
+    def _thesis_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        n, q = len(angles), self.joint.q
+        if self.family.violation is not None:
+            violation = np.repeat(self.family.violation[None], n, axis=0)
+            cost = self._cost(angles, brackets)
+            return self.family.write(cost, violation, np.clip(angles[:, -1], 0.0, 1.0))
+        slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
+        step, costs, bends = _STEP * self.space.common_radius, [], []
+        for at, part in enumerate(self._partitions):
+            share = self.joint.prevalence[list(part)].sum(axis=0)
+            near = slopes[at * (q + 2) : (at + 1) * (q + 2)]
+            costs.append(unit(np.maximum(near[0] / share, 0.0) + 1e-300))
+            size = np.linalg.norm(costs[-1] * share, axis=1)
+            bends.append(curvature_of_ratios(near, step).reshape(n, -1) * size[:, None])
+        cost = unit(np.mean(costs, axis=0)) if self.cost is None else np.tile(self.cost, (n, 1))
+        violation = self._of_pairs(np.stack(bends, axis=1))
+        return self.family.parameters_of(unit(cost), self._positive(violation))
+
+    def _trade_off_steps(self, angles: FloatArray) -> Any:
+        cost = self._cost(angles, self._brackets)[0]
+        assert self.family.violation is not None
+        mine = self.joint.pairs[:, 0] == 0
+        bend = self._shaped(self.family.violation)[mine].sum(axis=0)
+        place = _STEP * self.space.common_radius * np.eye(self.joint.q)[0]
+
+        def rates(share: float) -> FloatArray:
+            slope = (1.0 - share) * self.joint.prevalence[0] * cost + share * bend @ place
+            small = (1.0 - _STEP) * self.space.common_radius
+            return np.asarray(self.space.center + place - small * unit(slope + 1e-300))
+
+        return rates
