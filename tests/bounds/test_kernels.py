@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.bounds._kernels import best_duals, cell_bounds, dual_values, match_bounds, worst_mean
+from karat.bounds._kernels import (
+    best_duals,
+    best_plans,
+    cell_bounds,
+    dual_values,
+    match_bounds,
+    worst_mean,
+)
 
 
 @st.composite
@@ -50,6 +57,18 @@ def test_any_gain_equals_the_linear_program(solve_program, problem, slack):
     rng, p, q = problem
     gain = rng.normal(size=(len(p), len(q)))
     assert value(gain, p, q, slack) == pytest.approx(solve_program(gain, p, q, slack), abs=1e-8)
+
+
+@given(problem=margins())
+@settings(max_examples=100, deadline=None)
+def test_plans_are_couplings_of_greatest_gain(solve_program, problem):
+    rng, p, q = problem
+    gain = rng.normal(size=(len(p), len(q)))
+    plan = best_plans(gain, q[None], p[None])[0]
+    assert plan.min() >= -1e-12
+    assert plan.sum(axis=1) == pytest.approx(p, abs=1e-9)
+    assert plan.sum(axis=0) == pytest.approx(q, abs=1e-9)
+    assert np.sum(gain * plan) == pytest.approx(solve_program(gain, p, q), abs=1e-8)
 
 
 @given(problem=margins(outcomes=lambda k: k * k))
