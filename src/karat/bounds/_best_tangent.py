@@ -32,13 +32,13 @@ def best_tangent(problem: Problem, metric: GroupMetric, fold: int) -> tuple[Tang
     """
     if not isinstance(metric, FairMetric):
         return _smooth_tangent(metric, extremes(problem, fold)), 0.0
-    truth, weight = group_truth(problem), problem.patterns
+    truth, weight = group_truth(problem), problem.patterns[None]
     points = extremes(problem, fold)
     gap = np.inf
     for _ in range(_MAX_ITER):
         tangent, here = _linear_program(metric, points)
         gains = tangent.gains(truth)
-        new = group_plan(problem, gains, fold, weight)
+        new = group_plan(problem, gains, np.array([fold]), weight)
         gap = float(np.sum(gains * new)) - here
         if gap <= _TOLERANCE:
             break
@@ -50,7 +50,10 @@ def extremes(problem: Problem, fold: int) -> FloatArray:
     """Return the confusions of each group that are right most and least often, (m, 2, k, k)."""
     truth = group_truth(problem)
     eye = np.broadcast_to(np.eye(truth.shape[1]), (len(truth), *[truth.shape[1]] * 2))
-    ends = [group_plan(problem, side * eye, fold, problem.patterns) for side in (1, -1)]
+    ends = [
+        group_plan(problem, side * eye, np.array([fold]), problem.patterns[None])
+        for side in (1, -1)
+    ]
     return np.stack(ends, axis=1)
 
 

@@ -112,8 +112,8 @@ def _orders(m: int) -> list[IntArray]:
 def _outer_end(problem: Problem, metric: GroupMetric) -> TangentEnd:
     """Bound a FairMetric from below by the worst cost and, apart from it, the widest gaps."""
     folds = range(len(problem.sample.counts))
-    nothing = np.zeros(metric.violation.shape)
-    value, influence = tangent_end(problem, [tangent_of_pairs(metric, nothing) for _ in folds], -1)
+    alone = tangent_of_pairs(metric, np.zeros(metric.violation.shape))
+    value, influence = tangent_end(problem, [alone for _ in folds], -1)
     m, q = metric.n_groups, len(metric.cost)
     price = metric.tradeoff * metric.violation
     for kind in _priced(metric):

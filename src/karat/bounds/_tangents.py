@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat.bounds._kernels import best_duals, best_plans, dual_values
 from karat.bounds._problem import Problem
 from karat.metrics._group_metric import GroupMetric
@@ -82,16 +82,19 @@ def group_truth(problem: Problem) -> FloatArray:
     return np.stack([own[group == g].sum(axis=0) for g in range(group.max() + 1)])
 
 
-def group_plan(problem: Problem, gains: FloatArray, fold: int, weight: FloatArray) -> FloatArray:
-    """Return the confusions of greatest gain if q̂ of a fold were true, (m, k, k).
+def group_plan(
+    problem: Problem, gains: FloatArray, folds: IntArray, weight: FloatArray
+) -> FloatArray:
+    """Return the confusions of greatest gain if q̂ of some folds were true, (m, k, k).
 
-    ``weight`` is the share of each pattern.
+    ``weight`` is the share of each pattern in each of the folds.
     """
-    tables = np.zeros(gains.shape)
+    tables, k = np.zeros(gains.shape), problem.p.shape[1]
     for g, gain in enumerate(gains):
-        own = problem.group == g
-        plans = best_plans(gain, problem.q[fold, own], problem.p[own])
-        tables[g] = np.tensordot(weight[own], plans, axes=1)
+        own = np.flatnonzero(problem.group == g)
+        q = problem.q[np.ix_(folds, own)].reshape(-1, k)
+        plans = best_plans(gain, q, np.tile(problem.p[own], (len(folds), 1)))
+        tables[g] = np.tensordot(weight[:, own].ravel(), plans, axes=1)
     return tables
 
 
@@ -104,17 +107,25 @@ def tangent_end(problem: Problem, tangents: Sequence[Tangent], side: int) -> Tan
     total = truth.sum(axis=0)
     values = np.zeros(problem.sample.counts.shape)
     by_total, by_own = np.zeros(total.shape), np.zeros(truth.shape)
-    for fold, tangent in enumerate(tangents):
+    for folds, tangent in _batches(tangents):
         gains = tangent.gains(truth)
         for g, gain in enumerate(gains):
             if gain.any():
-                at = group == g
-                alpha = best_duals(side * gain, problem.q[fold, at], problem.p[at])
-                values[fold, at] = side * dual_values(side * gain, alpha, problem.p[at], 0.0)
-        values[fold] += tangent.constant
-        weight = problem.sample.counts[fold].sum(axis=1) / problem.sample.total
-        tables = group_plan(problem, side * gains, fold, weight)
+                own = np.flatnonzero(group == g)
+                at, p = np.ix_(folds, own), problem.p[own]
+                alpha = best_duals(side * gain, problem.q[at], p)
+                values[at] = side * dual_values(side * gain, alpha, p, 0.0)
+        values[folds] += tangent.constant
+        weight = problem.sample.counts[folds].sum(axis=2) / problem.sample.total
+        tables = group_plan(problem, side * gains, folds, weight)
         by_total += np.sum(tangent.overall * tables.sum(axis=0), axis=1) / total**2
         by_own += np.sum(tangent.own * tables, axis=2) / truth**2
     drift = np.sum(problem.p * (by_total + by_own[group]), axis=1)
     return TangentEnd(problem.sample.mean(values), values - drift[None, :, None])
+
+
+def _batches(tangents: Sequence[Tangent]) -> list[tuple[IntArray, Tangent]]:
+    """Return the folds of each tangent: those with the same one are solved in one call."""
+    if all(tangent is tangents[0] for tangent in tangents):
+        return [(np.arange(len(tangents)), tangents[0])]
+    return [(np.array([fold]), tangent) for fold, tangent in enumerate(tangents)]
