@@ -14,7 +14,7 @@ import pytest
 import karat
 from karat import bounds, calibration, consensus, elicit, optimize, ranking, weak
 from karat._result import Result
-from karat.metrics import Metric, cost_matrix
+from karat.metrics import FairMetric, Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 
 PACKAGES = [name for name in karat.__all__ if name != "__version__"]
@@ -122,6 +122,16 @@ def elicited(costs=4):
     return space, elicit.BinaryLinear(space, max_queries=4, rng=0).run(person)
 
 
+def fairly():
+    truth, groups = [0, 0, 1, 0, 1, 1] * 2, ["a"] * 6 + ["b"] * 6
+    chance = np.array([0.1, 0.2, 0.3, 0.4, 0.7, 0.9, 0.2, 0.4, 0.3, 0.6, 0.5, 0.8])
+    proba = np.stack([1 - chance, chance], axis=1)
+    space = elicit.RateSpace.from_proba(truth, proba, groups=groups)
+    procedure = elicit.Fair(space, max_queries=3, rng=0)
+    procedure.run(elicit.MetricOracle(FairMetric([1, 2], [[1, 1]], 0.5)))
+    return procedure
+
+
 def people_of():
     space, result = elicited()
     return elicit.shared_metric(space, [result, elicited(1)[1]], rng=0)
@@ -167,6 +177,9 @@ EXAMPLES = {
     "AgreementHistory": lambda: elicited()[1].progress,
     "AskedQuestions": lambda: elicited()[1].questions,
     "SharedMetric": people_of,
+    "TradeOff": lambda: fairly().result.trade_off,
+    "WeightTable": lambda: fairly().result.table,
+    "FairnessFrontier": lambda: fairly().frontier(5),
     "PerformanceBounds": lambda: bounds.performance_bounds(
         *BOUND, groups=["a", "b", "a"], y_true=[0, 1, 0], **OPTIONS
     ),

@@ -31,7 +31,10 @@ from karat.elicit.result import (
     AgreementHistory,
     AskedQuestions,
     ElicitationResult,
+    FairnessFrontier,
+    TradeOff,
     WeightInterval,
+    WeightTable,
 )
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "ElicitationResult",
     "Fair",
     "FairQuadratic",
+    "FairnessFrontier",
     "Linear",
     "LinearFractional",
     "MetricOracle",
@@ -60,8 +64,10 @@ __all__ = [
     "SharedMetric",
     "Space",
     "TerminalOracle",
+    "TradeOff",
     "Transcript",
     "WeightInterval",
+    "WeightTable",
     "load_transcript",
     "shared_metric",
 ]

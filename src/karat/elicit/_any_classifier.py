@@ -38,9 +38,7 @@ class AnyClassifier:
         """Draw confusions (n, k, k)."""
         generator = check_rng(rng)
         best = self.space.sample(n, rng=generator)
-        some, others = (
-            self.space.boundary(generator.normal(size=(n, self.dim))) for _ in range(2)
-        )
+        some, others = (self.space.boundary(generator.normal(size=(n, self.dim))) for _ in range(2))
         share = generator.random((n, 1, 1))
         kind = (np.arange(n) % 3)[:, None, None]
         between = share * some + (1.0 - share) * others

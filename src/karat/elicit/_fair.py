@@ -10,7 +10,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit._fair_family import FairFamily, LinearGaps
-from karat.elicit._families import unit
+from karat.elicit._families import TINY, unit
 from karat.elicit._group_procedure import GroupProcedure
 from karat.elicit._slopes import Site, outside, slope_of, spread_out
 from karat.elicit._sphere import Brackets, Steps
@@ -56,11 +56,12 @@ class Fair(GroupProcedure):
     >>> from karat.metrics import FairMetric
     >>> law = LogisticLaw.binary(5.0)
     >>> x, y = law.sample(4000, rng=0)
-    >>> space = RateSpace.from_proba(y, law.proba(x), groups=np.where(np.arange(4000) % 3, "a", "b"))
+    >>> groups = np.where(np.arange(4000) % 3, "a", "b")
+    >>> space = RateSpace.from_proba(y, law.proba(x), groups=groups)
     >>> person = MetricOracle(FairMetric([1, 3], [[1, 1]], 0.5))
     >>> result = Fair(space, strategy="bisection").run(person)
     >>> result.n_queries, round(result.metric.tradeoff, 3)
-    (38, 0.309)
+    (40, 0.309)
     """
 
     def _metric_of(self, cost: Any, violation: Any) -> GroupMetric:
@@ -80,8 +81,8 @@ class Fair(GroupProcedure):
         m, k, q = self.joint.n_groups, self.space.n_classes, self.joint.q
         signs = np.stack([1.0 - 2.0 * self.joint.constant(c) for c in range(k)])
         patterns = np.array(list(product(range(k), repeat=m - 1)))
-        chosen = np.random.default_rng(0).permutation(len(patterns))[:_PATTERNS]
-        patterns = patterns[np.sort(chosen)]
+        some = np.random.default_rng(0).permutation(len(patterns))[:_PATTERNS]
+        patterns = patterns[np.sort(some)]
         layout = []
         if self.violation is not None:
             # the pattern along which gaps and errors tell most, which is the one that differs
@@ -165,7 +166,7 @@ class Fair(GroupProcedure):
                 before = sum(sign[p] * found[:, p] for p in sign if p not in fresh)
                 knowns.append(cost * self.joint.prevalence[u] + before)
                 blocks = [np.diag(sign[p]) for p in fresh]
-                designs.append(sum(blocks) if self.same_pairs else np.hstack(blocks))
+                designs.append(np.sum(blocks, axis=0) if self.same_pairs else np.hstack(blocks))
             theta = np.maximum(self._solved(slopes, knowns, designs), 0.0)
             if self.same_pairs:
                 found[:] = theta[:, None, :]
@@ -204,9 +205,7 @@ class Fair(GroupProcedure):
         if self.family.violation is not None:
             return np.repeat(self.family.violation[None], len(angles), axis=0)
         cost, start, sums = self._cost(angles, brackets), self._n_cost_sites, []
-        first, last = (
-            1.0 - 2.0 * self.joint.constant(c) for c in (0, self.space.n_classes - 1)
-        )
+        first, last = (1.0 - 2.0 * self.joint.constant(c) for c in (0, self.space.n_classes - 1))
         for at, part in enumerate(self._partitions):
             share = cost * (1.0 - self.joint.prevalence[list(part)].sum(axis=0))
             one, other = (
@@ -225,11 +224,10 @@ class Fair(GroupProcedure):
     def _thesis_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         cost = self._cost(angles, brackets)
         violation = self.family._normalized(self._thesis_violation(angles, brackets))
-        tradeoff = np.where(cost.any(axis=1), np.clip(angles[:, -1], 0.0, 1.0), 1.0)
-        even = np.full_like(cost, self.joint.q**-0.5)
-        return self.family.write(
-            np.where(cost.any(axis=1)[:, None], cost, even), violation, tradeoff
-        )
+        if not cost.any():  # errors made no difference
+            even = np.full_like(cost, self.joint.q**-0.5)
+            return self.family.write(even, violation, np.ones(len(cost)))
+        return self.family.write(cost, violation, np.clip(angles[:, -1], 0.0, 1.0))
 
     def _trade_off_steps(self, angles: FloatArray) -> Any:
         cost = self._cost(angles, self._brackets)[0]
@@ -239,7 +237,7 @@ class Fair(GroupProcedure):
 
         def rates(share: float) -> FloatArray:
             slope = (1.0 - share) * self.joint.prevalence[0] * cost + share * gaps
-            return np.asarray(self.space.center + radius * (1.0 - unit(slope + 1e-300)))
+            return np.asarray(self.space.center + radius * (1.0 - unit(slope + TINY)))
 
         return rates
 

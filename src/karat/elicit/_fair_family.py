@@ -9,10 +9,11 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.special import erf, erfinv
 
-from karat._typing import BoolArray, FloatArray
+from karat._typing import BoolArray, FloatArray, IntArray
 from karat.elicit._families import NAME, unit
 from karat.elicit._joint_rates import JointRates
 from karat.elicit._polynomial_family import emphasised, flattened
+from karat.elicit.result import WeightTable
 from karat.metrics import FairMetric, FairQuadraticMetric, Metric
 
 __all__ = ["FairFamily", "LinearGaps", "SquaredGaps"]
@@ -163,19 +164,35 @@ class FairFamily(ABC):
         cost, violation, tradeoff = self.read(parameters)
         middle = np.einsum("n,nq->q", shares * (1.0 - tradeoff), cost)
         gaps = np.einsum("n,npf->pf", shares * tradeoff, violation)
-        return self.parameters_of(middle[None], gaps[None])[0]
+        return np.asarray(self.parameters_of(middle[None], gaps[None])[0])
 
     def metric(self, parameters: FloatArray) -> Metric:
         cost, violation, tradeoff = self.read(parameters[None])
         return self._fair_metric(cost[0], violation[0], float(tradeoff[0]))
+
+    def table(self, parameters: FloatArray) -> WeightTable:
+        """Return what errors and gaps cost in the same unit."""
+        cost, violation, tradeoff = self.read(parameters[None])
+        q, share = self.space.q, float(tradeoff[0])
+        gaps = share * violation[0].reshape(len(self.space.pairs), -1, q)
+        rows = [
+            f"gap between {pair}" + (f": with {name}" if gaps.shape[1] > 1 else "")
+            for pair in self.space.pair_names
+            for name in self.space.space.names[: gaps.shape[1]]
+        ]
+        return WeightTable(
+            rows=("errors of all", *rows),
+            columns=self.space.space.names,
+            values=np.vstack([(1.0 - share) * cost, gaps.reshape(-1, q)]),
+        )
 
     def trade_offs(self, parameters: FloatArray) -> tuple[str, FloatArray]:
         """Return in words what a gap between groups is worth, and how much for each metric."""
         cost, violation, tradeoff = self.read(parameters)
         gap, words = self.points_per_gap(violation)
         error = (1.0 - tradeoff) * cost.sum(axis=1)
-        with np.errstate(divide="ignore"):
-            return words, np.asarray(tradeoff * gap / np.where(error > 0, error, 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return words, np.nan_to_num(tradeoff * gap / error, nan=0.0, posinf=np.inf)
 
 
 class LinearGaps(FairFamily):
@@ -211,7 +228,7 @@ class LinearGaps(FairFamily):
     def points_per_gap(self, violation: FloatArray) -> tuple[FloatArray, str]:
         return (
             violation.sum(axis=(1, 2)),
-            "points of error that one point of error-rate gap between groups is worth",
+            "one point of error-rate gap between groups",
         )
 
 
@@ -240,7 +257,7 @@ class SquaredGaps(FairFamily):
         return tuple(f"{names[i]} × {names[j]}" for i, j in zip(rows, columns, strict=True))
 
     @property
-    def _triangle(self) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    def _triangle(self) -> tuple[IntArray, IntArray]:
         q = self.space.q
         return (np.arange(q), np.arange(q)) if self.diagonal else np.triu_indices(q)
 
@@ -261,7 +278,7 @@ class SquaredGaps(FairFamily):
         q = self.space.q
         whole = violation.reshape(*violation.shape[:-1], q, q)
         if self.diagonal:
-            return np.sqrt(np.maximum(np.einsum("...ii->...i", whole), 0.0))
+            return np.asarray(np.sqrt(np.maximum(np.einsum("...ii->...i", whole), 0.0)))
         values, vectors = np.linalg.eigh((whole + whole.swapaxes(-1, -2)) / 2)
         root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
         return np.asarray(root.reshape(violation.shape))
@@ -282,5 +299,5 @@ class SquaredGaps(FairFamily):
         # ½ dᵀBd with every gap 0.1, in points of 0.01
         return (
             0.5 * 0.1**2 * violation.sum(axis=(1, 2)) / 0.01,
-            "points of error that ten points of error-rate gap between groups are worth",
+            "a gap of ten points of error rate between groups",
         )

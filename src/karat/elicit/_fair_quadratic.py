@@ -9,7 +9,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit._fair_family import FairFamily, SquaredGaps
-from karat.elicit._families import unit
+from karat.elicit._families import TINY, unit
 from karat.elicit._group_procedure import GroupProcedure
 from karat.elicit._monomials import Monomials
 from karat.elicit._quadratic import curvature_of_ratios
@@ -60,11 +60,12 @@ class FairQuadratic(GroupProcedure):
     >>> from karat.metrics import FairQuadraticMetric
     >>> law = LogisticLaw.binary(5.0)
     >>> x, y = law.sample(4000, rng=0)
-    >>> space = RateSpace.from_proba(y, law.proba(x), groups=np.where(np.arange(4000) % 3, "a", "b"))
+    >>> groups = np.where(np.arange(4000) % 3, "a", "b")
+    >>> space = RateSpace.from_proba(y, law.proba(x), groups=groups)
     >>> person = MetricOracle(FairQuadraticMetric([0.6, 0.8], [[[2, 0], [0, 0]]], 0.4))
     >>> result = FairQuadratic(space, strategy="bisection").run(person)
     >>> result.n_queries, round(result.metric.tradeoff, 1)
-    (46, 0.4)
+    (45, 0.4)
     """
 
     default_tol: ClassVar[float] = 0.004
@@ -227,7 +228,7 @@ class FairQuadratic(GroupProcedure):
         for at, part in enumerate(self._partitions):
             share = self.joint.prevalence[list(part)].sum(axis=0)
             near = slopes[at * (q + 2) : (at + 1) * (q + 2)]
-            costs.append(unit(np.maximum(near[0] / share, 0.0) + 1e-300))
+            costs.append(unit(np.maximum(near[0] / share, 0.0) + TINY))
             size = np.linalg.norm(costs[-1] * share, axis=1)
             bends.append(curvature_of_ratios(near, step).reshape(n, -1) * size[:, None])
         cost = unit(np.mean(costs, axis=0)) if self.cost is None else np.tile(self.cost, (n, 1))
@@ -244,6 +245,6 @@ class FairQuadratic(GroupProcedure):
         def rates(share: float) -> FloatArray:
             slope = (1.0 - share) * self.joint.prevalence[0] * cost + share * bend @ place
             small = (1.0 - _STEP) * self.space.common_radius
-            return np.asarray(self.space.center + place - small * unit(slope + 1e-300))
+            return np.asarray(self.space.center + place - small * unit(slope + TINY))
 
         return rates

@@ -5,6 +5,7 @@ independently; a family reads a metric from them. Directions are then uniform ov
 its positive orthant.
 """
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Protocol
 
@@ -18,6 +19,7 @@ __all__ = ["Arena", "Elasticity", "Family", "Linear", "Ratio", "unit"]
 
 
 NAME = "elicited metric"
+TINY = 1e-100  # added to what may be 0 before `unit`: its square is still above 0
 
 
 class Arena(Protocol):
@@ -83,10 +85,12 @@ def _middle(directions: FloatArray, shares: FloatArray) -> FloatArray:
     return unit(shares @ unit(directions))
 
 
-class _Unsigned:
+class _Unsigned(ABC):
     """Families in which no parameter is negative."""
 
-    size: int
+    @property
+    @abstractmethod
+    def size(self) -> int: ...
 
     @property
     def signed(self) -> BoolArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit._fair_family import FairFamily
+from karat.elicit._fairness_frontier import fairness_frontier
 from karat.elicit._families import Family, unit
 from karat.elicit._joint_rates import JointRates
 from karat.elicit._query import Query
@@ -17,12 +18,14 @@ from karat.elicit._slope_procedure import SlopeProcedure, as_flag
 from karat.elicit._slopes import Site, null_vectors, outside, slope_of
 from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets, Steps, unimodal
+from karat.elicit.result import FairnessFrontier
 from karat.exceptions import ElicitationError, LabelError
 from karat.metrics import GroupMetric
 
 __all__ = ["GroupProcedure"]
 
 _NO_GAPS = 4.0  # times tol: a trade-off below is not told from 0
+_LEAST = 1.0  # times tol: how much a cost of gaps must explain, in units of the slopes
 
 
 class GroupProcedure(SlopeProcedure):
@@ -129,6 +132,22 @@ class GroupProcedure(SlopeProcedure):
         self._check_structure(sparse=self.sparse)
         return self.family
 
+    def _n_comparable(self, n: int) -> int:
+        return 0 if self.cost is not None else self.space.dim
+
+    def frontier(self, n: int = 25) -> FairnessFrontier:
+        """Return what classifiers attain between few errors and small gaps, by the metric so far.
+
+        Parameters
+        ----------
+        n : int, default 25
+            Number of classifiers on the frontier.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
+            raise ElicitationError(f"n is {n!r}; expected a whole number of at least 2")
+        share = self.result.intervals[-1]
+        return fairness_frontier(self.family, self._known().estimate, share, int(n), self.seed)
+
     # --- sites
 
     def _site(
@@ -182,6 +201,11 @@ class GroupProcedure(SlopeProcedure):
             if not free:
                 whole = np.concatenate([known[:, :, None], whole], axis=2)
             rows.append(outside(slope, whole))
+        if not free:
+            # Where errors alone explain the slopes, gaps cost nothing: what rounding leaves open
+            # is not taken for a large cost. It shifts what is settled by less than rounding does.
+            least = _LEAST * self.tol * np.eye(rows[0].shape[2])[1:]
+            rows.append(np.broadcast_to(least, (len(rows[0]), *least.shape)))
         found = null_vectors(np.concatenate(rows, axis=1))
         if free:
             along = sum(
@@ -211,7 +235,8 @@ class GroupProcedure(SlopeProcedure):
         inside = [np.isin(pairs, part).sum(axis=1) == 1 for part in self._partitions]
         if self.same_pairs:
             return np.repeat(sums / inside[0].sum(), len(pairs), axis=1)
-        return np.einsum("ps,nsf->npf", np.linalg.inv(np.array(inside, dtype=float)), sums)
+        across = np.linalg.inv(np.array(inside, dtype=float))
+        return np.asarray(np.einsum("ps,nsf->npf", across, sums))
 
     def _trade_off_search(self) -> Steps:
         """Search λ by four questions a halving (Algorithms 5.2 and D.3)."""
@@ -238,13 +263,15 @@ class GroupProcedure(SlopeProcedure):
         if self.strategy == "active":
             return None
         flat = self._flat_sites()
+        if self._sites and len(flat) == len(self._sites):
+            return "no question made a difference; nothing is known of the metric"
+        if not set(self._answers) - {"skip"}:
+            return "every question was skipped; nothing is known of the metric"
         if self.cost is None and 0 in flat:
             return (
                 "no error made a difference while all groups had the same rates: only gaps count "
                 "(λ = 1), or differences are too small to see. The cost of errors is arbitrary"
             )
-        if len(flat) == len(self._sites) and flat:
-            return "no question made a difference; nothing is known of the metric"
         tradeoff = self.family.read(self._estimate()[None])[2][0]
         if tradeoff < _NO_GAPS * self.tol:
             return (

@@ -44,12 +44,12 @@ class Monomials:
     @cached_property
     def _scales(self) -> FloatArray:
         degrees = [factorial(len(which)) for which in self.exponents]
-        return np.sqrt(self._counts) / np.array(degrees)
+        return np.asarray(np.sqrt(self._counts) / np.array(degrees))
 
     def values(self, points: FloatArray) -> FloatArray:
         """Return the monomials (p, size) of points (p, q)."""
         columns = [np.prod(points[:, which], axis=1) for which in map(list, self.exponents)]
-        return np.stack(columns, axis=1) * self._scales
+        return np.asarray(np.stack(columns, axis=1) * self._scales)
 
     def gradient(self, point: FloatArray) -> FloatArray:
         """Return the matrix (q, size) whose product with the weights is the gradient at a point."""
@@ -59,7 +59,7 @@ class Monomials:
                 rest = list(which)
                 rest.remove(i)
                 matrix[i, column] = which.count(i) * np.prod(point[rest])
-        return matrix * self._scales
+        return np.asarray(matrix * self._scales)
 
     def entries(self, weights: FloatArray) -> FloatArray:
         """Return the entries of the tensors (n, size), each once."""
@@ -82,7 +82,5 @@ def _orders(which: tuple[int, ...]) -> list[tuple[int, ...]]:
     if len(which) <= 1:
         return [which]
     return [
-        (which[i], *rest)
-        for i in range(len(which))
-        for rest in _orders(which[:i] + which[i + 1 :])
+        (which[i], *rest) for i in range(len(which)) for rest in _orders(which[:i] + which[i + 1 :])
     ]

@@ -6,6 +6,7 @@ from karat._typing import BoolArray, FloatArray
 from karat.elicit._families import NAME, unit
 from karat.elicit._monomials import Monomials
 from karat.elicit._rate_space import RateSpace
+from karat.elicit.result import WeightTable
 from karat.metrics import Metric, PolynomialMetric, QuadraticMetric
 
 __all__ = ["PolynomialFamily", "emphasised", "flattened"]
@@ -53,8 +54,20 @@ class PolynomialFamily:
     def mean(self, parameters: FloatArray, shares: FloatArray) -> FloatArray:
         return flattened(unit(shares @ self._weights(parameters)), self.sparse)
 
+    def table(self, parameters: FloatArray) -> WeightTable | None:
+        """Return the linear weights and the quadratic ones below them; None for higher orders."""
+        if self.monomials.order != 2:
+            return None
+        linear, bend = self.monomials.tensors(self._weights(parameters))
+        names = self.space.names
+        return WeightTable(
+            rows=("alone", *(f"with {name}" for name in names)),
+            columns=names,
+            values=np.vstack([linear, bend]),
+        )
+
     def metric(self, parameters: FloatArray) -> Metric:
         tensors = self.monomials.tensors(self._weights(parameters))
         if self.monomials.order == 2:
-            return QuadraticMetric(*tensors, name=NAME)
+            return QuadraticMetric(tensors[0], tensors[1], name=NAME)
         return PolynomialMetric(tensors, name=NAME)

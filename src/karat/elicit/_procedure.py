@@ -142,6 +142,10 @@ class Procedure(Resumable):
         """
         return self.straight or self.strategy != "thesis"
 
+    def _n_comparable(self, n: int) -> int:
+        """Return how many of n weights can be compared with each other."""
+        return n
+
     def _affordable(self, draws: int) -> int:
         """Return how many metrics to draw where so many are wanted."""
         return draws

@@ -66,8 +66,8 @@ class Quadratic(Polynomial):
         return np.asarray(center + shifts)
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy != "thesis":
-            return super()._parameters(angles, brackets)
+        if self.strategy != "thesis" or 0 in self._flat_sites():
+            return super()._parameters(angles, brackets)  # no gradient at the center to divide by
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
         d = slopes[0]
         bend = curvature_of_ratios(slopes, 0.9 * self.space.radius)

@@ -157,7 +157,8 @@ class RateSpace(ConfusionSpace):
         if not self.parts:
             return super().fingerprint
         seen = [super().fingerprint, *(part.fingerprint for part in self.parts)]
-        words = f"{seen} {np.asarray(self.groups).tolist()} {np.round(self.shares, 9).tolist()}"
+        shares = np.round(np.asarray(self.shares), 9).tolist()
+        words = f"{seen} {np.asarray(self.groups).tolist()} {shares}"
         return hashlib.sha256(words.encode()).hexdigest()[:16]
 
     def group_confusion(self, rates: FloatArray) -> FloatArray:

@@ -74,13 +74,16 @@ class SlopeProcedure(Procedure):
         return [i for i, signs in enumerate(self._brackets.signs) if not signs.any()]
 
     def _check_structure(self, **options: bool) -> None:
-        """The algorithms of the thesis know of no structure but that of their section 5.7."""
+        """Refuse structure that the algorithms of the thesis do not know of."""
         asked = [name for name, value in options.items() if value]
         if asked and self.strategy == "thesis":
             raise ElicitationError(
                 f"{asked[0]}=True saves questions with strategy='bisection' or 'active'; the "
                 "algorithm of the thesis does not use it"
             )
+
+    def _n_comparable(self, n: int) -> int:
+        return self.space.dim  # the linear ones
 
     def _affordable(self, draws: int) -> int:
         # each takes about size³ steps

@@ -1,10 +1,10 @@
 """Slopes of a metric at several places, and the metric that has them.
 
-Around a place the metric is linear, or antipodal pairs make it so: ``φ(z+u) − φ(z−u) = 2⟨∇φ(z), u⟩``
-for a quadratic φ, exactly. The linear search then finds the direction f of the gradient, of any
-signs, but not its length. Where the gradient is ``Jθ`` for parameters θ and a known matrix J, f says
-``(I − ffᵀ)Jθ = 0``; all slopes together leave one direction of θ, found as a null vector (seed 001,
-sections 5.3 and 6.2, which solve ratios of single entries in its place).
+Around a place the metric is linear, or antipodal pairs make it so: for a quadratic φ,
+``φ(z+u) − φ(z−u) = 2⟨∇φ(z), u⟩`` exactly. The linear search then finds the direction f of the
+gradient, of any signs, but not its length. Where the gradient is ``Jθ`` for parameters θ and a
+known matrix J, f says ``(I − ffᵀ)Jθ = 0``; all slopes together leave one direction of θ, found as a
+null vector (seed 001, sections 5.3 and 6.2, solve ratios of single entries in its place).
 """
 
 from collections.abc import Callable, Sequence
@@ -151,9 +151,7 @@ def _insisted(query: Query):  # type: ignore[no-untyped-def]
     return answer
 
 
-def slope_of(
-    angles: FloatArray, brackets: Brackets, sites: Sequence[Site], i: int
-) -> FloatArray:
+def slope_of(angles: FloatArray, brackets: Brackets, sites: Sequence[Site], i: int) -> FloatArray:
     """Return the unit slopes (n, q) at site i of angles (n, brackets); 0 where it is flat."""
     start, dim = _start(sites, i), sites[i].dim
     found = brackets.signs[i, :dim] * direction(angles[:, start : start + dim - 1])

@@ -10,7 +10,9 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.elicit._active import Belief, Judge, best_question
 from karat.elicit._binary_space import BinarySpace
+from karat.elicit._fair_family import FairFamily
 from karat.elicit._families import Family
+from karat.elicit._polynomial_family import PolynomialFamily
 from karat.elicit._query import SIGNS
 from karat.elicit._space import Space
 from karat.elicit.result import (
@@ -18,6 +20,7 @@ from karat.elicit.result import (
     AgreementHistory,
     AskedQuestions,
     ElicitationResult,
+    TradeOff,
     WeightInterval,
     ratio_interval,
     weighted_limits,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Known", "build_result", "projected"]
 
 _SHOWN = 400  # draws that a result keeps
+_TABLES = (FairFamily, PolynomialFamily)  # families whose weights are many
 _TAIL = (1.0 - CONFIDENCE) / 2
 _BOUNDARY = 300  # points that show what is attainable
 # More contradictions than this are seldom slips of someone who has a metric in mind: a coin leads
@@ -65,6 +69,8 @@ def build_result(procedure: "Procedure", known: Known) -> ElicitationResult:
         metric=family.metric(known.estimate),
         intervals=intervals,
         ratios=_ratios(procedure, intervals, draws),
+        trade_off=_trade_off(known, intervals, draws),
+        table=family.table(known.estimate) if isinstance(family, _TABLES) else None,
         n_queries=len(procedure.answers),
         agreement=float(progress.agreement[-1]),
         next_agreement=float("nan") if belief is None else belief.next_agreement(),
@@ -108,7 +114,8 @@ def _ratios(
     """Return each weight against the greatest of its kind, in words."""
     dim = procedure.space.dim
     ratios = []
-    for start in range(0, len(intervals), dim):  # a ratio metric has two sets of weights
+    for start in range(0, procedure._n_comparable(len(intervals)), dim):
+        # a ratio metric has two sets of weights
         part = intervals[start : start + dim]
         top = int(np.argmax([abs(w.estimate) for w in part]))
         if procedure.space.kind == "binary":
@@ -122,6 +129,26 @@ def _ratios(
                 ratio = ratio_interval(name, weight, part[top], columns)
                 ratios.append(_opened(ratio, procedure.space, columns))
     return tuple(ratios)
+
+
+def _trade_off(
+    known: Known, intervals: tuple[WeightInterval, ...], draws: FloatArray
+) -> TradeOff | None:
+    """Return how errors are traded against gaps, for metrics of groups."""
+    family = known.family
+    if not isinstance(family, FairFamily):
+        return None
+    even = np.full(_SHOWN, 1.0 / _SHOWN)
+    words, worth = family.trade_offs(known.thinned(_SHOWN))
+    low, high = weighted_limits(worth, even)
+    middle = float(family.trade_offs(known.estimate[None])[1][0])
+    return TradeOff(
+        tradeoff=intervals[-1],
+        worth=WeightInterval(
+            name=words, estimate=middle, lower=min(low, middle), upper=max(high, middle)
+        ),
+        draws=draws[:, -1],
+    )
 
 
 def _opened(ratio: WeightInterval, space: Space, draws: FloatArray) -> WeightInterval:

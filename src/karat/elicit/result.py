@@ -11,7 +11,15 @@ from karat.elicit._transcript import Transcript
 from karat.exceptions import ElicitationError
 from karat.metrics import Metric
 
-__all__ = ["AgreementHistory", "AskedQuestions", "ElicitationResult", "WeightInterval"]
+__all__ = [
+    "AgreementHistory",
+    "AskedQuestions",
+    "ElicitationResult",
+    "FairnessFrontier",
+    "TradeOff",
+    "WeightInterval",
+    "WeightTable",
+]
 
 CONFIDENCE = 0.95
 
@@ -125,6 +133,96 @@ class AskedQuestions(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TradeOff(Result):
+    """How errors are traded against gaps between groups.
+
+    Attributes
+    ----------
+    tradeoff : WeightInterval
+        λ, the share of the violation: 0 if only errors count, 1 if only gaps do.
+    worth : WeightInterval
+        How many points of every error rate a gap between groups is worth; its name says which gap.
+    draws : array (n,)
+        λ of metrics that fit the answers.
+    """
+
+    tradeoff: WeightInterval
+    worth: WeightInterval
+    draws: FloatArray
+
+    def summary(self) -> str:
+        """Return the trade-off in one sentence."""
+        low, high = _short(self.worth.lower), _short(self.worth.upper)
+        return (
+            f"{self.worth.name[:1].upper()}{self.worth.name[1:]} is worth "
+            f"{_short(self.worth.estimate)} points of error rate (95 %: {low}–{high})."
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        share = self.tradeoff
+        limits = f"{_short(share.estimate)} ({_short(share.lower)} to {_short(share.upper)})"
+        return [(share.name, limits)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeightTable(Result):
+    """The weights of a metric of rates as a table: each kind of error, and what bends or differs.
+
+    Attributes
+    ----------
+    rows, columns : tuple of str
+        What is weighed, in words.
+    values : array (rows, columns)
+        The weights of the elicited metric.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: FloatArray
+
+    def summary(self) -> str:
+        """Return the greatest weight in one sentence."""
+        i, j = np.unravel_index(int(np.argmax(np.abs(self.values))), self.values.shape)
+        return (
+            f"The greatest of {self.values.size} weights is {_short(self.values[i, j])}: "
+            f"{self.rows[int(i)]}, {self.columns[int(j)]}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FairnessFrontier(Result):
+    """What classifiers attain between few errors and small gaps, as the metric sees both.
+
+    Attributes
+    ----------
+    cost, violation : array (n,)
+        The two terms of classifiers on the frontier, from least cost to least violation.
+    best : tuple of float
+        The terms of the classifier that is best for the elicited metric.
+    sampled_cost, sampled_violation : array
+        The terms of other classifiers that are attained.
+    tradeoff : WeightInterval
+        λ: along a line of the slope ``−(1−λ)/λ`` the metric is the same.
+    """
+
+    cost: FloatArray
+    violation: FloatArray
+    best: tuple[float, float]
+    sampled_cost: FloatArray
+    sampled_violation: FloatArray
+    tradeoff: WeightInterval
+
+    def summary(self) -> str:
+        """Return what fairness costs in one sentence."""
+        return (
+            f"From the least cost of errors, {_short(self.cost[0])} (violation "
+            f"{_short(self.violation[0])}), to the least violation, {_short(self.violation[-1])} "
+            f"(cost {_short(self.cost[-1])}); the metric chooses cost {_short(self.best[0])}, "
+            f"violation {_short(self.best[1])}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ElicitationResult(Result):
     """The metric that a person's answers amount to.
 
@@ -162,6 +260,10 @@ class ElicitationResult(Result):
         Agreement against questions.
     questions : AskedQuestions
         What was asked.
+    trade_off : TradeOff or None
+        How errors are traded against gaps between groups; None for metrics that know no groups.
+    table : WeightTable or None
+        The weights of a quadratic or fair metric as a table.
     """
 
     metric: Metric
@@ -181,6 +283,8 @@ class ElicitationResult(Result):
     draws: FloatArray
     progress: AgreementHistory
     questions: AskedQuestions
+    trade_off: TradeOff | None = None
+    table: WeightTable | None = None
 
     def ratio(self, of: str, to: str) -> WeightInterval:
         """Return how much greater one weight is than another, with its limits.
@@ -206,7 +310,10 @@ class ElicitationResult(Result):
             f"{told} answer{'s' * (told != 1)}{state}: the metric is expected to agree with the "
             f"person on {100 * self.agreement:.1f} % of pairs"
         )
-        if self.ratios:
+        if self.trade_off is not None:
+            words = self.trade_off.summary().rstrip(".")
+            text += f"; {words[:1].lower()}{words[1:]}"
+        elif self.ratios:
             text += f"; {self.ratios[0]}"
         if self.contradictions:
             n = len(self.contradictions)

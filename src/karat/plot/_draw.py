@@ -26,7 +26,15 @@ from karat.consensus import (
     ModelComparison,
     VoterAgreement,
 )
-from karat.elicit import AgreementHistory, AskedQuestions, ElicitationResult, SharedMetric
+from karat.elicit import (
+    AgreementHistory,
+    AskedQuestions,
+    ElicitationResult,
+    FairnessFrontier,
+    SharedMetric,
+    TradeOff,
+    WeightTable,
+)
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot._bounds import (
     draw_curve,
@@ -49,7 +57,15 @@ from karat.plot._consensus import (
     draw_forest,
 )
 from karat.plot._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
-from karat.plot._elicit import draw_asked, draw_elicited, draw_progress, draw_shared
+from karat.plot._elicit import (
+    draw_asked,
+    draw_elicited,
+    draw_frontier,
+    draw_lambda,
+    draw_progress,
+    draw_shared,
+    draw_weight_table,
+)
 from karat.plot._optimize import draw_class_weights, draw_history, draw_regions
 from karat.plot._ranking import draw_area, draw_areas, draw_difference, draw_margin, draw_point
 from karat.plot._weak import draw_check, draw_diagnostics
@@ -95,6 +111,9 @@ draw.register(ElicitationResult, draw_elicited)
 draw.register(AgreementHistory, draw_progress)
 draw.register(AskedQuestions, draw_asked)
 draw.register(SharedMetric, draw_shared)
+draw.register(TradeOff, draw_lambda)
+draw.register(WeightTable, draw_weight_table)
+draw.register(FairnessFrontier, draw_frontier)
 draw.register(WeightedAUC, draw_area)
 draw.register(AucComparison, draw_areas)
 draw.register(AucDifference, draw_difference)

@@ -4,19 +4,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.elicit import AgreementHistory, AskedQuestions, ElicitationResult, SharedMetric
+from karat.elicit import (
+    AgreementHistory,
+    AskedQuestions,
+    ElicitationResult,
+    FairnessFrontier,
+    SharedMetric,
+    TradeOff,
+    WeightTable,
+)
 from karat.plot._style import COLORS, GRID, INK, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_asked", "draw_elicited", "draw_progress", "draw_shared"]
+__all__ = [
+    "draw_asked",
+    "draw_elicited",
+    "draw_frontier",
+    "draw_lambda",
+    "draw_progress",
+    "draw_shared",
+    "draw_weight_table",
+]
+
+_MOST_ROWS = 40  # weights that a forest shows
 
 
 def draw_elicited(result: ElicitationResult, ax: "Axes | None" = None) -> "Axes":
     """Draw the posterior: of the one trade-off of two weights, or of every weight."""
     if len(result.intervals) == 2:
         return _draw_trade_off(result, ax)
+    if len(result.intervals) > _MOST_ROWS and result.table is not None:
+        return draw_weight_table(result.table, ax)
     ax = new_axes(ax, (6.4, 1.4 + 0.34 * len(result.intervals)))
     rows = np.arange(len(result.intervals))
     shake = np.random.default_rng(0).uniform(-0.28, 0.28, result.draws.shape)
@@ -26,6 +46,80 @@ def draw_elicited(result: ElicitationResult, ax: "Axes | None" = None) -> "Axes"
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlabel("weight, with 95 % limits; dots are metrics that fit the answers")
     quiet(ax, grid="x")
+    return ax
+
+
+def draw_lambda(result: TradeOff, ax: "Axes | None" = None) -> "Axes":
+    """Draw the posterior of λ, between only errors and only gaps."""
+    ax = new_axes(ax, (6.0, 3.2))
+    share = result.tradeoff
+    ax.hist(result.draws, bins=np.linspace(0, 1, 51).tolist(), color=COLORS[4], alpha=0.55,
+            zorder=2)  # fmt: skip
+    top = ax.get_ylim()[1] * 1.15
+    ax.hlines(top * 0.95, share.lower, share.upper, color=COLORS[0], linewidth=2.2, zorder=3)
+    ax.plot(share.estimate, top * 0.95, "o", ms=7, color=COLORS[0], zorder=4)
+    ax.set(xlim=(0, 1), ylim=(0, top), yticks=[])
+    ax.set_xlabel("λ: 0 if only errors count, 1 if only gaps between groups do")
+    worth = result.worth
+    ax.set_title(
+        f"{literal(worth.name)}:\nworth {worth.estimate:.2g} points of error rate "
+        f"(95 %: {worth.lower:.2g} to {worth.upper:.2g})", fontsize=10, loc="left",
+    )  # fmt: skip
+    quiet(ax)
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+def draw_weight_table(result: WeightTable, ax: "Axes | None" = None) -> "Axes":
+    """Draw the weights as a heat map, red for costs and blue for gains or the other way round."""
+    rows, columns = result.values.shape
+    ax = new_axes(ax, (2.6 + 0.62 * columns, 1.5 + 0.36 * rows))
+    top = max(float(np.abs(result.values).max()), 1e-12)
+    image = ax.imshow(result.values, cmap="RdBu_r", vmin=-top, vmax=top, aspect="auto")
+    ax.axhline(0.5, color="white", linewidth=3)  # what counts by itself above, the rest below
+    if result.values.size <= 150:
+        for (i, j), value in np.ndenumerate(result.values):
+            dark = abs(value) > 0.55 * top
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=8,
+                    color="white" if dark else INK)  # fmt: skip
+    ax.set_xticks(range(columns), [literal(name) for name in result.columns], rotation=30,
+                  ha="right", fontsize=8)  # fmt: skip
+    ax.set_yticks(range(rows), [literal(name) for name in result.rows], fontsize=8)
+    ax.tick_params(length=0)
+    for side in ax.spines.values():
+        side.set_visible(False)
+    ax.figure.colorbar(image, ax=ax, fraction=0.05, pad=0.02, label="weight")
+    return ax
+
+
+def draw_frontier(result: FairnessFrontier, ax: "Axes | None" = None) -> "Axes":
+    """Draw the frontier between errors and gaps, and lines along which the metric is the same."""
+    ax = new_axes(ax, (5.8, 4.4))
+    ax.plot(result.sampled_cost, result.sampled_violation, ".", ms=3, color=GRID, alpha=0.6,
+            zorder=1, label="other classifiers")  # fmt: skip
+    ax.plot(result.cost, result.violation, "-", color=COLORS[0], linewidth=2.2, zorder=3,
+            label="best for some trade-off")  # fmt: skip
+    widest = max(float(np.ptp(result.cost)), 1e-6)
+    high = max(float(result.violation.max()), 1e-6)
+    left, right = float(result.cost.min()) - 0.35 * widest, float(result.cost.max()) + widest
+    ax.set_xlim(left, right)
+    ax.set_ylim(-0.05 * high, 1.9 * high)
+    x = np.array([left, right])
+    for share, style in ((result.tradeoff.lower, ":"), (result.tradeoff.upper, ":"),
+                         (result.tradeoff.estimate, "-")):  # fmt: skip
+        slope = -(1.0 - share) / max(share, 1e-9)
+        shifts = (0.0,) if style == ":" else (0.0, 0.35 * high, -0.35 * high)
+        for shift in shifts:
+            y = result.best[1] + shift + slope * (x - result.best[0])
+            ax.plot(x, y, style, color=COLORS[1], alpha=0.9 if shift == 0 else 0.35,
+                    linewidth=1.2, zorder=2)  # fmt: skip
+    ax.plot([], [], "-", color=COLORS[1], label="equally good for the metric (dotted: 95 %)")
+    ax.plot(*result.best, "*", ms=15, color=COLORS[1], markeredgecolor="white", zorder=5,
+            label="best for the metric")  # fmt: skip
+    ax.set_xlabel("cost of errors")
+    ax.set_ylabel("violation: gaps between groups")
+    ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1))
+    quiet(ax)
     return ax
 
 
