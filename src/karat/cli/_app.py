@@ -144,8 +144,15 @@ def elicit(
     pos_label: Annotated[
         str | None, typer.Option(help="The positive class; by default the larger label.")
     ] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Column of groups, for the families fair and fair-quadratic.")
+    ] = None,
     family: Annotated[
-        str, typer.Option(help="linear, ratio, diagonal, diagonal-ratio or monotone.")
+        str,
+        typer.Option(
+            help="linear, ratio, diagonal, diagonal-ratio, monotone, quadratic, fair or "
+            "fair-quadratic."
+        ),
     ] = "linear",
     strategy: Annotated[str, typer.Option(help="active, bisection or thesis.")] = "active",
     agreement: Annotated[
@@ -171,8 +178,8 @@ def elicit(
     from karat.cli._elicit import run_elicit
 
     run_elicit(
-        file, label=label, score=score, prob=prob or [], pos_label=pos_label, family=family,
-        strategy=strategy,
+        file, label=label, score=score, prob=prob or [], pos_label=pos_label, groups=groups,
+        family=family, strategy=strategy,
         agreement=agreement, max_queries=max_queries, smooth=smooth, transcript=transcript,
         save_metric=save_metric, output=output, as_json=as_json,
     )  # fmt: skip

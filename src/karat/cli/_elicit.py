@@ -18,14 +18,19 @@ from karat.elicit import (
     DiagonalMonotone,
     DiagonalSpace,
     ElicitationResult,
+    Fair,
+    FairQuadratic,
     Linear,
     LinearFractional,
     Procedure,
+    Quadratic,
     Query,
+    RateSpace,
     Space,
     load_transcript,
 )
-from karat.elicit._terminal_oracle import whole_counts
+from karat.elicit._group_procedure import GroupProcedure
+from karat.elicit._terminal_oracle import by_group, whole_counts
 from karat.exceptions import ColumnError, DataError, KaratWarning
 from karat.report import Section, Table, render_report, result_svg
 
@@ -39,7 +44,11 @@ _FAMILIES: dict[str, tuple[type[Procedure], type[Procedure], type[Space]]] = {
     "diagonal": (BinaryLinear, DiagonalLinear, DiagonalSpace),
     "diagonal-ratio": (BinaryLinearFractional, DiagonalLinearFractional, DiagonalSpace),
     "monotone": (BinaryLinear, DiagonalMonotone, DiagonalSpace),
+    "quadratic": (Quadratic, Quadratic, RateSpace),
+    "fair": (Fair, Fair, RateSpace),
+    "fair-quadratic": (FairQuadratic, FairQuadratic, RateSpace),
 }
+_FAIR = ("fair", "fair-quadratic")
 _KEYS = {"1": "first", "2": "second", "t": "tie", "=": "tie", "s": "skip"}
 _HELP = "1 first · 2 second · t tie · s skip · u undo · q stop here"
 
@@ -51,6 +60,7 @@ def run_elicit(
     score: str | None,
     prob: list[str],
     pos_label: str | None,
+    groups: str | None,
     family: str,
     strategy: str,
     agreement: float,
@@ -65,7 +75,7 @@ def run_elicit(
     for path in (transcript, save_metric, output):
         if path is not None:  # before anything is asked, so that no answer is lost
             path.parent.mkdir(parents=True, exist_ok=True)
-    space, build = _space(file, label, score, prob, family, pos_label, smooth=smooth)
+    space, build = _space(file, label, score, prob, family, pos_label, groups, smooth=smooth)
     procedure = _started(
         build, space, transcript,
         strategy=strategy, agreement=agreement, max_queries=max_queries,
@@ -83,7 +93,7 @@ def run_elicit(
     else:
         _print(result, space, notes, save_metric, transcript)
     if output is not None:
-        output.write_text(_page(file, result, space, notes), encoding="utf-8")
+        output.write_text(_page(file, procedure, result, notes), encoding="utf-8")
 
 
 def _space(
@@ -93,19 +103,28 @@ def _space(
     prob: list[str],
     family: str,
     pos_label: str | None,
+    groups: str | None,
     *,
     smooth: bool,
 ) -> tuple[Space, type[Procedure]]:
     """Return the space and the procedure that fit the columns."""
     if family not in _FAMILIES:
         raise DataError(f"--family {family}: expected one of {', '.join(_FAMILIES)}")
+    if (family in _FAIR) != (groups is not None):
+        raise ColumnError(
+            f"--family {family} compares groups; name their column with --groups"
+            if groups is None
+            else f"--groups is for --family {' or '.join(_FAIR)}, and it is {family}"
+        )
     two, more, kind = _FAMILIES[family]
     frame = read_table(file)
     y_true = pick_column(frame, label, "--label")
     space: Space
     if score is not None and prob:
         raise ColumnError("--score and --prob say the same thing twice; pass one of them")
-    if score is not None:
+    if kind is RateSpace:
+        space = _rate_space(frame, y_true, score, prob, pos_label, groups)
+    elif score is not None:
         positive = as_label(y_true, pos_label)
         space = BinarySpace.from_scores(
             y_true, pick_column(frame, score, "--score"), pos_label=positive
@@ -120,6 +139,36 @@ def _space(
             f"in the order of the sorted labels; there are {frame.columns}"
         )
     return space.smoothed() if smooth else space, two if space.n_classes == 2 else more
+
+
+def _rate_space(
+    frame: Any, y_true: Any, score: str | None, prob: list[str], pos_label: str | None, groups: Any
+) -> RateSpace:
+    """Return the space of error rates, of groups perhaps."""
+    members = None if groups is None else pick_column(frame, groups, "--groups")
+    if score is None and len(prob) < 2:
+        raise ColumnError(
+            "--score: name the column of probabilities of the positive class, or one --prob per "
+            f"class, in the order of the sorted labels; there are {frame.columns}"
+        )
+    if score is None:
+        return RateSpace.from_proba(
+            y_true, pick_columns(frame, prob, "--prob").to_numpy(), groups=members
+        )
+    chance = np.asarray(pick_column(frame, score, "--score").to_numpy(), dtype=float)
+    found = sorted(y_true.drop_nulls().unique().to_list())
+    if len(found) != 2:
+        raise ColumnError(
+            f"--score is for two classes and {y_true.name!r} holds {found[:5]}; pass one --prob "
+            "per class"
+        )
+    positive = as_label(y_true, pos_label)
+    if positive is not None and positive not in found:
+        raise ColumnError(f"--pos-label {pos_label}: the labels are {found}")
+    ordered = found if positive in (None, found[1]) else found[::-1]
+    return RateSpace.from_proba(
+        y_true, np.stack([1.0 - chance, chance], axis=1), groups=members, classes=ordered
+    )
 
 
 def _started(
@@ -176,21 +225,25 @@ def _drawn(query: Query, space: Space, number: int) -> Any:
     from rich.markup import escape
     from rich.table import Table as RichTable
 
-    first, second = (whole_counts(side, _OUT_OF) for side in (query.first, query.second))
+    groups = space.groups if isinstance(space, RateSpace) else None
     table = RichTable(
-        f"of {_OUT_OF:,} cases", "first", "", "second", "",
+        f"of {_OUT_OF:,} cases" + (" in each group" if query.first.ndim == 3 else ""),
+        "first", "", "second", "",
         title=f"question {number}: which classifier is better?", box=box.SIMPLE,
         title_justify="left",
     )  # fmt: skip
     names = [escape(str(c)) for c in space.classes]
-    for i, truth in enumerate(names):
-        total = max(int(first[i].sum()), 1)
-        for j, said in enumerate(names):
-            text = f"{truth} recognised" if i == j else f"{truth} as {said}"
-            style = "green" if i == j else "red"
-            bars = [f"[{style}]{_bar(int(side[i, j]), total)}[/]" for side in (first, second)]
-            table.add_row(text, f"{first[i, j]:,}", bars[0], f"{second[i, j]:,}", bars[1])
-        table.add_section()
+    for group, *sides in by_group(query, groups):
+        first, second = (whole_counts(side, _OUT_OF) for side in sides)
+        head = "" if group is None else f"{escape(group)}: "
+        for i, truth in enumerate(names):
+            total = max(int(first[i].sum()), 1)
+            for j, said in enumerate(names):
+                text = head + (f"{truth} recognised" if i == j else f"{truth} as {said}")
+                style = "green" if i == j else "red"
+                bars = [f"[{style}]{_bar(int(side[i, j]), total)}[/]" for side in (first, second)]
+                table.add_row(text, f"{first[i, j]:,}", bars[0], f"{second[i, j]:,}", bars[1])
+            table.add_section()
     return table
 
 
@@ -235,8 +288,8 @@ def _rows(result: ElicitationResult) -> list[tuple[str, str, str]]:
     ]
 
 
-def _page(file: Path, result: ElicitationResult, space: Space, notes: list[str]) -> str:
-    described = result.metric.describe(space.classes.tolist())
+def _page(file: Path, procedure: Procedure, result: ElicitationResult, notes: list[str]) -> str:
+    described = result.metric.describe(procedure.space.classes.tolist())
     sections = [
         Section(
             question="What should we measure?",
@@ -254,6 +307,7 @@ def _page(file: Path, result: ElicitationResult, space: Space, notes: list[str])
                 f"{result.procedure}.resume(space, 'answers.json').result.metric\n"
             ),
         ),
+        *_fair_sections(procedure, result),
         Section(
             question="What was asked?",
             answer=result.questions.summary(),
@@ -272,6 +326,27 @@ def _page(file: Path, result: ElicitationResult, space: Space, notes: list[str])
         "Which of two classifiers is better? From the answers, a metric with its uncertainty.",
         sections,
     )
+
+
+def _fair_sections(procedure: Procedure, result: ElicitationResult) -> list[Section]:
+    """Return what a metric of groups has to say besides."""
+    if result.trade_off is None or not isinstance(procedure, GroupProcedure):
+        return []
+    frontier = procedure.frontier()
+    return [
+        Section(
+            question="What is a gap between groups worth?",
+            answer=result.trade_off.summary(),
+            figure=_figure(result.trade_off),
+            figure_text="The trade-offs that fit the answers.",
+        ),
+        Section(
+            question="What would it choose?",
+            answer=frontier.summary(),
+            figure=_figure(frontier),
+            figure_text="Few errors or small gaps, and lines along which both are equally good.",
+        ),
+    ]
 
 
 def _figure(result: Any) -> str:

@@ -178,6 +178,10 @@ class Fair(GroupProcedure):
     def _largest_system(self) -> int:
         return 1 + self.joint.q * (1 if self.same_pairs else self.joint.n_groups - 1)
 
+    @property
+    def _linked(self) -> bool:
+        return self.space.n_classes > 2  # of two classes, patterns come in opposite pairs
+
     # --- Algorithm 5.1
 
     def _thesis_sites(self) -> Iterator[Site]:
@@ -224,10 +228,7 @@ class Fair(GroupProcedure):
     def _thesis_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         cost = self._cost(angles, brackets)
         violation = self.family._normalized(self._thesis_violation(angles, brackets))
-        if not cost.any():  # errors made no difference
-            even = np.full_like(cost, self.joint.q**-0.5)
-            return self.family.write(even, violation, np.ones(len(cost)))
-        return self.family.write(cost, violation, np.clip(angles[:, -1], 0.0, 1.0))
+        return self._with_trade_off(cost, violation, angles[:, -1])
 
     def _trade_off_steps(self, angles: FloatArray) -> Any:
         cost = self._cost(angles, self._brackets)[0]

@@ -185,12 +185,9 @@ class FairQuadratic(GroupProcedure):
     def _largest_system(self) -> int:
         return 1 + self._monomials.size - self.joint.q
 
-    def _unidentified(self) -> str | None:
-        words = super()._unidentified()
-        several = len(self.joint.pairs) > 1 and not self.same_pairs and self.violation is None
-        if words and self.strategy != "active" and 0 in self._flat_sites() and several:
-            words += ", and so is how much the gaps of one pair of groups count against another's"
-        return words
+    @property
+    def _linked(self) -> bool:
+        return False  # each slope is of one pair alone
 
     # --- Algorithm D.2
 
@@ -221,9 +218,15 @@ class FairQuadratic(GroupProcedure):
         n, q = len(angles), self.joint.q
         if self.family.violation is not None:
             violation = np.repeat(self.family.violation[None], n, axis=0)
-            cost = self._cost(angles, brackets)
-            return self.family.write(cost, violation, np.clip(angles[:, -1], 0.0, 1.0))
+            return self._with_trade_off(self._cost(angles, brackets), violation, angles[:, -1])
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
+        if not slopes[0].any():  # D.2 divides by what errors cost: what gaps cost is not known
+            even = np.repeat(
+                self.family._normalized(self._even(len(self.joint.pairs)).reshape(1, -1, q * q)),
+                n,
+                axis=0,
+            )
+            return self._with_trade_off(np.zeros((n, q)), even, np.ones(n))
         step, costs, bends = _STEP * self.space.common_radius, [], []
         for at, part in enumerate(self._partitions):
             share = self.joint.prevalence[list(part)].sum(axis=0)

@@ -194,27 +194,27 @@ class GroupProcedure(SlopeProcedure):
 
         Knowns are (n, q). If they are 0 (errors do not count) θ has norm 1.
         """
-        rows = []
+        wholes = []
         free = not any(known.any() for known in knowns)
         for slope, known, design in zip(slopes, knowns, designs, strict=True):
             whole = np.broadcast_to(design, (len(slope), *design.shape))
             if not free:
                 whole = np.concatenate([known[:, :, None], whole], axis=2)
-            rows.append(outside(slope, whole))
+            wholes.append(whole)
+        rows = [outside(slope, whole) for slope, whole in zip(slopes, wholes, strict=True)]
         if not free:
             # Where errors alone explain the slopes, gaps cost nothing: what rounding leaves open
             # is not taken for a large cost. It shifts what is settled by less than rounding does.
             least = _LEAST * self.tol * np.eye(rows[0].shape[2])[1:]
             rows.append(np.broadcast_to(least, (len(rows[0]), *least.shape)))
         found = null_vectors(np.concatenate(rows, axis=1))
-        if free:
-            along = sum(
-                np.einsum("nq,qd,nd->n", slope, design, found)
-                for slope, design in zip(slopes, designs, strict=True)
-            )
-            return np.asarray(np.where(along < 0, -1.0, 1.0)[:, None] * found)
-        scale = found[:, :1]
-        return np.asarray(found[:, 1:] / np.where(np.abs(scale) > 1e-12, scale, 1e-12))
+        along = sum(
+            np.einsum("nq,nqd,nd->n", slope, whole, found)
+            for slope, whole in zip(slopes, wholes, strict=True)
+        )
+        found = np.where(along < 0, -1.0, 1.0)[:, None] * found
+        # what errors count, which is not less than nothing: 0 if only gaps do
+        return found if free else np.asarray(found[:, 1:] / np.maximum(found[:, :1], 1e-12))
 
     # --- the partitions of the thesis
 
@@ -253,29 +253,44 @@ class GroupProcedure(SlopeProcedure):
 
         yield from unimodal(brackets, at, self.tol, query)
 
+    def _with_trade_off(
+        self, cost: FloatArray, violation: FloatArray, tradeoff: FloatArray
+    ) -> FloatArray:
+        """Return parameters; λ is 1 where no error counts (n, q), and 0 where no gap does."""
+        errors, gaps = cost.any(axis=1), violation.any(axis=(1, 2))
+        share = np.where(errors, np.where(gaps, np.clip(tradeoff, 0.0, 1.0), 0.0), 1.0)
+        even = np.full_like(cost, self.joint.q**-0.5)
+        return self.family.write(np.where(errors[:, None], cost, even), violation, share)
+
     @abstractmethod
     def _trade_off_steps(self, angles: FloatArray) -> Any:
         """Return a function from λ to the rates of the first group that are best for it."""
 
     # --- degenerate answers
 
+    @property
+    @abstractmethod
+    def _linked(self) -> bool:
+        """Whether slopes compare what gaps cost between pairs where errors cost nothing."""
+
     def _unidentified(self) -> str | None:
         if self.strategy == "active":
             return None
-        flat = self._flat_sites()
-        if self._sites and len(flat) == len(self._sites):
-            return "no question made a difference; nothing is known of the metric"
-        if not set(self._answers) - {"skip"}:
-            return "every question was skipped; nothing is known of the metric"
-        if self.cost is None and 0 in flat:
-            return (
+        said = set(self._answers) - {"skip"}
+        if not said & {"first", "second"}:
+            why = "made a difference" if said else "was answered"
+            return f"no question {why}; nothing is known of the metric"
+        if self.cost is None and 0 in self._flat_sites():
+            words = (
                 "no error made a difference while all groups had the same rates: only gaps count "
                 "(λ = 1), or differences are too small to see. The cost of errors is arbitrary"
             )
+            several = len(self.joint.pairs) > 1 and not self.same_pairs and self.violation is None
+            if several and not self._linked:
+                words += ", and so is what the gaps of one pair of groups cost against another's"
+            return words
         tradeoff = self.family.read(self._estimate()[None])[2][0]
         if tradeoff < _NO_GAPS * self.tol:
-            return (
-                f"gaps between groups made no difference (λ = {tradeoff:.2g}, not told from 0): "
-                "what each gap costs is arbitrary"
-            )
+            words = f"gaps between groups made no difference (λ = {tradeoff:.2g}, not told from 0)"
+            return words + (": what each gap costs is arbitrary" if self.violation is None else "")
         return None

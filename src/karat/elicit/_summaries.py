@@ -114,8 +114,8 @@ def _ratios(
     """Return each weight against the greatest of its kind, in words."""
     dim = procedure.space.dim
     ratios = []
-    for start in range(0, procedure._n_comparable(len(intervals)), dim):
-        # a ratio metric has two sets of weights
+    compared = procedure._n_comparable(len(intervals))
+    for start in range(0, compared, dim):  # a ratio metric has two sets of weights
         part = intervals[start : start + dim]
         top = int(np.argmax([abs(w.estimate) for w in part]))
         if procedure.space.kind == "binary":
@@ -124,7 +124,7 @@ def _ratios(
             if i != top:
                 columns = draws[:, [start + i, start + top]]
                 name = procedure.space.trade_off(i, top)
-                if len(intervals) > dim:
+                if compared > dim:
                     name += weight.name.removeprefix(procedure.space.names[i])
                 ratio = ratio_interval(name, weight, part[top], columns)
                 ratios.append(_opened(ratio, procedure.space, columns))
