@@ -110,3 +110,58 @@ def test_a_transcript_of_other_data_is_refused(scores, tmp_path):
     result = run(other, "1", "--score", "score", "--transcript", str(answers))
     assert "another space" in str(result.exception)
     assert answers.read_text(encoding="utf-8") == before, "nothing is lost"
+
+
+@pytest.fixture
+def loans(tmp_path):
+    law = LogisticLaw.binary(5.0)
+    x, y = law.sample(600, rng=0)
+    path = tmp_path / "loans.csv"
+    columns = {
+        "y": np.array(["default", "repaid"])[y],
+        "p": law.proba(x)[:, 1],
+        "sex": np.where(np.arange(600) % 3, "men", "women"),
+    }
+    pl.DataFrame(columns).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("family", ["fair", "fair-quadratic"])
+def test_groups_are_shown_and_the_trade_off_is_said(loans, tmp_path, family):
+    page = tmp_path / "page.html"
+    options = ("--score", "p", "--groups", "sex", "--family", family, "--agreement", "1")
+    result = run(loans, "1212q", *options, "--output", str(page))
+    assert result.exit_code == 0, result.output
+    assert "men: repaid as default" in result.output
+    assert "women: default recognised" in result.output
+    assert "is worth" in result.output
+    text = page.read_text(encoding="utf-8")
+    assert "What is a gap between groups worth?" in text
+    assert text.count("<svg") == 5
+
+
+def test_the_positive_class_comes_second_whatever_its_name(loans, tmp_path):
+    metric = tmp_path / "metric.json"
+    options = ("--score", "p", "--family", "quadratic", "--agreement", "1")
+    result = run(loans, "12q", *options, "--save-metric", str(metric))
+    assert "default as repaid" in result.output
+    assert load_metric(metric).n_classes == 2
+    other = run(loans, "12q", *options, "--pos-label", "default")
+    first = other.output.index("repaid recognised")
+    assert first < other.output.index("default recognised")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--score", "p", "--family", "fair"), "--groups"),
+        (("--score", "p", "--groups", "sex"), "fair or fair-quadratic"),
+        (("--score", "p", "--family", "fair", "--groups", "sexx"), "did you mean 'sex'"),
+        (("--family", "quadratic"), "--score"),
+        (("--score", "p", "--family", "quadratic", "--pos-label", "paid"), "paid"),
+    ],
+)
+def test_wrong_options_of_groups_are_explained(loans, options, message):
+    result = run(loans, "1", *options)
+    assert result.exit_code != 0
+    assert message in str(result.exception)

@@ -238,6 +238,15 @@ class FairQuadratic(GroupProcedure):
         violation = self._of_pairs(np.stack(bends, axis=1))
         return self.family.parameters_of(unit(cost), self._positive(violation))
 
+    def _unidentified(self) -> str | None:
+        if self.strategy == "thesis" and self.violation is None and self._flat_sites()[:1] == [0]:
+            return (
+                "no error made a difference where groups have the same rates (λ = 1), and "
+                "Algorithm D.2 measures gaps against errors: what gaps cost is arbitrary. Use "
+                "strategy='bisection'"
+            )
+        return super()._unidentified()
+
     def _trade_off_steps(self, angles: FloatArray) -> Any:
         cost = self._cost(angles, self._brackets)[0]
         assert self.family.violation is not None

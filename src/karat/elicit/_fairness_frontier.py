@@ -46,7 +46,8 @@ def _terms(
     family: FairFamily, cost: FloatArray, violation: FloatArray, rates: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     overall, gaps = family.space.parts_of(rates)
-    return overall @ cost, family.features(gaps).reshape(len(rates), -1) @ violation.ravel()
+    unfair = family.features(gaps).reshape(len(rates), -1) @ violation.ravel()
+    return overall @ cost, np.where(unfair < 1e-12, 0.0, unfair)
 
 
 def _best(

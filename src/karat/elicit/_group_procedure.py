@@ -257,7 +257,8 @@ class GroupProcedure(SlopeProcedure):
         self, cost: FloatArray, violation: FloatArray, tradeoff: FloatArray
     ) -> FloatArray:
         """Return parameters; λ is 1 where no error counts (n, q), and 0 where no gap does."""
-        errors, gaps = cost.any(axis=1), violation.any(axis=(1, 2))
+        errors = np.asarray(cost.any(axis=1))
+        gaps = np.asarray(violation.any(axis=(1, 2)))
         share = np.where(errors, np.where(gaps, np.clip(tradeoff, 0.0, 1.0), 0.0), 1.0)
         even = np.full_like(cost, self.joint.q**-0.5)
         return self.family.write(np.where(errors[:, None], cost, even), violation, share)

@@ -169,6 +169,8 @@ class Polynomial(SlopeProcedure):
 
     def _unidentified(self) -> str | None:
         flat = [] if self.strategy == "active" else self._flat_sites()
+        if self.strategy != "active" and not set(self._answers) - {"skip"}:
+            return "no question was answered; nothing is known of the metric"
         if not flat:
             return None
         if len(flat) == len(self._sites):

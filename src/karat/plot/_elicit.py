@@ -44,7 +44,7 @@ def draw_elicited(result: ElicitationResult, ax: "Axes | None" = None) -> "Axes"
     _forest(ax, rows, result.intervals, COLORS[0])
     ax.set_yticks(rows, [literal(w.name) for w in result.intervals], fontsize=9)
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_xlabel("weight, with 95 % limits; dots are metrics that fit the answers")
+    ax.set_xlabel("weight, with 95 % limits; dots are metrics that fit the answers", loc="right")
     quiet(ax, grid="x")
     return ax
 
