@@ -1,5 +1,9 @@
 """Small spaces with a known law, and linear programs over single items as oracles."""
 
+import warnings
+from functools import cache
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -7,6 +11,8 @@ from scipy.stats import kendalltau
 
 from karat.datasets import LogisticLaw
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
+from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
+from karat.metrics import FairMetric, FairQuadraticMetric, PolynomialMetric, QuadraticMetric
 
 CELLS = 201
 
@@ -34,7 +40,15 @@ def rates():
 
 @pytest.fixture(scope="session")
 def spaces(binary, diagonal, errors, rates):
-    return {"binary": binary, "diagonal": diagonal, "confusion": errors, "rate": rates}
+    odds = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=CELLS)
+    return {
+        "binary": binary,
+        "diagonal": diagonal,
+        "confusion": errors,
+        "rate": rates,
+        "odds": odds,
+        "groups": lawful_space(n=400),
+    }
 
 
 def draw_cells(kind, k, cells, seed):
@@ -140,3 +154,125 @@ def rank_correlation():
         return kendalltau(one(confusions), other(confusions)).statistic
 
     return tau
+
+
+# --- groups, and metrics that are not linear
+
+
+@cache
+def perfect_space(k, m=1, n=None):
+    """Return what is attained by someone who knows the labels: all rates, in m random groups."""
+    rng, n = np.random.default_rng(k * m), n or 60 * k * m
+    y = np.arange(n) % k
+    groups = None if m == 1 else rng.integers(0, m, n)
+    return RateSpace.from_proba(y, np.eye(k)[y], groups=groups)
+
+
+@cache
+def lawful_space(m=2, n=1500):
+    """Return what is attained by a logistic law of two classes, in m groups of unequal size."""
+    law, rng = LogisticLaw.binary(5.0), np.random.default_rng(m)
+    x, y = law.sample(n, rng=0)
+    groups = rng.choice(
+        [f"group {g}" for g in range(m)], n, p=np.arange(1, m + 1) * 2 / m / (m + 1)
+    )
+    return RateSpace.from_proba(y, law.proba(x), groups=groups)
+
+
+@pytest.fixture(scope="session")
+def calibrated():
+    """Two groups whose labels occur exactly as often as the probabilities say."""
+    share = np.concatenate([np.arange(1, 20), np.arange(2, 20, 3)]) / 20
+    groups = np.repeat(["a", "b"], [19 * 20, 6 * 20])
+    y = (np.tile(np.arange(20), 25) < np.repeat(20 * share, 20).round()).astype(int)
+    score = np.repeat(share, 20)
+    return RateSpace.from_proba(y, np.column_stack([1 - score, score]), groups=groups)
+
+
+@pytest.fixture(scope="session")
+def perfect():
+    return perfect_space
+
+
+@pytest.fixture(scope="session")
+def lawful():
+    return lawful_space
+
+
+class Drawn:
+    """Metrics drawn at random, normalised."""
+
+    @staticmethod
+    def fair(k, m, rng, tradeoff=None):
+        q, pairs = k * k - k, m * (m - 1) // 2
+        share = rng.uniform(0.1, 0.9) if tradeoff is None else tradeoff
+        cost, gaps = np.abs(rng.normal(size=q)), np.abs(rng.normal(size=(pairs, q)))
+        even = FairMetric(cost, gaps, 0.5).normalized()
+        return FairMetric(even.cost, even.violation, share)
+
+    @staticmethod
+    def fair_quadratic(k, m, rng, tradeoff=None):
+        q, pairs = k * k - k, m * (m - 1) // 2
+        share = rng.uniform(0.1, 0.9) if tradeoff is None else tradeoff
+        cost, root = np.abs(rng.normal(size=q)), rng.normal(size=(pairs, q, q))
+        even = FairQuadraticMetric(cost, root @ root.swapaxes(1, 2), 0.5).normalized()
+        return FairQuadraticMetric(even.cost, even.violation, share)
+
+    @staticmethod
+    def quadratic(q, rng, bend=1.0):
+        root = rng.normal(size=(q, q))
+        return QuadraticMetric(rng.normal(size=q), bend * (root + root.T) / 2).normalized()
+
+    @staticmethod
+    def polynomial(q, order, rng):
+        tensors = []
+        for n in range(1, order + 1):
+            raw = rng.normal(size=(q,) * n)
+            orders = list(permutations(range(n)))
+            tensors.append(sum(raw.transpose(axes) for axes in orders) / len(orders))
+        return PolynomialMetric(tensors).normalized()
+
+
+@pytest.fixture(scope="session")
+def drawn():
+    return Drawn
+
+
+@pytest.fixture(scope="module")
+def sparing():
+    """Fewer draws: enough where only the estimate is looked at, or one run compared to another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("karat.elicit._procedure._DRAWS", 100)
+        patch.setattr("karat.elicit._active._JUDGED", 100)
+        patch.setattr("karat.elicit._summaries._SHOWN", 40)
+        patch.setattr("karat.elicit._summaries._BOUNDARY", 40)
+        yield
+
+
+def answer_all(procedure, oracle):
+    """Ask an oracle until nothing is left to ask; return the result without its warnings."""
+    while (query := procedure.ask()) is not None:
+        procedure.tell(oracle(query))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContradictionWarning)
+        warnings.simplefilter("ignore", NotIdentifiedWarning)
+        return procedure.result
+
+
+@pytest.fixture(scope="session")
+def asked_all():
+    return answer_all
+
+
+def errors_of(found, truth):
+    """Return how far the cost, the violation and the trade-off of two metrics are apart."""
+    return (
+        np.linalg.norm(found.cost - truth.cost),
+        np.linalg.norm(found.violation - truth.violation),
+        abs(found.tradeoff - truth.tradeoff),
+    )
+
+
+@pytest.fixture(scope="session")
+def fair_errors():
+    return errors_of
