@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.elicit import BinaryLinear, BinarySpace, Query, TerminalOracle
-from karat.elicit._terminal_oracle import whole_counts
+from karat.elicit._terminal_oracle import side_by_side, whole_counts
 
 FIRST = np.array([[0.5, 0.1], [0.15, 0.25]])
 SECOND = np.array([[0.45, 0.15], [0.05, 0.35]])
@@ -58,11 +58,18 @@ def test_counts_are_whole_and_keep_the_totals():
         assert np.abs(whole - 200 * table).max() <= 1
 
 
-def test_groups_are_added_up():
-    stacked = np.stack([FIRST, SECOND]) / 2
-    np.testing.assert_array_equal(
-        whole_counts(stacked, 1000), whole_counts((FIRST + SECOND) / 2, 1000)
+def test_groups_are_shown_one_after_another():
+    query = Query(np.stack([FIRST * 0.2, SECOND * 0.8]), np.stack([SECOND * 0.2, SECOND * 0.8]))
+    out = io.StringIO()
+    oracle = TerminalOracle(
+        ["ham", "spam"], groups=["old", "new"], stream_in=io.StringIO("1\n"), stream_out=out
     )
+    assert oracle(query) == "first"
+    old, new = out.getvalue().split("of 1,000 in new")
+    assert "of 1,000 in old" in old
+    for line in side_by_side(Query(FIRST, SECOND), ["ham", "spam"], 1000).splitlines()[1:]:
+        assert " ".join(line.split()) in " ".join(old.split())
+    assert not {"better", "worse"} & set(new.split()), "the sides are the same in this group"
 
 
 def test_it_drives_a_procedure():

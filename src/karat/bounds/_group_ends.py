@@ -16,13 +16,13 @@ from karat.bounds._sample import Sample
 from karat.bounds._tangents import (
     Tangent,
     TangentEnd,
-    off_diagonal,
     tangent_at,
     tangent_end,
     tangent_of_pairs,
 )
 from karat.metrics import FairMetric
 from karat.metrics._group_metric import GroupMetric
+from karat.metrics._off_diagonal import with_zero_diagonal
 
 __all__ = ["group_ends", "is_enumerable"]
 
@@ -130,5 +130,5 @@ def _rate_end(problem: Problem, m: int, g: int, error: FloatArray, side: int) ->
     """Return the least or greatest rate of one error in one group."""
     own = np.zeros((m, len(error)))
     own[g] = error
-    one = Tangent(off_diagonal(np.zeros(len(error))), off_diagonal(own))
+    one = Tangent(with_zero_diagonal(np.zeros(len(error))), with_zero_diagonal(own))
     return tangent_end(problem, [one for _ in problem.sample.counts], side)

@@ -17,13 +17,13 @@ from karat._typing import FloatArray, IntArray
 from karat.bounds._kernels import best_duals, best_plans, dual_values
 from karat.bounds._problem import Problem
 from karat.metrics._group_metric import GroupMetric
+from karat.metrics._off_diagonal import with_zero_diagonal
 
 __all__ = [
     "Tangent",
     "TangentEnd",
     "group_plan",
     "group_truth",
-    "off_diagonal",
     "tangent_at",
     "tangent_end",
     "tangent_of_pairs",
@@ -49,22 +49,14 @@ class TangentEnd(NamedTuple):
     influence: FloatArray
 
 
-def off_diagonal(errors: FloatArray) -> FloatArray:
-    """Return errors (..., q), row by row, as matrices (..., k, k) with a diagonal of 0."""
-    k = (1 + round(np.sqrt(1 + 4 * errors.shape[-1]))) // 2
-    full = np.zeros((*errors.shape[:-1], k, k))
-    full[..., ~np.eye(k, dtype=bool)] = errors
-    return full
-
-
 def tangent_of_pairs(metric: GroupMetric, slopes: FloatArray, constant: float = 0.0) -> Tangent:
     """Return the tangent with these slopes (pairs, q) in the gaps between pairs of groups."""
     own = np.zeros((metric.n_groups, len(metric.cost)))
     for (u, v), slope in zip(metric._pairs(), slopes, strict=True):
         own[u] += slope
         own[v] -= slope
-    overall = off_diagonal(-(1 - metric.tradeoff) * metric.cost)
-    return Tangent(overall, off_diagonal(own), constant)
+    overall = with_zero_diagonal(-(1 - metric.tradeoff) * metric.cost)
+    return Tangent(overall, with_zero_diagonal(own), constant)
 
 
 def tangent_at(metric: GroupMetric, confusions: FloatArray) -> Tangent:

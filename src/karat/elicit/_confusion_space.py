@@ -4,16 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import FloatArray
 from karat.elicit._space import Space
+from karat.metrics._off_diagonal import off_diagonal, with_zero_diagonal
 
-__all__ = ["ConfusionSpace", "off_diagonal"]
-
-
-def off_diagonal(k: int) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of the off-diagonal entries, row by row."""
-    rows, columns = np.nonzero(~np.eye(k, dtype=bool))
-    return rows, columns
+__all__ = ["ConfusionSpace"]
 
 
 class ConfusionSpace(Space):
@@ -57,17 +52,10 @@ class ConfusionSpace(Space):
 
     def confusion(self, points: FloatArray) -> FloatArray:
         """Return the confusions with the given errors."""
-        k = self.n_classes
-        rows, columns = off_diagonal(k)
-        tables = np.zeros((*points.shape[:-1], k, k))
-        tables[..., rows, columns] = points
+        tables, k = with_zero_diagonal(points), self.n_classes
         tables[..., range(k), range(k)] = self.prior - tables.sum(axis=-1)
         return tables
 
     def weights(self, directions: FloatArray) -> FloatArray:
         """Return the gains (losses if negative) of each error."""
-        k = self.n_classes
-        rows, columns = off_diagonal(k)
-        gains = np.zeros((*directions.shape[:-1], k, k))
-        gains[..., rows, columns] = directions
-        return gains
+        return with_zero_diagonal(directions)

@@ -73,6 +73,9 @@ class Fair(GroupProcedure):
     def _fair_family(self, **options: Any) -> FairFamily:
         return LinearGaps(self.joint, **options)
 
+    def _admissible(self, theta: FloatArray) -> FloatArray:
+        return np.maximum(theta, 0.0)
+
     # --- bisection
 
     @cached_property
@@ -151,7 +154,7 @@ class Fair(GroupProcedure):
         if self.violation is not None:
             known, gaps = self._plane(angles, brackets, start)
             slope = slope_of(angles, brackets, self._sites, start)
-            scale = np.maximum(self._solved([slope], [known], [gaps[:, None]]), 0.0)
+            scale = self._solved([slope], [known], [gaps[:, None]])
             assert self.family.violation is not None
             return self.family.parameters_of(cost, scale[:, :, None] * self.family.violation)
         for u in range(self.joint.n_groups - 1):
@@ -167,7 +170,7 @@ class Fair(GroupProcedure):
                 knowns.append(cost * self.joint.prevalence[u] + before)
                 blocks = [np.diag(sign[p]) for p in fresh]
                 designs.append(np.sum(blocks, axis=0) if self.same_pairs else np.hstack(blocks))
-            theta = np.maximum(self._solved(slopes, knowns, designs), 0.0)
+            theta = self._solved(slopes, knowns, designs)
             if self.same_pairs:
                 found[:] = theta[:, None, :]
             else:

@@ -154,7 +154,7 @@ class FairQuadratic(GroupProcedure):
             known = cost * self.joint.prevalence[self.joint.pairs[0][0]]
             scale = self._solved(slopes[start:], [known], [self._pull[:, None]])
             assert self.family.violation is not None
-            scaled = np.maximum(scale, 0.0)[:, :, None] * self.family.violation
+            scaled = scale[:, :, None] * self.family.violation
             return self.family.parameters_of(cost, scaled)
         found = np.zeros((n, pairs, q * q))
         for p in range(1 if self.same_pairs else pairs):
@@ -165,7 +165,16 @@ class FairQuadratic(GroupProcedure):
             found[:, p] = self._whole(theta)
         if self.same_pairs:
             found[:] = found[:, :1]
-        return self.family.parameters_of(cost, self._positive(found))
+        return self.family.parameters_of(cost, found)
+
+    def _admissible(self, theta: FloatArray) -> FloatArray:
+        """Return weights of the monomials whose matrix is positive semi-definite."""
+        if self.violation is not None:  # only a scale is left
+            return np.maximum(theta, 0.0)
+        q = self.joint.q
+        whole = self._positive(self._whole(theta)).reshape(-1, q, q)
+        entries = np.stack([whole[:, i, j] for i, j in self._monomials.exponents[q:]], axis=1)
+        return np.asarray(entries * self._monomials.tensor_roots[q:])
 
     def _whole(self, theta: FloatArray) -> FloatArray:
         """Return the matrices (n, q²) of weights of the monomials of degree 2."""
@@ -178,7 +187,7 @@ class FairQuadratic(GroupProcedure):
         return whole.reshape(len(theta), q * q)
 
     def _positive(self, violation: FloatArray) -> FloatArray:
-        """Return the nearest positive semi-definite matrices."""
+        """Return the nearest positive semi-definite matrices (..., q²)."""
         return self.family._formed(self.family._unformed(violation))
 
     @property

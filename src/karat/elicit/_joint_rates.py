@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.elicit._confusion_space import off_diagonal
 from karat.elicit._rate_space import RateSpace
+from karat.metrics._off_diagonal import off_diagonal
 
 __all__ = ["JointRates"]
 

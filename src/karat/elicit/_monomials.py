@@ -34,17 +34,18 @@ class Monomials:
         return len(self.exponents)
 
     @cached_property
-    def _counts(self) -> list[float]:
-        """How often each monomial's entry stands in its tensor."""
-        return [
+    def tensor_roots(self) -> FloatArray:
+        """The square root of how often each monomial's entry stands in its tensor."""
+        counts = [
             factorial(len(which)) / prod(factorial(which.count(i)) for i in set(which))
             for which in self.exponents
         ]
+        return np.sqrt(counts)
 
     @cached_property
     def _scales(self) -> FloatArray:
         degrees = [factorial(len(which)) for which in self.exponents]
-        return np.asarray(np.sqrt(self._counts) / np.array(degrees))
+        return np.asarray(self.tensor_roots / np.array(degrees))
 
     def values(self, points: FloatArray) -> FloatArray:
         """Return the monomials (p, size) of points (p, q)."""
@@ -63,7 +64,7 @@ class Monomials:
 
     def entries(self, weights: FloatArray) -> FloatArray:
         """Return the entries of the tensors (n, size), each once."""
-        return np.asarray(weights / np.sqrt(self._counts))
+        return np.asarray(weights / self.tensor_roots)
 
     def tensors(self, weights: FloatArray) -> list[FloatArray]:
         """Return the symmetric tensors of one vector of weights."""

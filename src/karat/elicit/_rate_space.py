@@ -19,11 +19,12 @@ from karat._validate import (
     require_two_classes,
 )
 from karat._validate._columns import shown
-from karat.elicit._confusion_space import ConfusionSpace, off_diagonal
+from karat.elicit._confusion_space import ConfusionSpace
 from karat.elicit._population import Population
 from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._space_sources import sample_population
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
+from karat.metrics._off_diagonal import off_diagonal
 
 __all__ = ["RateSpace"]
 

@@ -4,10 +4,17 @@ from math import isqrt
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat.exceptions import MetricError
 
-__all__ = ["classes_for", "error_names", "error_rates", "pulled_back"]
+__all__ = [
+    "classes_for",
+    "error_names",
+    "error_rates",
+    "off_diagonal",
+    "pulled_back",
+    "with_zero_diagonal",
+]
 
 
 def classes_for(q: int, name: str) -> int:
@@ -21,8 +28,19 @@ def classes_for(q: int, name: str) -> int:
     return k
 
 
-def _off(k: int) -> FloatArray:
-    return np.asarray(~np.eye(k, dtype=bool))
+def off_diagonal(k: int) -> tuple[IntArray, IntArray]:
+    """Return rows and columns of the off-diagonal entries, row by row."""
+    rows, columns = np.nonzero(~np.eye(k, dtype=bool))
+    return rows, columns
+
+
+def with_zero_diagonal(errors: FloatArray) -> FloatArray:
+    """Return errors (..., q), row by row, as matrices (..., k, k) with a diagonal of 0."""
+    k = classes_for(errors.shape[-1], "errors")
+    rows, columns = off_diagonal(k)
+    full = np.zeros((*errors.shape[:-1], k, k))
+    full[..., rows, columns] = errors
+    return full
 
 
 def error_rates(confusions: FloatArray) -> FloatArray:
@@ -31,7 +49,8 @@ def error_rates(confusions: FloatArray) -> FloatArray:
     truth = confusions.sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = confusions / np.where(truth > 0, truth, np.nan)
-    return np.asarray(rates[..., _off(k)])
+    rows, columns = off_diagonal(k)
+    return np.asarray(rates[..., rows, columns])
 
 
 def pulled_back(slopes: FloatArray, confusions: FloatArray) -> FloatArray:
@@ -39,9 +58,7 @@ def pulled_back(slopes: FloatArray, confusions: FloatArray) -> FloatArray:
 
     With ``r_ij = C_ij / S_i``, ``∂r_ij/∂C_il = (1(j=l) − r_ij) / S_i``.
     """
-    k = confusions.shape[-1]
-    full = np.zeros(confusions.shape)
-    full[..., _off(k)] = slopes
+    full = with_zero_diagonal(slopes)
     truth = confusions.sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = confusions / truth
