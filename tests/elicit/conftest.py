@@ -242,7 +242,11 @@ def drawn():
 def sparing():
     """Fewer draws: enough where only the estimate is looked at, or one run compared to another."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("karat.elicit._procedure._DRAWS", 100)
+        # 25 steps on the way and 200 or 1,000 metrics at each otherwise
+        patch.setattr(
+            "karat.elicit._slope_procedure.SlopeProcedure._affordable",
+            lambda self, draws: 3 if draws <= 25 else 60,
+        )
         patch.setattr("karat.elicit._active._JUDGED", 100)
         patch.setattr("karat.elicit._summaries._SHOWN", 40)
         patch.setattr("karat.elicit._summaries._BOUNDARY", 40)
