@@ -179,7 +179,8 @@ class Fair(GroupProcedure):
 
     @property
     def _largest_system(self) -> int:
-        return 1 + self.joint.q * (1 if self.same_pairs else self.joint.n_groups - 1)
+        # twice, for the descents that some draws need
+        return 2 + 2 * self.joint.q * (1 if self.same_pairs else self.joint.n_groups - 1)
 
     @property
     def _linked(self) -> bool:

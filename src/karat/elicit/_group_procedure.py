@@ -157,9 +157,9 @@ class GroupProcedure(SlopeProcedure):
         """Return the site at the rates (m, q) of all groups, of which some move together."""
         groups = list(moving)
 
-        def table(offset: FloatArray) -> FloatArray:
-            there = rates.copy()
-            there[groups] += radius * offset
+        def table(offsets: FloatArray) -> FloatArray:
+            there = np.repeat(rates[None], len(offsets), axis=0)
+            there[:, groups] += radius * offsets[:, None, :]
             return self.space.group_confusion(there)
 
         dim = self.joint.q
@@ -221,7 +221,8 @@ class GroupProcedure(SlopeProcedure):
         if free:
             return self._admissible(found)
         scale = found[:, 0]
-        theta = found[:, 1:] / np.where(np.abs(scale) > 1e-12, scale, 1e-12)[:, None]
+        # what errors count, which is not less than nothing: 0 if only gaps do
+        theta = found[:, 1:] / np.maximum(scale, 1e-12)[:, None]
         nearest = self._admissible(theta)
         # Where gaps hardly count, weights that none may have, or great ones, explain the slopes as
         # well; then the least that do are taken.

@@ -107,8 +107,8 @@ class Polynomial(SlopeProcedure):
     # --- where slopes are searched
 
     def _site(self, place: FloatArray, radius: float) -> Site:
-        def table(offset: FloatArray) -> FloatArray:
-            return self.space.confusion(place + radius * offset)
+        def table(offsets: FloatArray) -> FloatArray:
+            return self.space.confusion(place + radius * offsets)
 
         return Site(table, self.space.dim, self.space.dim, sign=1)
 

@@ -24,7 +24,7 @@ from karat.elicit._population import Population
 from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._space_sources import sample_population
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
-from karat.metrics._off_diagonal import off_diagonal
+from karat.metrics._off_diagonal import off_diagonal, with_zero_diagonal
 
 __all__ = ["RateSpace"]
 
@@ -164,9 +164,11 @@ class RateSpace(ConfusionSpace):
 
     def group_confusion(self, rates: FloatArray) -> FloatArray:
         """Return the joint confusions (..., m, k, k) of the rates (..., m, q) of each group."""
-        parts = self._grouped()
-        tables = [part.confusion(rates[..., g, :]) for g, part in enumerate(parts)]
-        return np.asarray(np.stack(tables, axis=-3) * self._joint)
+        k, truth = self.n_classes, self._truth
+        rows, _ = off_diagonal(k)
+        tables = with_zero_diagonal(np.asarray(rates) * truth[:, rows])
+        tables[..., range(k), range(k)] = truth - tables.sum(axis=-1)
+        return tables
 
     def group_rates(self, confusions: FloatArray) -> FloatArray:
         """Return the rates (..., m, q) of each group from joint confusions (..., m, k, k)."""
@@ -215,6 +217,11 @@ class RateSpace(ConfusionSpace):
         return {
             name: part.classifier(row) for name, part, row in zip(names, parts, rates, strict=True)
         }
+
+    @cached_property
+    def _truth(self) -> FloatArray:
+        """``P(G=g, Y=i)``."""
+        return np.stack([part.prior for part in self._grouped()]) * self._joint[:, 0]
 
     @property
     def _joint(self) -> FloatArray:

@@ -39,7 +39,8 @@ class Site:
     Attributes
     ----------
     table : callable
-        Returns the confusion at an offset of length 1 at most, in units of a ball that is attained.
+        Returns the confusions at offsets (n, width) of length 1 at most, in units of a ball that
+        is attained.
     width : int
         Number of entries of the slope.
     dim : int
@@ -58,7 +59,8 @@ class Site:
 
     def query(self, first: FloatArray, second: FloatArray) -> Query:
         """Ask about two offsets; the first is preferred if the slope rises from second to it."""
-        return Query(self.table(self.sign * first), self.table(self.sign * second))
+        tables = self.table(self.sign * np.stack([first, second]))
+        return Query(tables[0], tables[1])
 
 
 def site_brackets(sites: Sequence[Site]) -> Brackets:
