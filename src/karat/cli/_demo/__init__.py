@@ -10,6 +10,7 @@ from karat.cli._demo._no_labels import no_labels
 from karat.cli._demo._trusted_jointly import trusted_jointly
 from karat.cli._demo._where_it_matters import where_it_matters
 from karat.cli._demo._which_metric import which_metric
+from karat.cli._demo._worth_of_fairness import worth_of_fairness
 from karat.exceptions import DataError
 from karat.report import render_report
 
@@ -23,7 +24,8 @@ _INTRODUCTION = (
 )
 # One function per section, in the order of the page; each takes the models and gives a Section.
 _SECTIONS = (
-    which_metric, elicited, better_at_it, no_labels, from_votes, where_it_matters, trusted_jointly,
+    which_metric, elicited, worth_of_fairness, better_at_it, no_labels, from_votes,
+    where_it_matters, trusted_jointly,
 )  # fmt: skip
 
 
