@@ -11,9 +11,13 @@ from karat.elicit import (
     BinaryLinearFractional,
     DiagonalLinear,
     DiagonalMonotone,
+    Fair,
+    FairQuadratic,
     Linear,
     LinearFractional,
     MetricOracle,
+    Polynomial,
+    Quadratic,
     RateSpace,
 )
 from karat.elicit._active import Belief, Judge, Pairs, SpherePairs, best_question, chances
@@ -145,6 +149,8 @@ PROCEDURES = [
     (BinaryLinear, "binary", "sphere"),
     (BinaryLinearFractional, "binary", "attainable"),
     (Linear, "confusion", "attainable"),
+    (Quadratic, "odds", "attainable"),
+    (Fair, "groups", "attainable"),
 ]
 
 
@@ -227,7 +233,7 @@ def test_nothing_is_asked_if_anything_will_do(binary):
 @pytest.mark.parametrize(
     ("kind", "name", "size"),
     [(BinaryLinear, "binary", 2), (BinaryLinearFractional, "binary", 4),
-     (DiagonalLinear, "diagonal", 3)],
+     (DiagonalLinear, "diagonal", 3), (Quadratic, "odds", 5), (Fair, "groups", 5)],
 )  # fmt: skip
 def test_by_default_it_asks_twenty_and_ten_for_each_parameter_at_most(kind, name, size, spaces):
     procedure = kind(spaces[name], rng=3, agreement=1.0)
@@ -293,7 +299,8 @@ def test_contradictory_answers_lower_confidence_and_break_nothing(binary):
 @pytest.mark.parametrize(
     ("kind", "name"),
     [(BinaryLinearFractional, "binary"), (DiagonalMonotone, "diagonal"),
-     (LinearFractional, "confusion")],
+     (LinearFractional, "confusion"), (Quadratic, "odds"), (Polynomial, "odds"),
+     (Fair, "groups"), (FairQuadratic, "groups")],
 )  # fmt: skip
 def test_sphere_pairs_of_curved_metrics_work_or_are_refused(kind, name, spaces):
     """Opposite points of a ball are for linear metrics; whoever asks is told so."""

@@ -13,9 +13,13 @@ from karat.elicit import (
     DiagonalLinearFractional,
     DiagonalMonotone,
     DiagonalSpace,
+    Fair,
+    FairQuadratic,
     Linear,
     LinearFractional,
     MetricOracle,
+    Polynomial,
+    Quadratic,
     RateSpace,
 )
 from karat.exceptions import (
@@ -55,7 +59,12 @@ MULTICLASS = [
     (DiagonalMonotone, "diagonal"),
     (Linear, "confusion"),
     (LinearFractional, "confusion"),
+    (Quadratic, "rate"),
+    (Polynomial, "rate"),
+    (Fair, "rate"),
+    (FairQuadratic, "rate"),
 ]
+SLOPES = [(Quadratic, "odds"), (Polynomial, "odds"), (Fair, "groups"), (FairQuadratic, "groups")]
 
 
 # --- scores
@@ -243,9 +252,9 @@ def test_spaces_of_the_wrong_kind(kind, name, binary, spaces):
         kind(binary)
     with pytest.raises(ElicitationError, match="was given list"):
         kind([1, 2, 3])
-    other = spaces["confusion" if name == "diagonal" else "diagonal"]
-    with pytest.raises(ElicitationError, match=type(other).__name__):
-        kind(other)
+    for other in {"diagonal", "confusion"} - {name}:
+        with pytest.raises(ElicitationError, match=type(spaces[other]).__name__):
+            kind(spaces[other])
 
 
 @pytest.mark.parametrize("kind", [DiagonalLinear, DiagonalLinearFractional, DiagonalMonotone])
@@ -324,6 +333,126 @@ def test_an_oracle_that_talks_nonsense(binary):
     with pytest.raises(AnswerError, match="the answer is 'dunno'"):
         procedure.run(lambda query: "dunno")
     assert procedure.answers == ()
+
+
+# --- metrics that are found from slopes
+
+
+@pytest.mark.parametrize("kind", [Fair, FairQuadratic])
+def test_groups_that_are_missing(kind, spaces):
+    for name in ("odds", "rate"):
+        with pytest.raises(LabelError, match=f"{kind.__name__} compares groups.*pass groups="):
+            kind(spaces[name])
+    alone = RateSpace.from_proba(Y3, PROBA, groups=["all"] * 6)
+    with pytest.raises(LabelError, match="none, or only one"):
+        kind(alone)
+
+
+@pytest.mark.parametrize(("kind", "name"), SLOPES)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"orientation": "decreasing"}, "orientation is 'decreasing'.*Leave the orientation out"),
+        ({"orientation": "ask"}, "orientation is 'ask'"),
+        ({"orientation": "up"}, "orientation is 'up'"),
+        ({"pairs": "sphere"}, "pairs='sphere' is for linear metrics"),
+        ({"sparse": "yes"}, "sparse is 'yes'; expected True or False"),
+        ({"sparse": 1}, "sparse is 1"),
+        ({"sparse": None}, "sparse is None"),
+        ({"strategy": "thesis", "sparse": True}, "sparse=True saves questions with strategy='bis"),
+        ({"strategy": "guess"}, "strategy is 'guess'"),
+        ({"tol": 0}, "tol is 0"),
+        ({"max_queries": 0}, "max_queries is 0"),
+        ({"rng": "a"}, "rng is 'a'"),
+    ],
+    ids=str,
+)
+def test_options_of_slopes(kind, name, options, message, spaces):
+    with pytest.raises(KaratError, match=message):
+        kind(spaces[name], **options)  # before anything is asked
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "options", "message"),
+    [
+        (Quadratic, "odds", {"diagonal": "yes"}, "diagonal is 'yes'; expected True or False"),
+        (Quadratic, "odds", {"diagonal": True, "strategy": "thesis"}, "diagonal=True saves"),
+        (FairQuadratic, "groups", {"diagonal": 0}, "diagonal is 0"),
+        (FairQuadratic, "groups", {"diagonal": True, "strategy": "thesis"}, "diagonal=True saves"),
+        (Fair, "groups", {"same_pairs": "all"}, "same_pairs is 'all'"),
+        (Fair, "groups", {"violation": [[1, 1]], "same_pairs": True}, "same_pairs=True has noth"),
+    ],
+)
+def test_options_of_one_kind(kind, name, options, message, spaces):
+    with pytest.raises(ElicitationError, match=message):
+        kind(spaces[name], **options)
+
+
+@pytest.mark.parametrize("kind", [Fair, FairQuadratic])
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        ([1, 2, 3], "cost has 3 entries"),
+        ([1], "cost has 1 entries"),
+        ([[1, 2]], "cost has shape"),
+        (np.ones(6), r"violation has shape|3 classes"),
+        ([1, -1], "cost holds -1"),
+        ([0, 0], "cost is 0 for every error; leave it out"),
+        ([np.nan, 1], "cost holds nan|finite"),
+        ("high", "cost"),
+        (3, "cost"),
+    ],
+    ids=str,
+)
+def test_costs_of_errors(kind, cost, message, spaces):
+    with pytest.raises(KaratError, match=message):
+        kind(spaces["groups"], cost=cost)
+
+
+@pytest.mark.parametrize(
+    ("kind", "violation", "message"),
+    [
+        (Fair, [1, 1], "violation has shape"),
+        (Fair, [[1, 1, 1]], "violation has shape"),
+        (Fair, np.ones((3, 2)), "for 2 classes and 3 groups, and the space has 2 and 2"),
+        (Fair, np.ones((2, 2)), "violation has 2 rows"),
+        (Fair, [[1, -1]], "violation holds -1"),
+        (Fair, [[0, 0]], "violation is 0 throughout"),
+        (FairQuadratic, [[1, 1]], "violation has shape"),
+        (FairQuadratic, np.ones((1, 3, 3)), "violation has shape"),
+        (FairQuadratic, np.tile(np.eye(2), (3, 1, 1)), "and 3 groups, and the space has 2 and 2"),
+        (FairQuadratic, [[[1, 2], [0, 1]]], "not symmetric"),
+        (FairQuadratic, [[[1, 2], [2, 1]]], "eigenvalue -1"),
+        (FairQuadratic, np.zeros((1, 2, 2)), "violation is 0 throughout"),
+        (FairQuadratic, [[[np.inf, 0], [0, 1]]], "violation"),
+    ],
+)
+def test_costs_of_gaps(kind, violation, message, spaces):
+    with pytest.raises(KaratError, match=message):
+        kind(spaces["groups"], violation=violation)
+
+
+@pytest.mark.parametrize("kind", [Fair, FairQuadratic])
+def test_a_group_without_signal(kind):
+    """Two kinds of items in the north: no ball of rates there, but pairs to ask about."""
+    rng = np.random.default_rng(0)
+    y, proba = np.arange(90) % 3, rng.dirichlet(np.ones(3), 90)
+    north = np.arange(90) >= 45
+    proba[north] = np.array([[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]])[(y[north] == 2).astype(int)]
+    groups = np.where(north, "north", "south")
+    space = RateSpace.from_proba(y, proba, groups=groups)
+    for strategy in ("bisection", "thesis"):
+        with pytest.raises(ElicitationError, match=r"group 'north'.*Use strategy='active'"):
+            _ = kind(space, strategy=strategy).ask()
+    procedure = kind(space, rng=0, max_queries=3, agreement=1.0)
+    for _ in range(3):
+        assert not procedure.ask().identical
+        procedure.tell("first")
+    assert procedure.result.n_queries == 3
+    # Without any signal there is no space at all, and it says for which group.
+    proba[north] = [0.2, 0.3, 0.5]
+    with pytest.raises(DataError, match="group 'north': proba is the same for every item"):
+        RateSpace.from_proba(y, proba, groups=groups)
 
 
 # --- warnings

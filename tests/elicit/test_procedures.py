@@ -19,9 +19,13 @@ from karat.elicit import (
     DiagonalLinearFractional,
     DiagonalMonotone,
     DiagonalSpace,
+    Fair,
+    FairQuadratic,
     Linear,
     LinearFractional,
     MetricOracle,
+    Polynomial,
+    Quadratic,
     load_transcript,
 )
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
@@ -46,12 +50,21 @@ KINDS = [
     (LinearFractional, "confusion"),
     (LinearFractional, "rate"),
 ]
+# Those that find signs of weights by themselves: they take no orientation.
+SLOPES = [
+    (Quadratic, "odds"),
+    (Polynomial, "odds"),
+    (Fair, "groups"),
+    (FairQuadratic, "groups"),
+]
 STRATEGIES = ["active", "bisection", "thesis"]
 ALL = [(*kind, strategy) for kind in KINDS for strategy in STRATEGIES]
 IDS = [f"{kind.__name__} {name} {strategy}" for kind, name, strategy in ALL]
 # A space of rates differs from one of errors in its scale only: it is left out where that is all.
 MOST = [case for case in ALL if case[1] != "rate"]
 MOST_IDS = [f"{kind.__name__} {strategy}" for kind, _, strategy in MOST]
+SLOPED = [(*kind, strategy) for kind in SLOPES for strategy in STRATEGIES]
+SLOPED_IDS = [f"{kind.__name__} {strategy}" for kind, _, strategy in SLOPED]
 ANSWERS = ["first", "second", "tie", "skip"]
 DOCTOR = cost_matrix([[0, 1], [4, 0]])
 
@@ -106,7 +119,12 @@ def assert_same(one, other):
     assert a.to_dict() == b.to_dict()
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), ALL, ids=IDS)
+def values_of(metric, tables):
+    """Return the values of confusions, which metrics of groups take one at a time."""
+    return np.array([metric(table) for table in tables])
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), ALL + SLOPED, ids=IDS + SLOPED_IDS)
 @given(
     answers=st.lists(st.sampled_from(ANSWERS), min_size=1, max_size=9),
     cut=st.integers(0, 9),
@@ -120,6 +138,8 @@ def test_resumed_undone_and_read_back(
 ):
     """However a state was reached, it is the same state."""
     space = spaces[name]
+    if (kind, name) in SLOPES:
+        orientation = "increasing"
     options = {"strategy": strategy, "orientation": orientation, "max_queries": 11}
     whole = kind(space, rng=seed, **options, agreement=1.0)
     tell_all(whole, answers)
@@ -146,14 +166,17 @@ def test_resumed_undone_and_read_back(
     assert_same(part, whole)
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), MOST, ids=MOST_IDS)
-@pytest.mark.parametrize("orientation", ["increasing", "ask"])
+@pytest.mark.parametrize(
+    ("kind", "name", "strategy", "orientation"),
+    [(*case, orientation) for case in MOST for orientation in ("increasing", "ask")]
+    + [(*case, "increasing") for case in SLOPED],
+)
 def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces):
     """Before the first answer, after each, and it is honest about its limits."""
     space = spaces[name]
     procedure = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
     silent = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
-    tables = space.sample(5, rng=0)
+    tables = procedure.arena.sample(5, rng=0)
     for n, answer in enumerate(["first", "skip", "tie", "second", None]):
         result = quiet_result(procedure)
         assert result.n_queries == n == len(result.transcript.answers)
@@ -165,7 +188,7 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
             assert interval.lower <= interval.upper
         for weight in result.intervals:
             assert weight.lower <= weight.estimate <= weight.upper
-        assert np.isfinite(result.metric(tables)).all()
+        assert np.isfinite(values_of(result.metric, tables)).all()
         assert len(result.progress.agreement) >= 1
         assert len(result.questions.answers) == n
         assert result.draws.shape[1] == len(result.intervals)
@@ -180,7 +203,7 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
     assert_same(procedure, silent)  # looking has changed nothing
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), MOST, ids=MOST_IDS)
+@pytest.mark.parametrize(("kind", "name", "strategy"), MOST + SLOPED, ids=MOST_IDS + SLOPED_IDS)
 def test_max_queries_is_the_most_that_is_asked(kind, name, strategy, spaces):
     oracle = MetricOracle(accuracy)
     procedure = kind(spaces[name], strategy=strategy, max_queries=4, rng=0, agreement=1.0)
@@ -193,7 +216,9 @@ def test_max_queries_is_the_most_that_is_asked(kind, name, strategy, spaces):
     assert "going on" in repr(procedure)
 
 
-@pytest.mark.parametrize(("kind", "name", "strategy"), MOST, ids=MOST_IDS)
+@pytest.mark.parametrize(
+    ("kind", "name", "strategy"), MOST + SLOPED[:6], ids=MOST_IDS + SLOPED_IDS[:6]
+)
 def test_questions_are_attainable_and_of_the_population(kind, name, strategy, spaces):
     """Some classifier attains each side; only the thesis asks about two that are the same."""
     space = spaces[name]

@@ -12,10 +12,15 @@ from karat.elicit import (
     BinarySpace,
     DiagonalLinear,
     DiagonalSpace,
+    Fair,
+    FairQuadratic,
+    Polynomial,
+    Quadratic,
+    RateSpace,
     Transcript,
     load_transcript,
 )
-from karat.exceptions import ElicitationError, TranscriptError
+from karat.exceptions import ElicitationError, KaratError, TranscriptError
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -253,3 +258,77 @@ def test_data_in_another_state_is_another_space():
     for other in (space.smoothed(), DiagonalSpace.from_proba(y[1:], law.proba(x)[1:])):
         with pytest.raises(TranscriptError, match="another space"):
             DiagonalLinear.resume(other, kept)
+
+
+# --- options that only some procedures have
+
+
+@pytest.mark.parametrize("strategy", ["active", "bisection"])
+@pytest.mark.parametrize(
+    ("kind", "name", "options"),
+    [
+        (Polynomial, "odds", {"order": 4, "sparse": True}),
+        (Polynomial, "odds", {"order": np.int64(2), "sparse": False}),
+        (Quadratic, "odds", {"diagonal": True, "sparse": True}),
+        (Quadratic, "odds", {"diagonal": np.bool_(False), "sparse": np.True_}),
+        (Fair, "groups", {"cost": np.array([1, 3]), "same_pairs": True, "sparse": True}),
+        (Fair, "groups", {"violation": [[1.0, 0.25]]}),
+        (Fair, "groups", {"cost": [0, 2], "violation": np.array([[0.1, 1 / 3]])}),
+        (FairQuadratic, "groups", {"cost": [1.0, 0.0], "diagonal": True, "sparse": True}),
+        (FairQuadratic, "groups", {"violation": np.array([[[2, 0.3], [0.3, 1]]])}),
+        (FairQuadratic, "groups", {"same_pairs": True}),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else None,
+)
+def test_own_options_survive_the_file(strategy, kind, name, options, spaces):
+    space = spaces[name]
+    procedure = kind(space, strategy=strategy, rng=0, max_queries=5, agreement=1.0, **options)
+    for answer in ("first", "second", "first"):
+        procedure.tell(answer)
+    text = procedure.transcript.to_json()
+    kept = json.loads(text)["options"]
+    for option, value in options.items():
+        assert kept[option] == np.asarray(value).tolist()
+    resumed = kind.resume(space, text)
+    assert resumed.ask() == procedure.ask()
+    assert resumed.transcript == procedure.transcript
+    assert resumed.result.metric == procedure.result.metric
+
+
+@pytest.mark.parametrize("kind", [Fair, FairQuadratic, Quadratic])
+def test_another_grouping_is_another_space(kind):
+    """The same items in other groups, or in the same under other names, or in none."""
+    law = LogisticLaw.binary(4.0)
+    x, y = law.sample(200, rng=0)
+    groups = np.where(np.arange(200) % 3, "a", "b")
+    space = RateSpace.from_proba(y, law.proba(x), groups=groups)
+    procedure = kind(space, strategy="bisection")
+    procedure.tell("first")
+    again = RateSpace.from_proba(y, law.proba(x), groups=groups)
+    assert kind.resume(again, procedure.transcript).ask() == procedure.ask()
+    for other in (
+        np.where(np.arange(200) % 4, "a", "b"),
+        np.where(groups == "a", "x", "y"),
+        np.where(groups == "a", "b", "a"),
+        None,
+    ):
+        elsewhere = RateSpace.from_proba(y, law.proba(x), groups=other)
+        with pytest.raises(TranscriptError, match="another space"):
+            kind.resume(elsewhere, procedure.transcript)
+
+
+def test_own_options_that_were_tampered_with(spaces):
+    procedure = Fair(spaces["groups"], strategy="bisection", cost=[1, 2])
+    procedure.tell("first")
+    fields = procedure.transcript.to_dict()
+    for change in ({"cost": [1, -2]}, {"cost": "high"}, {"same_pairs": "yes"}, {"order": 3}):
+        edited = fields | {"options": fields["options"] | change}
+        with pytest.raises(KaratError):
+            Fair.resume(spaces["groups"], edited)
+    # Another cost leads to other questions, sooner or later: here the first is still the same.
+    procedure = Polynomial(spaces["odds"], strategy="bisection")
+    for _ in range(20):
+        procedure.tell("first")
+    fields = procedure.transcript.to_dict()
+    with pytest.raises(TranscriptError, match="another question"):
+        Polynomial.resume(spaces["odds"], fields | {"options": fields["options"] | {"order": 2}})

@@ -35,6 +35,7 @@ class SlopeProcedure(Procedure):
                 "of all weights, or takes errors as costs. Leave the orientation out"
             )
         super().__init__(space, **options)
+        self._family(flipped=False)  # refuses what the strategy cannot use before anyone is asked
 
     @cached_property
     def _sites(self) -> list[Site]:
