@@ -245,7 +245,7 @@ def sparing():
         # 25 steps on the way and 200 or 1,000 metrics at each otherwise
         patch.setattr(
             "karat.elicit._slope_procedure.SlopeProcedure._affordable",
-            lambda self, draws: 3 if draws <= 25 else 60,
+            lambda self, draws: 3 if draws <= 25 else 40,
         )
         patch.setattr("karat.elicit._active._JUDGED", 100)
         patch.setattr("karat.elicit._summaries._SHOWN", 40)

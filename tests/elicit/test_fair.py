@@ -70,7 +70,7 @@ def test_bisection_recovers_four_classes_and_groups(perfect, drawn, asked_all, f
 def test_bisection_under_a_law(m, lawful, drawn, asked_all, fair_errors):
     """A sample of a logistic law: other groups predict one class always, which anyone attains."""
     rng = np.random.default_rng(m)
-    metrics = [drawn.fair(2, m, rng) for _ in range(7 if m == 2 else 5)]
+    metrics = [drawn.fair(2, m, rng) for _ in range(5 if m == 2 else 3)]
     errors, _ = recovered(lawful(m), metrics, asked_all, fair_errors, strategy="bisection")
     assert errors[0] <= 0.001
     assert errors[1] <= 0.02
@@ -306,7 +306,7 @@ def test_gaps_that_do_not_count(k, m, strategy, perfect, drawn):
     """λ = 0: the cost is found, and that gaps are arbitrary is said."""
     if strategy == "thesis" and k == 3:
         return
-    for seed in range(2):
+    for seed in range(1 if strategy == "thesis" else 2):
         truth = drawn.fair(k, m, np.random.default_rng(seed), 0.0)
         procedure = Fair(perfect(k, m), strategy=strategy, tol=1e-3 if m == 2 else 0.01)
         while (query := procedure.ask()) is not None:
@@ -400,7 +400,7 @@ def test_people_who_slip_are_understood_and_limits_of_the_trade_off_hold(lawful,
     """One answer in ten is wrong; at most 40 questions about pairs that classifiers attain."""
     space, rng = lawful(), np.random.default_rng(7)
     reached, counts, covered, slips = [], [], 0, []
-    runs = 40
+    runs = 32
     for seed in range(runs):
         # costs, gaps and λ as the prior has them, which is as they are drawn here
         truth = drawn.fair(2, 2, rng, rng.uniform())

@@ -29,7 +29,7 @@ def recovered(space, metrics, asked_all, fair_errors, **options):
 
 
 @pytest.mark.parametrize(
-    ("k", "m", "runs", "most"), [(2, 2, 9, 50), (3, 2, 2, 420), (2, 3, 3, 120)]
+    ("k", "m", "runs", "most"), [(2, 2, 7, 50), (3, 2, 1, 420), (2, 3, 3, 120)]
 )
 def test_bisection_recovers_any_metric(k, m, runs, most, perfect, drawn, asked_all, fair_errors):
     rng = np.random.default_rng(10 * k + m)
@@ -43,7 +43,7 @@ def test_bisection_recovers_any_metric(k, m, runs, most, perfect, drawn, asked_a
 
 def test_bisection_under_a_law(lawful, drawn, asked_all, fair_errors):
     rng = np.random.default_rng(2)
-    metrics = [drawn.fair_quadratic(2, 2, rng) for _ in range(7)]
+    metrics = [drawn.fair_quadratic(2, 2, rng) for _ in range(5)]
     errors, _ = recovered(lawful(), metrics, asked_all, fair_errors, strategy="bisection")
     assert errors[0] <= 0.002
     assert errors[1] <= 0.15
@@ -66,7 +66,7 @@ def test_the_thesis_recovers_metrics_too(perfect, drawn, asked_all, fair_errors)
 
 def test_nobody_who_never_slips_contradicts_themselves(perfect, drawn):
     rng = np.random.default_rng(8)
-    for _ in range(3):
+    for _ in range(2):
         truth = drawn.fair_quadratic(2, 2, rng)
         result = FairQuadratic(perfect(2, 2), strategy="bisection").run(MetricOracle(truth))
         assert result.contradictions == ()
@@ -180,7 +180,7 @@ def test_people_are_asked_about_what_classifiers_attain(calibrated, drawn):
 
 
 @given(seed=SEEDS, scale=st.sampled_from([0.5, 4.0]))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 def test_the_scale_of_the_metric_changes_nothing(seed, scale, perfect, drawn, asked_all):
     truth = drawn.fair_quadratic(2, 2, np.random.default_rng(seed))
     larger = FairQuadraticMetric(scale * truth.cost, scale * truth.violation, truth.tradeoff)
@@ -265,7 +265,7 @@ def test_a_coin_contradicts_itself(perfect):
     warned = 0
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        procedure = FairQuadratic(perfect(2, 3), strategy="bisection", tol=0.05)
+        procedure = FairQuadratic(perfect(2, 2), strategy="bisection", tol=0.05)
         while procedure.ask() is not None:
             procedure.tell(str(rng.choice(["first", "second"])))
         with warnings.catch_warnings(record=True) as seen:

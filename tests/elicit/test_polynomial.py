@@ -101,7 +101,7 @@ def test_the_scale_of_the_metric_changes_nothing(seed, scale, perfect, drawn, as
 def test_people_who_slip_are_asked_about_what_classifiers_attain(drawn):
     space = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=201)
     truth = drawn.polynomial(2, 3, np.random.default_rng(4))
-    procedure = Polynomial(space, rng=0, max_queries=25)
+    procedure = Polynomial(space, rng=0, max_queries=20)
     oracle = MetricOracle(truth, flip=0.05, rng=0)
     before = procedure.result.agreement
     while (query := procedure.ask()) is not None:

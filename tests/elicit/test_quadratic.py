@@ -318,7 +318,7 @@ def test_people_who_slip_are_understood_within_forty_answers(drawn, capsys):
     """One answer in ten is wrong; pairs that classifiers attain, asked about and counted on."""
     space = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=501)
     rng, reached, counts = np.random.default_rng(7), [], []
-    for seed in range(24):
+    for seed in range(20):
         truth = drawn.quadratic(2, rng)
         procedure = Quadratic(space, rng=seed, max_queries=40)
         oracle = MetricOracle(truth, flip=0.1, rng=rng)
