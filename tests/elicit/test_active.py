@@ -298,6 +298,32 @@ def test_contradictory_answers_lower_confidence_and_break_nothing(binary):
 
 @pytest.mark.parametrize(
     ("kind", "name"),
+    [(Quadratic, "odds"), (Polynomial, "odds"), (Fair, "groups"), (FairQuadratic, "groups")],
+)
+def test_coins_are_seen_to_slip(kind, name, spaces):
+    """Metrics of many weights explain some coins; on average they slip more than who never does."""
+    slips, contradicted = [], 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        procedure = kind(spaces[name], rng=seed, agreement=1.0, max_queries=40)
+        while procedure.ask() is not None:
+            procedure.tell(str(rng.choice(["first", "second"])))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ContradictionWarning)
+            result = procedure.result
+        assert result.n_queries == 40
+        assert np.isfinite([w.estimate for w in result.intervals]).all()
+        slips.append(result.lapse.estimate)
+        contradicted += len(result.contradictions)
+    steady = kind(spaces[name], rng=0, agreement=1.0, max_queries=40)
+    result = steady.run(MetricOracle("accuracy"))
+    assert result.contradictions == ()
+    assert np.mean(slips) > 1.4 * result.lapse.estimate
+    assert contradicted >= 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
     [(BinaryLinearFractional, "binary"), (DiagonalMonotone, "diagonal"),
      (LinearFractional, "confusion"), (Quadratic, "odds"), (Polynomial, "odds"),
      (Fair, "groups"), (FairQuadratic, "groups")],

@@ -344,6 +344,18 @@ def test_an_end_is_found_whatever_is_known(tradeoff, known, k, perfect, drawn, a
     assert result.metric.tradeoff == pytest.approx(tradeoff, abs=0.005)
 
 
+@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("tradeoff", [0.002, 0.01])
+def test_a_small_trade_off_is_not_taken_for_a_great_one(m, tradeoff, perfect, drawn, asked_all):
+    """Of two classes, weights of either sign nearly explain the slopes; costs are of one sign."""
+    rng, errors = np.random.default_rng(9), []
+    for _ in range(7):
+        truth = drawn.fair(2, m, rng, tradeoff)
+        result = asked_all(Fair(perfect(2, m), strategy="bisection"), MetricOracle(truth))
+        errors.append(abs(result.metric.tradeoff - tradeoff))
+    assert np.median(errors) <= 0.02
+
+
 @pytest.mark.parametrize("strategy", ["bisection", "thesis"])
 @pytest.mark.parametrize("answer", ["tie", "skip"])
 def test_someone_who_sees_no_difference_or_says_nothing(strategy, answer, perfect):
