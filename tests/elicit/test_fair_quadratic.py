@@ -29,7 +29,7 @@ def recovered(space, metrics, asked_all, fair_errors, **options):
 
 
 @pytest.mark.parametrize(
-    ("k", "m", "runs", "most"), [(2, 2, 7, 50), (3, 2, 1, 420), (2, 3, 3, 120)]
+    ("k", "m", "runs", "most"), [(2, 2, 7, 70), (3, 2, 1, 520), (2, 3, 3, 180)]
 )
 def test_bisection_recovers_any_metric(k, m, runs, most, perfect, drawn, asked_all, fair_errors):
     rng = np.random.default_rng(10 * k + m)
@@ -90,8 +90,8 @@ def test_what_is_known_is_not_asked_for(perfect, drawn, asked_all, fair_errors):
         for name in names:
             assert np.allclose(getattr(result.metric, name), getattr(truth, name))
         counts[names] = result.n_queries
-    assert counts["cost", "violation"] <= 15
-    assert counts["violation",] <= 75
+    assert counts["cost", "violation"] <= 40
+    assert counts["violation",] <= 100
     assert counts["cost",] < counts[()]
 
 
@@ -100,11 +100,25 @@ def test_what_is_known_is_not_asked_for(perfect, drawn, asked_all, fair_errors):
 def test_only_the_trade_off(k, m, tradeoff, perfect, drawn, asked_all):
     truth = drawn.fair_quadratic(k, m, np.random.default_rng(k * m), tradeoff)
     known = {"cost": truth.cost, "violation": truth.violation}
-    for strategy, most, limit in (("bisection", 15, 0.02), ("thesis", 45, 0.1)):
+    for strategy, most, limit in (("bisection", 40, 0.003), ("thesis", 45, 0.1)):
         procedure = FairQuadratic(perfect(k, m), strategy=strategy, tol=1e-3, **known)
         result = asked_all(procedure, MetricOracle(truth))
         assert result.n_queries <= most
         assert result.metric.tradeoff == pytest.approx(tradeoff, abs=limit)
+
+
+def test_gaps_that_outweigh_errors_are_measured_where_they_are_small(
+    perfect, drawn, asked_all, fair_errors
+):
+    """Across a wide gap the slope shows next to nothing of the errors, which give the unit."""
+    rng, space = np.random.default_rng(9), perfect(2, 2)
+    errors = []
+    for tradeoff in (0.95, 0.98, 0.99) * 3:
+        truth = drawn.fair_quadratic(2, 2, rng, tradeoff)
+        result = asked_all(FairQuadratic(space, strategy="bisection"), MetricOracle(truth))
+        errors.append(fair_errors(result.metric, truth))
+    assert np.max(errors, axis=0)[2] <= 0.01
+    assert np.median(errors, axis=0)[1] <= 0.02
 
 
 def test_a_diagonal_takes_fewer_questions(perfect, asked_all, fair_errors):
@@ -113,7 +127,7 @@ def test_a_diagonal_takes_fewer_questions(perfect, asked_all, fair_errors):
     truth = FairQuadraticMetric(np.abs(rng.normal(size=6)), bend, 0.5).normalized()
     procedure = FairQuadratic(perfect(3, 2), strategy="bisection", diagonal=True)
     result = asked_all(procedure, MetricOracle(truth))
-    assert result.n_queries <= 260  # 413 otherwise
+    assert result.n_queries <= 320  # 515 otherwise
     assert max(fair_errors(result.metric, truth)) <= 0.05
     assert not (result.metric.violation * (1 - np.eye(6))).any()
     assert len(result.intervals) == 6 + 6 + 1

@@ -25,6 +25,9 @@ from karat.metrics import GroupMetric
 __all__ = ["GroupProcedure"]
 
 _NO_GAPS = 4.0  # times tol: a trade-off below is not told from 0
+_LEAST = 1.0  # times tol: how much a cost of gaps must explain, in units of the slopes
+_REWEIGHED = 3
+_SHORT = 1e-3  # of the unit of errors: below, a gradient is not told from 0
 _SLACK = 10.0  # times tol: by how much errors of slopes make weights inadmissible
 _GREAT = 10.0  # what gaps may cost in units of errors before smaller costs are tried
 
@@ -208,11 +211,19 @@ class GroupProcedure(SlopeProcedure):
             # Where errors alone explain the slopes, gaps cost nothing: what rounding leaves open
             # is not taken for a large cost. It shifts what is settled by less than rounding does.
             least = np.broadcast_to(
-                self.tol * np.eye(equations.shape[2])[1:],
+                _LEAST * self.tol * np.eye(equations.shape[2])[1:],
                 (len(equations), equations.shape[2] - 1, equations.shape[2]),
             )
             rows.append(least)
         found = null_vectors(np.concatenate(rows, axis=1))
+        for _ in range(_REWEIGHED):  # a slope is as sure as its angle, however long the gradient
+            lengths = [np.linalg.norm((w @ found[:, :, None])[:, :, 0], axis=1) for w in wholes]
+            lengths += [np.max(lengths, axis=0)] * (len(rows) - len(wholes))
+            weighed = [
+                row / np.maximum(length, _SHORT)[:, None, None]
+                for row, length in zip(rows, lengths, strict=True)
+            ]
+            found = null_vectors(np.concatenate(weighed, axis=1))
         along = sum(
             np.einsum("nq,nqd,nd->n", slope, whole, found)
             for slope, whole in zip(slopes, wholes, strict=True)

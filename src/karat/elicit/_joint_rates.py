@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat._validate import check_rng
 from karat.elicit._rate_space import RateSpace
 from karat.metrics._off_diagonal import off_diagonal
 
@@ -60,7 +61,17 @@ class JointRates:
         return np.asarray(rates.reshape(*rates.shape[:-2], self.dim))
 
     def sample(self, n: int, *, rng: int | np.random.Generator | None = None) -> FloatArray:
-        return self.space.group_sample(n, rng=rng)
+        """Draw joint confusions (n, m, k, k): best for random costs in each group, or blunted.
+
+        Every other one is blunted in some groups, so that there are gaps even where a model is as
+        good as can be in all of them.
+        """
+        generator = check_rng(rng)
+        best = self.space.group_sample(n, rng=generator)
+        share = generator.random((n, self.n_groups)) * (generator.random((n, self.n_groups)) < 0.5)
+        share[::2] = 0.0
+        blunt = share[:, :, None, None]
+        return np.asarray((1.0 - blunt) * best + blunt * self.guess)
 
     def parts_of(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the overall rates (n, q) and the gaps of each pair (n, pairs, q) of points."""

@@ -112,6 +112,12 @@ class Polynomial(SlopeProcedure):
 
         return Site(table, self.space.dim, self.space.dim, sign=1)
 
+    @cached_property
+    def _designs(self) -> list[FloatArray]:
+        """Return for each place the matrix that makes the gradient of the weights."""
+        return [self._monomials.gradient(place) for place in self._places]
+
+    @cached_property
     def _places(self) -> FloatArray:
         """Return where slopes are searched, the center first."""
         if self.strategy == "thesis":
@@ -142,13 +148,11 @@ class Polynomial(SlopeProcedure):
     def _chosen_sites(self) -> Iterator[Site]:
         ball = (1.0 - _TOWARD) * self.space.radius
         radius = ball if self.order == 2 else min(ball, _SMALL)
-        self._designs = [self._monomials.gradient(place) for place in self._places()]
-        return (self._site(place, radius) for place in self._places())
+        return (self._site(place, radius) for place in self._places)
 
     def _thesis_sites(self) -> Iterator[Site]:
         radius = self.space.radius * 0.1 ** (self.order - 1)
-        self._designs = [self._monomials.gradient(place) for place in self._places()]
-        return (self._site(place, radius) for place in self._places())
+        return (self._site(place, radius) for place in self._places)
 
     # --- what slopes say
 

@@ -308,7 +308,7 @@ class Procedure(Resumable):
         family = self._family(self._flipped)
         if self._belief is not None:
             cloud = self._belief.cloud
-            return Known(family, cloud.parameters, cloud.shares, self._belief.estimate)
+            return Known(family, cloud.parameters, cloud.cautious()[0], self._belief.estimate)
         rng = np.random.default_rng(self.seed)
         low, high = self._brackets.open_low, self._brackets.open_high
         n = self._affordable(_DRAWS)

@@ -231,7 +231,8 @@ class ElicitationResult(Result):
     metric : Metric
         The elicited metric: score with it, optimise it, save it.
     intervals : tuple of WeightInterval
-        Each weight with its limits.
+        Each weight with its limits; for ``active`` they allow for as many slips as the answers
+        leave plausible.
     ratios : tuple of WeightInterval
         Each weight relative to the greatest one, with its limits.
     n_queries : int
