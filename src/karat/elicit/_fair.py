@@ -28,7 +28,7 @@ class Fair(GroupProcedure):
 
     ``bisection`` finds the slope in the rates of one group while the others predict one class
     always, each its own; the signs of all gaps are then known and the metric is linear. Slopes of
-    a group settle what its gaps to all others cost, and λ without a question (177 questions for
+    a group settle what its gaps to all others cost, and λ without a question (188 questions for
     three classes and two groups, tolerance 0.001, where the thesis takes 2,680). ``thesis`` is
     Algorithm 5.1 with its slips corrected: slopes of partitions of the groups over the whole
     sphere, and Algorithm 5.2 for λ.
