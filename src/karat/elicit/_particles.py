@@ -148,7 +148,8 @@ class Cloud:
         root = _root_of_covariance(self.parameters)
         current = self._target(self.parameters, self.blind, self.margins)
         accepted = 0.0
-        for _ in range(_MOVES):
+        moves = max(_MOVES, size // 2)  # many parameters take more steps to forget where they were
+        for _ in range(moves):
             step = self.rng.choice([0.3, 0.7, 1.0], size=(n, 1)) * 2.38 / np.sqrt(size)
             parameters = self.parameters + step * (self.rng.normal(size=(n, size)) @ root)
             fresh = self.rng.random(n) < 0.3  # now and then another δ too, from its prior
@@ -161,7 +162,7 @@ class Cloud:
             taken = np.log(self.rng.random(n)) < proposed - current
             self.parameters[taken], self.blind[taken] = parameters[taken], blind[taken]
             self.margins[taken], current[taken] = margins[taken], proposed[taken]
-            accepted += float(taken.mean()) / _MOVES
+            accepted += float(taken.mean()) / moves
         self.acceptance = accepted
 
     def _target(self, parameters: FloatArray, blind: FloatArray, margins: FloatArray) -> FloatArray:
