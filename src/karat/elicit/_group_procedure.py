@@ -14,8 +14,9 @@ from karat.elicit._families import Family, unit
 from karat.elicit._joint_rates import JointRates
 from karat.elicit._query import Query
 from karat.elicit._rate_space import RateSpace
+from karat.elicit._settled import settled
 from karat.elicit._slope_procedure import SlopeProcedure, as_flag
-from karat.elicit._slopes import Site, least_squares_within, null_vectors, outside, slope_of
+from karat.elicit._slopes import Site, slope_of
 from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets, Steps, unimodal
 from karat.elicit.result import FairnessFrontier
@@ -25,11 +26,6 @@ from karat.metrics import GroupMetric
 __all__ = ["GroupProcedure"]
 
 _NO_GAPS = 4.0  # times tol: a trade-off below is not told from 0
-_LEAST = 1.0  # times tol: how much a cost of gaps must explain, in units of the slopes
-_REWEIGHED = 3
-_SHORT = 1e-3  # of the unit of errors: below, a gradient is not told from 0
-_SLACK = 10.0  # times tol: by how much errors of slopes make weights inadmissible
-_GREAT = 10.0  # what gaps may cost in units of errors before smaller costs are tried
 
 
 class GroupProcedure(SlopeProcedure):
@@ -194,60 +190,8 @@ class GroupProcedure(SlopeProcedure):
     def _solved(
         self, slopes: list[FloatArray], knowns: list[FloatArray], designs: list[FloatArray]
     ) -> FloatArray:
-        """Return θ (n, size) such that each gradient ``known + design θ`` is along its slope.
-
-        Knowns are (n, q). If they are 0 (errors do not count) θ has norm 1.
-        """
-        wholes = []
-        free = not any(known.any() for known in knowns)
-        for slope, known, design in zip(slopes, knowns, designs, strict=True):
-            whole = np.broadcast_to(design, (len(slope), *design.shape))
-            if not free:
-                whole = np.concatenate([known[:, :, None], whole], axis=2)
-            wholes.append(whole)
-        rows = [outside(slope, whole) for slope, whole in zip(slopes, wholes, strict=True)]
-        equations = np.concatenate(rows, axis=1)
-        if not free:
-            # Where errors alone explain the slopes, gaps cost nothing: what rounding leaves open
-            # is not taken for a large cost. It shifts what is settled by less than rounding does.
-            least = np.broadcast_to(
-                _LEAST * self.tol * np.eye(equations.shape[2])[1:],
-                (len(equations), equations.shape[2] - 1, equations.shape[2]),
-            )
-            rows.append(least)
-        found = null_vectors(np.concatenate(rows, axis=1))
-        for _ in range(_REWEIGHED):  # a slope is as sure as its angle, however long the gradient
-            lengths = [np.linalg.norm((w @ found[:, :, None])[:, :, 0], axis=1) for w in wholes]
-            lengths += [np.max(lengths, axis=0)] * (len(rows) - len(wholes))
-            weighed = [
-                row / np.maximum(length, _SHORT)[:, None, None]
-                for row, length in zip(rows, lengths, strict=True)
-            ]
-            found = null_vectors(np.concatenate(weighed, axis=1))
-        along = sum(
-            np.einsum("nq,nqd,nd->n", slope, whole, found)
-            for slope, whole in zip(slopes, wholes, strict=True)
-        )
-        found = np.where(along < 0, -1.0, 1.0)[:, None] * found
-        if free:
-            return self._admissible(found)
-        scale = found[:, 0]
-        # what errors count, which is not less than nothing: 0 if only gaps do
-        theta = found[:, 1:] / np.maximum(scale, 1e-12)[:, None]
-        nearest = self._admissible(theta)
-        # Where gaps hardly count, weights that none may have, or great ones, explain the slopes as
-        # well; then the least that do are taken.
-        size = 1.0 + np.linalg.norm(theta, axis=1)
-        far = np.linalg.norm(nearest - theta, axis=1) > _SLACK * self.tol * size
-        doubtful = np.flatnonzero(far | (scale <= 0) | (size > _GREAT))
-        if len(doubtful):
-            least = least_squares_within(equations[doubtful], self._admissible)
-            sites = [(f[doubtful], w[doubtful]) for f, w in zip(slopes, wholes, strict=True)]
-            before = np.max([_sine(f, w, nearest[doubtful]) for f, w in sites], axis=0)
-            after = np.max([_sine(f, w, least) for f, w in sites], axis=0)
-            better = after <= np.maximum(before, self.tol)
-            nearest[doubtful[better]] = least[better]
-        return nearest
+        """Return θ (n, size) such that each gradient ``known + design θ`` is along its slope."""
+        return settled(slopes, knowns, designs, self._admissible, self.tol)
 
     @abstractmethod
     def _admissible(self, theta: FloatArray) -> FloatArray:
@@ -332,11 +276,3 @@ class GroupProcedure(SlopeProcedure):
             words = f"gaps between groups made no difference (λ = {tradeoff:.2g}, not told from 0)"
             return words + (": what each gap costs is arbitrary" if self.violation is None else "")
         return None
-
-
-def _sine(slope: FloatArray, whole: FloatArray, theta: FloatArray) -> FloatArray:
-    """Return the sine of the angle between slopes (n, q) and gradients; 1 beyond 90 degrees."""
-    gradient = whole[:, :, 0] + (whole[:, :, 1:] @ theta[:, :, None])[:, :, 0]
-    along = np.einsum("nq,nq->n", slope, gradient)
-    off = np.linalg.norm(gradient - slope * along[:, None], axis=1)
-    return np.where(along > 0, off / (np.linalg.norm(gradient, axis=1) + 1e-300), 1.0)

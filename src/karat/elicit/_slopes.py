@@ -19,7 +19,6 @@ from karat.elicit._sphere import Brackets, Steps, angle_sweep, direction, sphere
 __all__ = [
     "Site",
     "find_slope",
-    "least_squares_within",
     "null_vectors",
     "outside",
     "site_brackets",
@@ -29,7 +28,6 @@ __all__ = [
 ]
 
 _ASKED_AGAIN = 3  # times that a skipped sign is asked for once more
-_DESCENTS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,27 +183,6 @@ def null_vectors(rows: FloatArray) -> FloatArray:
         vector = (inverse @ vector[:, :, None])[:, :, 0]
         vector /= np.linalg.norm(vector, axis=1, keepdims=True)
     return np.asarray(vector)
-
-
-def least_squares_within(
-    equations: FloatArray, nearest: Callable[[FloatArray], FloatArray]
-) -> FloatArray:
-    """Return θ (n, size) in a convex set that best solves equations (n, r, 1 + size) in (1, θ).
-
-    ``nearest`` is the projection onto the set. By accelerated gradient steps from 0, so that what
-    the equations leave open stays near 0.
-    """
-    left, right = equations[:, :, 1:], -equations[:, :, 0]
-    gram = left.swapaxes(1, 2) @ left
-    target = (left.swapaxes(1, 2) @ right[:, :, None])[:, :, 0]
-    step = 1.0 / (np.linalg.eigvalsh(gram)[:, -1:] + 1e-300)
-    theta = ahead = nearest(np.zeros_like(target))
-    for n in range(_DESCENTS):
-        slope = (gram @ ahead[:, :, None])[:, :, 0] - target
-        moved = nearest(ahead - step * slope)
-        ahead = moved + (moved - theta) * n / (n + 3.0)
-        theta = moved
-    return theta
 
 
 def spread_out(features: FloatArray, n: int, first: tuple[int, ...] = ()) -> IntArray:
