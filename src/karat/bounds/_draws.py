@@ -9,13 +9,13 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.bounds._problem import End, Ends, Limit, Problem
 from karat.bounds._solve import solve
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 
 __all__ = ["combine_draws"]
 
 
 def combine_draws(
-    problem: Problem, metric: Metric, limit: Limit, draws: Sequence[FloatArray], ends: Ends
+    problem: Problem, metric: MetricBase, limit: Limit, draws: Sequence[FloatArray], ends: Ends
 ) -> Ends:
     """Return the mean bound over the draws, with limits that hold for their mixture.
 

@@ -11,9 +11,8 @@ from karat._validate._columns import named
 from karat.bounds._inputs import Inputs
 from karat.bounds._problem import Limit
 from karat.exceptions import DataError, KaratWarning, MetricError
-from karat.metrics import Metric
+from karat.metrics import GroupMetric, Metric
 from karat.metrics._as_metric import as_metric
-from karat.metrics._group_metric import GroupMetric
 from karat.weak._checks import check_choice, check_class_prior
 
 __all__ = [
@@ -35,7 +34,7 @@ _NOTABLE = 0.05
 def check_metric(metric: Any) -> Metric:
     """Check a metric, or its name, where no groups are given."""
     chosen = as_metric(metric)
-    if isinstance(chosen, GroupMetric):
+    if not isinstance(chosen, Metric):
         raise MetricError(
             f"{chosen.title} compares groups; bound it with performance_bounds(..., groups=...)"
         )

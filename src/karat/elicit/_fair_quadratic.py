@@ -121,7 +121,7 @@ class FairQuadratic(GroupProcedure):
 
     def _places_of(self, group: int) -> FloatArray:
         """Return rates that a group attains, far from guessing."""
-        points = self.space.parts[group]._extremes.points[:_PLACES]
+        points = self.space.parts[group]._extremes.points[0][:_PLACES]
         return np.vstack([points, (points + np.roll(points, 1, axis=0)) / 2])
 
     def _chosen_sites(self) -> Iterator[Site]:

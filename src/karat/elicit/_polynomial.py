@@ -123,7 +123,7 @@ class Polynomial(SlopeProcedure):
         if self.strategy == "thesis":
             return self._recursive_places()
         q, center = self.space.dim, self.space.center
-        points = self.space._extremes.points[:_PLACES]
+        points = self.space._extremes.points[0][:_PLACES]
         # Extreme points, and those between them: a perfect classifier has few extreme ones.
         between = (points + np.roll(points, 1, axis=0)) / 2
         ways = np.vstack([points, between, points / 2 + between / 2, (points + center) / 2])

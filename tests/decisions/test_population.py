@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.elicit._population import Population, compressed
+from karat.decisions._population import Population, compressed
 from karat.metrics import LinearMetric
 
 
@@ -39,7 +39,7 @@ def test_optimal_equals_a_loop_over_items_ties_included(seed, k, n):
 def test_blocks_do_not_show(monkeypatch, rng):
     population, weights = dyadic(rng, 50, 3), rng.normal(size=(23, 3, 3))
     whole = population.optimal(weights)
-    monkeypatch.setattr("karat.elicit._population._BLOCK", 1000)
+    monkeypatch.setattr("karat.decisions._population._BLOCK", 1000)
     assert np.array_equal(population.optimal(weights), whole)
 
 
