@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, calibration, consensus, elicit, optimize, ranking, weak
+from karat import bounds, calibration, consensus, decisions, elicit, optimize, ranking, weak
 from karat._result import Result
 from karat.metrics import FairMetric, Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -160,6 +160,9 @@ def optimised():
 
 EXAMPLES = {
     "OptimizationHistory": lambda: optimised().history_,
+    "Optimum": lambda: decisions.maximise(
+        FairMetric([1, 2], [[1, 1]], 0.5), fairly().space.attainable
+    ),
     "ClassWeights": lambda: optimised().weights_,
     "DecisionRegions": lambda: optimised().decision_regions(),
     "CanonicalCalibration": calibrated,

@@ -80,8 +80,8 @@ def maximise(
     shape = _shape(fixed, attainable.n_classes)
     return Optimum(
         metric=metric.title,
-        value=found.value,
-        gap=found.gap,
+        value=float(found.value),
+        gap=float(found.gap),
         tol=level,
         certified=certified,
         confusion=found.point.reshape(shape),

@@ -9,7 +9,7 @@ from karat.decisions._mixture import Mixture
 __all__ = ["Optimum"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Optimum(Result):
     """The best classifier that was found, and how much more there can be.
 

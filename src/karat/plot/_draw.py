@@ -26,6 +26,7 @@ from karat.consensus import (
     ModelComparison,
     VoterAgreement,
 )
+from karat.decisions import Optimum
 from karat.elicit import (
     AgreementHistory,
     AskedQuestions,
@@ -66,7 +67,7 @@ from karat.plot._elicit import (
     draw_shared,
     draw_weight_table,
 )
-from karat.plot._optimize import draw_class_weights, draw_history, draw_regions
+from karat.plot._optimize import draw_class_weights, draw_history, draw_optimum, draw_regions
 from karat.plot._ranking import draw_area, draw_areas, draw_difference, draw_margin, draw_point
 from karat.plot._weak import draw_check, draw_diagnostics
 from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
@@ -124,5 +125,6 @@ draw.register(LabelPairs, draw_pairs)
 draw.register(MarginalCalibration, draw_reliability)
 draw.register(CalibrationCertificate, draw_certificate)
 draw.register(OptimizationHistory, draw_history)
+draw.register(Optimum, draw_optimum)
 draw.register(ClassWeights, draw_class_weights)
 draw.register(DecisionRegions, draw_regions)
