@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, calibration, consensus, elicit, optimize, ranking, weak
+from karat import bounds, calibration, consensus, elicit, limits, optimize, ranking, weak
 from karat._result import Result
 from karat.metrics import FairMetric, Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -159,6 +159,8 @@ def optimised():
 
 
 EXAMPLES = {
+    "Limits": lambda: limits.wilson(7, 10),
+    "PoweredMean": lambda: limits.powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]),
     "OptimizationHistory": lambda: optimised().history_,
     "ClassWeights": lambda: optimised().weights_,
     "DecisionRegions": lambda: optimised().decision_regions(),
