@@ -32,10 +32,10 @@ def powered_mean(
     .. math:: a = \bar f_n + \lambda\, (1 - n/N)\, (\bar m_{N-n} - \bar m_n), \quad
         Var(a) = \frac{Var(f)}{n} (1 - \rho^2 (1 - n/N))
 
-    (PPI++: Angelopoulos, Duchi and Zrnic 2023). However bad the predictions are, the estimate stays
-    right; good ones narrow the limits towards :math:`\sqrt{1-\rho^2}` of those of the labels. To
-    Var(f) a value at either end of the range is added, and one surprise to what m leaves
-    unexplained, so that n equal values are not reported as certain.
+    (PPI++: Angelopoulos, Duchi and Zrnic 2023). However bad the predictions are, the limits stay
+    right; good ones narrow them towards :math:`\sqrt{1-\rho^2}` of those of the labels. To Var(f)
+    a value at either end of the range is added, and one surprise to what m leaves unexplained, so
+    that n equal values are not reported as certain.
 
     Parameters
     ----------
@@ -78,10 +78,8 @@ def powered_mean(
     """
     asked = Asked(check_confidence(confidence), "both")
     least, most = check_range(low, high)
-    f, m = (
-        _scaled(column, name, least, most)
-        for name, column in (("labelled", labelled), ("predicted", predicted))
-    )
+    f = _scaled(labelled, "labelled", least, most)
+    m = _scaled(predicted, "predicted", least, most)
     check_same_length(labelled=f, predicted=m)
     if len(f) < FEWEST:
         raise DataError(
@@ -97,12 +95,9 @@ def powered_mean(
         return least + (most - least) * min(max(value, 0.0), 1.0)
 
     def alone(ends: tuple[float, float], method: str, guarantee: str) -> Limits:
+        low, high = (back(end) for end in ends)
         return asked.limits(
-            (back(ends[0]), back(ends[1])),
-            estimate=back(mean),
-            n=len(f),
-            method=method,
-            guarantee=guarantee,
+            (low, high), estimate=back(mean), n=len(f), method=method, guarantee=guarantee
         )
 
     reach = found.labels_reach
