@@ -4,8 +4,15 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import settings
 
 mpl.use("Agg")
+
+# The same examples every time: what fails must fail on every machine, and what passes must not
+# fail on another day. Run `pytest --hypothesis-profile=search` to look for new examples.
+settings.register_profile("search", deadline=None)
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture

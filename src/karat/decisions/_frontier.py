@@ -147,6 +147,11 @@ class Frontier:
     def rule(self, position: int) -> FloatArray:
         """Return, of two classes, the gains (2, 2) by which `decide` puts the threshold there."""
         cut = self.threshold(position)
+        if cut is None:
+            return np.array([[1.0, 0.0], [1.0, 0.0]])
+        # An item of no chance of the second class would tie at 0, and ties go one way only.
+        if cut == 0.0:
+            return np.array([[0.0, 1.0], [0.0, 1.0]])
         # The second class from the odds "cut" on: of (truth, prediction), a first one right is
         # worth cut.
-        return np.array([[1.0, 0.0], [1.0, 0.0]] if cut is None else [[cut, 0.0], [0.0, 1.0]])
+        return np.array([[cut, 0.0], [0.0, 1.0]])
