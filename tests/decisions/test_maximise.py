@@ -128,11 +128,9 @@ def test_squared_gaps_equal_a_search_over_all_items(k, m):
 def every_threshold(proba, mass):
     """Return the confusions of all thresholds on the second probability, in both senses."""
     second = proba[:, 1]
-    tables = []
-    for cut in [*np.unique(second), np.inf]:
-        for said in (second >= cut, second < cut):
-            tables.append(np.stack([mass[~said].sum(axis=0), mass[said].sum(axis=0)], axis=1))
-    return np.array(tables)
+    cuts = [*np.unique(second), np.inf]
+    said = [s for cut in cuts for s in (second >= cut, second < cut)]
+    return np.array([np.stack([mass[~s].sum(axis=0), mass[s].sum(axis=0)], axis=1) for s in said])
 
 
 @pytest.mark.parametrize("metric", [f_beta(1), f_beta(2), precision, accuracy], ids=str)
