@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         report,
         statistics,
         torch,
+        votes,
         weak,
     )
 
@@ -47,6 +48,7 @@ __all__ = [
     "report",
     "statistics",
     "torch",
+    "votes",
     "weak",
 ]
 

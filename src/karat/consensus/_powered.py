@@ -13,8 +13,8 @@ from scipy.special import softmax, stdtrit
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._explanations import labelled_errors
-from karat.consensus._read import Domain
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.reading import Domain
 
 __all__ = ["Powered", "Predictions", "cross_predictions", "powered_error", "powered_rates"]
 
