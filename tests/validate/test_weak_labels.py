@@ -127,5 +127,5 @@ def test_a_null_was_not_asked_unless_said_otherwise():
     votes = [[0, None], [1, -1], [None, 1]]
     assert encode_weak_labels(votes).codes.tolist() == [[0, -2], [1, -1], [-2, 1]]
     assert not encode_weak_labels(votes).complete
-    with pytest.raises(DataError, match="null is 'skip'; expected 'not asked'.*or 'abstain'"):
+    with pytest.raises(DataError, match=r"null is 'skip'; expected 'not asked'.*or 'abstain'"):
         encode_weak_labels(votes, null="skip")

@@ -50,8 +50,8 @@ def patterns(
            [ 1, -1]])
     >>> p.counts.tolist(), p.ids.tolist()
     ([1, 2], [1, 0, 1])
-    >>> patterns([[1, None], [1, -1]]).patterns.tolist()
-    [[1, -2], [1, -1]]
+    >>> patterns([[1, None], [0, -1]]).patterns.tolist()
+    [[0, -1], [1, -2]]
     """
     return find_patterns(weak_labels, classes, sample_weight=sample_weight, null=null)
 

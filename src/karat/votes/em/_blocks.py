@@ -56,7 +56,9 @@ class Blocks:
         The outcomes are k classes and abstention.
         """
         m = codes.shape[1]
-        size = _block_size(len(codes), m, k) if size is None else size
+        if size is None:
+            values = k + 1 + int(bool((codes < -1).any()))
+            size = _block_size(len(codes), m, values)
         ids, tables = [], []
         for start in range(0, m, size):
             here = codes[:, start : start + size]
@@ -117,12 +119,12 @@ class Blocks:
         return np.concatenate(parts, axis=1).T
 
 
-def _block_size(n_patterns: int, m: int, k: int) -> int:
+def _block_size(n_patterns: int, m: int, values: int) -> int:
     """Return how many labelers make a block, so that its table is small beside the patterns."""
-    if n_patterns * m * (k + 1) <= _DENSE:
+    if n_patterns * m * values <= _DENSE:
         return m
     rows = np.clip(n_patterns / 8, 256, _TABLE)
-    most = max(1, int(np.log(rows) / np.log(k + 1)))
+    most = max(1, int(np.log(rows) / np.log(values)))
     return -(-m // -(-m // most))  # blocks of about the same size
 
 
