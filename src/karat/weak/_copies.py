@@ -15,8 +15,12 @@ _ITEMS = 30  # that both label, below which an agreement says little
 _AGREE, _LEAD = 0.9, 0.15
 
 
-def copied_pair(evidence: Evidence) -> int | None:
-    """Return the pair that agrees far more than the others and that the copy finder names."""
+def copied_pair(evidence: Evidence) -> tuple[int, float] | None:
+    """Return the pair that agrees far more than the others and that the copy finder names.
+
+    And how often the others agree. Two labelers that are nearly always right agree as often as a
+    copy would; the finder, which fits error rates, tells them from one.
+    """
     figures = evidence.agreement
     common = np.flatnonzero(figures.n >= _ITEMS)
     if len(common) < 3:
@@ -26,7 +30,7 @@ def copied_pair(evidence: Evidence) -> int | None:
     if figures.observed[most] < max(_AGREE, others + _LEAD):
         return None
     pair = {int(figures.first[most]), int(figures.second[most])}
-    return most if pair in _edges(evidence) else None
+    return (most, others) if pair in _edges(evidence) else None
 
 
 def _edges(evidence: Evidence) -> list[set[int]]:

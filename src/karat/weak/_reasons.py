@@ -111,13 +111,13 @@ def _of_copies(evidence: Evidence) -> list[str]:
     A fitted model takes a labeler and its copy for the truth, so the pairs that do not fit are the
     other ones. This is no test: it explains one that has failed.
     """
-    pair = copied_pair(evidence)
-    if pair is None:
+    found = copied_pair(evidence)
+    if found is None:
         return []
-    figures = evidence.agreement
-    others = float(np.median(np.delete(figures.observed, pair)[np.delete(figures.n, pair) >= 30]))
+    pair, others = found
+    often = _percent(evidence.agreement.observed[pair])
     return [
-        f"{_name(evidence, pair)} agree on {_percent(figures.observed[pair])} of the items on "
+        f"{_name(evidence, pair)} agree on {often} of the items on "
         f"which both vote, other pairs on {_percent(others)} (median): one may copy the other"
     ]
 
