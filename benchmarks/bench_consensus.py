@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._em import starting_state
 from karat.consensus._model import Model, build_problem
-from karat.consensus._read import read_votes
 from karat.consensus._sample import run_chains
 from karat.consensus._together import Shared, build_shared, run_shared, shared_chains, start_of
 from karat.datasets import load_shared
 from karat.exceptions import KaratWarning, MissingDatasetError
+from karat.votes.em import starting_state
+from karat.votes.reading import read_votes
 
 N, M = 1_000_000, 8
 CHAINS, DRAWS = 4, 1000

@@ -103,6 +103,6 @@ with warnings.catch_warnings():
     model = small.as_label_model()
     b = performance_bounds(
         wide.loc[voted, outsider].astype(int), wide.loc[voted, panel], model, metric="accuracy",
-        p_y_given_z_draws=model.draws(20), rng=0,
+        label_model_draws=model.draws(20), rng=0,
     )  # fmt: skip
 print(f"\n{outsider}, from the votes of {len(panel)} others: {b.summary()}")

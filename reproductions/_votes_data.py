@@ -146,7 +146,7 @@ def _true_errors(votes: Any, gold: Any) -> Any:
     wrong = pd.DataFrame(
         {
             "domain": domain,
-            "classifier": votes["classifier"].astype(str),
+            "classifier": votes["classifier"],
             "wrong": votes["vote"] != gold,
         }
     )[known]

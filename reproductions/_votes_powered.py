@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from karat.consensus import ErrorEstimator
 from karat.consensus._powered import Powered, cross_predictions, powered_rates
-from karat.consensus._read import read_votes
 from karat.consensus._summaries import blind_consensus
+from karat.votes.reading import read_votes
 
 __all__ = ["run_powered"]
 

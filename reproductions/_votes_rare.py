@@ -9,9 +9,9 @@ from _votes_data import VoteSet, beside_truth, fit
 from _votes_sharing import COLUMNS, STRUCTURES, case_of, wide_part
 
 from karat.consensus import compare_models
-from karat.consensus._read import read_votes
 from karat.consensus._together import Shared, build_shared, run_shared, start_of
 from karat.exceptions import KaratWarning
+from karat.votes.reading import read_votes
 
 __all__ = ["show_rare"]
 

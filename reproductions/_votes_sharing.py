@@ -11,8 +11,8 @@ from scipy.stats import binomtest, ttest_rel
 
 from karat.consensus._dispersed import dispersed_chains
 from karat.consensus._model import Model, build_problem
-from karat.consensus._read import Votes, read_votes
 from karat.consensus._together import build_shared, shared_chains
+from karat.votes.reading import Votes, read_votes
 
 __all__ = ["COLUMNS", "STRUCTURES", "case_of", "run_sharing", "wide_part"]
 

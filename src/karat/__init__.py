@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         report,
         statistics,
         torch,
+        votes,
         weak,
     )
 
@@ -51,6 +52,7 @@ __all__ = [
     "report",
     "statistics",
     "torch",
+    "votes",
     "weak",
 ]
 

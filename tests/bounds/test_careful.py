@@ -39,7 +39,7 @@ def test_arrays_and_models_mean_the_same_positive_class(data, metric, pos):
         assert (b.lower, b.upper) == pytest.approx((by_model.lower, by_model.upper), abs=0.01)
         assert b.lower_limit <= b.truth <= b.upper_limit
     draws = performance_bounds(
-        y_pred, votes, p, classes=[0, 1], p_y_given_z_draws=[p, model], **options
+        y_pred, votes, p, classes=[0, 1], label_model_draws=[p, model], **options
     )
     assert draws.lower == pytest.approx(by_array.lower, abs=1e-9)
 
@@ -239,7 +239,7 @@ def test_labels_that_only_look_alike(data):
         performance_bounds(y_pred, votes, texts, metric="accuracy", classes=[0, 1])
     with pytest.raises(DataError, match="pass a list of several draws"):
         performance_bounds(
-            y_pred, votes, p, metric="accuracy", classes=[0, 1], p_y_given_z_draws=model
+            y_pred, votes, p, metric="accuracy", classes=[0, 1], label_model_draws=model
         )
 
 

@@ -325,7 +325,7 @@ def test_truth_check_draws_weights_clusters_and_soft_predictions(draw_law):
     draws = [1 / (1 + np.exp(-s * logit)) for s in (0.5, 0.8, 1.0, 1.3, 2.0)]
     drawn = performance_bounds(
         law.y_pred, law.votes, law.p, groups=group,
-        p_y_given_z_draws=[np.column_stack([1 - d, d]) for d in draws], **base,
+        label_model_draws=[np.column_stack([1 - d, d]) for d in draws], **base,
     )  # fmt: skip
     assert drawn.upper_limit - drawn.lower_limit > b.upper_limit - b.lower_limit
     model = DawidSkene(rng=0).fit(law.votes)

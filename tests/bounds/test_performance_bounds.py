@@ -245,11 +245,11 @@ def test_draws_of_the_label_model_widen_the_limits(draw_law):
     draws = np.stack([np.column_stack([1 - d, d]) for d in draws])
     options = {"metric": "accuracy", "classes": [0, 1], "rng": 0}
     plain = performance_bounds(law.y_pred, law.votes, law.p, **options)
-    spread = performance_bounds(law.y_pred, law.votes, law.p, p_y_given_z_draws=draws, **options)
+    spread = performance_bounds(law.y_pred, law.votes, law.p, label_model_draws=draws, **options)
     assert spread.lower_limit < plain.lower_limit
     assert spread.upper_limit > plain.upper_limit
     same = performance_bounds(
-        law.y_pred, law.votes, law.p, p_y_given_z_draws=[law.p] * 3, **options
+        law.y_pred, law.votes, law.p, label_model_draws=[law.p] * 3, **options
     )
     assert same.lower_limit == pytest.approx(plain.lower_limit, abs=1e-9)
 

@@ -53,6 +53,26 @@ def test_json_is_nothing_but_json_and_covers(table, capsys):
         assert set(b["groups"]) == {"north", "south"}
 
 
+def test_an_empty_cell_abstains_unless_said_otherwise(table, capsys):
+    found = {}
+    written = pl.read_csv(table / "items.csv").with_columns(pl.col("^lf_.*$").fill_null("-1"))
+    written.write_csv(table / "written.csv")
+    for null in ("abstain", "not-asked"):
+        page = table / "page.html"
+        _, said = run(
+            capsys, "bounds", table / "items.csv", "--null", null, "--json", "--output", page
+        )
+        found[null] = json.loads(said.out)["pred_a"]["lower"]
+        assert f"null='{null.replace('-', ' ')}'" in page.read_text().replace("&#39;", "'")
+    for name in ("written.csv", "items.csv"):
+        _, said = run(capsys, "bounds", table / name, "--json")
+        assert json.loads(said.out)["pred_a"]["lower"] == found["abstain"]
+    assert found["abstain"] != found["not-asked"]
+    code, said = run(capsys, "bounds", table / "items.csv", "--null", "gone")
+    assert code != 0
+    assert "null is 'gone'" in said.err
+
+
 def test_report_metric_file_and_other_models(table, capsys):
     metric = table / "costs.json"
     metric.write_text(cost_matrix([[0, 1], [6, 0]]).to_json())

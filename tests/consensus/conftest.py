@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from karat.consensus._em import State
 from karat.consensus._loops import gibbs
 from karat.consensus._model import Model, build_problem
-from karat.consensus._table import VoteTable
 from karat.consensus._together import SharedState, _chain, build_shared
+from karat.votes._table import VoteTable
+from karat.votes.em import State
 
 
 def table_from_rows(votes, classes, *, abstains=False, gold=None, count=None):

@@ -2,10 +2,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.consensus._agreement import agreement, full_rows, shared_votes
-from karat.consensus._copying import copying_forest, voter_errors
-from karat.consensus._em import State, fit_point, starting_state
 from karat.consensus._model import Model, build_problem
+from karat.votes.agreement import (
+    agreement_of_states,
+    copying_forest,
+    marginal_rows,
+    shared_votes,
+    voter_errors,
+)
+from karat.votes.em import State, fit_point, starting_state
 
 ERRORS = ["class-conditional", "symmetric"]
 # A chain 0 → 1 → 2, its sibling branch 0 → 3, two siblings 4 → 5 and 4 → 6, and a loner.
@@ -55,7 +60,7 @@ def test_expected_agreement_equals_a_simulation(dependence, errors, world):
     state = law.draw_state(rng)
     component, votes = law.draw_votes(state, rng)
     problem = law.problem(votes, component)
-    found = agreement(problem, (state,), shared_votes(problem.table))
+    found = agreement_of_states(problem.law.parent, (state,), shared_votes(problem.table))
     assert len(found.n) == 28
     for i, j, observed, expected in zip(
         found.first, found.second, found.observed, found.expected, strict=True
@@ -68,7 +73,7 @@ def test_expected_agreement_equals_a_simulation(dependence, errors, world):
         (found.observed - found.expected)
         / np.sqrt(found.expected * (1 - found.expected) / n + 1e-12),
     )
-    np.testing.assert_allclose(voter_errors(problem, state), law.rates(state))
+    np.testing.assert_allclose(voter_errors(problem.law, state), law.rates(state))
     cast = votes < 3
     wrong = (cast & (votes != problem.group[component][:, None])).sum(axis=0) / cast.sum(axis=0)
     rates = law.rates(state)
@@ -76,7 +81,7 @@ def test_expected_agreement_equals_a_simulation(dependence, errors, world):
     for c in range(problem.n_components):
         some = votes[component == c]
         found_rows = (some[:, :, None] == np.arange(4)).sum(axis=0)
-        rows = full_rows(problem, state)[:, :, c].clip(max=1)
+        rows = marginal_rows(problem.law.parent, state)[:, :, c].clip(max=1)
         # Exact tails: some outcomes are expected less than once.
         tail = np.minimum(
             stats.binom.cdf(found_rows, len(some), rows),
@@ -92,8 +97,10 @@ def test_z_counts_the_spread_of_the_states(world):
     component, votes = law.draw_votes(states[0], rng)
     problem = law.problem(votes, component)
     shared = shared_votes(problem.table)
-    each = np.array([agreement(problem, (s,), shared).expected for s in states])
-    found = agreement(problem, states, shared)
+    each = np.array(
+        [agreement_of_states(problem.law.parent, (s,), shared).expected for s in states]
+    )
+    found = agreement_of_states(problem.law.parent, states, shared)
     np.testing.assert_allclose(found.expected, each.mean(axis=0))
     middle = each.mean(axis=0)
     error = np.sqrt(middle * (1 - middle) / 200 + each.var(axis=0))
@@ -151,7 +158,7 @@ def test_a_planted_copier_is_found_by_the_true_error_rates(errors, world):
         state = accurate_state(rng, 6, 2, errors, np.array([0, 0, 0, 0, 0, 0.6]))
         component, votes = law.draw_votes(state, rng)
         problem = law.problem(votes, component)
-        told = State(full_rows(problem, state), np.zeros(6), state.weight)
+        told = State(marginal_rows(problem.law.parent, state), np.zeros(6), state.weight)
         alone = build_problem(Model("independent", errors), problem.table)
         found += only_pair(copying_forest(alone, told, shared_votes(problem.table)), 4, 5)
     assert found >= 8
@@ -168,7 +175,7 @@ def test_trees_grow_from_the_most_accurate_voter(world):
     state = State(theta, np.array([0, 0.6, 0.6, 0, 0.6, 0, 0, 0]), np.array([0.5, 0.5]))
     component, votes = law.draw_votes(state, rng)
     problem = law.problem(votes, component)
-    told = State(full_rows(problem, state), np.zeros(8), state.weight)
+    told = State(marginal_rows(problem.law.parent, state), np.zeros(8), state.weight)
     alone = build_problem(Model("independent", "symmetric"), problem.table)
     assert copying_forest(alone, told, shared_votes(problem.table)).tolist() == parent
 

@@ -200,7 +200,7 @@ def test_the_label_model_bounds_another_model_and_widens_with_the_posterior():
         draws = model.draws(40)
         spread.append(np.std([d.predict_proba(votes[:50])[:, 1] for d in draws], axis=0).mean())
         b = performance_bounds(
-            y_pred, votes, model, metric="accuracy", p_y_given_z_draws=draws, rng=0
+            y_pred, votes, model, metric="accuracy", label_model_draws=draws, rng=0
         )
         assert b.lower_limit <= 0.85 <= b.upper_limit
         width.append(b.upper_limit - b.lower_limit)

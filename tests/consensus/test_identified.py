@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from karat.consensus._agreement import Agreement
 from karat.consensus._dispersed import modes_of
 from karat.consensus._explanations import Explanation, clustered_explanation
 from karat.consensus._identified import what_is_not_settled
+from karat.votes.agreement import Agreement
 
 
 def pairs(off, of=100, apart=0.2):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.consensus._read import read_votes
 from karat.exceptions import KaratWarning
+from karat.votes.reading import read_votes
 
 VOTERS = ["ann", "bob", "cid"]
 NOT_ASKED = None
@@ -41,14 +41,13 @@ def long_frame(rows, frame=pl.DataFrame):
 
 def rebuilt(read):
     """Return the votes of every item from the patterns: the label, -1 or None."""
-    names = [*[str(c) for c in read.classes], "-1"]
+    names = [*[str(c) for c in read.classes], None, "-1"]  # codes -2 and -1 count from the end
     found = [[None] * len(read.classifiers) for _ in range(read.n_items)]
     for domain in read.domains:
         dense = domain.table.dense()
         for item, pattern in zip(domain.items, domain.pattern, strict=True):
             for local, voter in enumerate(domain.voters):
-                outcome = dense[pattern, local]
-                found[item][voter] = names[outcome] if outcome >= 0 else None
+                found[item][voter] = names[dense[pattern, local]]
     return found
 
 

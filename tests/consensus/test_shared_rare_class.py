@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._read import read_votes
 from karat.consensus._together import build_shared, shared_chains
+from karat.votes.reading import read_votes
 
 
 def small_domains(rng, domains=14, items=20, voters=5, share=0.03):

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from karat.consensus import ErrorEstimator, compare_models
-from karat.consensus._em import fit_point, starting_state
-from karat.consensus._read import read_votes
 from karat.consensus._together import _rows_of, build_shared, log_prior, shared_chains, start_of
 from karat.exceptions import DataError, KaratWarning
+from karat.votes.em import fit_point, starting_state
+from karat.votes.reading import read_votes
 
 STRUCTURES = ["coupled", "hierarchical"]
 ERRORS = ["class-conditional", "symmetric"]

@@ -30,9 +30,11 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_null_abstains_in_every_frame(name):
+def test_null_is_not_asked_in_every_frame(name):
     found = patterns(FRAMES[name])
     assert found.classes.tolist() == ["x", "y"]
+    assert found.patterns[found.ids].tolist() == [[0, 0], [-2, 0], [1, 1]]
+    found = patterns(FRAMES[name], null="abstain")
     assert found.patterns[found.ids].tolist() == [[0, 0], [-1, 0], [1, 1]]
 
 
@@ -50,7 +52,7 @@ def test_integers_stay_integers():
     assert confusion([0, 1], pa.chunked_array([pa.array([0, 1]).dictionary_encode()])).n == 2
     with duckdb.connect() as database:
         found = patterns(database.sql("select * from (values (0, null), (1, 1)) t(a, b)"))
-    assert found.patterns.tolist() == [[0, -1], [1, 1]]
+    assert found.patterns.tolist() == [[0, -2], [1, 1]]
 
 
 def test_probabilities_follow_the_names_of_their_columns():

@@ -1,4 +1,4 @@
-"""Vote matrices: -1 or null abstains."""
+"""Vote matrices: -1 abstained, null was not asked."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from karat._validate import encode_weak_labels
-from karat.exceptions import ColumnError, EmptyDataError, LabelError, ShapeError
+from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, ShapeError
 
 VOTES = [[0, 1], [-1, 1], [2, -1]]
 
@@ -30,9 +30,13 @@ VOTES = [[0, 1], [-1, 1], [2, -1]]
     ids=lambda v: f"{type(v).__module__.partition('.')[0]}-{type(v).__name__}",
 )
 def test_integer_votes(votes):
-    encoded = encode_weak_labels(votes)
+    encoded = encode_weak_labels(votes, null="abstain")
     assert encoded.codes.tolist() == VOTES
     assert encoded.classes.tolist() == [0, 1, 2]
+    assert encoded.complete
+    asked = encode_weak_labels(votes)
+    assert np.maximum(asked.codes, -1).tolist() == VOTES
+    assert asked.complete == (asked.codes > -2).all()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +52,7 @@ def test_integer_votes(votes):
     ids=lambda v: f"{type(v).__module__.partition('.')[0]}-{type(v).__name__}",
 )
 def test_text_votes(votes):
-    encoded = encode_weak_labels(votes)
+    encoded = encode_weak_labels(votes, null="abstain")
     assert encoded.codes.tolist() == [[0, 1], [-1, 1]]
     assert encoded.classes.tolist() == ["ham", "spam"]
 
@@ -117,3 +121,11 @@ def test_a_vote_that_is_not_a_class_is_named():
         encode_weak_labels([[0, 1], [1, -1], [-1, 5]], [0, 1])
     with pytest.raises(LabelError, match="the label -1, which in weak_labels means"):
         encode_weak_labels([[0, 1]], [-1, 0, 1])
+
+
+def test_a_null_was_not_asked_unless_said_otherwise():
+    votes = [[0, None], [1, -1], [None, 1]]
+    assert encode_weak_labels(votes).codes.tolist() == [[0, -2], [1, -1], [-2, 1]]
+    assert not encode_weak_labels(votes).complete
+    with pytest.raises(DataError, match=r"null is 'skip'; expected 'not asked'.*or 'abstain'"):
+        encode_weak_labels(votes, null="skip")

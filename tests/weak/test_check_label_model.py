@@ -253,3 +253,17 @@ def test_a_model_counted_from_labels_may_have_a_labeler_worse_than_chance():
     right = rng.random((5000, 3)) < [0.9, 0.8, 0.3]
     votes = np.where(right, y[:, None], 1 - y[:, None])
     assert check_label_model(votes, OracleLabelModel().fit(votes, y)).passed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_labelers_that_are_nearly_always_right_are_not_called_copies(seed):
+    """0 and 1 agree on 96 %, the others on 70 %; it is 3 that often says what 2 says."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 3000)
+    right = rng.random((3000, 6)) < [0.98, 0.98, 0.7, 0.7, 0.7, 0.7]
+    votes = np.where(right, y[:, None], 1 - y[:, None])
+    votes[:, 3] = np.where(rng.random(3000) < 0.4, votes[:, 2], votes[:, 3])
+    check = check_label_model(votes, DawidSkene(rng=0).fit(votes))
+    assert not check.passed
+    assert check.reasons[0].startswith("2 and 3 agree on")
+    assert not any("copy" in reason for reason in check.reasons)

@@ -6,8 +6,7 @@ from scipy.stats import binomtest
 
 from karat.exceptions import DataError, KaratWarning
 from karat.weak import DawidSkene, MajorityVote
-from karat.weak._em import _pass, em_problem, vote_start
-from karat.weak._em_start import best_start
+from karat.weak._em_problem import best_start, em_problem
 
 CONTRADICTED = "ignore:on .* all agree:karat.exceptions.KaratWarning"
 PRIOR = np.array([0.5, 0.3, 0.2])
@@ -64,22 +63,6 @@ def test_equals_plain_em_on_rows(rng, draw, confusions, abstain, smoothing):
     if not missing:
         assert model.log_likelihood_ == pytest.approx(like[-1], abs=0.01)
     np.testing.assert_allclose(model.confusions_.sum(axis=2), 1)
-
-
-def test_one_pass_is_the_same_in_blocks(rng, draw, confusions, monkeypatch):
-    _, votes = draw(rng, 300, PRIOR, confusions)
-    weight = rng.random(300)
-    results = []
-    for dense in (1 << 20, 0):
-        monkeypatch.setattr("karat.weak._em._DENSE", dense)
-        monkeypatch.setattr("karat.weak._em._TABLE", 20)
-        monkeypatch.setattr("karat.weak._em._CHUNK", 64)
-        problem = em_problem(votes, weight, 3, smoothing=1.0, missing=False, prior=None)
-        value, theta = _pass(problem, vote_start(problem, np.ones(4)))
-        results.append((value, *theta))
-    assert len(problem.ids) == 2
-    for a, b in zip(*results, strict=True):
-        np.testing.assert_allclose(a, b)
 
 
 def test_an_infinite_sample_gives_the_law_back(population, confusions):

@@ -64,7 +64,7 @@ def test_probabilities_of_patterns_and_of_rows(make, data):
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_text_labels_in_frames(make, data, frame):
     y, votes = data
-    words = np.array(["b", "c", "a", None], dtype=object)  # the code of abstention, -1, is None
+    words = np.array(["b", "c", "a", "-1"], dtype=object)  # the code of abstention, -1, is "-1"
     named = frame({f"lf_{j}": words[votes[:, j]].tolist() for j in range(4)})
     model = fit(make, named, words[y].astype(str))
     assert model.classes_.tolist() == ["a", "b", "c"]

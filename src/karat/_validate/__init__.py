@@ -7,6 +7,7 @@ fix it, naming the first offending row. Kernels never check anything.
 
 from karat._validate._columns import read_column, read_columns
 from karat._validate._confusions import check_confusions
+from karat._validate._gold import encode_gold, present_gold
 from karat._validate._labels import (
     binary_order,
     check_classes,
@@ -25,9 +26,17 @@ from karat._validate._numbers import (
 )
 from karat._validate._options import check_choice, check_confidence, check_count
 from karat._validate._shapes import check_same_length, is_matrix
-from karat._validate._weak_labels import WeakLabels, encode_votes, encode_weak_labels
+from karat._validate._weak_labels import (
+    ABSTAINED,
+    NOT_ASKED,
+    WeakLabels,
+    check_null,
+    encode_weak_labels,
+)
 
 __all__ = [
+    "ABSTAINED",
+    "NOT_ASKED",
     "WeakLabels",
     "binary_order",
     "check_choice",
@@ -36,6 +45,7 @@ __all__ = [
     "check_confusions",
     "check_count",
     "check_finite_matrix",
+    "check_null",
     "check_number",
     "check_probabilities",
     "check_rng",
@@ -43,11 +53,12 @@ __all__ = [
     "check_score_columns",
     "check_scores",
     "check_weights",
+    "encode_gold",
     "encode_groups",
     "encode_labels",
-    "encode_votes",
     "encode_weak_labels",
     "is_matrix",
+    "present_gold",
     "read_column",
     "read_columns",
     "require_two_classes",

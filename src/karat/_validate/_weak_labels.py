@@ -1,4 +1,4 @@
-"""Weak labels and votes: an n×m matrix of labels in which -1 abstains, and null is no vote."""
+"""Weak labels and votes: an n×m matrix of labels in which -1 abstained and null was not asked."""
 
 from typing import Any, NamedTuple
 
@@ -7,17 +7,35 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
 from karat._validate._columns import named, read_columns, shown
 from karat._validate._labels import check_classes, look_up, union_of_values, whole_numbers
-from karat.exceptions import ColumnError, LabelError
+from karat.exceptions import ColumnError, DataError, LabelError
 
-__all__ = ["WeakLabels", "encode_votes", "encode_weak_labels"]
+__all__ = ["ABSTAINED", "NOT_ASKED", "WeakLabels", "check_null", "encode_weak_labels"]
+
+# What a matrix of codes holds where there is no vote for a class.
+ABSTAINED = -1
+NOT_ASKED = -2
 
 
 class WeakLabels(NamedTuple):
-    """A vote matrix as codes of ``classes``; -1 abstains."""
+    """A vote matrix as codes of ``classes``, ABSTAINED or NOT_ASKED.
+
+    ``complete`` says that nobody was left out, so that no code is NOT_ASKED.
+    """
 
     codes: IntArray
     classes: AnyArray
     names: list[str]
+    complete: bool
+
+
+def check_null(null: Any) -> bool:
+    """Check a user's ``null=`` and return whether a null is an abstention."""
+    if null not in ("not asked", "abstain"):
+        raise DataError(
+            f"null is {shown(null)}; expected 'not asked', if the labeler did not see the item, or "
+            "'abstain', if it saw the item and did not vote"
+        )
+    return bool(null == "abstain")
 
 
 class _Votes(NamedTuple):
@@ -39,30 +57,22 @@ def encode_weak_labels(
     *,
     also: dict[str, AnyArray] | None = None,
     name: str = "weak_labels",
+    null: str = "not asked",
 ) -> WeakLabels:
     """Encode a vote matrix; ``also`` holds label columns whose values count as classes too."""
+    abstains = check_null(null)
     votes, order, names = _read(weak_labels, classes, also, name)
     if order.dtype.kind in "iu" and np.array_equal(order, np.arange(len(order))):
         codes = _already_codes(weak_labels, len(order))
         if codes is not None:
-            return WeakLabels(codes, order, names)
-    return WeakLabels(_codes(votes, order, names, name), order, names)
-
-
-def encode_votes(
-    votes: Frame,
-    classes: Column | None = None,
-    *,
-    also: dict[str, AnyArray] | None = None,
-    name: str = "votes",
-) -> WeakLabels:
-    """Encode a vote matrix that tells silence apart: -1 not asked (null), k abstained (-1)."""
-    columns, order, names = _read(votes, classes, also, name)
-    codes = _codes(columns, order, names, name)
-    for j, column in enumerate(columns):
-        if column.abstains.any():
-            codes[column.abstains, j] = len(order)
-    return WeakLabels(codes, order, names)
+            return WeakLabels(codes, order, names, True)
+    codes = _codes(votes, order, names, name)
+    complete = True
+    for j, column in enumerate(votes):
+        if column.absent is not None and not abstains:
+            codes[column.absent, j] = NOT_ASKED
+            complete = complete and not column.absent.any()
+    return WeakLabels(codes, order, names, complete)
 
 
 def _read(
@@ -104,8 +114,8 @@ def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> _Votes:
     if array.dtype.kind == "i" and array.min() < -1:
         row = int(np.flatnonzero(array < -1)[0])
         raise LabelError(
-            f"{name} row {row} holds {shown(array[row])}; expected a class, or -1 or null where "
-            "the labeler abstains"
+            f"{name} row {row} holds {shown(array[row])}; expected a class, or -1 where the "
+            "labeler abstained, or null where it was not asked"
         )
     return _Votes(array, abstains, mask)
 
@@ -125,8 +135,8 @@ def _classes_of(
     seen = {key: values for key, values in seen.items() if values.size}
     if not seen:
         raise LabelError(
-            f"every vote in {name} abstains; pass at least one vote, or name the classes with "
-            "classes="
+            f"every vote in {name} abstains or is null; pass at least one vote, or name the "
+            "classes with classes="
         )
     return union_of_values(seen)
 

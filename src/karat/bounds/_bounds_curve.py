@@ -21,14 +21,14 @@ from karat.exceptions import (
     UndefinedMetricWarning,
 )
 from karat.metrics import Metric
-from karat.statistics import roc_counts
+from karat.statistics import Patterns, roc_counts
 
 __all__ = ["bounds_curve"]
 
 
 def bounds_curve(
     y_score: Column,
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     metric: str | Metric,
@@ -39,6 +39,7 @@ def bounds_curve(
     pos_label: Any = None,
     class_prior: Column | None = None,
     y_true: Column | None = None,
+    null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> BoundsCurve:
     """Bound a binary metric at every threshold (seed 000, Figure 1).
@@ -49,7 +50,7 @@ def bounds_curve(
         Scores; an item is predicted positive when its score is at least the threshold.
     weak_labels, label_model, metric, method, confidence, classes, pos_label, class_prior
         As in `performance_bounds`; there must be two classes.
-    y_true, rng
+    y_true, null, rng
         As in `performance_bounds`.
     thresholds : column (t,), optional
         By default the percentiles of the scores.
@@ -77,7 +78,9 @@ def bounds_curve(
     True
     """
     chosen = check_metric(metric)
-    inputs = read_inputs({}, weak_labels, label_model, classes=classes, pos_label=pos_label)
+    inputs = read_inputs(
+        {}, weak_labels, label_model, classes=classes, pos_label=pos_label, null=null
+    )
     if len(inputs.classes) != 2:
         raise LabelError(
             f"bounds_curve is for two classes and there are {len(inputs.classes)}; bound the "

@@ -20,6 +20,7 @@ from karat.bounds._truth import truth_of
 from karat.bounds.result import DifferenceBounds
 from karat.exceptions import DataError, UndefinedMetricWarning
 from karat.metrics import LinearMetric, Metric
+from karat.statistics import Patterns
 
 __all__ = ["difference_bounds"]
 
@@ -27,7 +28,7 @@ __all__ = ["difference_bounds"]
 def difference_bounds(
     y_pred_a: Column,
     y_pred_b: Column,
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     metric: str | Metric,
@@ -41,6 +42,7 @@ def difference_bounds(
     sample_weight: Column | None = None,
     robustness: float = 0.0,
     y_true: Column | None = None,
+    null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> DifferenceBounds:
     """Bound metric(a) − metric(b) from the same items; where both agree, they cancel.
@@ -55,7 +57,7 @@ def difference_bounds(
         Predicted labels of the two classifiers.
     weak_labels, label_model, metric, method, confidence, limit, classes, pos_label, class_prior
         As in `performance_bounds`.
-    clusters, sample_weight, robustness, y_true, rng
+    clusters, sample_weight, robustness, y_true, null, rng
         As in `performance_bounds`.
 
     Returns
@@ -77,7 +79,7 @@ def difference_bounds(
     chosen = check_metric(metric)
     inputs = read_inputs(
         {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b}, weak_labels, label_model, classes=classes,
-        pos_label=pos_label, sample_weight=sample_weight, clusters=clusters,
+        pos_label=pos_label, sample_weight=sample_weight, clusters=clusters, null=null,
     )  # fmt: skip
     k = len(inputs.classes)
     both = [

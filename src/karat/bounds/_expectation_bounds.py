@@ -20,13 +20,14 @@ from karat.bounds._problem import Limit
 from karat.bounds._sample import Sample
 from karat.bounds.result import ExpectationBounds
 from karat.exceptions import DataError, ShapeError
+from karat.statistics import Patterns
 
 __all__ = ["expectation_bounds"]
 
 
 def expectation_bounds(
     g: Frame,
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     method: str = "exact",
@@ -35,6 +36,7 @@ def expectation_bounds(
     classes: Column | None = None,
     sample_weight: Column | None = None,
     robustness: float = 0.0,
+    null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> ExpectationBounds:
     """Bound E[g(X, Y, Z)], such as a log loss or a Brier score, from weak labels (eq. 1.1).
@@ -43,7 +45,7 @@ def expectation_bounds(
     ----------
     g : array (n, k)
         The value of each item if its class were each of ``classes``.
-    weak_labels, label_model, classes, sample_weight, rng
+    weak_labels, label_model, classes, sample_weight, null, rng
         As in `performance_bounds`.
     method : {"exact", "crossfit", "smoothed"}
         ``exact`` solves the transport problem of each pattern; ``smoothed`` is the paper's
@@ -78,7 +80,7 @@ def expectation_bounds(
     way = check_method(method, ("exact", "crossfit", "smoothed"))
     values = check_finite_matrix(g, "g")
     weight = check_weights(sample_weight)
-    inputs = read_inputs({}, weak_labels, label_model, classes=classes)
+    inputs = read_inputs({}, weak_labels, label_model, classes=classes, null=null)
     if values.ndim != 2 or values.shape[1] != len(inputs.classes):
         raise ShapeError(
             f"g has shape {values.shape} and there are {len(inputs.classes)} classes; expected "

@@ -10,15 +10,16 @@ from karat._validate import (
     check_classes,
     check_same_length,
     check_weights,
+    encode_gold,
     encode_groups,
     encode_labels,
-    encode_weak_labels,
     is_matrix,
     require_two_classes,
 )
 from karat.exceptions import LabelError
-from karat.statistics import Patterns, patterns
-from karat.weak._checks import encode_gold
+from karat.statistics import Patterns
+from karat.statistics._kernels import recode
+from karat.votes.reading import read_weak_labels
 from karat.weak._posterior import classes_of, proba_of_patterns
 
 __all__ = ["Inputs", "read_gold", "read_inputs"]
@@ -49,14 +50,14 @@ class Inputs:
 
     def proba_of(self, label_model: Any) -> FloatArray:
         """Return P(Y | pattern) of another label model, columns in the order of ``classes``."""
-        codes = np.append(self.keep, -1)[self.votes.patterns]  # as codes of the given order
+        codes = recode(self.votes.patterns, self.keep)  # as codes of the given order
         given = replace(self.votes, patterns=codes, classes=self.given)
         return proba_of_patterns(label_model, given)[:, self.keep]
 
 
 def read_inputs(
     predictions: dict[str, Column | Frame],
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     classes: Column | None,
@@ -64,15 +65,18 @@ def read_inputs(
     sample_weight: Column | None = None,
     clusters: Column | None = None,
     split_by: IntArray | None = None,
+    null: str = "not asked",
 ) -> Inputs:
     """Check votes, label model, weights and clusters, and settle the order of the classes.
 
     ``split_by`` are codes of groups within which P(Y | votes) may differ.
     """
-    given = _class_order(predictions, weak_labels, label_model, classes)
-    votes = patterns(weak_labels, classes=given)
+    votes = _read_votes(predictions, weak_labels, label_model, classes, null)
+    given = votes.classes
     if (votes.patterns < 0).all():
-        raise LabelError("every vote in weak_labels abstains; pass at least one labeler that votes")
+        raise LabelError(
+            "every vote in weak_labels abstains or is null; pass at least one labeler that votes"
+        )
     weight = check_weights(sample_weight)
     weight = None if weight is None else weight / weight.mean()  # only ratios matter
     cluster, _ = encode_groups(clusters)
@@ -83,8 +87,8 @@ def read_inputs(
         votes, group = _split(votes, split_by)
     p = proba_of_patterns(label_model, votes)
     keep = _positive_last(given, pos_label)
-    place = np.append(np.argsort(keep), -1)
-    ordered = replace(votes, patterns=place[votes.patterns], classes=given[keep])
+    codes = recode(votes.patterns, np.argsort(keep))
+    ordered = replace(votes, patterns=codes, classes=given[keep])
     return Inputs(ordered, p[:, keep], given[keep], given, keep, weight, cluster, group)
 
 
@@ -100,24 +104,22 @@ def _split(votes: Patterns, group: IntArray) -> tuple[Patterns, IntArray]:
     return apart, of
 
 
-def _class_order(
+def _read_votes(
     predictions: dict[str, Column | Frame],
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     classes: Column | None,
-) -> AnyArray:
-    """Return the classes: given, or those of the label model, or those found."""
-    known = classes_of(label_model)
-    if classes is not None:
-        order = check_classes(classes)
-    elif known is not None:
-        order = known
-    else:
+    null: str,
+) -> Patterns:
+    """Return the votes, with the classes given, or those of the label model, or those found."""
+    order, found = check_classes(classes) if classes is not None else classes_of(label_model), {}
+    if order is None:
         hard = {name: v for name, v in predictions.items() if not is_matrix(v)}
         found = {name: encode_labels({name: v})[1] for name, v in hard.items()}
-        order = encode_weak_labels(weak_labels, also=found).classes
-    require_two_classes(order, *predictions, "weak_labels")
-    return order
+    votes = read_weak_labels(weak_labels, order, also=found, null=null, beside_rows=True)
+    require_two_classes(votes.classes, *predictions, "weak_labels")
+    # Weights that were counted into patterns would be counted twice.
+    return replace(votes, counts=np.bincount(votes.ids, minlength=len(votes.patterns)))
 
 
 def _positive_last(classes: AnyArray, pos_label: Any) -> IntArray:

@@ -31,13 +31,14 @@ from karat.exceptions import DataError, UndefinedHereError, UndefinedMetricWarni
 from karat.metrics import LinearMetric, MetricBase
 from karat.metrics._as_metric import as_metric
 from karat.metrics._group_metric import GroupMetric
+from karat.statistics import Patterns
 
 __all__ = ["bounds_of", "performance_bounds"]
 
 
 def performance_bounds(
     y_pred: Column | Frame,
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     metric: str | MetricBase,
@@ -50,9 +51,10 @@ def performance_bounds(
     groups: Column | None = None,
     clusters: Column | None = None,
     sample_weight: Column | None = None,
-    p_y_given_z_draws: Sequence[Any] | FloatArray | None = None,
+    label_model_draws: Sequence[Any] | FloatArray | None = None,
     robustness: float = 0.0,
     y_true: Column | None = None,
+    null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> PerformanceBounds:
     """Bound a classifier's performance from weak labels alone.
@@ -66,7 +68,9 @@ def performance_bounds(
     y_pred : column (n,) or matrix (n, k)
         Predicted labels, or class probabilities of a randomised classifier.
     weak_labels : matrix or frame (n, m)
-        One row per item, one column per labeler; -1 or null where a labeler abstains.
+        One row per item, one column per labeler; -1 where a labeler abstained, null where it was
+        not asked. P(Y | Z) may differ between the two. For votes in a long table, pass
+        `karat.votes.read_patterns` of it, and predictions in the sorted order of its items.
     label_model : label model or array (n, k)
         Anything with ``predict_proba(weak_labels)`` and ``classes_``, or P(Y | Z) itself, columns
         in the order of ``classes``. For a metric that compares groups the array may be
@@ -98,13 +102,16 @@ def performance_bounds(
         Items of one cluster (a patient, a user) are dependent: folds and errors are by cluster.
     sample_weight : column (n,), optional
         Weights of at least 0.
-    p_y_given_z_draws : sequence, optional
+    label_model_draws : sequence, optional
         Draws of the label model (each like ``label_model``), whose spread enters the limits.
     robustness : float
         Total variation by which P(Y | z) may be off in every pattern; the bounds then hold for
         the worst case.
     y_true : column (n,), optional
         True labels, missing where unknown: a few test the label model, all of them give ``truth``.
+    null : {"not asked", "abstain"}, default "not asked"
+        What a null in ``weak_labels`` is. It is not asked unless said otherwise; -1 is always an
+        abstention.
     rng : int or Generator, optional
         For the folds.
 
@@ -133,6 +140,7 @@ def performance_bounds(
     inputs = read_inputs(
         {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
         sample_weight=sample_weight, clusters=clusters, split_by=group_codes if compares else None,
+        null=null,
     )  # fmt: skip
     chosen.for_classes(len(inputs.classes))
     predicted = read_predictions(y_pred, inputs)
@@ -143,7 +151,7 @@ def performance_bounds(
         check_slack(robustness),
         check_prior(class_prior, inputs),
     )
-    draws = [inputs.proba_of(draw) for draw in _each(p_y_given_z_draws)]
+    draws = [inputs.proba_of(draw) for draw in _each(label_model_draws)]
     gold = read_gold(y_true, inputs.classes, inputs.n)
     check_same_length(weak_labels=inputs.votes.ids, groups=group_codes)
     generator = check_rng(rng)
@@ -200,7 +208,7 @@ def _each(draws: Any) -> list[Any]:
     if draws is None:
         return []
     if hasattr(draws, "predict_proba"):
-        raise DataError("p_y_given_z_draws is one label model; pass a list of several draws of it")
+        raise DataError("label_model_draws is one label model; pass a list of several draws of it")
     return list(draws)
 
 

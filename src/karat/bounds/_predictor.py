@@ -16,12 +16,14 @@ _TOLERANCE = 1e-3  # of a logit's coefficient; a finer q̂ would not move the bo
 
 
 def features(patterns: IntArray, p: FloatArray, n_classes: int) -> FloatArray:
-    """Return one row per pattern: one-hot votes, abstention apart, and the posterior."""
-    votes = [
-        patterns[:, [j]]
-        == np.arange(n_classes)[(patterns[:, [j]] == np.arange(n_classes)).any(axis=0)]
-        for j in range(patterns.shape[1])
+    """Return one row per pattern: one-hot votes, abstention apart, and the posterior.
+
+    A vote that was not asked for (-2) has a column of its own where there is any.
+    """
+    seen = [
+        np.append(-2, np.arange(n_classes)) == patterns[:, [j]] for j in range(patterns.shape[1])
     ]
+    votes = [hot[:, hot.any(axis=0)] for hot in seen]
     sharp = np.log(np.clip(p, 1e-3, None))
     return np.column_stack([np.ones(len(p)), *votes, p[:, 1:], sharp[:, 1:] - sharp[:, :1]])
 

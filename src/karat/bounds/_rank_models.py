@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from karat._typing import Column, Frame
-from karat._validate import check_rng
+from karat._validate import check_choice, check_rng
 from karat.bounds._difference_bounds import difference_bounds
 from karat.bounds._performance_bounds import performance_bounds
 from karat.bounds.collection_result import ModelRanking
 from karat.bounds.result import PerformanceBounds
 from karat.exceptions import DataError
 from karat.metrics import Metric
-from karat.weak._checks import check_choice
+from karat.statistics import Patterns
 
 __all__ = ["rank_models"]
 
-_DRAWS = "p_y_given_z_draws"
+_DRAWS = "label_model_draws"
 _NOT_FOR_PAIRS = ("groups", _DRAWS)
 _SCORES: dict[str, Callable[[PerformanceBounds], float]] = {
     "lower": lambda b: b.lower,
@@ -29,7 +29,7 @@ _SCORES: dict[str, Callable[[PerformanceBounds], float]] = {
 
 def rank_models(
     predictions: Mapping[str, Column],
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     metric: str | Metric,
@@ -50,7 +50,8 @@ def rank_models(
         ``lower`` is the best worst case, ``upper`` the best best case, ``average`` their middle,
         ``label_model`` the value if prediction and truth were independent given the weak labels.
     **options
-        Passed on to `performance_bounds`, such as ``method``, ``classes`` or ``robustness``.
+        Passed on to `performance_bounds`, such as ``method``, ``classes``, ``null`` or
+        ``robustness``.
 
     Returns
     -------

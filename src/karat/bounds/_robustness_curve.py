@@ -15,13 +15,14 @@ from karat.bounds._problem import Limit, Problem
 from karat.bounds._solve import solve
 from karat.bounds.collection_result import RobustnessCurve
 from karat.metrics import Metric
+from karat.statistics import Patterns
 
 __all__ = ["robustness_curve"]
 
 
 def robustness_curve(
     y_pred: Column | Frame,
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     metric: str | Metric,
@@ -32,13 +33,16 @@ def robustness_curve(
     limit: str = "normal",
     classes: Column | None = None,
     pos_label: Any = None,
+    null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> RobustnessCurve:
     """Bound the metric for every label model within δ of the given one, over several δ.
 
     Parameters
     ----------
-    y_pred, weak_labels, label_model, metric, method, confidence, limit, classes, pos_label, rng
+    y_pred, weak_labels, label_model, metric, method, confidence, limit, classes, pos_label
+        As in `performance_bounds`.
+    null, rng
         As in `performance_bounds`.
     deltas : column (d,), optional
         Total variations by which P(Y | z) may be off in every pattern; by default 0 to 0.3.
@@ -64,8 +68,9 @@ def robustness_curve(
     """
     chosen = check_metric(metric)
     inputs = read_inputs(
-        {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label
-    )
+        {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
+        null=null,
+    )  # fmt: skip
     predicted = read_predictions(y_pred, inputs)
     rule = check_limit(limit, confidence, weighted=predicted.proba is not None)
     grid = np.linspace(0, 0.3, 13) if deltas is None else np.sort(check_scores(deltas, "deltas"))

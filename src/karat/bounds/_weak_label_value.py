@@ -15,14 +15,15 @@ from karat.bounds._performance_bounds import bounds_of
 from karat.bounds.collection_result import WeakLabelValue
 from karat.exceptions import DataError
 from karat.metrics import Metric
-from karat.statistics._kernels import distinct_rows
+from karat.statistics import Patterns
+from karat.statistics._kernels import distinct_votes
 
 __all__ = ["weak_label_value"]
 
 
 def weak_label_value(
     y_pred: Column | Frame,
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     metric: str | Metric,
@@ -32,6 +33,7 @@ def weak_label_value(
     classes: Column | None = None,
     pos_label: Any = None,
     robustness: float = 0.0,
+    null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> WeakLabelValue:
     """Bound the metric with all labelers and without each of them (seed 000, section 4.2).
@@ -43,7 +45,7 @@ def weak_label_value(
     ----------
     y_pred, weak_labels, label_model, metric, method, confidence, limit, classes, pos_label
         As in `performance_bounds`.
-    robustness, rng
+    robustness, null, rng
         As in `performance_bounds`.
 
     Returns
@@ -65,8 +67,9 @@ def weak_label_value(
     """
     chosen = check_metric(metric)
     inputs = read_inputs(
-        {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label
-    )
+        {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
+        null=null,
+    )  # fmt: skip
     if inputs.votes.patterns.shape[1] < 2:
         raise DataError("weak_labels has one labeler; expected two or more to compare")
     predicted = read_predictions(y_pred, inputs)
@@ -97,7 +100,7 @@ def _without(inputs: Inputs, labeler: int) -> Inputs:
     """Return the same items with one labeler's votes forgotten."""
     votes = inputs.votes
     kept = np.delete(votes.patterns, labeler, axis=1)
-    new, first = distinct_rows(kept, len(inputs.classes) + 1)
+    new, first = distinct_votes(kept, len(inputs.classes))
     share = np.bincount(new, weights=votes.counts, minlength=len(first))
     p = np.zeros((len(first), inputs.p.shape[1]))
     np.add.at(p, new, inputs.p * votes.counts[:, None])

@@ -61,7 +61,7 @@ def bounds(
         list[str] | None, typer.Option(help="Column of predictions; repeat for several models.")
     ] = None,
     weak: Annotated[
-        list[str] | None, typer.Option(help="Column of a weak labeler; -1 or empty abstains.")
+        list[str] | None, typer.Option(help="Column of a weak labeler; -1: abstained.")
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="Column of true labels, empty where unknown.")
@@ -73,6 +73,13 @@ def bounds(
     label_model: Annotated[
         str, typer.Option(help="dawid-skene, majority or triplet.")
     ] = "dawid-skene",
+    null: Annotated[
+        str,
+        typer.Option(
+            help="What an empty cell of a weak labeler is: abstain, since labeling functions see "
+            "every item, or not-asked."
+        ),
+    ] = "abstain",
     robustness: Annotated[
         float, typer.Option(help="Total variation by which the label model may be off.")
     ] = 0.0,
@@ -86,7 +93,7 @@ def bounds(
 
     run_bounds(
         file, pred=pred or [], weak=weak or [], label=label, group=group, metric=metric,
-        label_model=label_model, robustness=robustness, output=output, as_json=as_json,
+        label_model=label_model, null=null, robustness=robustness, output=output, as_json=as_json,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ _CODE = """\
 from karat.bounds import performance_bounds
 from karat.weak import {kind}
 
-label_model = {kind}({options}).fit(frame[{weak}])
+label_model = {kind}({options}).fit(frame[{weak}], null={null!r})
 performance_bounds(
     frame[{pred!r}], frame[{weak}], label_model, metric={metric}{more}, rng=0
 )
@@ -44,6 +44,7 @@ def run_bounds(
     group: str | None,
     metric: str,
     label_model: str,
+    null: str,
     robustness: float,
     output: Path | None,
     as_json: bool,
@@ -58,8 +59,11 @@ def run_bounds(
     if label_model not in _MODELS:
         raise DataError(f"--label-model {label_model}: expected one of {sorted(_MODELS)}")
     votes = pick_columns(frame, labelers, "--weak")
-    model = _MODELS[label_model]().fit(votes)
-    options: dict[str, Any] = {"metric": read_metric(metric), "robustness": robustness, "rng": 0}
+    null = null.replace("-", " ")
+    model = _MODELS[label_model]().fit(votes, null=null)
+    options: dict[str, Any] = {
+        "metric": read_metric(metric), "robustness": robustness, "null": null, "rng": 0,
+    }  # fmt: skip
     if group is not None:
         options["groups"] = pick_column(frame, group, "--group")
     if label is not None:
@@ -75,7 +79,8 @@ def run_bounds(
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
         more = _more(robustness, group, label)
-        code = {name: _code(name, model, labelers, metric, more) for name in results}
+        more += f", null={null!r}"
+        code = {name: _code(name, model, labelers, metric, more, null) for name in results}
         output.write_text(_page(file, results, code), encoding="utf-8")
 
 
@@ -86,7 +91,7 @@ def _more(robustness: float, group: str | None, label: str | None) -> str:
     return more + (f", y_true=frame[{label!r}]" if label else "")
 
 
-def _code(pred: str, model: Any, weak: list[str], metric: str, more: str) -> str:
+def _code(pred: str, model: Any, weak: list[str], metric: str, more: str, null: str) -> str:
     """Return the lines that would give the same answer."""
     kind = type(model).__name__
     known = f"load_metric({metric!r})" if metric.endswith(".json") else repr(metric)
@@ -97,6 +102,7 @@ def _code(pred: str, model: Any, weak: list[str], metric: str, more: str) -> str
         pred=pred,
         metric=known,
         more=more,
+        null=null,
     )
     return code if known == repr(metric) else f"from karat.metrics import load_metric\n{code}"
 

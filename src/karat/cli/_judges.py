@@ -173,7 +173,7 @@ def _powered_section(estimator: ErrorEstimator) -> Section:
     frame: Any = estimator.powered_
     rows = tuple(
         (
-            row["domain"], row["classifier"], f"{row['estimate']:.3f}",
+            str(row["domain"]), str(row["classifier"]), f"{row['estimate']:.3f}",
             f"{row['lower']:.3f} to {row['upper']:.3f}",
             f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}", str(row["n_gold"]),
         )

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat._typing import Column, Frame
-from karat._validate import check_rng
-from karat.consensus._agreement import shared_votes
+from karat._validate import check_choice, check_count, check_rng
 from karat.consensus._domain_fit import candidate_models
 from karat.consensus._fit_together import predict_together
 from karat.consensus._held_out import combine, held_out_values, split_counts
 from karat.consensus._model import Errors, Model
-from karat.consensus._read import read_votes
 from karat.consensus.result import ModelComparison
 from karat.exceptions import DataError
-from karat.weak._checks import check_choice, check_count
+from karat.statistics import Patterns
+from karat.votes.agreement import shared_votes
+from karat.votes.reading import read_votes
 
 __all__ = ["compare_models"]
 
 
 def compare_models(
-    votes: Frame,
+    votes: Frame | Patterns,
     domains: Column | None = None,
     *,
     structure: Sequence[str] = ("independent",),
@@ -31,6 +31,7 @@ def compare_models(
     sample_weight: Column | None = None,
     threshold: float | list[float] | dict[str, float] | None = None,
     abstain: str = "outcome",
+    null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> ModelComparison:
     """Compare models of votes by how well they predict the votes of items held out.
@@ -60,6 +61,8 @@ def compare_models(
         Cut probabilities, as in ``ErrorEstimator.fit``.
     abstain : {"outcome", "missing"}, default "outcome"
         Whether an abstention depends on the class.
+    null : {"not asked", "abstain"}, default "not asked"
+        What a null is, as in ``ErrorEstimator.fit``.
     rng : int or Generator, optional
         Randomness of the folds.
 
@@ -92,7 +95,7 @@ def compare_models(
     generator = check_rng(rng)
     data = read_votes(
         votes, domains=domains, classes=classes, sample_weight=sample_weight, threshold=threshold,
-        abstain=abstain,
+        abstain=abstain, null=null,
     )  # fmt: skip
     alone = [(e, kind) for e in errors for kind in dependence]
     alone = alone if "independent" in structure else []

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.consensus._em import State, fit_point, starting_state
 from karat.consensus._model import Problem
 from karat.consensus._sample import Draws, run_chains
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.em import State, fit_point, starting_state
 
 __all__ = ["dispersed_chains", "modes_of", "sweeps_for"]
 

@@ -8,10 +8,7 @@ import numpy as np
 
 from karat._convergence import bulk_ess, split_r_hat, tail_ess
 from karat._typing import FloatArray
-from karat.consensus._agreement import Agreement, SharedVotes, agreement, full_rows, shared_votes
-from karat.consensus._copying import copying_forest
 from karat.consensus._dispersed import dispersed_chains, modes_of
-from karat.consensus._em import fit_point, starting_state
 from karat.consensus._explanations import (
     Explanation,
     blind_proba,
@@ -24,7 +21,16 @@ from karat.consensus._held_out import combine, held_out, held_out_values
 from karat.consensus._identified import pairs_off, what_is_not_settled
 from karat.consensus._model import Errors, Model, Problem, build_problem
 from karat.consensus._sample import Draws
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.agreement import (
+    Agreement,
+    SharedVotes,
+    agreement_of_states,
+    copying_forest,
+    marginal_rows,
+    shared_votes,
+)
+from karat.votes.em import fit_point, starting_state
 
 __all__ = ["DomainFit", "FitTogether", "Fitted", "Settings", "candidate_models", "fit_domain"]
 
@@ -162,7 +168,7 @@ class DomainFit:
         total = 0.0
         for f in self.fitted:
             for state in f.draws.states:
-                rows = full_rows(f.problem, state) * state.weight
+                rows = marginal_rows(f.problem.law.parent, state) * state.weight
                 shape = (*rows.shape[:2], self.table.n_classes, f.problem.model.levels)
                 by_class = rows.reshape(shape).sum(axis=3)
                 share = class_proba(f.problem, state.weight[None, :])[0]
@@ -239,7 +245,7 @@ def fit_domain(
         span.append(Fitted(problem, draws, 0.0))
     fitted, explanations = _explain(table, fitted, choice.hard_items)
     best = max(fitted, key=lambda f: f.weight)
-    pairs = agreement(best.problem, best.draws.states, shared)
+    pairs = agreement_of_states(best.problem.law.parent, best.draws.states, shared)
     fit = DomainFit(
         table=table,
         fitted=tuple(fitted),

@@ -9,13 +9,13 @@ import numpy as np
 
 from karat._extras import require
 from karat._typing import Column, Frame
-from karat._validate import check_confidence, check_rng
+from karat._validate import check_choice, check_confidence, check_count, check_rng
 from karat.consensus._domain_fit import Settings, fit_domain
 from karat.consensus._fit_together import fit_together
 from karat.consensus._frames import backend_of, to_frame
+from karat.consensus._gold_warning import warn_of_upside_down_gold
 from karat.consensus._label_model import ConsensusLabelModel
 from karat.consensus._progress import Progress
-from karat.consensus._read import read_votes, warn_of_upside_down_gold
 from karat.consensus._sample import compile_in_background
 from karat.consensus._summaries import (
     blind_consensus,
@@ -29,10 +29,10 @@ from karat.consensus._summaries import (
     summarise,
     voter_agreement,
 )
-from karat.consensus._table import VoteTable
 from karat.consensus.result import Explanations, VoterAgreement
 from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
-from karat.weak._checks import check_choice, check_count
+from karat.statistics import Patterns
+from karat.votes.reading import read_votes
 
 __all__ = ["ErrorEstimator"]
 
@@ -159,13 +159,14 @@ class ErrorEstimator:
 
     def fit(
         self,
-        votes: Frame,
+        votes: Frame | Patterns,
         domains: Column | None = None,
         y_true: Column | Mapping[Any, Any] | None = None,
         *,
         classes: Column | None = None,
         sample_weight: Column | None = None,
         threshold: float | list[float] | Mapping[str, float] | None = None,
+        null: str = "not asked",
     ) -> Self:
         """Estimate the error rates.
 
@@ -174,7 +175,8 @@ class ErrorEstimator:
         votes : matrix or frame
             Wide: one row per item, one column per voter; null where a voter was not asked, -1
             where it abstained. Or long: a frame with columns ``item``, ``classifier``, ``vote``
-            and perhaps ``domain``.
+            and perhaps ``domain``. Or patterns that were counted (`karat.statistics.patterns`,
+            `karat.votes.read_patterns`); an item is then a pattern, weighted by its count.
         domains : column, optional
             Domain of each row; error rates are estimated domain by domain.
         y_true : column or mapping, optional
@@ -187,6 +189,8 @@ class ErrorEstimator:
         threshold : float, list or mapping, optional
             Cut probabilities: a vote for class 1 where at least this, for class 0 below. One for
             all voters, or one for each. Nothing is cut unless asked.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
         Returns
         -------
@@ -197,7 +201,7 @@ class ErrorEstimator:
         rng = check_rng(self.rng)
         data = read_votes(
             votes, domains=domains, y_true=y_true, classes=classes, sample_weight=sample_weight,
-            threshold=threshold, abstain=self.abstain,
+            threshold=threshold, abstain=self.abstain, null=null,
         )  # fmt: skip
         warn_of_upside_down_gold(data)
         compile_in_background()
@@ -228,7 +232,7 @@ class ErrorEstimator:
         }
         self.error_rates_ = self.error_rates()
         self.clusters_ = clusters_table(data, self.co_clustering_, self._backend)
-        self.prevalence_ = prevalence_table(self.result_, self._backend)
+        self.prevalence_ = prevalence_table(data, self.result_, self._backend)
         self.diagnostics_ = diagnostics_table(data, self._fits, self._backend)
         has_gold = bool((data.gold >= 0).any())
         self.powered_ = self.powered() if has_gold and not self._weighted() else None
@@ -249,7 +253,7 @@ class ErrorEstimator:
             One row per domain and voter that voted in it, of the kind that was passed to ``fit``.
         """
         self._require_fit()
-        return error_table(self.result_, finite, self._backend)
+        return error_table(self._votes, self.result_, finite, self._backend)
 
     def powered(self, *, finite: bool = False) -> Any:
         """Return prediction-powered error rates from the gold labels.
@@ -318,7 +322,7 @@ class ErrorEstimator:
         named = at if self.items_ is None else self.items_[at]
         return to_frame(
             {
-                "domain": [self._votes.domains[domains[i]].name for i in best],
+                "domain": [self._votes.domains[domains[i]].label for i in best],
                 "item": named[best],
                 "doubt": doubt[best],
             },
@@ -368,11 +372,10 @@ class ErrorEstimator:
         Returns
         -------
         ConsensusLabelModel
-            P(Y | votes); its ``draws()`` go to ``p_y_given_z_draws=``.
+            P(Y | votes); its ``draws()`` go to ``label_model_draws=``.
         """
         d = self._domain(domain)
         here, fit = self._votes.domains[d], self._fits[d]
-        self._warn_of_two_silences(fit.table)
         members, weights = [], []
         for f in fit.fitted:
             members += [(f.problem.model, state) for state in f.draws.states]
@@ -471,17 +474,6 @@ class ErrorEstimator:
                 "trusted. explanations() shows the competing accounts, and label_next() the items "
                 "whose labels would tell",
                 NotIdentifiedWarning,
-                stacklevel=3,
-            )
-
-    def _warn_of_two_silences(self, table: VoteTable) -> None:
-        asked = len(table.voter) == table.n_patterns * table.n_voters
-        if table.n_outcomes > table.n_classes and not asked:
-            warnings.warn(
-                "votes hold abstentions (-1) and votes not asked for (null), and a table of weak "
-                "labels cannot tell them apart: the label model takes both for abstentions. Fit "
-                'with abstain="missing" if that is wrong',
-                KaratWarning,
                 stacklevel=3,
             )
 

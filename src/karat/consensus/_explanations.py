@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import betaincinv
 
 from karat._typing import FloatArray, IntArray
-from karat.consensus._em import State, fit_point, log_likelihood, starting_state
 from karat.consensus._model import Model, Problem, build_problem
 from karat.consensus._sample import Draws
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.em import State, fit_point, log_likelihood, starting_state
 
 __all__ = [
     "Explanation",

@@ -7,10 +7,8 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.consensus._co_clustering import best_partition, certainty, shared_probability
 from karat.consensus._domain_fit import FitTogether, Settings
-from karat.consensus._em import log_likelihood
 from karat.consensus._held_out import split_counts
 from karat.consensus._model import Errors
-from karat.consensus._read import Votes
 from karat.consensus._together import (
     Shared,
     SharedDraws,
@@ -21,6 +19,8 @@ from karat.consensus._together import (
     start_of,
 )
 from karat.consensus.result import CoClustering
+from karat.votes.em import log_likelihood
+from karat.votes.reading import Votes
 
 __all__ = ["fit_together", "predict_together"]
 

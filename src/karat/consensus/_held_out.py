@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.consensus._agreement import shared_votes
-from karat.consensus._copying import FEW, copying_forest
-from karat.consensus._em import fit_point, log_likelihood, starting_state
 from karat.consensus._model import Model, build_problem
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.agreement import FEW, copying_forest, shared_votes
+from karat.votes.em import fit_point, log_likelihood, starting_state
 
 __all__ = ["HeldOut", "combine", "held_out", "held_out_values", "split_counts"]
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import bdtrc, ndtri
 
 from karat._typing import BoolArray
-from karat.consensus._agreement import Agreement
 from karat.consensus._explanations import Explanation
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.agreement import Agreement
 
 __all__ = ["pairs_off", "what_is_not_settled"]
 

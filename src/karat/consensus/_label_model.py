@@ -5,13 +5,13 @@ from typing import Self
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, Frame, IntArray
-from karat.consensus._em import State, log_likelihood
+from karat._validate import check_count
 from karat.consensus._explanations import class_proba
 from karat.consensus._model import Model, build_problem
-from karat.consensus._table import VoteTable
 from karat.exceptions import DataError
+from karat.votes._table import VoteTable
+from karat.votes.em import State, log_likelihood
 from karat.weak._base import PatternModel
-from karat.weak._checks import check_count
 
 __all__ = ["ConsensusLabelModel"]
 
@@ -20,7 +20,7 @@ class ConsensusLabelModel(PatternModel):
     """What an `ErrorEstimator` knows of one domain, in the shape of a label model.
 
     Made by ``ErrorEstimator.as_label_model``. P(Y | Z) is averaged over posterior draws;
-    ``draws`` gives label models of single draws, for ``p_y_given_z_draws=`` of `karat.bounds`.
+    ``draws`` gives label models of single draws, for ``label_model_draws=`` of `karat.bounds`.
 
     Parameters
     ----------
@@ -130,17 +130,5 @@ class ConsensusLabelModel(PatternModel):
         return total
 
     def _table(self, codes: IntArray) -> VoteTable:
-        k = len(self.classes_)
-        silent = k if self.abstentions else -1
-        outcome = np.where(codes < 0, silent, codes)
-        pattern, voter = np.nonzero(outcome >= 0)
-        return VoteTable(
-            start=np.searchsorted(pattern, np.arange(len(codes) + 1)).astype(np.int64),
-            voter=voter.astype(np.int64),
-            outcome=outcome[pattern, voter].astype(np.int64),
-            count=np.ones(len(codes)),
-            gold=np.full(len(codes), -1),
-            n_voters=codes.shape[1],
-            n_classes=k,
-            n_outcomes=k + int(self.abstentions),
-        )
+        ones = np.ones(len(codes))
+        return VoteTable.of_codes(codes, ones, len(self.classes_), abstentions=self.abstentions)

@@ -12,9 +12,9 @@ from scipy.special import softmax
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._explanations import labelled_errors
-from karat.consensus._read import Domain
-from karat.consensus._table import VoteTable
 from karat.limits._kernels import FEWEST, powered_bernstein, powered_estimate
+from karat.votes._table import VoteTable
+from karat.votes.reading import Domain
 
 __all__ = ["Powered", "Predictions", "cross_predictions", "powered_error", "powered_rates"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray
-from karat.consensus._em import State
 from karat.consensus._model import Model, Problem, build_problem
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.em import State
 
 __all__ = ["Draws", "compile_in_background", "run_chains"]
 

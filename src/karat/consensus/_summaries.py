@@ -8,13 +8,13 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.consensus._domain_fit import DomainFit
-from karat.consensus._em import fit_point, starting_state
 from karat.consensus._explanations import class_proba, labelled_errors
 from karat.consensus._frames import to_frame
 from karat.consensus._model import build_problem
 from karat.consensus._powered import cross_predictions, powered_rates
-from karat.consensus._read import Domain, Votes
 from karat.consensus.result import CoClustering, ErrorRates, Explanations, VoterAgreement
+from karat.votes.em import fit_point, starting_state
+from karat.votes.reading import Domain, Votes
 
 __all__ = [
     "blind_consensus",
@@ -157,12 +157,12 @@ def voter_agreement(data: Votes, domain: Domain, fit: DomainFit) -> VoterAgreeme
     )
 
 
-def error_table(result: ErrorRates, finite: bool, backend: Any) -> Any:
-    """Return one row per domain and voter."""
+def error_table(data: Votes, result: ErrorRates, finite: bool, backend: Any) -> Any:
+    """Return one row per domain and voter, named as they were passed."""
     which = "finite_" if finite else ""
     columns: dict[str, Any] = {
-        "domain": [result.domains[d] for d in result.domain],
-        "classifier": [result.classifiers[j] for j in result.classifier],
+        "domain": [data.domains[d].label for d in result.domain],
+        "classifier": [data.voters[j] for j in result.classifier],
         "mean": np.array(getattr(result, f"{which}mean")),
         "lower": np.array(getattr(result, f"{which}lower")),
         "upper": np.array(getattr(result, f"{which}upper")),
@@ -179,12 +179,12 @@ def error_table(result: ErrorRates, finite: bool, backend: Any) -> Any:
     return to_frame(columns, backend)
 
 
-def prevalence_table(result: ErrorRates, backend: Any) -> Any:
+def prevalence_table(data: Votes, result: ErrorRates, backend: Any) -> Any:
     """Return one row per domain and class."""
     domains, k = result.prevalence.shape
     return to_frame(
         {
-            "domain": [name for name in result.domains for _ in range(k)],
+            "domain": [domain.label for domain in data.domains for _ in range(k)],
             "class": np.tile(result.classes, domains),
             "mean": result.prevalence.ravel().copy(),
             "lower": result.prevalence_lower.ravel().copy(),
@@ -198,9 +198,9 @@ def clusters_table(data: Votes, found: CoClustering | None, backend: Any) -> Any
     """Return one row per domain, or per voter of each domain: its cluster."""
     if found is None:
         return None
-    columns: dict[str, Any] = {"domain": [d.name for d in data.domains]}
+    columns: dict[str, Any] = {"domain": [d.label for d in data.domains]}
     if found.structure == "hierarchical":
-        pairs = [(d.name, data.classifiers[j]) for d in data.domains for j in _who_voted(d)]
+        pairs = [(d.label, data.voters[j]) for d in data.domains for j in _who_voted(d)]
         columns = {"domain": [d for d, _ in pairs], "classifier": [c for _, c in pairs]}
     columns |= {"cluster": found.labels.copy(), "certainty": found.certainty.copy()}
     return to_frame(columns, backend)
@@ -215,7 +215,7 @@ def diagnostics_table(data: Votes, fits: Sequence[DomainFit], backend: Any) -> A
     """Return one row per domain: how the chains went and what the checks say."""
     rows = [
         {
-            "domain": domain.name,
+            "domain": domain.label,
             "identified": fit.identified,
             "models": ", ".join(f"{f.name} {f.weight:.2f}" for f in fit.fitted),
             "draws": int(np.prod(fit.best.draws.value.shape)),
@@ -248,8 +248,8 @@ def powered_table(
         predictions = cross_predictions(domain, unseen)
         answers = powered_rates(domain, predictions, confidence=confidence, finite=finite)
         for voter, answer in zip(domain.voters, answers, strict=True):
-            columns["domain"].append(domain.name)
-            columns["classifier"].append(data.classifiers[voter])
+            columns["domain"].append(domain.label)
+            columns["classifier"].append(data.voters[voter])
             for field in _POWERED:
                 columns[field].append(getattr(answer, field))
     return to_frame(columns, backend)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
-from karat.consensus._em import State, fit_point, starting_state
 from karat.consensus._model import Errors, Model, Problem, build_problem
 from karat.consensus._sample import Draws
-from karat.consensus._table import VoteTable
+from karat.votes._table import VoteTable
+from karat.votes.em import State, fit_point, starting_state
 
 __all__ = ["Shared", "SharedDraws", "Structure", "build_shared", "run_shared", "shared_chains"]
 

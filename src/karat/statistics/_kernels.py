@@ -36,11 +36,12 @@ def soft_counts(
     return np.stack(columns, axis=-1)
 
 
-def distinct_rows(codes: IntArray, n_values: int) -> tuple[IntArray, IntArray]:
+def distinct_rows(codes: IntArray, n_values: int, lowest: int = -1) -> tuple[IntArray, IntArray]:
     """Return the id of each row and the first row of each id; ids follow the order of the rows.
 
-    ``codes`` holds -1 .. n_values - 2. A row is read as a number in base ``n_values``, most
-    significant column first; before the number would overflow it is replaced by its rank.
+    ``codes`` holds ``n_values`` numbers from ``lowest`` on. A row is read as a number in base
+    ``n_values``, most significant column first; before the number would overflow it is replaced by
+    its rank.
     """
     key: IntArray = np.zeros(len(codes), dtype=np.int64)
     span = 1
@@ -50,9 +51,27 @@ def distinct_rows(codes: IntArray, n_values: int) -> tuple[IntArray, IntArray]:
             span = int(key.max()) + 1
         key *= n_values
         key += codes[:, j]
-        key += 1
+        key -= lowest
         span *= n_values
     return _rank(key, span)
+
+
+def distinct_votes(
+    codes: IntArray, k: int, *, complete: bool | None = None
+) -> tuple[IntArray, IntArray]:
+    """Return `distinct_rows` of votes for k classes, -1 (abstained) and -2 (not asked).
+
+    ``complete`` says that there is no -2; by default the codes are looked through.
+    """
+    if complete is None:
+        complete = not codes.size or int(codes.min()) >= -1
+    return distinct_rows(codes, k + 1) if complete else distinct_rows(codes, k + 2, -2)
+
+
+def recode(codes: IntArray, places: IntArray) -> IntArray:
+    """Return votes with class c written as ``places[c]``; -1 and -2 stay as they are."""
+    # A negative code counts from the end of the table.
+    return np.asarray(np.append(places, [-2, -1])[codes])
 
 
 def _rank(key: IntArray, span: int) -> tuple[IntArray, IntArray]:

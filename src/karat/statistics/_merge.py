@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import AnyArray, IntArray
 from karat.exceptions import DataError, LabelError
-from karat.statistics._kernels import distinct_rows
+from karat.statistics._kernels import distinct_votes, recode
 
 __all__ = ["MergedPatterns", "merge_groups", "merge_patterns", "spread", "union"]
 
@@ -85,8 +85,7 @@ def merge_patterns(a: HasPatterns, b: HasPatterns) -> MergedPatterns:
             "same labelers in the same order"
         )
     classes, mine, theirs = union(a.classes, b.classes, "classes")
-    # Code -1 (abstains) is looked up in the last place, which stays -1.
-    rows = [np.append(places, -1)[part.patterns] for part, places in ((a, mine), (b, theirs))]
+    rows = [recode(part.patterns, places) for part, places in ((a, mine), (b, theirs))]
     stacked = np.concatenate(rows)
-    ids, first = distinct_rows(stacked, len(classes) + 1)
+    ids, first = distinct_votes(stacked, len(classes))
     return MergedPatterns(stacked[first], classes, ids[: len(rows[0])], ids[len(rows[0]) :])

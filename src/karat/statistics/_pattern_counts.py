@@ -1,7 +1,5 @@
 """Counts of prediction by pattern of weak labels."""
 
-import numpy as np
-
 from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
     check_probabilities,
@@ -9,12 +7,12 @@ from karat._validate import (
     check_weights,
     encode_groups,
     encode_labels,
-    encode_weak_labels,
     is_matrix,
     require_two_classes,
 )
 from karat.exceptions import DataError
-from karat.statistics._kernels import distinct_rows, joint_counts, soft_counts
+from karat.statistics._kernels import joint_counts, soft_counts
+from karat.statistics._patterns import find_patterns
 from karat.statistics.pattern_result import PatternCounts
 
 __all__ = ["pattern_counts"]
@@ -29,6 +27,7 @@ def pattern_counts(
     *,
     sample_weight: Column | None = None,
     classes: Column | None = None,
+    null: str = "not asked",
 ) -> PatternCounts:
     """Count predictions within each pattern of weak labels.
 
@@ -39,13 +38,16 @@ def pattern_counts(
     y_pred : column (n,) or matrix (n, k)
         Predicted labels, or class probabilities of a randomised classifier.
     weak_labels : matrix or frame (n, m)
-        One row per item, one column per labeler; -1 or null where a labeler abstains.
+        One row per item, one column per labeler; -1 where a labeler abstained, null where it was
+        not asked.
     groups : column (n,), optional
         Group of each item; the table then has one block per group, groups first.
     sample_weight : column (n,), optional
         Weights of at least 0.
     classes : column (k,), optional
         The classes in the wanted order; by default those found in predictions and votes, sorted.
+    null : {"not asked", "abstain"}, default "not asked"
+        What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
     Returns
     -------
@@ -67,36 +69,39 @@ def pattern_counts(
     if not soft and classes is None:
         _, predicted = encode_labels({"y_pred": y_pred})
         found = {"y_pred": predicted}
-    votes = encode_weak_labels(weak_labels, classes, also=found)
-    require_two_classes(votes.classes, "weak_labels" if soft else "y_pred and weak_labels")
+    votes = find_patterns(weak_labels, classes, also=found, null=null)
+    order, ids = votes.classes, votes.ids
+    require_two_classes(order, "weak_labels" if soft else "y_pred and weak_labels")
     if soft:
-        predictions: AnyArray = check_probabilities(y_pred, "y_pred", classes=votes.classes)
+        predictions: AnyArray = check_probabilities(y_pred, "y_pred", classes=order)
     else:
-        predictions = encode_labels({"y_pred": y_pred}, votes.classes)[0][0]
+        predictions = encode_labels({"y_pred": y_pred}, order)[0][0]
     weight = check_weights(sample_weight)
     group_codes, group_names = encode_groups(groups)
-    check_same_length(
-        y_pred=predictions, weak_labels=votes.codes, sample_weight=weight, groups=group_codes
-    )
-    ids, first = distinct_rows(votes.codes, len(votes.classes) + 1)
-    codes, sizes = [ids], [len(first)]
-    cells = len(first) * len(votes.classes) * (1 if group_names is None else len(group_names))
-    if cells > _MOST_CELLS:
-        raise DataError(
-            f"{len(first):,} patterns, {len(votes.classes)} classes and "
-            f"{1 if group_names is None else len(group_names):,} groups make {cells:,} cells; "
-            f"expected at most {_MOST_CELLS:,}. Count the groups apart, or use fewer labelers"
-        )
+    check_same_length(y_pred=predictions, weak_labels=ids, sample_weight=weight, groups=group_codes)
+    codes, sizes = [ids], [len(votes.patterns)]
+    _require_space(len(votes.patterns), len(order), group_names)
     if group_codes is not None and group_names is not None:
-        codes, sizes = [group_codes, ids], [len(group_names), len(first)]
+        codes, sizes = [group_codes, ids], [len(group_names), len(votes.patterns)]
     if soft:
         counts = soft_counts(codes, sizes, predictions, weight)
     else:
-        counts = joint_counts([*codes, predictions], [*sizes, len(votes.classes)], weight)
+        counts = joint_counts([*codes, predictions], [*sizes, len(order)], weight)
     return PatternCounts(
         counts=counts,
-        patterns=votes.codes[first].astype(np.int64),
-        classes=votes.classes,
-        names=tuple(votes.names),
+        patterns=votes.patterns,
+        classes=order,
+        names=votes.names,
         groups=group_names,
     )
+
+
+def _require_space(patterns: int, classes: int, groups: AnyArray | None) -> None:
+    """Refuse a table that would not fit into memory."""
+    blocks = 1 if groups is None else len(groups)
+    cells = patterns * classes * blocks
+    if cells > _MOST_CELLS:
+        raise DataError(
+            f"{patterns:,} patterns, {classes} classes and {blocks:,} groups make {cells:,} cells; "
+            f"expected at most {_MOST_CELLS:,}. Count the groups apart, or use fewer labelers"
+        )

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from karat._typing import Column, Frame
+from karat._typing import AnyArray, Column, Frame
 from karat._validate import check_same_length, check_weights, encode_weak_labels
-from karat.statistics._kernels import distinct_rows
+from karat.statistics._kernels import distinct_votes
 from karat.statistics.pattern_result import Patterns
 
-__all__ = ["patterns"]
+__all__ = ["find_patterns", "patterns"]
 
 
 def patterns(
@@ -15,17 +15,21 @@ def patterns(
     *,
     sample_weight: Column | None = None,
     classes: Column | None = None,
+    null: str = "not asked",
 ) -> Patterns:
     """Reduce a vote matrix to its distinct rows and how often each occurs.
 
     Parameters
     ----------
     weak_labels : matrix or frame (n, m)
-        One row per item, one column per labeler; -1 or null where a labeler abstains.
+        One row per item, one column per labeler; -1 where a labeler abstained, null where it was
+        not asked.
     sample_weight : column (n,), optional
         Weights of at least 0.
     classes : column (k,), optional
         The classes in the wanted order; by default those found, sorted.
+    null : {"not asked", "abstain"}, default "not asked"
+        What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
     Returns
     -------
@@ -34,8 +38,9 @@ def patterns(
 
     Notes
     -----
-    Rows are read as numbers in base k+1 and ranked, by a table of counts while it is small and by
-    a sort beyond that: O(n·m), and no copy of an integer matrix whose values are 0..k-1 and -1.
+    Rows are read as numbers in base k+1 (k+2 with nulls) and ranked, by a table of counts while it
+    is small and by a sort beyond that: O(n·m), and no copy of an integer matrix whose values are
+    0..k-1 and -1.
 
     Examples
     --------
@@ -45,11 +50,26 @@ def patterns(
            [ 1, -1]])
     >>> p.counts.tolist(), p.ids.tolist()
     ([1, 2], [1, 0, 1])
+    >>> patterns([[1, None], [0, -1]]).patterns.tolist()
+    [[0, -1], [1, -2]]
     """
-    votes = encode_weak_labels(weak_labels, classes)
+    return find_patterns(weak_labels, classes, sample_weight=sample_weight, null=null)
+
+
+def find_patterns(
+    weak_labels: Frame,
+    classes: Column | None = None,
+    *,
+    sample_weight: Column | None = None,
+    also: dict[str, AnyArray] | None = None,
+    name: str = "weak_labels",
+    null: str = "not asked",
+) -> Patterns:
+    """Do the same; ``also`` holds label columns whose values count as classes too."""
+    votes = encode_weak_labels(weak_labels, classes, also=also, name=name, null=null)
     weight = check_weights(sample_weight)
-    check_same_length(weak_labels=votes.codes, sample_weight=weight)
-    ids, first = distinct_rows(votes.codes, len(votes.classes) + 1)
+    check_same_length(**{name: votes.codes, "sample_weight": weight})
+    ids, first = distinct_votes(votes.codes, len(votes.classes), complete=votes.complete)
     return Patterns(
         patterns=votes.codes[first].astype(np.int64),
         counts=np.bincount(ids, weights=weight, minlength=len(first)),

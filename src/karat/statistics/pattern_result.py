@@ -18,7 +18,8 @@ class Patterns(Result):
     Attributes
     ----------
     patterns : array (patterns, m)
-        Each distinct row as codes of ``classes``, -1 where a labeler abstains, sorted.
+        Each distinct row as codes of ``classes``, sorted; -1 where a labeler abstained, -2 where
+        it was not asked.
     counts : array (patterns,)
         Rows, or their weights, with each pattern.
     ids : array (n,)
@@ -41,8 +42,8 @@ class Patterns(Result):
         return float(self.counts.sum())
 
     def labels(self) -> AnyArray:
-        """Return the patterns as labels; where a labeler abstains, None."""
-        table = np.array([*self.classes.tolist(), None], dtype=object)
+        """Return the patterns as labels, -1 where a labeler abstained, None where not asked."""
+        table = np.array([*self.classes.tolist(), None, -1], dtype=object)
         return np.asarray(table[self.patterns])
 
     def __radd__(self, other: object) -> "Patterns":
@@ -66,10 +67,10 @@ class Patterns(Result):
 
     def summary(self) -> str:
         """Return how many rows fall into how many patterns."""
-        silent = self.counts[(self.patterns == -1).all(axis=1)].sum() / self.n
+        silent = self.counts[(self.patterns < 0).all(axis=1)].sum() / self.n
         return (
             f"{self.n:,.6g} rows of {len(self.names)} labelers fall into "
-            f"{len(self.patterns):,} patterns; on {100 * silent:.1f} % all abstain"
+            f"{len(self.patterns):,} patterns; on {100 * silent:.1f} % nobody votes"
         )
 
 
@@ -82,7 +83,8 @@ class PatternCounts(Result):
     counts : array (patterns, k) or (groups, patterns, k)
         Items, or their weights, with each pattern and prediction.
     patterns : array (patterns, m)
-        Each distinct row of votes as codes of ``classes``, -1 where a labeler abstains, sorted.
+        Each distinct row of votes as codes of ``classes``, sorted; -1 where a labeler abstained,
+        -2 where it was not asked.
     classes : array (k,)
         What predictions and votes stand for.
     names : tuple of str

@@ -10,7 +10,8 @@ from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import require_two_classes
 from karat._validate._columns import named
 from karat.exceptions import DataError, KaratWarning, LabelError, ShapeError
-from karat.statistics import Patterns, patterns
+from karat.statistics import Patterns
+from karat.votes.reading import read_weak_labels
 from karat.weak._kernels import unanimous_votes
 
 __all__ = ["PatternModel"]
@@ -34,13 +35,18 @@ class PatternModel(ABC):
     def _posterior(self, codes: IntArray) -> FloatArray:
         """Return P(Y | Z) of each row of ``codes``."""
 
-    def predict_proba(self, weak_labels: Frame) -> FloatArray:
+    def predict_proba(
+        self, weak_labels: Frame | Patterns, *, null: str = "not asked"
+    ) -> FloatArray:
         """Return P(Y | Z) of each row.
 
         Parameters
         ----------
         weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler, as in ``fit``; -1 or null abstains.
+            One row per item, one column per labeler, as in ``fit``; -1 where a labeler abstained,
+            null where it was not asked.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
         Returns
         -------
@@ -49,7 +55,7 @@ class PatternModel(ABC):
         """
         self._require_fit()
         try:
-            found = patterns(weak_labels, classes=self.classes_)
+            found = read_weak_labels(weak_labels, self.classes_, null=null)
         except LabelError as error:
             raise LabelError(
                 f"{error} (these are the classes that {type(self).__name__} was fitted with; name "
@@ -63,8 +69,8 @@ class PatternModel(ABC):
         Parameters
         ----------
         patterns : integer array (p, m)
-            Codes of ``classes_``, -1 where a labeler abstains; for example
-            ``karat.statistics.patterns(weak_labels, classes=model.classes_).patterns``.
+            Codes of ``classes_``, -1 where a labeler abstained, -2 where it was not asked; for
+            example ``karat.statistics.patterns(weak_labels, classes=model.classes_).patterns``.
 
         Returns
         -------
@@ -79,10 +85,10 @@ class PatternModel(ABC):
                 f"{type(self).__name__} was fitted with {len(self.names_)}, "
                 f"{named(self.names_)}; pass the same ones, in the same order"
             )
-        if codes.size and (codes.min() < -1 or codes.max() >= len(self.classes_)):
+        if codes.size and (codes.min() < -2 or codes.max() >= len(self.classes_)):
             raise LabelError(
                 f"patterns holds {codes.min()} to {codes.max()}; expected codes of the "
-                f"{len(self.classes_)} classes, 0 to {len(self.classes_) - 1}, or -1"
+                f"{len(self.classes_)} classes, 0 to {len(self.classes_) - 1}, -1 or -2"
             )
         return self._posterior(codes)
 
@@ -94,9 +100,13 @@ class PatternModel(ABC):
             )
 
     def _read(
-        self, weak_labels: Frame, classes: Column | None, sample_weight: Column | None
+        self,
+        weak_labels: Frame | Patterns,
+        classes: Column | None,
+        sample_weight: Column | None,
+        null: str,
     ) -> Patterns:
-        found = patterns(weak_labels, classes=classes, sample_weight=sample_weight)
+        found = read_weak_labels(weak_labels, classes, sample_weight=sample_weight, null=null)
         require_two_classes(found.classes, "weak_labels")
         return found
 

@@ -5,9 +5,15 @@ from typing import Any
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
-from karat._validate import check_confidence, check_rng, check_same_length
+from karat._validate import (
+    check_confidence,
+    check_rng,
+    check_same_length,
+    encode_gold,
+    present_gold,
+)
 from karat.statistics import Patterns
-from karat.weak._checks import check_class_prior, encode_gold, present_gold
+from karat.weak._checks import check_class_prior
 from karat.weak._evidence import Evidence, gather
 from karat.weak._posterior import pattern_posterior
 from karat.weak._reasons import find_reasons
@@ -20,7 +26,7 @@ _THRESHOLD = 0.02
 
 
 def check_label_model(
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     label_model: Any,
     *,
     classes: Column | None = None,
@@ -30,6 +36,7 @@ def check_label_model(
     independence: bool | None = None,
     rng: int | np.random.Generator | None = 0,
     sample_weight: Column | None = None,
+    null: str = "not asked",
 ) -> LabelModelCheck:
     r"""Test whether P(Y | Z) fits the votes, and true labels if there are any.
 
@@ -40,8 +47,8 @@ def check_label_model(
 
        .. math:: \sum_y P(y \mid \text{both vote}) \sum_c \theta_i(c \mid y)\,\theta_j(c \mid y)
 
-       of the items on which both vote. Likewise for how often both vote, if the model reads
-       abstention as a sign.
+       of the items on which both vote. Likewise for how often both vote where both are asked, if
+       the model reads abstention as a sign.
     2. *A labeler worse than chance* under the model: right less often than votes that ignore the
        item and have the same frequencies.
     3. *The class prior* that the model implies, against the one given.
@@ -52,7 +59,8 @@ def check_label_model(
     Parameters
     ----------
     weak_labels : matrix or frame (n, m)
-        One row per item, one column per labeler; -1 or null where a labeler abstains.
+        One row per item, one column per labeler; -1 where a labeler abstained, null where it was
+        not asked.
     label_model : label model, or array (n, k)
         A fitted label model, or P(Y | Z) of each row in the order of ``classes``; rows with the
         same weak labels must agree.
@@ -73,6 +81,8 @@ def check_label_model(
         Randomness of the Monte Carlo test.
     sample_weight : column (n,), optional
         Weights of at least 0; a weight of 2 counts as two equal rows. True labels count once.
+    null : {"not asked", "abstain"}, default "not asked"
+        What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
     Returns
     -------
@@ -104,7 +114,7 @@ def check_label_model(
     """
     also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
     found, proba = pattern_posterior(
-        label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight
+        label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight, null=null
     )
     gold = None if y_true is None else encode_gold(y_true, found.classes)
     check_same_length(weak_labels=found.ids, y_true=gold)
@@ -150,7 +160,8 @@ def check_patterns(
 def _result(
     evidence: Evidence, reasons: list[str], level: float, independence: bool
 ) -> LabelModelCheck:
-    found, table, pairs, gold = evidence.found, evidence.table, evidence.pairs, evidence.gold
+    found, table, gold = evidence.found, evidence.table, evidence.gold
+    agree, covote = evidence.agreement, evidence.covote
     return LabelModelCheck(
         passed=not reasons,
         reasons=tuple(reasons),
@@ -160,14 +171,14 @@ def _result(
         confidence=level,
         threshold=_THRESHOLD,
         independence=independence,
-        pairs=pairs.who,
-        pair_n=pairs.agreement.base,
-        agreement_observed=pairs.agreement.observed,
-        agreement_expected=pairs.agreement.expected,
-        agreement_z=pairs.agreement.z,
-        covote_observed=pairs.covote.observed,
-        covote_expected=pairs.covote.expected,
-        covote_z=pairs.covote.z,
+        pairs=np.stack([agree.first, agree.second], axis=1),
+        pair_n=agree.n,
+        agreement_observed=agree.observed,
+        agreement_expected=agree.expected,
+        agreement_z=agree.z,
+        covote_observed=covote.observed,
+        covote_expected=covote.expected,
+        covote_z=covote.z,
         worst_pair=evidence.worst_pair,
         accuracy=table.accuracy,
         chance=table.chance,

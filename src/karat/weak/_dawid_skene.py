@@ -7,13 +7,14 @@ from typing import Literal, Self
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
-from karat._validate import check_number, check_rng
+from karat._validate import check_choice, check_count, check_number, check_rng
 from karat.exceptions import KaratWarning
+from karat.statistics import Patterns
+from karat.votes._outcomes import naive_bayes
+from karat.votes.em import total_log_likelihood
 from karat.weak._base import PatternModel
-from karat.weak._checks import check_choice, check_class_prior, check_count, require_three_voters
-from karat.weak._em import em_problem, log_likelihood
-from karat.weak._em_start import best_start, fit_aligned
-from karat.weak._kernels import naive_bayes
+from karat.weak._checks import check_class_prior, require_three_voters
+from karat.weak._em_problem import best_start, em_problem, fit_aligned
 
 __all__ = ["DawidSkene"]
 
@@ -37,8 +38,9 @@ class DawidSkene(PatternModel):
         Number of starts; the first is the majority vote, the others weigh the labelers at random.
         They are compared on a sample of the items and the best is continued.
     abstain : {"outcome", "missing"}, default "outcome"
-        Whether an abstention depends on the truth, as that of a rule that fires on one class
-        does, or is missing at random.
+        Whether an abstention (-1) depends on the truth, as that of a rule that fires on one class
+        does, or is missing at random. A vote that was not asked for (null) is missing at random
+        in either case: the item has the posterior of the labelers that were asked.
     smoothing : float, default 10.0
         Items of each class added to each confusion.
     rng : int or Generator, optional
@@ -51,7 +53,8 @@ class DawidSkene(PatternModel):
     class_prior_ : array (k,)
         P(Y): given, or learned.
     confusions_ : array (m, k, k + 1)
-        ``confusions_[j, y, o] = P(Z_j = o | Y = y)``; the last column is abstention.
+        ``confusions_[j, y, o] = P(Z_j = o | Y = y)`` where j is asked; the last column is
+        abstention.
     names_ : tuple of str
         The labelers.
     log_likelihood_ : float
@@ -108,24 +111,28 @@ class DawidSkene(PatternModel):
 
     def fit(
         self,
-        weak_labels: Frame,
+        weak_labels: Frame | Patterns,
         *,
         classes: Column | None = None,
         class_prior: Column | None = None,
         sample_weight: Column | None = None,
+        null: str = "not asked",
     ) -> Self:
         """Fit prior and confusions.
 
         Parameters
         ----------
         weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler; -1 or null where a labeler abstains.
+            One row per item, one column per labeler; -1 where a labeler abstained, null where it
+            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         class_prior : column (k,), optional
             P(Y), if it is known; learned by default.
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
         Returns
         -------
@@ -133,7 +140,7 @@ class DawidSkene(PatternModel):
             Itself.
         """
         max_iter, tol, restarts, smoothing = self._options()
-        found = self._read(weak_labels, classes, sample_weight)
+        found = self._read(weak_labels, classes, sample_weight, null)
         used = found.counts > 0
         codes, weight = found.patterns[used], found.counts[used].astype(np.float64)
         require_three_voters(codes, "DawidSkene")
@@ -150,11 +157,12 @@ class DawidSkene(PatternModel):
             problem_of, codes, weight, restarts=restarts, max_iter=max_iter, tol=tol, rng=rng
         )
         problem = problem_of(codes, weight)
-        fit = fit_aligned(problem, start.theta, max_iter=max_iter, tol=tol)
-        self._remember(found, fit.theta.prior)
+        fit = fit_aligned(problem, start.state, max_iter=max_iter, tol=tol)
+        self._remember(found, fit.state.weight)
         # An outcome that never occurs is impossible under every truth, not a sign of one.
-        self.confusions_ = np.where(fit.theta.confusions < 1e-200, 0.0, fit.theta.confusions)
-        self.log_likelihood_ = log_likelihood(problem, fit)
+        confusions = np.ascontiguousarray(fit.state.theta.transpose(0, 2, 1))
+        self.confusions_ = np.where(confusions < 1e-200, 0.0, confusions)
+        self.log_likelihood_ = total_log_likelihood(problem, fit)
         self.n_iter_ = start.n_iter + fit.n_iter
         self.gap_, self.converged_ = fit.gap, fit.gap <= tol
         self._warn_if_not_converged(tol)

@@ -1,42 +1,28 @@
 """All figures that may speak against a label model."""
 
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.statistics import Patterns
-from karat.weak._agreement import Comparison, LabelerTable, compare_pair, labelers
+from karat.votes.agreement import Agreement, LabelerTable, agreement_of_posterior, labelers
 from karat.weak._gold import GoldTest, gold_test
 
-__all__ = ["Evidence", "Figures", "Pairs", "gather"]
-
-
-class Figures(NamedTuple):
-    """Comparisons, one per pair of labelers."""
-
-    observed: FloatArray
-    expected: FloatArray
-    z: FloatArray
-    base: FloatArray
-
-
-class Pairs(NamedTuple):
-    """Pairs of labelers (p, 2), how often they agree where both vote, and how often both vote."""
-
-    who: IntArray
-    agreement: Figures
-    covote: Figures
+__all__ = ["Evidence", "gather"]
 
 
 class Evidence(NamedTuple):
-    """The patterns, and what they and the true labels say of P(Y | Z)."""
+    """The patterns, and what they and the true labels say of P(Y | Z).
+
+    ``agreement`` is how often two labelers agree where both vote, ``covote`` how often both vote.
+    """
 
     found: Patterns
     table: LabelerTable
     lead_z: FloatArray
-    pairs: Pairs
+    agreement: Agreement
+    covote: Agreement
     prior_given: FloatArray | None
     prior_z: FloatArray
     gold: GoldTest | None
@@ -45,10 +31,15 @@ class Evidence(NamedTuple):
     @property
     def worst_pair(self) -> tuple[str, str] | None:
         """The pair whose agreement is furthest from what is implied."""
-        if not len(self.pairs.who):
+        if not len(self.agreement.z):
             return None
-        i, j = self.pairs.who[np.abs(self.pairs.agreement.z).argmax()]
-        return self.found.names[i], self.found.names[j]
+        worst = int(np.abs(self.agreement.z).argmax())
+        return self.names_of(worst)
+
+    def names_of(self, pair: int) -> tuple[str, str]:
+        """Return the labelers of a pair."""
+        names, figures = self.found.names, self.agreement
+        return names[figures.first[pair]], names[figures.second[pair]]
 
     @property
     def prior_gap(self) -> float | None:
@@ -70,6 +61,7 @@ def gather(
     table = labelers(found.patterns, share, proba, found.n)
     gap = np.zeros_like(table.prior) if prior is None else table.prior - prior
     error = np.sqrt(share @ (proba - table.prior) ** 2 / found.n)
+    agreement, covote = agreement_of_posterior(found.patterns, share, proba, table, found.n)
     test, gold_n = None, 0
     if gold is not None:
         known = gold >= 0
@@ -82,7 +74,8 @@ def gather(
         found=found,
         table=table,
         lead_z=_ratio(table.accuracy - table.chance, table.lead_error),
-        pairs=_compare_pairs(found.patterns, share, proba, table, found.n),
+        agreement=agreement,
+        covote=covote,
         prior_given=prior,
         prior_z=_ratio(gap, error),
         gold=test,
@@ -93,20 +86,3 @@ def gather(
 def _ratio(gap: FloatArray, error: FloatArray) -> FloatArray:
     """Return gap / error, finite also where the error is zero."""
     return np.where(np.abs(gap) < 1e-12, 0.0, gap / np.maximum(error, 1e-12))
-
-
-def _compare_pairs(
-    codes: IntArray, share: FloatArray, proba: FloatArray, table: LabelerTable, n: float
-) -> Pairs:
-    who = list(combinations(range(codes.shape[1]), 2))
-    compared = [compare_pair(pair, codes, share, proba, table, n) for pair in who]
-    return Pairs(
-        np.array(who, dtype=np.int64).reshape(-1, 2),
-        _figures([agreement for agreement, _ in compared]),
-        _figures([covote for _, covote in compared]),
-    )
-
-
-def _figures(comparisons: list[Comparison]) -> Figures:
-    rows = [(c.observed, c.expected, c.z, c.base) for c in comparisons]
-    return Figures(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)

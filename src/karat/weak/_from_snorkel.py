@@ -7,7 +7,8 @@ import numpy as np
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_classes, check_probabilities
 from karat.exceptions import DataError
-from karat.statistics import patterns
+from karat.statistics import Patterns
+from karat.votes.reading import read_weak_labels
 from karat.weak._protocol import LabelModel
 
 __all__ = ["from_snorkel"]
@@ -23,14 +24,17 @@ class _SnorkelModel:
         self.model = model
         self.classes_ = classes
 
-    def predict_proba(self, weak_labels: Frame) -> FloatArray:
+    def predict_proba(
+        self, weak_labels: Frame | Patterns, *, null: str = "not asked"
+    ) -> FloatArray:
         """Return P(Y | Z) of each row: shape (n, k)."""
-        found = patterns(weak_labels, classes=self.classes_)
+        found = read_weak_labels(weak_labels, self.classes_, null=null)
         return self.predict_pattern_proba(found.patterns)[found.ids]
 
     def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:
         """Return P(Y | Z) of encoded patterns: shape (p, k)."""
-        codes = np.array(patterns, dtype=np.int64)
+        # Snorkel knows one silence, -1.
+        codes = np.maximum(np.array(patterns, dtype=np.int64), -1)
         proba = self.model.predict_proba(codes)
         return check_probabilities(proba, "predict_proba of the model", classes=self.classes_)
 
@@ -52,7 +56,8 @@ def from_snorkel(model: Any, *, classes: Column | None = None) -> LabelModel:
     Returns
     -------
     LabelModel
-        It asks the model once per distinct row.
+        It asks the model once per distinct row. Snorkel's matrices have one sign for no vote, so
+        an abstention (-1) and a vote that was not asked for (null) are both passed as -1.
 
     Examples
     --------

@@ -1,33 +1,16 @@
-"""Votes to numbers, on codes that are already checked. -1 abstains."""
+"""Votes to numbers, on codes that are already checked: -1 abstained, -2 was not asked."""
 
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
-
-# Below this a probability counts as zero; its logarithm stays finite.
-TINY = 1e-300
+from karat.votes._outcomes import TINY, list_votes, vote_totals
 
 
-def safe_log(values: FloatArray) -> FloatArray:
-    """Return the logarithm, finite at zero."""
-    return np.asarray(np.log(np.maximum(values, TINY)))
-
-
-def vote_totals(codes: IntArray, k: int, weight: FloatArray | None = None) -> FloatArray:
+def totals_of(codes: IntArray, k: int, weight: FloatArray | None = None) -> FloatArray:
     """Return how many labelers (or how much of their weight) vote for each class: (p, k)."""
-    totals = np.zeros((len(codes), k))
-    rows = np.arange(len(codes))
-    for j in range(codes.shape[1]):
-        votes = codes[:, j] >= 0
-        totals[rows[votes], codes[votes, j]] += 1.0 if weight is None else weight[j]
-    return totals
-
-
-def vote_shares(codes: IntArray, prior: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Return the share of the votes of each class; where all abstain, the prior."""
-    totals = vote_totals(codes, len(prior), weight)
-    n = totals.sum(axis=1, keepdims=True)
-    return np.where(n > 0, totals / np.where(n > 0, n, 1.0), prior)
+    pattern, labeler, vote = list_votes(codes)
+    own = None if weight is None else weight[labeler]
+    return vote_totals(pattern, vote, (len(codes), k), own)
 
 
 def winners(totals: FloatArray) -> FloatArray:
@@ -44,39 +27,6 @@ def unanimous_votes(codes: IntArray) -> IntArray:
     return np.where(agree & ((codes >= 0).sum(axis=1) >= 2), top, -1)
 
 
-def one_hot(codes: IntArray, k: int) -> FloatArray:
-    """Return (p, m·(k+1)) indicators of each labeler's outcome; the last one is abstention."""
-    outcomes = np.where(codes < 0, k, codes)
-    return np.asarray((outcomes[:, :, None] == np.arange(k + 1)).reshape(len(codes), -1) * 1.0)
-
-
-def normalized_exp(scores: FloatArray, axis: int) -> FloatArray:
-    """Return exp(scores) divided by its sum, without overflow."""
-    shifted = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=axis, keepdims=True))
-
-
-def naive_bayes(codes: IntArray, prior: FloatArray, confusions: FloatArray) -> FloatArray:
-    """Return P(Y | Z) ∝ prior_y Π_j confusions[j, y, z_j], computed in logarithms."""
-    k = len(prior)
-    log_confusion = safe_log(confusions)
-    scores = np.tile(safe_log(prior), (len(codes), 1))
-    for j in range(codes.shape[1]):
-        scores += log_confusion[j].T[np.where(codes[:, j] < 0, k, codes[:, j])]
-    return normalized_exp(scores, axis=1)
-
-
-def outcome_counts(codes: IntArray, soft: FloatArray) -> FloatArray:
-    """Return (m, k, k+1): the mass ``soft[p, y]`` of each outcome of each labeler."""
-    k = soft.shape[1]
-    counts: FloatArray = np.empty((codes.shape[1], k, k + 1))
-    for j in range(codes.shape[1]):
-        outcome = np.where(codes[:, j] < 0, k, codes[:, j])
-        for y in range(k):
-            counts[j, y] = np.bincount(outcome, weights=soft[:, y], minlength=k + 1)
-    return np.asarray(counts)
-
-
 def smoothed_confusions(counts: FloatArray, smoothing: float) -> FloatArray:
     """Return P(outcome | truth) with ``smoothing`` votes added that ignore the truth.
 
@@ -91,7 +41,7 @@ def smoothed_confusions(counts: FloatArray, smoothing: float) -> FloatArray:
 
 
 def signed_votes(codes: IntArray, positive: int) -> FloatArray:
-    """Return votes as 1 for the class ``positive``, -1 for another, 0 for abstention."""
+    """Return votes as 1 for the class ``positive``, -1 for another, 0 where there is none."""
     return np.where(codes < 0, 0.0, np.where(codes == positive, 1.0, -1.0))
 
 

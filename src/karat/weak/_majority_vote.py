@@ -5,9 +5,11 @@ from typing import Self
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
+from karat.statistics import Patterns
+from karat.votes._outcomes import vote_shares
 from karat.weak._base import PatternModel
 from karat.weak._checks import check_class_prior
-from karat.weak._kernels import vote_shares
+from karat.weak._kernels import totals_of
 
 __all__ = ["MajorityVote"]
 
@@ -15,9 +17,9 @@ __all__ = ["MajorityVote"]
 class MajorityVote(PatternModel):
     """Share of the labelers that vote for each class.
 
-    ``P(Y=y | Z) = #{j : Z_j = y} / #{j : Z_j ≠ -1}``; where all abstain, the class prior. It
-    learns nothing, works with any number of labelers, and is not calibrated: two votes out of two
-    count as certainty.
+    ``P(Y=y | Z) = #{j : Z_j = y} / #{j : Z_j is a class}``; where nobody votes, the class prior.
+    It learns nothing, works with any number of labelers, and is not calibrated: two votes out of
+    two count as certainty. An abstention (-1) and a vote that was not asked for (null) are alike.
 
     Attributes
     ----------
@@ -38,35 +40,39 @@ class MajorityVote(PatternModel):
 
     def fit(
         self,
-        weak_labels: Frame,
+        weak_labels: Frame | Patterns,
         *,
         classes: Column | None = None,
         class_prior: Column | None = None,
         sample_weight: Column | None = None,
+        null: str = "not asked",
     ) -> Self:
         """Learn the classes.
 
         Parameters
         ----------
         weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler; -1 or null where a labeler abstains.
+            One row per item, one column per labeler; -1 where a labeler abstained, null where it
+            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         class_prior : column (k,), optional
-            What a row in which all abstain gets; uniform by default.
+            What a row in which nobody votes gets; uniform by default.
         sample_weight : column (n,), optional
             Checked and otherwise without effect.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
         Returns
         -------
         MajorityVote
             Itself.
         """
-        found = self._read(weak_labels, classes, sample_weight)
+        found = self._read(weak_labels, classes, sample_weight, null)
         k = len(found.classes)
         prior = check_class_prior(class_prior, found.classes)
         self._remember(found, np.full(k, 1.0 / k) if prior is None else prior)
         return self
 
     def _posterior(self, codes: IntArray) -> FloatArray:
-        return vote_shares(codes, self.class_prior_)
+        return vote_shares(totals_of(codes, len(self.classes_)), self.class_prior_)

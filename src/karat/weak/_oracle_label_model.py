@@ -6,18 +6,22 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    check_choice,
     check_number,
     check_same_length,
     check_weights,
-    encode_weak_labels,
+    encode_gold,
+    present_gold,
     require_two_classes,
 )
 from karat.exceptions import WeightError
-from karat.statistics import Patterns, patterns
-from karat.statistics._kernels import distinct_rows
+from karat.statistics import Patterns
+from karat.statistics._kernels import distinct_votes
+from karat.votes._outcomes import naive_bayes, outcome_counts
+from karat.votes.reading import read_weak_labels
 from karat.weak._base import PatternModel
-from karat.weak._checks import check_choice, check_class_prior, encode_gold, present_gold
-from karat.weak._kernels import naive_bayes, outcome_counts, smoothed_confusions
+from karat.weak._checks import check_class_prior
+from karat.weak._kernels import smoothed_confusions
 
 __all__ = ["OracleLabelModel"]
 
@@ -27,8 +31,9 @@ class OracleLabelModel(PatternModel):
 
     ``P(Y=y | Z=z) = (N_zy + s·b_y(z)) / (N_z + s)`` with ``N_zy`` items of pattern z and class y,
     ``s`` the smoothing and ``b(z)`` the base: the class prior, or the naive Bayes posterior from
-    each labeler's own confusion, abstention an outcome of its own. A pattern never seen with a
-    true label gets the base. The "Oracle" of seed 000.
+    each labeler's own confusion, abstention (-1) an outcome of its own and a vote that was not
+    asked for (null) left out. The same votes with a null and with a -1 are two patterns. A pattern
+    never seen with a true label gets the base. The "Oracle" of Maia Polo et al. (2023).
 
     Parameters
     ----------
@@ -69,27 +74,32 @@ class OracleLabelModel(PatternModel):
 
     def fit(
         self,
-        weak_labels: Frame,
+        weak_labels: Frame | Patterns,
         y_true: Column,
         *,
         classes: Column | None = None,
         class_prior: Column | None = None,
         sample_weight: Column | None = None,
+        null: str = "not asked",
     ) -> Self:
         """Count the true labels of each pattern.
 
         Parameters
         ----------
         weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler; -1 or null where a labeler abstains.
+            One row per item, one column per labeler; -1 where a labeler abstained, null where it
+            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
         y_true : column (n,)
-            The true labels; rows where it is null or -1 are left out.
+            The true labels; rows where it is null or -1 are left out. If the weak labels are a
+            long table, one per item, in the sorted order of the items.
         classes : column (k,), optional
             The classes in the wanted order; by default those found in votes and truth, sorted.
         class_prior : column (k,), optional
             By default the share of each class among the true labels.
         sample_weight : column (n,), optional
             Weights of at least 0.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
         Returns
         -------
@@ -98,7 +108,7 @@ class OracleLabelModel(PatternModel):
         """
         self._smoothing = check_number(self.smoothing, "smoothing", at_least=0.0)
         self._base = check_choice(self.base, "base", ("prior", "naive-bayes"))
-        found, soft = _gold_counts(weak_labels, y_true, classes, sample_weight)
+        found, soft = _gold_counts(weak_labels, y_true, classes, sample_weight, null)
         totals = soft.sum(axis=0)
         prior = check_class_prior(class_prior, found.classes)
         self._remember(found, totals / totals.sum() if prior is None else prior)
@@ -124,21 +134,25 @@ class OracleLabelModel(PatternModel):
 
 def _find_rows(codes: IntArray, known: IntArray, k: int) -> IntArray:
     """Return which row of ``known`` each row of ``codes`` equals, -1 for none."""
-    ids, first = distinct_rows(np.concatenate([known, codes]), k + 1)
+    ids, first = distinct_votes(np.concatenate([known, codes]), k)
     row_of = np.full(len(first), -1)
     row_of[ids[: len(known)]] = np.arange(len(known))
     return row_of[ids[len(known) :]]
 
 
 def _gold_counts(
-    weak_labels: Frame, y_true: Column, classes: Column | None, sample_weight: Column | None
+    weak_labels: Frame | Patterns,
+    y_true: Column,
+    classes: Column | None,
+    sample_weight: Column | None,
+    null: str,
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of all rows, and the items of each pattern and true class."""
     values, present = present_gold(y_true)
+    also = {"y_true": values} if classes is None else None
+    found = read_weak_labels(weak_labels, classes, also=also, null=null)
     if classes is None:
-        classes = encode_weak_labels(weak_labels, also={"y_true": values}).classes
-        require_two_classes(classes, "weak_labels", "y_true")
-    found = patterns(weak_labels, classes=classes)
+        require_two_classes(found.classes, "weak_labels", "y_true")
     gold = encode_gold(y_true, found.classes)
     weight = check_weights(sample_weight)
     check_same_length(y_true=gold, weak_labels=found.ids, sample_weight=weight)

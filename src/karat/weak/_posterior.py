@@ -5,27 +5,34 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_probabilities, check_same_length, encode_weak_labels
+from karat._validate import check_probabilities, check_same_length
 from karat.exceptions import DataError, LabelError, ProbabilityError
-from karat.statistics import Patterns, patterns
+from karat.statistics import Patterns
+from karat.statistics._kernels import recode
+from karat.votes.reading import read_weak_labels
 
 __all__ = ["classes_of", "pattern_posterior", "proba_of_patterns"]
 
 
 def pattern_posterior(
     label_model: Any,
-    weak_labels: Frame,
+    weak_labels: Frame | Patterns,
     *,
     classes: Column | None = None,
     also: dict[str, AnyArray] | None = None,
     sample_weight: Column | None = None,
+    null: str = "not asked",
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of ``weak_labels`` and P(Y | Z) of each; ``also`` as in encoding."""
     if classes is None:
         classes = classes_of(label_model)
-    if classes is None:
-        classes = encode_weak_labels(weak_labels, also=also).classes
-    found = patterns(weak_labels, classes=classes, sample_weight=sample_weight)
+    found = read_weak_labels(
+        weak_labels,
+        classes,
+        sample_weight=sample_weight,
+        also=also if classes is None else None,
+        null=null,
+    )
     return found, proba_of_patterns(label_model, found)
 
 
@@ -59,15 +66,20 @@ def proba_of_patterns(label_model: Any, found: Patterns) -> FloatArray:
         )
     places = [known.tolist().index(c) for c in order]
     if hasattr(label_model, "predict_pattern_proba"):
-        code = np.append(places, -1)  # a vote for class c is the model's code places[c]
-        proba = label_model.predict_pattern_proba(code[found.patterns])
+        # A vote for class c is the model's code places[c].
+        proba = label_model.predict_pattern_proba(recode(found.patterns, np.array(places)))
     else:
-        # Another package's model sees each pattern once, as labels: -1 or None abstains.
-        numeric = found.classes.dtype.kind in "biu"
-        silent = -1 if numeric else None
-        table = np.array([*order, silent], dtype=None if numeric else object)
-        proba = label_model.predict_proba(table[found.patterns])
+        proba = label_model.predict_proba(_as_labels(found))
     return check_probabilities(proba, "label_model.predict_proba(...)", classes=known)[:, places]
+
+
+def _as_labels(found: Patterns) -> AnyArray:
+    """Return each pattern once, as labels, for another package's model: -1, or null."""
+    if found.classes.dtype.kind not in "biu":
+        return np.array([*found.classes.tolist(), None, "-1"], dtype=object)[found.patterns]
+    if (found.patterns > -2).all():
+        return np.append(found.classes.astype(np.int64), -1)[found.patterns]
+    return np.append(found.classes.astype(np.float64), [np.nan, -1.0])[found.patterns]
 
 
 def _by_pattern(proba: Any, found: Patterns) -> FloatArray:

@@ -5,7 +5,9 @@ from statistics import NormalDist
 import numpy as np
 
 from karat._typing import BoolArray
-from karat.weak._evidence import Evidence, Figures
+from karat.votes.agreement import Agreement
+from karat.weak._copies import copied_pair
+from karat.weak._evidence import Evidence
 
 __all__ = ["find_reasons"]
 
@@ -22,7 +24,7 @@ def find_reasons(
     A model that was counted from true labels (no ``agreement``) needs neither independent labelers
     nor ones that are better than chance.
     """
-    n_pairs = len(evidence.pairs.who)
+    n_pairs = len(evidence.agreement.z)
     tests = len(evidence.lead_z) * agreement + n_pairs * (agreement + covotes)
     tests += 0 if evidence.prior_given is None else len(evidence.prior_z)
     limit = NormalDist().inv_cdf(1 - error / (2 * max(tests, 1)))
@@ -56,18 +58,17 @@ def _of_gold(evidence: Evidence, error: float) -> list[str]:
     return [f"{head}: {tail}"]
 
 
-def _flagged(figures: Figures, limit: float, threshold: float) -> BoolArray:
+def _flagged(figures: Agreement, limit: float, threshold: float) -> BoolArray:
     far = np.abs(figures.observed - figures.expected) > threshold
     return np.asarray((np.abs(figures.z) > limit) & far)
 
 
 def _name(evidence: Evidence, pair: int) -> str:
-    i, j = evidence.pairs.who[pair]
-    return f"{evidence.found.names[i]} and {evidence.found.names[j]}"
+    return " and ".join(evidence.names_of(pair))
 
 
 def _of_agreement(evidence: Evidence, limit: float, threshold: float) -> list[str]:
-    figures = evidence.pairs.agreement
+    figures = evidence.agreement
     flagged = np.flatnonzero(_flagged(figures, limit, threshold))
     if not len(flagged):
         return []
@@ -88,11 +89,11 @@ def _of_loners(evidence: Evidence, threshold: float) -> list[str]:
 
     A majority vote believes them all the same. This too explains a test that has failed.
     """
-    table, figures = evidence.table, evidence.pairs.agreement
+    table, figures = evidence.table, evidence.agreement
     votes = np.einsum("jy,jyc->jc", table.mass, table.given)
     votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1e-300)
-    both = np.flatnonzero(figures.base > 0)
-    i, j = evidence.pairs.who[both].T
+    both = np.flatnonzero(figures.n > 0)
+    i, j = figures.first[both], figures.second[both]
     lead = figures.observed[both] - (votes[i] * votes[j]).sum(axis=1)
     m = len(votes)
     total = np.bincount(i, lead, m) + np.bincount(j, lead, m)
@@ -105,27 +106,24 @@ def _of_loners(evidence: Evidence, threshold: float) -> list[str]:
 
 
 def _of_copies(evidence: Evidence) -> list[str]:
-    """Name a pair that agrees far more than the others.
+    """Name a pair of which one may copy the other.
 
     A fitted model takes a labeler and its copy for the truth, so the pairs that do not fit are the
     other ones. This is no test: it explains one that has failed.
     """
-    figures = evidence.pairs.agreement
-    common = np.flatnonzero(figures.base >= 30)
-    if len(common) < 3:
+    found = copied_pair(evidence)
+    if found is None:
         return []
-    most = common[figures.observed[common].argmax()]
-    others = float(np.median(figures.observed[common[common != most]]))
-    if figures.observed[most] < max(0.9, others + 0.15):
-        return []
+    pair, others = found
+    often = _percent(evidence.agreement.observed[pair])
     return [
-        f"{_name(evidence, int(most))} agree on {_percent(figures.observed[most])} of the items on "
+        f"{_name(evidence, pair)} agree on {often} of the items on "
         f"which both vote, other pairs on {_percent(others)} (median): one may copy the other"
     ]
 
 
 def _of_covotes(evidence: Evidence, limit: float, threshold: float) -> list[str]:
-    figures = evidence.pairs.covote
+    figures = evidence.covote
     flagged = np.flatnonzero(_flagged(figures, limit, threshold))
     if not len(flagged):
         return []

@@ -8,14 +8,15 @@ import numpy as np
 from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate._columns import named
 from karat.exceptions import KaratWarning
+from karat.statistics import Patterns
+from karat.votes._outcomes import normalized_exp
 from karat.weak._base import PatternModel
 from karat.weak._checks import check_class_prior, require_three_voters
 from karat.weak._kernels import (
-    normalized_exp,
     signed_votes,
+    totals_of,
     triplet_accuracies,
     triplet_log_odds,
-    vote_totals,
     winners,
 )
 
@@ -25,8 +26,9 @@ __all__ = ["TripletLabelModel"]
 class TripletLabelModel(PatternModel):
     r"""Closed form of FlyingSquid: accuracies from the agreement of three labelers at a time.
 
-    Votes are ±1, 0 where a labeler abstains. If labelers err independently given the truth and as
-    often on either class, the mean product of two votes, over the items on which both vote, is
+    Votes are ±1, 0 where a labeler abstained or was not asked, which are alike here. If labelers
+    err independently given the truth and as often on either class, the mean product of two votes,
+    over the items on which both vote, is
     ``E_ij = a_i a_j`` with ``a_i = E[Z_i Y]``, so
 
     .. math:: |a_i| = \sqrt{|E_{ij} E_{ik} / E_{jk}|},
@@ -65,37 +67,41 @@ class TripletLabelModel(PatternModel):
 
     def fit(
         self,
-        weak_labels: Frame,
+        weak_labels: Frame | Patterns,
         *,
         classes: Column | None = None,
         class_prior: Column | None = None,
         sample_weight: Column | None = None,
+        null: str = "not asked",
     ) -> Self:
         """Fit the accuracies.
 
         Parameters
         ----------
         weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler; -1 or null where a labeler abstains.
+            One row per item, one column per labeler; -1 where a labeler abstained, null where it
+            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         class_prior : column (k,), optional
             P(Y), if it is known; estimated from the majority vote by default.
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
 
         Returns
         -------
         TripletLabelModel
             Itself.
         """
-        found = self._read(weak_labels, classes, sample_weight)
+        found = self._read(weak_labels, classes, sample_weight, null)
         codes, weight = found.patterns, found.counts.astype(np.float64)
         require_three_voters(codes[weight > 0], "TripletLabelModel")
         k = len(found.classes)
         prior = check_class_prior(class_prior, found.classes)
         if prior is None:
-            won = weight @ winners(vote_totals(codes, k))
+            won = weight @ winners(totals_of(codes, k))
             prior = won / won.sum()
         sides = [1] if k == 2 else list(range(k))
         fits = [triplet_accuracies(signed_votes(codes, c), weight) for c in sides]

@@ -3,20 +3,24 @@
 import numpy as np
 
 from karat._typing import Column, Frame
-from karat.statistics import patterns
-from karat.weak._kernels import vote_totals
+from karat.statistics import Patterns
+from karat.votes.reading import read_weak_labels
+from karat.weak._kernels import totals_of
 from karat.weak.result import VoteDiagnostics
 
 __all__ = ["vote_diagnostics"]
 
 
-def vote_diagnostics(weak_labels: Frame, *, classes: Column | None = None) -> VoteDiagnostics:
+def vote_diagnostics(
+    weak_labels: Frame | Patterns, *, classes: Column | None = None
+) -> VoteDiagnostics:
     """Count how often each labeler votes, beside others and against them.
 
     Parameters
     ----------
     weak_labels : matrix or frame (n, m)
-        One row per item, one column per labeler; -1 or null where a labeler abstains.
+        One row per item, one column per labeler; -1 where a labeler abstained, null where it was
+        not asked. Neither is a vote, so the diagnostics do not tell them apart.
     classes : column (k,), optional
         The classes in the wanted order; by default those found, sorted.
 
@@ -26,7 +30,7 @@ def vote_diagnostics(weak_labels: Frame, *, classes: Column | None = None) -> Vo
         Per labeler: ``coverage`` (share of items with its vote), ``overlap`` (with its vote and
         another's), ``conflict`` (with its vote and a different one), ``votes`` (share of all items
         with its vote for each class) and ``polarity`` (the classes it ever votes for); and the
-        share of items on which all abstain, ``silent``.
+        share of items on which nobody votes, ``silent``.
 
     Examples
     --------
@@ -36,10 +40,10 @@ def vote_diagnostics(weak_labels: Frame, *, classes: Column | None = None) -> Vo
     >>> d.polarity
     ((0, 1), (0, 1), (1,))
     """
-    found = patterns(weak_labels, classes=classes)
+    found = read_weak_labels(weak_labels, classes)
     codes, k = found.patterns, len(found.classes)
     share = found.counts / found.n
-    totals = vote_totals(codes, k)
+    totals = totals_of(codes, k)
     n_votes = totals.sum(axis=1)[:, None]
     voted = codes >= 0
     same = np.take_along_axis(totals, np.maximum(codes, 0), axis=1)

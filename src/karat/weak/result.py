@@ -32,7 +32,7 @@ class VoteDiagnostics(Result):
     polarity : tuple of tuples
         The classes that it ever votes for.
     silent : float
-        Share of the items on which all abstain.
+        Share of the items on which nobody votes.
     """
 
     n: int

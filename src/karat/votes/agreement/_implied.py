@@ -4,25 +4,29 @@ Everything here is a function of the pattern shares f_z and of P(Y | z). Standar
 the influence of one more item of pattern z on the difference, P(Y | z) held fixed.
 """
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.weak._kernels import outcome_counts
+from karat.votes._outcomes import outcome_counts, outcomes_of
+from karat.votes.agreement._pairs import Agreement
 
-__all__ = ["Comparison", "LabelerTable", "compare_pair", "labelers"]
+__all__ = ["LabelerTable", "agreement_of_posterior", "labelers"]
 
 
 class LabelerTable(NamedTuple):
     """What the model says of each labeler.
 
-    ``mass[j, y] = P(j votes, Y=y)``, ``given[j, y, c] = P(Z_j=c | j votes, Y=y)``,
-    ``accuracy[j] = P(Z_j=Y | j votes)``, ``chance[j]`` the same for votes that ignore the truth,
-    ``lead_error`` the standard error of their difference.
+    ``asked[j, y] = P(j is asked, Y=y)``, ``mass[j, y] = P(j votes, Y=y)``,
+    ``given[j, y, c] = P(Z_j=c | j votes, Y=y)``, ``accuracy[j] = P(Z_j=Y | j votes)``,
+    ``chance[j]`` the same for votes that ignore the truth, ``lead_error`` the standard error of
+    their difference.
     """
 
     prior: FloatArray
+    asked: FloatArray
     mass: FloatArray
     given: FloatArray
     accuracy: FloatArray
@@ -30,8 +34,8 @@ class LabelerTable(NamedTuple):
     lead_error: FloatArray
 
 
-class Comparison(NamedTuple):
-    """A share among ``base`` items, observed and implied, and its standard error."""
+class _Comparison(NamedTuple):
+    """A share of ``base`` items, observed and implied, and the standard error of the difference."""
 
     observed: float
     expected: float
@@ -52,12 +56,13 @@ def labelers(codes: IntArray, share: FloatArray, proba: FloatArray, n: float) ->
     """Return confusions and accuracies implied by P(Y | z)."""
     k = proba.shape[1]
     prior = share @ proba
-    votes = outcome_counts(codes, proba * share[:, None])[:, :, :k]
+    outcomes = outcome_counts(codes, proba * share[:, None])
+    votes = outcomes[:, :, :k]
     mass = votes.sum(axis=2)
     given = votes / np.where(mass > 0, mass, 1.0)[:, :, None]
     figures = [_lead(codes[:, j], share, proba, prior, n) for j in range(codes.shape[1])]
     accuracy, chance, error = (np.array(values) for values in zip(*figures, strict=True))
-    return LabelerTable(prior, mass, given, accuracy, chance, error)
+    return LabelerTable(prior, outcomes.sum(axis=2), mass, given, accuracy, chance, error)
 
 
 def _lead(
@@ -78,31 +83,53 @@ def _lead(
     return accuracy, chance, float(np.sqrt(share @ lead**2 / n))
 
 
-def compare_pair(
+def agreement_of_posterior(
+    codes: IntArray, share: FloatArray, proba: FloatArray, table: LabelerTable, n: float
+) -> tuple[Agreement, Agreement]:
+    """Compare, for every pair of labelers, votes with what P(Y | z) and independence imply.
+
+    First how often the two agree where both vote, then how often both vote where both are asked.
+    """
+    pairs = list(combinations(range(codes.shape[1]), 2))
+    found = [_compare(pair, codes, share, proba, table, n) for pair in pairs]
+    who = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return _together(who, [pair[0] for pair in found]), _together(who, [pair[1] for pair in found])
+
+
+def _together(who: IntArray, found: list[_Comparison]) -> Agreement:
+    rows = [(c.base, c.observed, c.expected, c.z) for c in found]
+    return Agreement(*who, *np.array(rows, dtype=np.float64).reshape(-1, 4).T)
+
+
+def _compare(
     pair: tuple[int, int],
     codes: IntArray,
     share: FloatArray,
     proba: FloatArray,
     table: LabelerTable,
     n: float,
-) -> tuple[Comparison, Comparison]:
-    """Compare how often two labelers agree where both vote, and how often both vote."""
+) -> tuple[_Comparison, _Comparison]:
     k = proba.shape[1]
-    a, b = (np.where(codes[:, j] < 0, k, codes[:, j]) for j in pair)
-    cell = a * (k + 1) + b
-    counted = np.bincount(cell, weights=share, minlength=(k + 1) ** 2)
-    joint = np.asarray(counted, dtype=np.float64).reshape(k + 1, k + 1)
-    both = np.where((a < k) & (b < k), share, 0.0)
-    here = _Pair(cell, joint, np.einsum("z,zy->y", both, proba), share, proba, n)
+    a, b = (outcomes_of(codes[:, j], k) for j in pair)
+    cell = a * (k + 2) + b
+    counted = np.bincount(cell, weights=share, minlength=(k + 2) ** 2)
+    joint = np.asarray(counted, dtype=np.float64).reshape(k + 2, k + 2)
+    vote, ask = (np.where((a < most) & (b < most), share, 0.0) for most in (k, k + 1))
+    both, asked = (np.einsum("z,zy->y", some, proba) for some in (vote, ask))
+    here = _Pair(cell, joint, both, asked, share, proba, n)
     return _agreement(pair, here, table), _covote(pair, here, table)
 
 
 class _Pair(NamedTuple):
-    """Both outcomes of each pattern as one number, their shares, and P(both vote, y)."""
+    """Both outcomes of each pattern as one number, and the shares of these numbers.
+
+    ``both[y]`` is P(both vote, y) and ``asked[y]`` is P(both are asked, y).
+    """
 
     cell: IntArray
     joint: FloatArray
     both: FloatArray
+    asked: FloatArray
     share: FloatArray
     proba: FloatArray
     n: float
@@ -115,26 +142,26 @@ class _Pair(NamedTuple):
         return float(np.einsum("z,z,z->", self.share, influence, influence))
 
 
-def _agreement(pair: tuple[int, int], here: _Pair, table: LabelerTable) -> Comparison:
+def _agreement(pair: tuple[int, int], here: _Pair, table: LabelerTable) -> _Comparison:
     """Implied: Σ_y P(y | both vote) Σ_c P(Z_i=c | i votes, y) P(Z_j=c | j votes, y)."""
     i, j = pair
     k = len(table.prior)
     base = float(here.joint[:k, :k].sum())
     if base <= 0:
-        return Comparison(0.0, 0.0, 0.0, 0.0)
+        return _Comparison(0.0, 0.0, 0.0, 0.0)
     observed = float(here.joint[:k, :k].trace()) / base
     match = (table.given[i] * table.given[j]).sum(axis=1)
     expected = float(here.both @ match) / base
-    constant = np.zeros((k + 1, k + 1))
+    constant = np.zeros((k + 2, k + 2))
     constant[:k, :k] = (np.eye(k) - observed + expected) / base
-    slope = np.zeros((k + 1, k + 1, k))
+    slope = np.zeros((k + 2, k + 2, k))
     slope[:k, :k] -= match / base
     # What one more vote of a labeler does to its confusion, and so to the implied agreement.
     slope[:k] -= _pull(here.both / base, table.mass[i], table.given[j], match)[:, None, :]
     slope[:, :k] -= _pull(here.both / base, table.mass[j], table.given[i], match)[None, :, :]
     variance = here.variance(constant, slope)
     error = _error(expected, here.n * base, variance, here.n)
-    return Comparison(observed, expected, error, here.n * base)
+    return _Comparison(observed, expected, error, here.n * base)
 
 
 def _pull(
@@ -145,20 +172,32 @@ def _pull(
     return np.asarray((other - match[:, None]).T * scale)
 
 
-def _covote(pair: tuple[int, int], here: _Pair, table: LabelerTable) -> Comparison:
-    """Implied: Σ_y P(y) P(i votes | y) P(j votes | y)."""
-    k = len(table.prior)
-    safe = np.where(table.prior > 0, table.prior, 1.0)
-    first, second = (np.where(table.prior > 0, table.mass[j] / safe, 0.0) for j in pair)
-    observed = float(here.joint[:k, :k].sum())
-    expected = float((table.prior * first * second).sum())
-    constant = np.full((k + 1, k + 1), expected - observed)
-    constant[:k, :k] += 1.0
-    slope = np.zeros((k + 1, k + 1, k)) + first * second
-    slope[:k] -= second
-    slope[:, :k] -= first
-    variance = here.variance(constant, slope)
-    return Comparison(observed, expected, _error(expected, here.n, variance, here.n), here.n)
+def _covote(pair: tuple[int, int], here: _Pair, table: LabelerTable) -> _Comparison:
+    """Implied: Σ_y P(y | both asked) P(i votes | i asked, y) P(j votes | j asked, y)."""
+    k, asked = len(table.prior), np.s_[: len(table.prior) + 1]
+    base = float(here.asked.sum())
+    if base <= 0:
+        return _Comparison(0.0, 0.0, 0.0, 0.0)
+    first, second = (_ratio(table.mass[j], table.asked[j]) for j in pair)
+    observed = float(here.joint[:k, :k].sum()) / base
+    expected = float((here.asked * first * second).sum()) / base
+    constant = np.zeros((k + 2, k + 2))
+    constant[asked, asked] = (expected - observed) / base
+    constant[:k, :k] += 1.0 / base
+    slope = np.zeros((k + 2, k + 2, k))
+    slope[asked, asked] -= first * second / base
+    # What one more item of a labeler does to how often it votes, and so to the implied share.
+    pull, push = (_ratio(here.asked, table.asked[j]) / base for j in pair)
+    slope[asked] += pull * first * second
+    slope[:, asked] += push * first * second
+    slope[:k] -= pull * second
+    slope[:, :k] -= push * first
+    error = _error(expected, here.n * base, here.variance(constant, slope), here.n)
+    return _Comparison(observed, expected, error, here.n * base)
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)
 
 
 def _error(expected: float, base: float, variance: float, n: float) -> float:

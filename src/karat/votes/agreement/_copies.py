@@ -4,12 +4,19 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from scipy.special import chdtri, ndtri
 
 from karat._typing import FloatArray, IntArray
-from karat.consensus._agreement import SharedVotes, full_rows
-from karat.consensus._em import State, fit_point, log_likelihood, starting_state
-from karat.consensus._model import Problem, build_problem
+from karat.votes.agreement._pairs import SharedVotes
+from karat.votes.agreement._states import marginal_rows
+from karat.votes.em import (
+    ListedProblem,
+    State,
+    TableProblem,
+    VoteLaw,
+    fit_point,
+    log_likelihood,
+    starting_state,
+)
 
 __all__ = ["FEW", "copying_forest", "voter_errors"]
 
@@ -17,7 +24,7 @@ FEW = 10  # voters among whom edges are found by their likelihood
 _LEVEL = 0.05  # chance of any false pair if all voters were independent
 
 
-def copying_forest(problem: Problem, state: State, shared: SharedVotes) -> IntArray | None:
+def copying_forest(problem: TableProblem, state: State, shared: SharedVotes) -> IntArray | None:
     """Return who each voter may copy, or None if no pair agrees too much.
 
     A pair is tested on each outcome apart, because two voters that copy rare positives agree on
@@ -25,6 +32,8 @@ def copying_forest(problem: Problem, state: State, shared: SharedVotes) -> IntAr
     most accurate voter of a tree is its root. Of few voters, a pair that copies passes for the
     truth and the others seem to agree too much, so there every edge is tried in turn.
     """
+    from scipy.special import ndtri
+
     if not len(shared.n):
         return None
     z = _excess(problem, state, shared)
@@ -34,19 +43,21 @@ def copying_forest(problem: Problem, state: State, shared: SharedVotes) -> IntAr
         return None
     if problem.table.n_voters <= FEW:
         return _search(problem, state)
-    return _rooted(edges, voter_errors(problem, state))
+    return _rooted(edges, voter_errors(problem.law, state))
 
 
-def voter_errors(problem: Problem, state: State) -> FloatArray:
+def voter_errors(law: VoteLaw, state: State) -> FloatArray:
     """Return each voter's chance of being wrong when it votes."""
-    full = full_rows(problem, state)[:, : problem.table.n_classes]
+    full = marginal_rows(law.parent, state)[:, : law.n_classes]
     spoken = np.einsum("joc,c->j", full, state.weight)
-    right = np.take_along_axis(full, problem.group[None, None, :], axis=1)[:, 0] @ state.weight
+    right = np.take_along_axis(full, law.group[None, None, :], axis=1)[:, 0] @ state.weight
     return np.asarray(1 - right / np.maximum(spoken, 1e-300))
 
 
-def _search(problem: Problem, state: State) -> IntArray | None:
+def _search(problem: TableProblem, state: State) -> IntArray | None:
     """Return the forest that grows by the edge with the largest gain while that is significant."""
+    from scipy.special import chdtri
+
     table, voters = problem.table, problem.table.n_voters
     parent = np.full(voters, -1)
     reached = float(table.count @ log_likelihood(problem, state)[0])
@@ -54,7 +65,7 @@ def _search(problem: Problem, state: State) -> IntArray | None:
     wanted = 0.5 * float(chdtri(1, _LEVEL / pairs))  # of a likelihood ratio, by Bonferroni
     while True:
         best = (reached + wanted, parent, state)
-        errors = voter_errors(build_problem(replace(problem.model, parent=parent), table), state)
+        errors = voter_errors(replace(problem.law, parent=parent), state)
         for i, j in combinations(np.argsort(errors, kind="stable").tolist(), 2):
             if parent[j] < 0 and _root(parent, i) != j:
                 grown = parent.copy()
@@ -66,12 +77,12 @@ def _search(problem: Problem, state: State) -> IntArray | None:
 
 
 def _fit_with(
-    problem: Problem, parent: IntArray, pair: tuple[int, int]
+    problem: TableProblem, parent: IntArray, pair: tuple[int, int]
 ) -> tuple[float, IntArray, State]:
     """Fit a forest from a start in which the two voters of a new edge count half."""
     table = problem.table
     half = np.where(np.isin(np.arange(table.n_voters), pair), 0.5, 1.0)
-    copying = build_problem(replace(problem.model, parent=parent), table)
+    copying = ListedProblem.of(table, replace(problem.law, parent=parent))
     start = starting_state(copying, table.vote_shares(half))
     state, value, _ = fit_point(copying, start, max_iter=50, tol=1e-5)
     return float(table.count @ value), parent, state
@@ -83,7 +94,7 @@ def _root(parent: IntArray, voter: int) -> int:
     return voter
 
 
-def _excess(problem: Problem, state: State, shared: SharedVotes) -> FloatArray:
+def _excess(problem: TableProblem, state: State, shared: SharedVotes) -> FloatArray:
     """Return, per pair, the largest excess of equal votes over the outcomes, in errors."""
     best = np.full(len(shared.n), -np.inf)
     for o in range(problem.table.n_outcomes):

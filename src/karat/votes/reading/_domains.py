@@ -1,4 +1,4 @@
-"""From what users pass, wide or long, to one table of vote patterns per domain."""
+"""From what users pass to one table of vote patterns per domain."""
 
 import warnings
 from collections.abc import Mapping
@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import check_weights, encode_labels, require_two_classes
+from karat._validate import (
+    check_weights,
+    encode_gold,
+    encode_labels,
+    present_gold,
+    require_two_classes,
+)
 from karat._validate._columns import named, shown
-from karat.consensus._cast import Cast, read_long, read_wide
-from karat.consensus._explanations import labelled_errors
-from karat.consensus._table import VoteTable
 from karat.exceptions import (
     ColumnError,
     DataError,
@@ -22,9 +25,11 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.weak._checks import encode_gold, present_gold
+from karat.votes._table import VoteTable
+from karat.votes.reading._ballots import Ballots
+from karat.votes.reading._read import read_ballots
 
-__all__ = ["Domain", "Votes", "read_votes", "warn_of_upside_down_gold"]
+__all__ = ["Domain", "Votes", "read_votes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Domain:
     """The voters and items of one domain."""
 
     name: str
+    label: Any  # the name as it was passed
     table: VoteTable
     voters: IntArray  # which of all classifiers voted here
     items: IntArray  # which of all items are here
@@ -44,6 +50,7 @@ class Votes:
 
     classes: AnyArray
     classifiers: tuple[str, ...]
+    voters: tuple[Any, ...]  # the classifiers as they were passed
     domains: tuple[Domain, ...]
     item_names: AnyArray | None  # None: items are the rows of a wide table
     gold: IntArray  # class of each item, -1 unknown
@@ -61,34 +68,33 @@ def read_votes(
     sample_weight: Column | None = None,
     threshold: Any = None,
     abstain: str = "outcome",
+    null: str = "not asked",
 ) -> Votes:
     """Check the votes and reduce them to patterns, domain by domain."""
     labels = _gold_values(y_true)
-    cast = read_long(votes, classes, labels, threshold) or read_wide(
-        votes, classes, labels, threshold
-    )
+    cast = read_ballots(votes, classes, labels=labels, threshold=threshold, null=null)
     require_two_classes(cast.classes, "votes")
-    if len(cast.classifiers) < 2:
+    if len(cast.voters) < 2:
         raise ShapeError(
-            f"votes has one voter only, {named(cast.classifiers)}; its errors show only where "
+            f"votes has one voter only, {named(cast.voters)}; its errors show only where "
             "another disagrees. Pass at least two, three to learn anything without gold labels"
         )
     gold = _gold_codes(y_true, cast)
-    weight = cast.per_item(check_weights(sample_weight), "sample_weight")
-    weight = None if weight is None else weight.astype(np.float64)
+    weight = _weight(sample_weight, cast)
     codes, names = _domain_codes(domains, cast)
     outcome = cast.drop_abstentions() if abstain == "missing" else cast
     _refuse_silent_voters(outcome)
     _warn_of_one_answer(outcome)
     built = tuple(
-        _domain(str(name), np.flatnonzero(codes == d), outcome, gold, weight)
-        for d, name in enumerate(names)
+        _domain(name, np.flatnonzero(codes == d), outcome, gold, weight)
+        for d, name in enumerate(names.tolist())
     )
     if cast.weighted_out(weight):
         raise EmptyDataError("every item that has a vote has weight 0; pass a positive weight")
     return Votes(
         classes=cast.classes,
-        classifiers=cast.classifiers,
+        classifiers=tuple(str(name) for name in cast.voters),
+        voters=cast.voters,
         domains=built,
         item_names=cast.item_names,
         gold=gold,
@@ -96,6 +102,14 @@ def read_votes(
         n_items=cast.n_items,
         single=domains is None and cast.domain_column is None,
     )
+
+
+def _weight(sample_weight: Column | None, cast: Ballots) -> FloatArray | None:
+    """Return the weight of each item; counts of patterns bring their own."""
+    weight = cast.per_item(check_weights(sample_weight), "sample_weight")
+    if weight is not None and cast.counts is not None:
+        raise DataError("votes are counts of patterns; weigh the rows when counting them")
+    return cast.counts if weight is None else weight.astype(np.float64)
 
 
 def _gold_values(y_true: Column | Mapping[Any, Any] | None) -> AnyArray | None:
@@ -107,7 +121,7 @@ def _gold_values(y_true: Column | Mapping[Any, Any] | None) -> AnyArray | None:
     return np.unique(values[present])
 
 
-def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Cast) -> IntArray:
+def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Ballots) -> IntArray:
     """Return the class of each item, -1 where it is not known."""
     if y_true is None:
         return np.full(cast.n_items, -1)
@@ -128,7 +142,7 @@ def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Cast) -> IntArr
     return np.full(cast.n_items, -1) if found is None else found.astype(np.int64)
 
 
-def _places(cast: Cast, names: AnyArray) -> dict[Any, int]:
+def _places(cast: Ballots, names: AnyArray) -> dict[Any, int]:
     """Return where each item is: by its name, or (domain, name) if domains share names."""
     listed = names.tolist()
     if cast.domain_column is None or len(set(listed)) == len(listed):
@@ -142,7 +156,7 @@ def _places(cast: Cast, names: AnyArray) -> dict[Any, int]:
     return found
 
 
-def _domain_codes(domains: Column | None, cast: Cast) -> tuple[IntArray, AnyArray]:
+def _domain_codes(domains: Column | None, cast: Ballots) -> tuple[IntArray, AnyArray]:
     """Return the domain of each item, and the names."""
     if domains is not None and cast.domain_column is not None:
         raise ColumnError("votes has a column 'domain' and domains= was passed; pass one of them")
@@ -158,17 +172,17 @@ def _domain_codes(domains: Column | None, cast: Cast) -> tuple[IntArray, AnyArra
     return found.astype(np.int64), names
 
 
-def _refuse_silent_voters(cast: Cast) -> None:
-    votes = np.bincount(cast.voter, minlength=len(cast.classifiers))
+def _refuse_silent_voters(cast: Ballots) -> None:
+    votes = np.bincount(cast.voter, minlength=len(cast.voters))
     if (votes == 0).any():
-        silent = [cast.classifiers[j] for j in np.flatnonzero(votes == 0)]
+        silent = [cast.voters[j] for j in np.flatnonzero(votes == 0)]
         raise DataError(
             f"{named(silent)} cast{'s' * (len(silent) == 1)} no vote; leave out a voter that was "
             "never asked"
         )
 
 
-def _warn_of_one_answer(cast: Cast) -> None:
+def _warn_of_one_answer(cast: Ballots) -> None:
     spoken = cast.outcome[cast.outcome < len(cast.classes)]
     if spoken.size and (spoken == spoken[0]).all():
         warnings.warn(
@@ -180,9 +194,10 @@ def _warn_of_one_answer(cast: Cast) -> None:
 
 
 def _domain(
-    name: str, items: IntArray, cast: Cast, gold: IntArray, weight: FloatArray | None
+    label: Any, items: IntArray, cast: Ballots, gold: IntArray, weight: FloatArray | None
 ) -> Domain:
     """Reduce the items of one domain to patterns."""
+    name = str(label)
     if len(items) < 3:
         warnings.warn(
             f"domain {name!r} has {len(items)} item{'s' * (len(items) > 1)}; its error rates "
@@ -209,25 +224,4 @@ def _domain(
         n_classes=len(cast.classes),
         n_outcomes=len(cast.classes) + int(cast.abstentions),
     )
-    return Domain(name, table, voters, items, pattern)
-
-
-def warn_of_upside_down_gold(data: Votes) -> None:
-    """Say so if every voter is wrong on most of its gold labels."""
-    for domain in data.domains:
-        table = domain.table
-        labelled = table.gold >= 0
-        if table.count[labelled].sum() < 5:
-            continue
-        known = table.with_counts(np.where(labelled, table.count, 0.0))
-        truth = np.eye(table.n_classes)[np.maximum(table.gold, 0)]
-        errors = labelled_errors(known, truth)
-        asked = known.votes_cast >= 5
-        if asked.any() and (errors[asked] > 0.5).all():
-            where = "" if data.single else f" of domain {domain.name!r}"
-            warnings.warn(
-                f"every voter is wrong on more than half of its gold labels{where}; are the labels "
-                "of y_true coded like those of votes?",
-                KaratWarning,
-                stacklevel=3,
-            )
+    return Domain(name, label, table, voters, items, pattern)

@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
+from karat.votes._outcomes import outcomes_of, vote_shares, vote_totals
 
 __all__ = ["VoteTable"]
 
@@ -28,6 +29,30 @@ class VoteTable:
     n_voters: int
     n_classes: int
     n_outcomes: int
+
+    @classmethod
+    def of_codes(
+        cls, codes: IntArray, count: AnyArray, n_classes: int, *, abstentions: bool | None = None
+    ) -> Self:
+        """Return the table of a matrix of codes: classes, -1 abstained, -2 not asked.
+
+        ``abstentions`` says whether an abstention is an outcome; by default it is one if anybody
+        abstained. If it is none, an abstention counts as a vote that was not asked for.
+        """
+        if abstentions is None:
+            abstentions = bool((codes == -1).any())
+        outcome = outcomes_of(codes, n_classes)
+        pattern, voter = np.nonzero(outcome < n_classes + int(abstentions))
+        return cls(
+            start=np.searchsorted(pattern, np.arange(len(codes) + 1)).astype(np.int64),
+            voter=voter.astype(np.int64),
+            outcome=outcome[pattern, voter].astype(np.int64),
+            count=np.asarray(count, dtype=np.float64),
+            gold=np.full(len(codes), -1),
+            n_voters=codes.shape[1],
+            n_classes=n_classes,
+            n_outcomes=n_classes + int(abstentions),
+        )
 
     @property
     def n_patterns(self) -> int:
@@ -57,17 +82,17 @@ class VoteTable:
     def vote_shares(self, voter_weight: FloatArray | None = None) -> FloatArray:
         """Return, per pattern, the (weighted) share of votes for each class; even if none."""
         spoke = self.outcome < self.n_classes
-        cell = self.pattern_of_vote[spoke] * self.n_classes + self.outcome[spoke]
-        weight = None if voter_weight is None else voter_weight[self.voter[spoke]]
-        size = self.n_patterns * self.n_classes
-        votes = np.bincount(cell, weights=weight, minlength=size).astype(np.float64)
-        votes = votes.reshape(self.n_patterns, self.n_classes)
-        total = votes.sum(axis=1, keepdims=True)
-        even = np.full_like(votes, 1 / self.n_classes)
-        return np.asarray(np.divide(votes, total, out=even, where=total > 0))
+        totals = vote_totals(
+            self.pattern_of_vote[spoke],
+            self.outcome[spoke],
+            (self.n_patterns, self.n_classes),
+            None if voter_weight is None else voter_weight[self.voter[spoke]],
+        )
+        return vote_shares(totals, np.full(self.n_classes, 1 / self.n_classes))
 
     def dense(self) -> IntArray:
-        """Return patterns × voters of outcomes, -1 where not asked."""
-        matrix = np.full((self.n_patterns, self.n_voters), -1)
-        matrix[self.pattern_of_vote, self.voter] = self.outcome
+        """Return patterns × voters of codes: a class, -1 abstained, -2 not asked."""
+        matrix = np.full((self.n_patterns, self.n_voters), -2)
+        said = np.where(self.outcome < self.n_classes, self.outcome, -1)
+        matrix[self.pattern_of_vote, self.voter] = said
         return matrix

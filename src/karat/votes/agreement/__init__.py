@@ -1,0 +1,27 @@
+"""How voters vote together: observed, as a model implies it, and who may copy whom.
+
+`shared_votes` counts the items that pairs of voters have in common. An `Agreement` sets an observed
+share beside the implied one: `agreement_of_states` takes it from the parameters of a model,
+`agreement_of_posterior` from P(Y | votes) of any label model and independence given the truth.
+`copying_forest` finds voters that agree more than their errors allow.
+"""
+
+from karat.votes.agreement._copies import FEW, copying_forest, voter_errors
+from karat.votes.agreement._implied import LabelerTable, agreement_of_posterior, labelers
+from karat.votes.agreement._pairs import Agreement, SharedVotes, shared_votes
+from karat.votes.agreement._states import agreement_of_states, marginal_rows, parents_first
+
+__all__ = [
+    "FEW",
+    "Agreement",
+    "LabelerTable",
+    "SharedVotes",
+    "agreement_of_posterior",
+    "agreement_of_states",
+    "copying_forest",
+    "labelers",
+    "marginal_rows",
+    "parents_first",
+    "shared_votes",
+    "voter_errors",
+]

@@ -1,0 +1,107 @@
+"""Votes as lists of the cells that each pattern looks up: for crowds, copies and gold labels."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.votes._table import VoteTable
+from karat.votes.em._law import VoteLaw
+
+__all__ = ["Listed", "ListedProblem", "vote_cells"]
+
+_LEAST = 1e-12  # no probability is smaller, so that the products of 16 of them do not underflow
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The cells of each pattern, one after another; see `VoteTable`."""
+
+    table: VoteTable
+    cell: IntArray
+    group: IntArray
+    n_rows: int
+
+    @property
+    def items(self) -> float:
+        """Number of items."""
+        return max(float(self.table.count.sum()), 1.0)
+
+    def totals(self, mass: FloatArray) -> FloatArray:
+        """Return the mass (c, patterns) of every cell: (cells, c)."""
+        return self.sum_cells(np.ascontiguousarray(mass.T))
+
+    def expect(self, cells: FloatArray, weight: FloatArray) -> "ListedExpectation":
+        """Return what the votes say of every pattern."""
+        return ListedExpectation(self, *self.posterior(cells, weight))
+
+    def posterior(self, cells: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log P(votes) and P(component | votes) of every pattern."""
+        from karat.votes.em._loops import pattern_posterior
+
+        return pattern_posterior(
+            self.table.start,
+            self.cell,
+            self.table.gold,
+            self.group,
+            np.maximum(cells, _LEAST),
+            np.maximum(weight, _LEAST),
+        )
+
+    def sum_cells(self, mass: FloatArray) -> FloatArray:
+        """Return the mass (patterns, c) of every cell: (cells, c)."""
+        from karat.votes.em._loops import cell_totals
+
+        return cell_totals(self.table.start, self.cell, mass, self.n_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExpectation:
+    """Log P(votes) and P(component | votes) of every pattern."""
+
+    design: Listed
+    value: FloatArray
+    proba: FloatArray
+
+    @property
+    def total(self) -> float:
+        """The log-likelihood of all items."""
+        # BLAS would fight over the cores.
+        return float(np.einsum("p,p", self.design.table.count, self.value))
+
+    def counts(self) -> tuple[FloatArray, FloatArray]:
+        """Return the expected items (c,) and votes (cells, c)."""
+        mass = self.proba * self.design.table.count[:, None]
+        return np.einsum("pc->c", mass), self.design.sum_cells(mass)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProblem:
+    """A table of votes, a law, and the cells in which the law's parameters are looked up."""
+
+    table: VoteTable
+    law: VoteLaw
+    design: Listed
+
+    @classmethod
+    def of(cls, table: VoteTable, law: VoteLaw) -> Self:
+        """Put a table and a law together."""
+        rows = table.n_voters * table.n_outcomes * (3 if law.copies else 1)
+        cell = vote_cells(table, law.parent)
+        return cls(table, law, Listed(table, cell, law.group, rows))
+
+
+def vote_cells(table: VoteTable, parent: IntArray | None) -> IntArray:
+    """Return the cell of each vote: own, or apart from or equal to the vote of the parent."""
+    cell = table.voter * table.n_outcomes + table.outcome
+    if parent is None or (parent < 0).all():
+        return cell
+    block = table.n_voters * table.n_outcomes
+    pattern = table.pattern_of_vote
+    place = pattern * table.n_voters + table.voter  # ascending: voters are sorted in a pattern
+    wanted = pattern * table.n_voters + parent[table.voter]
+    at = np.searchsorted(place, wanted).clip(max=len(place) - 1)
+    heard = (parent[table.voter] >= 0) & (place[at] == wanted)
+    same = table.outcome[at] == table.outcome
+    return np.asarray(cell + block * np.where(heard, np.where(same, 2, 1), 0))

@@ -1,0 +1,113 @@
+"""Votes as users pass them: a wide table, a long one, or counts of patterns."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, Column, Frame
+from karat._validate import check_classes, check_null, check_weights
+from karat._validate._columns import named, native_frame
+from karat._validate._labels import union_of_values
+from karat.exceptions import ColumnError, DataError, LabelError
+from karat.statistics import Patterns
+from karat.statistics._kernels import distinct_votes, recode
+from karat.statistics._patterns import find_patterns
+from karat.votes.reading._ballots import Ballots
+from karat.votes.reading._long import long_columns, read_long
+from karat.votes.reading._threshold import cut_columns
+
+__all__ = ["read_ballots", "read_weak_labels"]
+
+
+def read_ballots(
+    votes: Any,
+    classes: Column | None = None,
+    *,
+    labels: AnyArray | None = None,
+    threshold: Any = None,
+    null: str = "not asked",
+) -> Ballots:
+    """Read votes; ``labels`` are gold labels, whose values count as classes too."""
+    check_null(null)
+    also = None if labels is None else {"y_true": labels}
+    if isinstance(votes, Patterns):
+        if threshold is not None:
+            raise DataError("votes are counts of patterns and threshold= cuts probabilities")
+        return Ballots.of_patterns(_recoded(votes, classes, also), counted=True)
+    frame = native_frame(votes, "votes")  # a lazy frame is collected here, once
+    columns = None if frame is None else long_columns(frame)
+    if columns is not None:
+        return read_long(columns, classes, labels, threshold=threshold, null=null)
+    names: list[str] | None = None
+    wide: Any = votes if frame is None else frame
+    if threshold is not None:
+        wide, names, classes = cut_columns(wide, threshold, classes)
+    try:
+        found = find_patterns(wide, classes, also=also, name="votes", null=null)
+    except ColumnError as error:
+        if "not a class label" in str(error):
+            raise ColumnError(
+                f"{error}. Probabilities are cut only when you ask: threshold="
+            ) from error
+        raise
+    return Ballots.of_patterns(found if names is None else replace(found, names=tuple(names)))
+
+
+def read_weak_labels(
+    weak_labels: Frame | Patterns,
+    classes: Column | None = None,
+    *,
+    sample_weight: Column | None = None,
+    also: dict[str, AnyArray] | None = None,
+    null: str = "not asked",
+    beside_rows: bool = False,
+) -> Patterns:
+    """Read weak labels as dense patterns; the items of a long table are sorted by their names.
+
+    ``beside_rows`` says that other columns have one row per item, which a long table has not.
+    """
+    if isinstance(weak_labels, Patterns):
+        check_null(null)
+        if sample_weight is not None:
+            raise DataError("weak_labels are counts of patterns; weigh the rows when counting them")
+        return _recoded(weak_labels, classes, also)
+    frame = native_frame(weak_labels, "weak_labels")  # a lazy frame is collected here, once
+    columns = None if frame is None else long_columns(frame)
+    if columns is None:
+        wide: Any = weak_labels if frame is None else frame
+        return find_patterns(wide, classes, sample_weight=sample_weight, also=also, null=null)
+    if beside_rows:
+        raise ColumnError(
+            "weak_labels is a long table, one row per vote, and the predictions have one row per "
+            "item; pass karat.votes.read_patterns(weak_labels), and the predictions in the sorted "
+            "order of its items"
+        )
+    labels = None if also is None else union_of_values(also)
+    ballots = read_long(columns, classes, labels, null=null)
+    weight = ballots.per_item(check_weights(sample_weight), "sample_weight")
+    return ballots.patterns(weight)
+
+
+def _recoded(found: Patterns, classes: Column | None, also: dict[str, AnyArray] | None) -> Patterns:
+    """Return counted patterns as codes of the wanted classes."""
+    known = found.classes
+    if classes is None and not also:
+        return found
+    order = (
+        union_of_values({"votes": known, **(also or {})})
+        if classes is None
+        else check_classes(classes)
+    )
+    listed = order.tolist()
+    missing = [label for label in known.tolist() if label not in listed]
+    if missing:
+        raise LabelError(
+            f"the votes hold {named(missing)}, which is not among the classes {named(listed)}; "
+            "name all classes"
+        )
+    codes = recode(found.patterns, np.array([listed.index(c) for c in known.tolist()]))
+    place, first = distinct_votes(codes, len(order))  # another order of classes sorts otherwise
+    counts = np.empty_like(found.counts)
+    counts[place] = found.counts
+    return replace(found, patterns=codes[first], counts=counts, ids=place[found.ids], classes=order)
