@@ -7,6 +7,7 @@ fix it, naming the first offending row. Kernels never check anything.
 
 from karat._validate._columns import read_column, read_columns
 from karat._validate._confusions import check_confusions
+from karat._validate._frames import collected_alone, is_lazy, refuse_lazy
 from karat._validate._labels import (
     binary_order,
     check_classes,
@@ -41,12 +42,15 @@ __all__ = [
     "check_score_columns",
     "check_scores",
     "check_weights",
+    "collected_alone",
     "encode_groups",
     "encode_labels",
     "encode_votes",
     "encode_weak_labels",
+    "is_lazy",
     "is_matrix",
     "read_column",
     "read_columns",
+    "refuse_lazy",
     "require_two_classes",
 ]

@@ -14,6 +14,7 @@ from karat._validate import (
     encode_labels,
     encode_weak_labels,
     is_matrix,
+    refuse_lazy,
     require_two_classes,
 )
 from karat.exceptions import LabelError
@@ -69,6 +70,7 @@ def read_inputs(
 
     ``split_by`` are codes of groups within which P(Y | votes) may differ.
     """
+    refuse_lazy(weak_labels=weak_labels)  # its rows are matched with the predictions
     given = _class_order(predictions, weak_labels, label_model, classes)
     votes = patterns(weak_labels, classes=given)
     if (votes.patterns < 0).all():

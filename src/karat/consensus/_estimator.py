@@ -9,7 +9,7 @@ import numpy as np
 
 from karat._extras import require
 from karat._typing import Column, Frame
-from karat._validate import check_confidence, check_rng
+from karat._validate import check_confidence, check_rng, collected_alone, is_lazy
 from karat.consensus._domain_fit import Settings, fit_domain
 from karat.consensus._fit_together import fit_together
 from karat.consensus._frames import backend_of, to_frame
@@ -31,7 +31,7 @@ from karat.consensus._summaries import (
 )
 from karat.consensus._table import VoteTable
 from karat.consensus.result import Explanations, VoterAgreement
-from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
+from karat.exceptions import DataError, KaratWarning, LazyFrameError, NotIdentifiedWarning
 from karat.weak._checks import check_choice, check_count
 
 __all__ = ["ErrorEstimator"]
@@ -174,7 +174,8 @@ class ErrorEstimator:
         votes : matrix or frame
             Wide: one row per item, one column per voter; null where a voter was not asked, -1
             where it abstained. Or long: a frame with columns ``item``, ``classifier``, ``vote``
-            and perhaps ``domain``.
+            and perhaps ``domain``. A lazy frame is collected once, and must come alone; the rows
+            of ``label_proba_`` are then in the order in which they came.
         domains : column, optional
             Domain of each row; error rates are estimated domain by domain.
         y_true : column or mapping, optional
@@ -195,6 +196,8 @@ class ErrorEstimator:
         """
         settings = self._settings()
         rng = check_rng(self.rng)
+        lazy = is_lazy(votes)
+        votes = collected_alone(votes, "votes", domains, y_true, sample_weight)
         data = read_votes(
             votes, domains=domains, y_true=y_true, classes=classes, sample_weight=sample_weight,
             threshold=threshold, abstain=self.abstain,
@@ -221,6 +224,7 @@ class ErrorEstimator:
         )
         self.classes_, self.classifiers_ = data.classes, data.classifiers
         self.items_ = data.item_names
+        self._rows_unknown = lazy and data.item_names is None
         self.label_proba_ = by_item(data, [fit.label_proba() for fit in fits])
         self.result_ = summarise(data, self._fits, self._blind, settings.confidence)
         self.identified_ = {
@@ -297,6 +301,12 @@ class ErrorEstimator:
             explanations differ on it, plus the uncertainty of its label.
         """
         self._require_fit()
+        if self._rows_unknown:
+            raise LazyFrameError(
+                "label_next names rows by their number, and this ErrorEstimator was fitted to a "
+                "lazy frame, whose rows come in no fixed order; collect it once and fit again, or "
+                "pass a long table with a column 'item'"
+            )
         count = check_count(n, "n")
         check_choice(how, "how", ("contested", "random"))
         domains, items, doubts = [], [], []

@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import Column, Frame
-from karat._validate import check_same_length, check_weights, encode_weak_labels
+from karat._validate import check_same_length, check_weights, collected_alone, encode_weak_labels
 from karat.statistics._kernels import distinct_rows
 from karat.statistics.pattern_result import Patterns
 
@@ -30,7 +30,8 @@ def patterns(
     Returns
     -------
     Patterns
-        Patterns, counts, and the pattern of each row. Two of them can be added.
+        Patterns, counts, and the pattern of each row (of a lazy frame, in the order in which its
+        rows came when it was collected). Two of them can be added.
 
     Notes
     -----
@@ -46,6 +47,7 @@ def patterns(
     >>> p.counts.tolist(), p.ids.tolist()
     ([1, 2], [1, 0, 1])
     """
+    weak_labels = collected_alone(weak_labels, "weak_labels", sample_weight)
     votes = encode_weak_labels(weak_labels, classes)
     weight = check_weights(sample_weight)
     check_same_length(weak_labels=votes.codes, sample_weight=weight)

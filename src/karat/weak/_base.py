@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import require_two_classes
+from karat._validate import refuse_lazy, require_two_classes
 from karat._validate._columns import named
 from karat.exceptions import DataError, KaratWarning, LabelError, ShapeError
 from karat.statistics import Patterns, patterns
@@ -48,6 +48,7 @@ class PatternModel(ABC):
             Class probabilities in the order of ``classes_``. Rows of one pattern are equal.
         """
         self._require_fit()
+        refuse_lazy(weak_labels=weak_labels)  # the answer has its rows
         try:
             found = patterns(weak_labels, classes=self.classes_)
         except LabelError as error:

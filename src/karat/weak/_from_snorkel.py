@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import check_classes, check_probabilities
+from karat._validate import check_classes, check_probabilities, refuse_lazy
 from karat.exceptions import DataError
 from karat.statistics import patterns
 from karat.weak._protocol import LabelModel
@@ -25,6 +25,7 @@ class _SnorkelModel:
 
     def predict_proba(self, weak_labels: Frame) -> FloatArray:
         """Return P(Y | Z) of each row: shape (n, k)."""
+        refuse_lazy(weak_labels=weak_labels)  # the answer has its rows
         found = patterns(weak_labels, classes=self.classes_)
         return self.predict_pattern_proba(found.patterns)[found.ids]
 

@@ -10,6 +10,7 @@ from karat._validate import (
     check_same_length,
     check_weights,
     encode_weak_labels,
+    refuse_lazy,
     require_two_classes,
 )
 from karat.exceptions import WeightError
@@ -134,6 +135,7 @@ def _gold_counts(
     weak_labels: Frame, y_true: Column, classes: Column | None, sample_weight: Column | None
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of all rows, and the items of each pattern and true class."""
+    refuse_lazy(weak_labels=weak_labels)  # its rows are matched with those of y_true
     values, present = present_gold(y_true)
     if classes is None:
         classes = encode_weak_labels(weak_labels, also={"y_true": values}).classes

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_probabilities, check_same_length, encode_weak_labels
+from karat._validate import check_probabilities, check_same_length, encode_weak_labels, refuse_lazy
 from karat.exceptions import DataError, LabelError, ProbabilityError
 from karat.statistics import Patterns, patterns
 
@@ -21,6 +21,7 @@ def pattern_posterior(
     sample_weight: Column | None = None,
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of ``weak_labels`` and P(Y | Z) of each; ``also`` as in encoding."""
+    refuse_lazy(weak_labels=weak_labels)
     if classes is None:
         classes = classes_of(label_model)
     if classes is None:
