@@ -1,6 +1,5 @@
 """Error rates of classifiers, judges or annotators, from their votes alone."""
 
-import inspect
 import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -8,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from karat._extras import require
+from karat._parameters import Parameters
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, check_rng, collected_alone, is_lazy
 from karat.consensus._domain_fit import Settings, fit_domain
@@ -39,7 +39,7 @@ __all__ = ["ErrorEstimator"]
 _MIXED = 1.1  # R-hat beyond which the chains do not tell one story
 
 
-class ErrorEstimator:
+class ErrorEstimator(Parameters):
     r"""How often voters err, from their votes and no labels, or a few.
 
     Items of a domain have a hidden class; a voter errs given the class, at rates of its own:
@@ -514,9 +514,3 @@ class ErrorEstimator:
     def _require_fit(self) -> None:
         if not hasattr(self, "result_"):
             raise DataError("this ErrorEstimator is not fitted; call fit(votes) first")
-
-    def __repr__(self) -> str:
-        given = ", ".join(
-            f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters
-        )
-        return f"ErrorEstimator({given})"

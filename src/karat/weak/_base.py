@@ -1,11 +1,11 @@
 """What the label models share: reading votes, and posteriors on distinct patterns only."""
 
-import inspect
 import warnings
 from abc import ABC, abstractmethod
 
 import numpy as np
 
+from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import refuse_lazy, require_two_classes
 from karat._validate._columns import named
@@ -16,7 +16,7 @@ from karat.weak._kernels import unanimous_votes
 __all__ = ["PatternModel"]
 
 
-class PatternModel(ABC):
+class PatternModel(Parameters, ABC):
     """Base of the label models: P(Y | Z) is a function of the pattern of votes.
 
     A subclass writes ``fit`` and ``_posterior``.
@@ -119,9 +119,3 @@ class PatternModel(ABC):
                 KaratWarning,
                 stacklevel=3,
             )
-
-    def __repr__(self) -> str:
-        given = ", ".join(
-            f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters
-        )
-        return f"{type(self).__name__}({given})"
