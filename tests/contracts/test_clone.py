@@ -6,6 +6,7 @@ Estimators are found by looking: a public class with ``fit`` joins by itself.
 import importlib
 import inspect
 import pickle
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -65,9 +66,11 @@ USES = {
         lambda model: model.decision_function(X),
     ),
 }
+# Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
+PACKAGES = [name for name in karat.__all__[1:] if name != "torch" or find_spec("torch")]
 ESTIMATORS = [
     pytest.param(thing, id=name)
-    for package in karat.__all__[1:]
+    for package in PACKAGES
     for name in importlib.import_module(f"karat.{package}").__all__
     if inspect.isclass(thing := getattr(getattr(karat, package), name)) and hasattr(thing, "fit")
 ]

@@ -6,6 +6,7 @@ joins by itself. A lazy frame is passed to each such parameter in turn.
 
 import importlib
 import inspect
+from importlib.util import find_spec
 from typing import get_args
 
 import duckdb
@@ -19,6 +20,8 @@ from karat import calibration, consensus, elicit, metrics, optimize, ranking, we
 from karat._typing import Column
 from karat.exceptions import LazyFrameError
 
+# Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
+PACKAGES = [name for name in karat.__all__[1:] if name != "torch" or find_spec("torch")]
 TRUTH = np.array([0, 1, 0, 1] * 20)
 PROBA = np.tile([[0.7, 0.3], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5]], (20, 1))
 VOTES = np.tile([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 1]], (20, 1))
@@ -109,7 +112,7 @@ def takes_columns(function):
 
 
 def callables():
-    for package in karat.__all__[1:]:
+    for package in PACKAGES:
         module = importlib.import_module(f"karat.{package}")
         for name in module.__all__:
             thing = getattr(module, name)
@@ -142,7 +145,7 @@ def lazy(kind, values):
 
 PACKAGE_OF = {
     name: package
-    for package in karat.__all__[1:]
+    for package in PACKAGES
     for name in importlib.import_module(f"karat.{package}").__all__
 }
 
