@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 LOWEST := $(VENV)-lowest
 
-.PHONY: help setup demo test fast test-lowest check format bench docs clean
+.PHONY: help setup demo test fast test-lowest check format bench bench-compare docs clean
 
 help:
 	@echo "make demo    show on real data what karat answers; writes karat-demo.html"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-lowest   the tests without the simulations, on the lowest versions allowed"
 	@echo "make check   formatting, lint, types, import rule, doctests"
 	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
+	@echo "make bench-compare BASE=commit   this checkout's benchmarks over those of another commit"
 	@echo "make docs    build the documentation into docs/_build"
 
 setup: $(VENV)/.ready
@@ -64,6 +65,10 @@ format: setup
 
 bench: setup
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+# For example: make bench-compare BASE=HEAD~1 NAMES="ranking weak"
+bench-compare: setup
+	$(BIN)/python benchmarks/compare.py $(BASE) $(NAMES)
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
