@@ -1,12 +1,14 @@
 """Compare the benchmarks of this checkout with those of another commit.
 
-    python benchmarks/compare.py BASE [names ...] [--rounds 3] [--limit 1.25]
+    python benchmarks/compare.py BASE [names ...] [--rounds 3] [--limit 1.25] [--clock cpu]
 
 BASE is checked out into a temporary worktree. The scripts of the two trees take turns, so that
 whatever else the machine does falls on both, and each figure is the median over the rounds. Where
 a line measures karat beside a peer, karat's time over the peer's is compared, because the peer is a
-yardstick of the machine in that very moment; else the time itself. The exit code is 1 if a figure
-of this checkout is more than ``--limit`` times that of BASE, or if a script fails.
+yardstick of the machine in that very moment; else the time itself. Times are processor time of all
+threads, which does not grow while other programs have the processor; ``--clock wall`` is for a
+machine that does nothing else, and notices work that no longer runs in parallel. The exit code is 1
+if a figure of this checkout is more than ``--limit`` times that of BASE, or if a script fails.
 """
 
 import argparse
@@ -26,6 +28,8 @@ __all__ = ["compared", "cost_of", "costs_of"]
 ROOT = Path(__file__).resolve().parent.parent
 # Lines that count answers, not time, take most of this script.
 ARGUMENTS = {"bench_elicit.py": ["--metrics", "2"]}
+# Python runs this at its start, so the clock of the scripts and of what they start is another.
+PROCESSOR_CLOCK = "import time\ntime.perf_counter = time.process_time\n"
 UNITS = {"s": 1.0, "ms": 1e-3}
 Key = tuple[str, str, int]
 
@@ -71,10 +75,12 @@ def costs_of(script: str, printed: str) -> dict[Key, float]:
 
 
 @contextlib.contextmanager
-def worktree(base: str) -> Iterator[Path]:
-    """Check a commit out into a folder that is removed afterwards."""
+def worktree(base: str, clock: str) -> Iterator[Path]:
+    """Check a commit out into a folder that is removed afterwards; beside it stands the clock."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "base"
+        start = PROCESSOR_CLOCK if clock == "cpu" else ""
+        (Path(folder) / "sitecustomize.py").write_text(start, encoding="utf-8")
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(tree), base], check=True)
         try:
@@ -83,8 +89,8 @@ def worktree(base: str) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
-def run(tree: Path, script: str) -> dict[Key, float]:
-    """Return the costs that a script of a tree prints."""
+def run(tree: Path, script: str, clock: Path) -> dict[Key, float]:
+    """Return the costs that a script of a tree prints, timed by the clock of a folder."""
     data = os.environ.get("KARAT_DATA") or str(ROOT / "../shared/data")
     done = subprocess.run(
         [sys.executable, str(tree / "benchmarks" / script), *ARGUMENTS.get(script, [])],
@@ -94,7 +100,7 @@ def run(tree: Path, script: str) -> dict[Key, float]:
         cwd=tree,
         env={
             **os.environ,
-            "PYTHONPATH": str(tree / "src"),
+            "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{clock}",
             "KARAT_DATA": str(Path(data).resolve()),
         },
     )
@@ -125,8 +131,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="such as ranking; all by default")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=1.25)
+    parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
     given = parser.parse_args()
-    with worktree(given.base) as base:
+    with worktree(given.base, given.clock) as base:
         scripts = [f"bench_{name}.py" for name in given.names]
         scripts = scripts or sorted(path.name for path in (ROOT / "benchmarks").glob("bench_*.py"))
         both = [s for s in scripts if all((t / "benchmarks" / s).is_file() for t in (base, ROOT))]
@@ -136,7 +143,7 @@ def main() -> int:
         for script in both:
             for turn in range(given.rounds):
                 for tree in (base, ROOT) if turn % 2 == 0 else (ROOT, base):
-                    for key, cost in run(tree, script).items():
+                    for key, cost in run(tree, script, base.parent).items():
                         costs[tree][key].append(cost)
         print(f"this checkout over {given.base}, medians of {given.rounds} rounds:")
         over = compared(costs[base], costs[ROOT], given.limit)

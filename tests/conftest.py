@@ -4,8 +4,12 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import settings
 
 mpl.use("Agg")
+# How long an example takes says something of the machine, and nothing of karat.
+settings.register_profile("karat", deadline=None)
+settings.load_profile("karat")
 
 
 @pytest.fixture

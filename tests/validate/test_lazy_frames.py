@@ -179,6 +179,17 @@ def test_one_collection_gives_the_right_number(rows, tables, engine, operation):
     np.testing.assert_allclose(found, right, rtol=1e-9)
 
 
+@pytest.mark.parametrize("library", ["dask", "ibis", "pyspark"])
+def test_a_column_that_numpy_would_run_is_refused(library):
+    """Columns of these libraries are no lazy frames, and NumPy runs the query of each apart."""
+    kind = type("Column", (), {"__array__": lambda self, *_, **__: np.arange(4) % 2})
+    kind.__module__ = f"{library}.some.place"
+    with pytest.raises(LazyFrameError, match=f"y_true is a lazy frame of {library}"):
+        confusion(kind(), [0, 1, 0, 1])
+    with pytest.raises(LazyFrameError, match=f"weak_labels is a lazy frame of {library}"):
+        patterns(kind())
+
+
 def test_the_same_lazy_frame_twice_is_two_collections(tables):
     table = tables["polars"]["group_by"].select("y")
     with pytest.raises(LazyFrameError, match="y_true is a lazy frame"):

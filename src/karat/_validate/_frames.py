@@ -22,6 +22,8 @@ _RUN = {
     "dask": "frame.compute()",
     "ibis": "table.to_polars()",
 }
+# Libraries whose columns run the query of their frame when NumPy reads them.
+_LAZY_COLUMNS = {"dask", "ibis", "pyspark"}
 
 
 def seen_by_narwhals(values: Any, name: str) -> Any:
@@ -41,7 +43,9 @@ def native_frame(values: Any, name: str) -> Any:
     """Return a narwhals DataFrame if ``values`` is a frame, else None; refuse a lazy frame."""
     seen = seen_by_narwhals(values, name)
     if hasattr(seen, "collect"):
-        raise _refusal(seen, name)
+        raise _refusal(str(seen.implementation), name)
+    if seen is None and (library := type(values).__module__.partition(".")[0]) in _LAZY_COLUMNS:
+        raise _refusal(library, name)
     return seen if hasattr(seen, "iter_columns") else None
 
 
@@ -66,12 +70,11 @@ def collected_alone(values: Any, name: str, *beside: Any) -> Any:
     if not hasattr(seen, "collect"):
         return values
     if any(other is not None for other in beside):
-        raise _refusal(seen, name)
+        raise _refusal(str(seen.implementation), name)
     return seen.collect()
 
 
-def _refusal(lazy: Any, name: str) -> LazyFrameError:
-    library = str(lazy.implementation)
+def _refusal(library: str, name: str) -> LazyFrameError:
     run = _RUN.get(library, "narwhals.from_native(lazy).collect()")
     return LazyFrameError(
         f"{name} is a lazy frame of {library}, and rows of a lazy frame come in no fixed order, so "
