@@ -8,13 +8,17 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n
 export KARAT_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test fast check format bench docs clean
+LOWEST := $(VENV)-lowest
+
+.PHONY: help setup demo test fast test-lowest check format bench bench-compare docs clean
 
 help:
 	@echo "make demo    show on real data what karat answers; writes karat-demo.html"
 	@echo "make test    run every test (make fast: without the simulations)"
+	@echo "make test-lowest   the tests without the simulations, on the lowest versions allowed"
 	@echo "make check   formatting, lint, types, import rule, doctests"
 	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
+	@echo "make bench-compare BASE=commit   this checkout's benchmarks over those of another commit"
 	@echo "make docs    build the documentation into docs/_build"
 
 setup: $(VENV)/.ready
@@ -38,6 +42,16 @@ test: setup
 fast: setup
 	$(PYTEST) -m "not slow"
 
+# Old versions of other packages warn of what is deprecated today; that says nothing of karat.
+test-lowest:
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python tools/lowest_versions.py > $(LOWEST)/pins.txt
+	$(LOWEST)/bin/python -m pip install --quiet -r $(LOWEST)/pins.txt
+	$(LOWEST)/bin/python -m pip install --quiet --no-deps .
+	$(LOWEST)/bin/python -m pip check
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -q -n auto -m "not slow" \
+	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning tests
+
 check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -52,9 +66,13 @@ format: setup
 bench: setup
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
+# For example: make bench-compare BASE=HEAD~1 NAMES="ranking weak"
+bench-compare: setup
+	$(BIN)/python benchmarks/compare.py $(BASE) $(NAMES)
+
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache karat-demo.html
+	rm -rf $(VENV) $(LOWEST) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache karat-demo.html

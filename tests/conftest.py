@@ -7,6 +7,9 @@ import pytest
 from hypothesis import settings
 
 mpl.use("Agg")
+# How long an example takes says something of the machine, and nothing of karat.
+settings.register_profile("karat", deadline=None)
+settings.load_profile("karat")
 
 # The same examples every time: what fails must fail on every machine, and what passes must not
 # fail on another day. Run `pytest --hypothesis-profile=search` to look for new examples.

@@ -1,4 +1,4 @@
-"""Optional packages: import them late, and say which extra brings them."""
+"""Packages that are imported late, and what to install where one of them is missing."""
 
 from importlib import import_module
 from types import ModuleType
@@ -8,16 +8,23 @@ from karat.exceptions import MissingExtraError
 __all__ = ["require"]
 
 
-def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import ``module``, or say which extra of karat would bring it.
+def require(module: str, *, purpose: str, extra: str | None = None) -> ModuleType:
+    """Import ``module``, or say what to install.
 
-    >>> require("json", extra="cli", purpose="reading a file").__name__
+    Without ``extra`` the package comes with karat, or is one that karat does not bring.
+
+    >>> require("json", purpose="reading a file").__name__
     'json'
-    >>> require("no_such_package", extra="plot", purpose="drawing a result")
+    >>> require("no_such_package", purpose="drawing a result")
     Traceback (most recent call last):
     ...
     karat.exceptions.MissingExtraError: drawing a result needs the package 'no_such_package', \
-which is not installed; run: pip install 'karat[plot]'
+which is not installed; run: pip install no_such_package
+    >>> require("no_such_package", purpose="a loss", extra="torch")
+    Traceback (most recent call last):
+    ...
+    karat.exceptions.MissingExtraError: a loss needs the package 'no_such_package', \
+which is not installed; run: pip install 'karat[torch]'
     """
     try:
         return import_module(module)
@@ -27,5 +34,5 @@ which is not installed; run: pip install 'karat[plot]'
             raise
         raise MissingExtraError(
             f"{purpose} needs the package {package!r}, which is not installed; "
-            f"run: pip install 'karat[{extra}]'"
+            f"run: pip install {package if extra is None else repr(f'karat[{extra}]')}"
         ) from error

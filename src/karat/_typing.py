@@ -13,6 +13,6 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 
 # What users pass: an array-like, or a series or frame that narwhals supports (pandas, polars,
-# PyArrow, DuckDB, PySpark). The latter have no common base class, hence Any.
+# PyArrow; lazy frames where they stand alone). The latter have no common base class, hence Any.
 Column: TypeAlias = ArrayLike | Any
 Frame: TypeAlias = ArrayLike | Any

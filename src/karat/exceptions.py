@@ -12,6 +12,7 @@
     │   ├── ScoreError                  a score that is not a finite number
     │   ├── WeightError                 negative, missing or all-zero weights
     │   ├── ColumnError                 a frame where one column was expected, or a wrong column
+    │   │   └── LazyFrameError          a lazy frame whose rows would have to match other rows
     │   └── UndefinedHereError          a metric that the data leave undefined
     ├── MetricError (ValueError)        a metric that does not fit the confusion, or its text
     ├── ProbeError (ValueError)         a metric that fails at a probe, or probes that tell nothing
@@ -38,6 +39,7 @@ __all__ = [
     "KaratError",
     "KaratWarning",
     "LabelError",
+    "LazyFrameError",
     "LengthMismatchError",
     "MetricError",
     "MissingDatasetError",
@@ -93,6 +95,10 @@ class WeightError(DataError):
 
 class ColumnError(DataError):
     """A frame was passed where one column was expected, or it has a wrong column."""
+
+
+class LazyFrameError(ColumnError):
+    """A lazy frame was passed where the order of its rows matters, and it has none."""
 
 
 class UndefinedHereError(DataError):

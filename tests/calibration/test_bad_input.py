@@ -184,7 +184,6 @@ def test_columns_of_frames_go_by_name():
         lambda t, names: frame(t, "abc")[list(names)],
         lambda t, names: pl.DataFrame(t, schema=list("abc")).select(list(names)),
         lambda t, names: pa.Table.from_pandas(frame(t, "abc")[list(names)]),
-        lambda t, names: pl.LazyFrame(t, schema=list("abc")).select(list(names)),
     ):
         r = canonical_calibration_error(wrap(Y, "abc"), wrap(H, "cab"), rng=0)
         assert r.names == ("a", "b", "c")

@@ -65,6 +65,74 @@ print('pandas' in sys.modules)
     assert run(code) == "False"
 
 
+# They come with karat, and nothing but pictures, reports, files and the command line needs them.
+BLOCKED = ["typer", "rich", "polars", "matplotlib", "jinja2"]
+BLOCK = f"import sys\nfor name in {BLOCKED}: sys.modules[name] = None\n"
+
+
+def test_the_library_works_without_what_only_shows_results():
+    code = (
+        BLOCK
+        + """
+import importlib, warnings
+import numpy as np
+import karat
+warnings.simplefilter("ignore")
+for package in set(karat.__all__) - {"__version__", "torch"}:
+    importlib.import_module(f"karat.{package}")
+from karat import bounds, calibration, consensus, datasets, elicit, metrics, optimize, ranking
+from karat import statistics, weak
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 200)
+votes = np.where(rng.random((200, 4)) < .2, 1 - y[:, None], y[:, None])
+score = rng.normal(y)
+chance = 1 / (1 + np.exp(-score))
+proba = np.column_stack([1 - chance, chance])
+model = weak.DawidSkene(rng=0).fit(votes)
+space = elicit.BinarySpace.from_scores(y, score)
+person = elicit.MetricOracle(metrics.cost_matrix([[0, 1], [4, 0]]))
+results = [
+    statistics.confusion(y, votes[:, 0]), statistics.roc_counts(y, score),
+    bounds.performance_bounds(votes[:, 0], votes, model, metric="accuracy", rng=0),
+    calibration.canonical_calibration_error(y, chance, rng=0),
+    consensus.ErrorEstimator(draws=20, rng=0).fit(votes).result_,
+    elicit.BinaryLinear(space, max_queries=4, rng=0).run(person),
+    optimize.FrankWolfeClassifier(n_iter=3).fit_from_proba(proba, y).history_,
+    ranking.weighted_auc(y, score), weak.vote_diagnostics(votes),
+]
+metrics.f_beta(2).score(y, votes[:, 0])
+datasets.MultilabelLaw("latent", n_labels=2)
+for result in results:
+    assert result.summary()
+    repr(result)
+    try:
+        result.plot()
+    except karat.exceptions.MissingExtraError as error:
+        assert str(error).endswith("run: pip install matplotlib"), error
+    else:
+        raise AssertionError("drawn without matplotlib")
+print(len(results))
+"""
+    )
+    assert run(code) == "9"
+
+
+@pytest.mark.parametrize(
+    ("call", "package"),
+    [
+        ("karat.report.render_report('a', 'b', [])", "jinja2"),
+        ("karat.statistics.scan_roc_counts('a.parquet', label='y', score='s')", "polars"),
+        ("karat.cli.main(['doctor'])", "typer"),
+    ],
+)
+def test_what_needs_a_package_names_it(call, package):
+    code = BLOCK + f"import karat\n{call}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"needs the package {package!r}" in done.stderr
+    assert f"run: pip install {package}" in done.stderr
+
+
 def test_import_takes_under_300_ms():
     code = "import time; t = time.perf_counter(); import karat; print(time.perf_counter() - t)"
     assert min(float(run(code)) for _ in range(5)) < 0.3

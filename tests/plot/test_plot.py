@@ -56,5 +56,5 @@ def test_other_things_have_no_picture():
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingExtraError, match=r"karat\[plot\]"):
+    with pytest.raises(MissingExtraError, match="run: pip install matplotlib"):
         confusion([0, 1], [1, 1]).plot()

@@ -1,6 +1,5 @@
 """Labels of every kind that users have, from every kind of container."""
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -39,7 +38,6 @@ def encode(values, classes=None):
         pl.Series(TEXT, dtype=pl.Categorical),
         pl.Series(TEXT, dtype=pl.Enum(["spam", "ham", "eggs"])),
         pl.DataFrame({"label": TEXT}),
-        pl.DataFrame({"label": TEXT}).lazy(),
         pa.chunked_array([TEXT[:1], TEXT[1:]]),
         pa.chunked_array([pa.array(TEXT).dictionary_encode()]),
         pa.table({"label": TEXT}),
@@ -48,12 +46,6 @@ def encode(values, classes=None):
 )
 def test_text_from_any_container(values):
     assert encode(values) == (CODES, ["eggs", "ham", "spam"])
-
-
-def test_text_from_a_database():
-    with duckdb.connect() as database:
-        database.register("items", pa.table({"label": TEXT}))
-        assert encode(database.sql("select label from items")) == (CODES, ["eggs", "ham", "spam"])
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ fix it, naming the first offending row. Kernels never check anything.
 
 from karat._validate._columns import read_column, read_columns
 from karat._validate._confusions import check_confusions
+from karat._validate._frames import collected_alone, is_lazy, refuse_lazy
 from karat._validate._gold import encode_gold, present_gold
 from karat._validate._labels import (
     binary_order,
@@ -53,13 +54,16 @@ __all__ = [
     "check_score_columns",
     "check_scores",
     "check_weights",
+    "collected_alone",
     "encode_gold",
     "encode_groups",
     "encode_labels",
     "encode_weak_labels",
+    "is_lazy",
     "is_matrix",
     "present_gold",
     "read_column",
     "read_columns",
+    "refuse_lazy",
     "require_two_classes",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray
+from karat._validate._frames import native_frame, seen_by_narwhals
 from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, ShapeError
 
 __all__ = ["all_finite", "named", "native_frame", "read_column", "read_columns", "shown"]
@@ -238,32 +239,11 @@ def _converted(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _narwhals(values: Any, name: str) -> Any:
-    """Return a narwhals Series or frame if that is what ``values`` is, else None."""
-    if isinstance(values, np.ndarray | list | tuple | range):
-        return None
-    import narwhals as nw
-
-    try:
-        seen = nw.from_native(values, allow_series=True, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise ColumnError(f"{name} has two columns of the same name; rename one of them") from error
-    return seen if isinstance(seen, nw.Series | nw.DataFrame | nw.LazyFrame) else None
-
-
-def native_frame(values: Any, name: str) -> Any:
-    """Return a narwhals DataFrame if ``values`` is a frame (a lazy one is collected), else None."""
-    seen = _narwhals(values, name)
-    if hasattr(seen, "collect"):
-        seen = seen.collect()
-    return seen if hasattr(seen, "iter_columns") else None
-
-
 def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray | None]:
     """Return array and mask of a series, or of the only column of a frame; else (None, None)."""
     frame = native_frame(values, name)
     if frame is None:
-        series = _narwhals(values, name)
+        series = seen_by_narwhals(values, name)
         if series is None:
             return None, None
     elif len(frame.columns) == 1:

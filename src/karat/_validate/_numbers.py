@@ -6,6 +6,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate._columns import all_finite, named, read_column, read_columns, shown
+from karat._validate._frames import refuse_lazy
 from karat.exceptions import (
     ColumnError,
     DataError,
@@ -188,6 +189,7 @@ def check_rng(rng: Any) -> np.random.Generator:
 
 def check_finite_matrix(values: Any, name: str) -> FloatArray:
     """Check a small matrix of numbers, such as the weights of a metric."""
+    refuse_lazy(**{name: values})
     try:
         if np.iscomplexobj(values):
             raise TypeError("complex numbers")

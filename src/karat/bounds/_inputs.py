@@ -14,6 +14,7 @@ from karat._validate import (
     encode_groups,
     encode_labels,
     is_matrix,
+    refuse_lazy,
     require_two_classes,
 )
 from karat.exceptions import LabelError
@@ -71,6 +72,7 @@ def read_inputs(
 
     ``split_by`` are codes of groups within which P(Y | votes) may differ.
     """
+    refuse_lazy(weak_labels=weak_labels)  # its rows are matched with the predictions
     votes = _read_votes(predictions, weak_labels, label_model, classes, null)
     given = votes.classes
     if (votes.patterns < 0).all():

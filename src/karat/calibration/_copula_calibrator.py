@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._parameters import Parameters
 from karat._typing import FloatArray, Frame
 from karat._validate import check_rng
 from karat.calibration._models import Moved, fit_of, fit_shrunk
@@ -13,7 +14,7 @@ from karat.exceptions import DataError, ShapeError
 __all__ = ["CopulaCalibrator"]
 
 
-class CopulaCalibrator:
+class CopulaCalibrator(Parameters):
     """Maps probabilities to what they mean given all of them, ``Ê[y | h]``.
 
     The map is fitted by a copula, and its move away from h is shortened by what held-out rows say

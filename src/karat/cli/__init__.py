@@ -1,4 +1,4 @@
-"""The command line: ``karat`` (extra ``cli``)."""
+"""The command line: ``karat``, or ``python -m karat``."""
 
 import sys
 
@@ -12,7 +12,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         from karat._extras import require
 
-        require("typer", extra="cli", purpose="the command line")
+        require("typer", purpose="the command line")
         from karat.cli._app import app
 
         app(args=arguments)

@@ -13,15 +13,10 @@ from karat import __version__
 __all__ = ["examine", "run_doctor"]
 
 _PURPOSE = {
-    "": "the library itself",
-    "plot": "pictures of results",
-    "report": "HTML reports",
-    "cli": "this command line",
-    "engine": "files and frames through Polars and DuckDB",
-    "spark": "tables on a Spark cluster",
-    "torch": "training losses for PyTorch",
-    "studio": "the web study that elicits a metric from people",
+    "": "the library, its pictures, reports and this command line",
     "arviz": "posterior draws as ArviZ data",
+    "duckdb": "relations of DuckDB",
+    "torch": "training losses for PyTorch",
 }
 
 
@@ -80,7 +75,8 @@ def run_doctor(*, as_json: bool) -> None:
     console.print(table)
     for extra, entry in found["extras"].items():
         if not entry["ready"]:
-            console.print(f"pip install 'karat[{extra}]' brings {entry['purpose']}", markup=False)
+            what = "karat" if extra == "core" else f"'karat[{extra}]'"
+            console.print(f"pip install {what} brings {entry['purpose']}", markup=False)
     data = found["data"]
     state = "found" if data["found"] else "not there"
     console.print(

@@ -28,7 +28,7 @@ def read_table(path: Path) -> Any:
         raise DataError(f"{path.name} ends in {path.suffix!r}; expected one of {list(_READERS)}")
     if not path.is_file():
         raise DataError(f"there is no file {str(path)!r}")
-    polars = require("polars", extra="engine", purpose="reading a file")
+    polars = require("polars", purpose="reading a file")
     try:
         frame = getattr(polars, reader)(path)
     except Exception as error:  # the readers raise many kinds of error for a broken file

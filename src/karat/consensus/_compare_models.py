@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat._typing import Column, Frame
-from karat._validate import check_choice, check_count, check_rng
+from karat._validate import check_choice, check_count, check_rng, collected_alone
 from karat.consensus._domain_fit import candidate_models
 from karat.consensus._fit_together import predict_together
 from karat.consensus._held_out import combine, held_out_values, split_counts
@@ -93,6 +93,7 @@ def compare_models(
     parts = check_count(folds, "folds", at_least=2)
     check_choice(abstain, "abstain", ("outcome", "missing"))
     generator = check_rng(rng)
+    votes = collected_alone(votes, "votes", domains, sample_weight)
     data = read_votes(
         votes, domains=domains, classes=classes, sample_weight=sample_weight, threshold=threshold,
         abstain=abstain, null=null,

@@ -1,6 +1,5 @@
 """Error rates of classifiers, judges or annotators, from their votes alone."""
 
-import inspect
 import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -8,8 +7,16 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from karat._extras import require
+from karat._parameters import Parameters
 from karat._typing import Column, Frame
-from karat._validate import check_choice, check_confidence, check_count, check_rng
+from karat._validate import (
+    check_choice,
+    check_confidence,
+    check_count,
+    check_rng,
+    collected_alone,
+    is_lazy,
+)
 from karat.consensus._domain_fit import Settings, fit_domain
 from karat.consensus._fit_together import fit_together
 from karat.consensus._frames import backend_of, to_frame
@@ -30,7 +37,7 @@ from karat.consensus._summaries import (
     voter_agreement,
 )
 from karat.consensus.result import Explanations, VoterAgreement
-from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
+from karat.exceptions import DataError, KaratWarning, LazyFrameError, NotIdentifiedWarning
 from karat.statistics import Patterns
 from karat.votes.reading import read_votes
 
@@ -39,7 +46,7 @@ __all__ = ["ErrorEstimator"]
 _MIXED = 1.1  # R-hat beyond which the chains do not tell one story
 
 
-class ErrorEstimator:
+class ErrorEstimator(Parameters):
     r"""How often voters err, from their votes and no labels, or a few.
 
     Items of a domain have a hidden class; a voter errs given the class, at rates of its own:
@@ -176,7 +183,9 @@ class ErrorEstimator:
             Wide: one row per item, one column per voter; null where a voter was not asked, -1
             where it abstained. Or long: a frame with columns ``item``, ``classifier``, ``vote``
             and perhaps ``domain``. Or patterns that were counted (`karat.statistics.patterns`,
-            `karat.votes.read_patterns`); an item is then a pattern, weighted by its count.
+            `karat.votes.read_patterns`); an item is then a pattern, weighted by its count. A lazy
+            frame is collected once, and must come alone; the rows of ``label_proba_`` are then in
+            the order in which they came.
         domains : column, optional
             Domain of each row; error rates are estimated domain by domain.
         y_true : column or mapping, optional
@@ -199,6 +208,8 @@ class ErrorEstimator:
         """
         settings = self._settings()
         rng = check_rng(self.rng)
+        lazy = is_lazy(votes)
+        votes = collected_alone(votes, "votes", domains, y_true, sample_weight)
         data = read_votes(
             votes, domains=domains, y_true=y_true, classes=classes, sample_weight=sample_weight,
             threshold=threshold, abstain=self.abstain, null=null,
@@ -225,6 +236,7 @@ class ErrorEstimator:
         )
         self.classes_, self.classifiers_ = data.classes, data.classifiers
         self.items_ = data.item_names
+        self._rows_unknown = lazy and data.item_names is None
         self.label_proba_ = by_item(data, [fit.label_proba() for fit in fits])
         self.result_ = summarise(data, self._fits, self._blind, settings.confidence)
         self.identified_ = {
@@ -301,6 +313,12 @@ class ErrorEstimator:
             explanations differ on it, plus the uncertainty of its label.
         """
         self._require_fit()
+        if self._rows_unknown:
+            raise LazyFrameError(
+                "label_next names rows by their number, and this ErrorEstimator was fitted to a "
+                "lazy frame, whose rows come in no fixed order; collect it once and fit again, or "
+                "pass a long table with a column 'item'"
+            )
         count = check_count(n, "n")
         check_choice(how, "how", ("contested", "random"))
         domains, items, doubts = [], [], []
@@ -496,9 +514,3 @@ class ErrorEstimator:
     def _require_fit(self) -> None:
         if not hasattr(self, "result_"):
             raise DataError("this ErrorEstimator is not fitted; call fit(votes) first")
-
-    def __repr__(self) -> str:
-        given = ", ".join(
-            f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters
-        )
-        return f"ErrorEstimator({given})"

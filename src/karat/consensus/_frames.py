@@ -22,5 +22,5 @@ def to_frame(columns: dict[str, AnyArray | list[Any]], backend: Any) -> Any:
 
     if backend is None:
         backend = "pandas" if find_spec("pandas") else "polars"
-        require(backend, extra="engine", purpose="a table of error rates")
+        require(backend, purpose="a table of error rates")
     return nw.from_dict(columns, backend=backend).to_native()

@@ -68,17 +68,46 @@ class ConsensusLabelModel(PatternModel):
         abstentions: bool,
         rng: np.random.Generator,
     ) -> None:
-        self.classes = self.classes_ = classes
-        self.names = self.names_ = names
+        self.classes = classes
+        self.names = names
         self.members = members
         self.weights = weights
         self.abstentions = abstentions
         self.rng = rng
-        self.assumes_independence = all(m.levels == 1 and m.parent is None for m, _ in members)
-        self.abstention_is_informative = abstentions
-        self.class_prior_ = np.zeros(len(classes))
-        for (model, state), weight in zip(members, weights, strict=True):
-            self.class_prior_ += weight * state.weight.reshape(-1, model.levels).sum(axis=1)
+
+    @property
+    def classes_(self) -> AnyArray:  # type: ignore[override]
+        """The order of the columns of ``predict_proba``."""
+        return self.classes
+
+    @property
+    def names_(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The voters."""
+        return self.names
+
+    @property
+    def class_prior_(self) -> FloatArray:  # type: ignore[override]
+        """Posterior mean of P(Y)."""
+        prior = np.zeros(len(self.classes))
+        for (model, state), weight in zip(self.members, self.weights, strict=True):
+            prior += weight * state.weight.reshape(-1, model.levels).sum(axis=1)
+        return prior
+
+    @property
+    def assumes_independence(self) -> bool:  # type: ignore[override]
+        """Whether no model among the members has difficult items or voters that copy."""
+        return all(m.levels == 1 and m.parent is None for m, _ in self.members)
+
+    @property
+    def abstention_is_informative(self) -> bool:  # type: ignore[override]
+        """Whether an abstention depends on the truth."""
+        return self.abstentions
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:  # all of the draws would be too much
+        return f"<{type(self).__name__} of {len(self.names)} voters, {len(self.members)} draws>"
 
     def fit(self, weak_labels: Frame) -> Self:
         """Refuse: it is fitted already.

@@ -36,7 +36,7 @@ def load_shared(name: str, table: str | None = None, *, backend: str = "pandas")
         raise DataError(f"backend is {backend!r}; expected 'pandas' or 'polars'")
     path = _find(_folder(), name, table)
     purpose = f"reading {path.name} with backend={backend!r}"
-    module = require(backend, extra="engine" if backend == "polars" else "dev", purpose=purpose)
+    module = require(backend, purpose=purpose)
     return getattr(module, _READERS[path.suffix])(path)
 
 

@@ -13,6 +13,7 @@ from karat._validate import (
     check_probabilities,
     check_same_length,
     check_weights,
+    collected_alone,
     encode_labels,
     require_two_classes,
 )
@@ -82,6 +83,7 @@ class SpaceSources(ABC):
         sample_weight : column (n,), optional
             Weights of at least 0.
         """
+        proba = collected_alone(proba, "proba", sample_weight)
         order = None if classes is None else check_classes(classes)
         checked = check_probabilities(proba, "proba", classes=order)
         weight = check_weights(sample_weight)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._typing import AnyArray, Column
-from karat._validate import encode_labels
+from karat._validate import encode_labels, refuse_lazy
 
 if TYPE_CHECKING:
     from karat.metrics._base import Metric
@@ -31,6 +31,7 @@ class MetricScorer:
         self, estimator: Any, X: Any, y_true: Column, sample_weight: Column | None = None
     ) -> float:
         """Return the metric of ``estimator.predict(X)``; greater is better."""
+        refuse_lazy(X=X)  # an estimator may be able to read it, in an order of its own
         predicted = estimator.predict(X)
         value = self.metric.score(
             y_true,

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray
-from karat._validate import check_finite_matrix, check_number, read_column
+from karat._validate import check_finite_matrix, check_number, read_column, refuse_lazy
 from karat._validate._columns import named, native_frame, shown
 from karat.exceptions import ColumnError, DataError, ShapeError
 
@@ -261,6 +261,7 @@ def _as_basis(item: Any) -> Basis:
 
 
 def _n_rows(X: Any) -> int:
+    refuse_lazy(X=X)
     shape = getattr(X, "shape", None) or np.asarray(X).shape
     return int(shape[0])
 

@@ -16,6 +16,7 @@ from karat._validate import (
     check_probabilities,
     check_same_length,
     encode_labels,
+    refuse_lazy,
     require_two_classes,
 )
 from karat._validate._columns import named, shown
@@ -77,6 +78,7 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
         sample_weight, sample_weight_val : columns, optional
             Weights of at least 0.
         """
+        refuse_lazy(X=X, y=y, X_val=X_val, y_val=y_val, sample_weight=sample_weight)
         if (X_val is None) != (y_val is None):
             raise DataError("X_val and y_val belong together; pass both or none")
         self.estimator_ = self._fitted_estimator(X, y, sample_weight)
@@ -139,6 +141,7 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
         classes : column (k,), optional
             The classes in the order of the columns; by default those found, sorted.
         """
+        refuse_lazy(proba=proba, proba_val=proba_val)
         if (proba_val is None) != (y_val is None):
             raise DataError("proba_val and y_val belong together; pass both or none")
         same = proba_val is None
@@ -365,6 +368,7 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
             )
 
     def _model_proba(self, X: Any) -> FloatArray:
+        refuse_lazy(X=X)  # an estimator may be able to read it, in an order of its own
         found = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
         known = np.asarray(self.estimator_.classes_)
         if found.ndim != 2 or found.shape[1] != len(known):

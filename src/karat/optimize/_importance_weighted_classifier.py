@@ -10,7 +10,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from karat._typing import Column
-from karat._validate import check_number, check_same_length, check_weights, encode_labels
+from karat._validate import (
+    check_number,
+    check_same_length,
+    check_weights,
+    encode_labels,
+    refuse_lazy,
+)
 from karat.exceptions import DataError
 from karat.optimize._rule_classifier import RuleClassifier
 from karat.optimize._task import Task
@@ -74,6 +80,7 @@ class ImportanceWeightedClassifier(RuleClassifier):
         sample_weight, sample_weight_val : columns, optional
             Weights of at least 0.
         """
+        refuse_lazy(X=X, X_val=X_val)
         check_number(self.clip, "clip", at_least=1.0)
         weight = check_weights(sample_weight)
         if X_val is not None and y_val is not None:

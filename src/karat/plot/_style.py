@@ -25,7 +25,7 @@ def new_axes(ax: "Axes | None", size: tuple[float, float] = (5.0, 4.0)) -> Any:
     """Return ``ax``, or the axes of a new figure."""
     if ax is not None:
         return ax
-    pyplot = require("matplotlib.pyplot", extra="plot", purpose="drawing a result")
+    pyplot = require("matplotlib.pyplot", purpose="drawing a result")
     _, fresh = pyplot.subplots(figsize=size, layout="constrained")
     return fresh
 

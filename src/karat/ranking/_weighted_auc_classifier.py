@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from karat._typing import AnyArray, BoolArray, FloatArray
-from karat._validate import check_number
+from karat._validate import check_number, refuse_lazy
 from karat.exceptions import DataError, LabelError
 from karat.ranking._linear_fit import Goal, best_threshold, fit_linear, likelihood_share, scales
 from karat.ranking._surrogate import check_loss, lower_weight
@@ -146,6 +146,7 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         sample_weight : column (n,), optional
             How many rows a row stands for.
         """
+        refuse_lazy(X=X, y=y, sample_weight=sample_weight)
         goal = self._goal()
         rows, positive, mass = self._read(X, y, sample_weight)
         if self.likelihood is None:
@@ -171,6 +172,7 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores of rows; above 0 they are called positive."""
         check_is_fitted(self)
+        refuse_lazy(X=X)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(rows @ self.coef_[0] + self.intercept_[0])
 

@@ -19,7 +19,7 @@ def figure_svg(figure: "Figure") -> str:
 
     The figure is left open; drawing it again gives the same text.
     """
-    matplotlib = require("matplotlib", extra="plot", purpose="putting a figure into a report")
+    matplotlib = require("matplotlib", purpose="putting a figure into a report")
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "karat"}):
@@ -44,7 +44,7 @@ def result_svg(result: Result) -> str:
     result : Result
         Any result of karat that can be drawn.
     """
-    pyplot = require("matplotlib.pyplot", extra="plot", purpose="putting a picture into a report")
+    pyplot = require("matplotlib.pyplot", purpose="putting a picture into a report")
     figure: Figure = result.plot().figure  # type: ignore[assignment]
     try:
         return figure_svg(figure)

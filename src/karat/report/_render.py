@@ -19,7 +19,7 @@ def render_report(title: str, introduction: str, sections: Sequence[Section]) ->
     sections : sequence of Section
         One per question, in the order to show them.
     """
-    jinja2 = require("jinja2", extra="report", purpose="writing a report")
+    jinja2 = require("jinja2", purpose="writing a report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("karat.report"),
         autoescape=True,

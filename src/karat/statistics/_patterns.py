@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import AnyArray, Column, Frame
-from karat._validate import check_same_length, check_weights, encode_weak_labels
+from karat._validate import check_same_length, check_weights, collected_alone, encode_weak_labels
 from karat.statistics._kernels import distinct_votes
 from karat.statistics.pattern_result import Patterns
 
@@ -34,7 +34,8 @@ def patterns(
     Returns
     -------
     Patterns
-        Patterns, counts, and the pattern of each row. Two of them can be added.
+        Patterns, counts, and the pattern of each row (of a lazy frame, in the order in which its
+        rows came when it was collected). Two of them can be added.
 
     Notes
     -----
@@ -66,6 +67,7 @@ def find_patterns(
     null: str = "not asked",
 ) -> Patterns:
     """Do the same; ``also`` holds label columns whose values count as classes too."""
+    weak_labels = collected_alone(weak_labels, name, sample_weight)
     votes = encode_weak_labels(weak_labels, classes, also=also, name=name, null=null)
     weight = check_weights(sample_weight)
     check_same_length(**{name: votes.codes, "sample_weight": weight})

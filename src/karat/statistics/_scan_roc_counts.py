@@ -81,7 +81,7 @@ def _lazy(source: Any) -> tuple[Any, dict[str, Any]]:
     import narwhals as nw
 
     if isinstance(source, str | Path):
-        polars = require("polars", extra="engine", purpose="scanning a file")
+        polars = require("polars", purpose="scanning a file")
         path = str(source)
         try:
             source = polars.scan_parquet(source)

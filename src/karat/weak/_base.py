@@ -1,13 +1,13 @@
 """What the label models share: reading votes, and posteriors on distinct patterns only."""
 
-import inspect
 import warnings
 from abc import ABC, abstractmethod
 
 import numpy as np
 
+from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import require_two_classes
+from karat._validate import refuse_lazy, require_two_classes
 from karat._validate._columns import named
 from karat.exceptions import DataError, KaratWarning, LabelError, ShapeError
 from karat.statistics import Patterns
@@ -17,7 +17,7 @@ from karat.weak._kernels import unanimous_votes
 __all__ = ["PatternModel"]
 
 
-class PatternModel(ABC):
+class PatternModel(Parameters, ABC):
     """Base of the label models: P(Y | Z) is a function of the pattern of votes.
 
     A subclass writes ``fit`` and ``_posterior``.
@@ -54,6 +54,7 @@ class PatternModel(ABC):
             Class probabilities in the order of ``classes_``. Rows of one pattern are equal.
         """
         self._require_fit()
+        refuse_lazy(weak_labels=weak_labels)  # the answer has its rows
         try:
             found = read_weak_labels(weak_labels, self.classes_, null=null)
         except LabelError as error:
@@ -128,9 +129,3 @@ class PatternModel(ABC):
                 KaratWarning,
                 stacklevel=3,
             )
-
-    def __repr__(self) -> str:
-        given = ", ".join(
-            f"{name}={getattr(self, name)!r}" for name in inspect.signature(type(self)).parameters
-        )
-        return f"{type(self).__name__}({given})"

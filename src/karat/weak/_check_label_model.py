@@ -9,6 +9,7 @@ from karat._validate import (
     check_confidence,
     check_rng,
     check_same_length,
+    collected_alone,
     encode_gold,
     present_gold,
 )
@@ -112,6 +113,8 @@ def check_label_model(
     >>> check_label_model(copied, DawidSkene(rng=0).fit(copied)).reasons[0]
     '4 and 5 agree on 100 % of the items on which both vote, other pairs on 62 % (median): ...'
     """
+    by_row = None if hasattr(label_model, "predict_proba") else label_model
+    weak_labels = collected_alone(weak_labels, "weak_labels", by_row, y_true, sample_weight)
     also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
     found, proba = pattern_posterior(
         label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight, null=null

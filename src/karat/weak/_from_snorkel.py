@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import check_classes, check_probabilities
+from karat._validate import check_classes, check_probabilities, refuse_lazy
 from karat.exceptions import DataError
 from karat.statistics import Patterns
 from karat.votes.reading import read_weak_labels
@@ -28,6 +28,7 @@ class _SnorkelModel:
         self, weak_labels: Frame | Patterns, *, null: str = "not asked"
     ) -> FloatArray:
         """Return P(Y | Z) of each row: shape (n, k)."""
+        refuse_lazy(weak_labels=weak_labels)  # the answer has its rows
         found = read_weak_labels(weak_labels, self.classes_, null=null)
         return self.predict_pattern_proba(found.patterns)[found.ids]
 

@@ -12,6 +12,7 @@ from karat._validate import (
     check_weights,
     encode_gold,
     present_gold,
+    refuse_lazy,
     require_two_classes,
 )
 from karat.exceptions import WeightError
@@ -148,6 +149,7 @@ def _gold_counts(
     null: str,
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of all rows, and the items of each pattern and true class."""
+    refuse_lazy(weak_labels=weak_labels)  # its rows are matched with those of y_true
     values, present = present_gold(y_true)
     also = {"y_true": values} if classes is None else None
     found = read_weak_labels(weak_labels, classes, also=also, null=null)

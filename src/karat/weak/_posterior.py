@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_probabilities, check_same_length
+from karat._validate import check_probabilities, check_same_length, refuse_lazy
 from karat.exceptions import DataError, LabelError, ProbabilityError
 from karat.statistics import Patterns
 from karat.statistics._kernels import recode
@@ -24,6 +24,7 @@ def pattern_posterior(
     null: str = "not asked",
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of ``weak_labels`` and P(Y | Z) of each; ``also`` as in encoding."""
+    refuse_lazy(weak_labels=weak_labels)
     if classes is None:
         classes = classes_of(label_model)
     found = read_weak_labels(

@@ -92,7 +92,7 @@ def _warning(check: LabelModelCheck | None) -> str:
 
 
 def _figure(bounds: dict[str, PerformanceBounds]) -> str:
-    pyplot: Any = require("matplotlib.pyplot", extra="plot", purpose="the picture of the demo")
+    pyplot: Any = require("matplotlib.pyplot", purpose="the picture of the demo")
     figure, ax = pyplot.subplots(figsize=(5.2, 2.5), layout="constrained")
     draw_rows(ax, list(bounds.items()))
     ax.set_xlabel("accuracy")

@@ -172,7 +172,7 @@ def _table(
 
 
 def _figure(models: Models, choices: dict[str, dict[str, _Choice]], winners: dict[str, str]) -> str:
-    pyplot: Any = require("matplotlib.pyplot", extra="plot", purpose="the picture of the demo")
+    pyplot: Any = require("matplotlib.pyplot", purpose="the picture of the demo")
     figure, ax = pyplot.subplots(figsize=(5.2, 3.7), layout="constrained")
     for row, (title, per_model) in enumerate(choices.items()):
         for color, marker, (name, choice) in zip(COLORS, MARKERS, per_model.items(), strict=False):
