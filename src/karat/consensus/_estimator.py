@@ -16,7 +16,6 @@ from karat.consensus._frames import backend_of, to_frame
 from karat.consensus._label_model import ConsensusLabelModel
 from karat.consensus._progress import Progress
 from karat.consensus._read import read_votes, warn_of_upside_down_gold
-from karat.consensus._sample import compile_in_background
 from karat.consensus._summaries import (
     blind_consensus,
     by_item,
@@ -200,7 +199,6 @@ class ErrorEstimator:
             threshold=threshold, abstain=self.abstain,
         )  # fmt: skip
         warn_of_upside_down_gold(data)
-        compile_in_background()
         progress = Progress(self.progress, len(data.domains))
         fits, together = [], None
         self.co_clustering_ = None
