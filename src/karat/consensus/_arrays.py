@@ -7,7 +7,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 
 __all__ = [
-    "ChainPriors",
+    "CopyArrays",
     "PatternArrays",
     "RowLayout",
     "SharedBlock",
@@ -44,19 +44,11 @@ class RowLayout(NamedTuple):
     scale: FloatArray
 
 
-class ChainPriors(NamedTuple):
-    """Priors of what voters have in common, and whom each voter may copy (-1: nobody)."""
-
-    weight: FloatArray
-    copying: FloatArray
-    parent: IntArray
-
-
 class SweepBlock(NamedTuple):
     """Consecutive states of a chain. Sweep s reads state s and writes state s + 1."""
 
     theta: FloatArray  # states × (voter, outcome) × components
-    copied: FloatArray  # states × voters: chance of copying
+    copied: FloatArray  # states × voters: chance of copying, 0 of voters who copy nobody
     weight: FloatArray  # states × components
     value: FloatArray  # sweeps: log-likelihood of the state that the sweep reads
     counts: FloatArray  # sweeps × cells × components: votes under the labels drawn
@@ -69,8 +61,15 @@ class SweepScratch(NamedTuple):
     share: FloatArray  # components
     drawn: FloatArray  # components
     sizes: FloatArray  # components
-    own: FloatArray  # (voter, outcome) × components
     rows: FloatArray  # cells of one voter's rows, flattened
+
+
+class CopyArrays(NamedTuple):
+    """Whom each voter may copy (-1: nobody), the prior of copying, and memory for the sweeps."""
+
+    parent: IntArray
+    prior: FloatArray  # copied, own
+    own: FloatArray  # (voter, outcome) × components: votes given alone
     tally: FloatArray  # voters × (copied, not copied)
 
 
@@ -81,7 +80,6 @@ class SharedPriors(NamedTuple):
     present: IntArray  # domains × voters: 1 where the voter voted
     rows: FloatArray  # rows × cells of one voter
     weight: FloatArray  # classes
-    copied: FloatArray  # voters: zeros, because nobody copies
     hyper: FloatArray  # (shape, rate) of the Gamma prior of α and of γ; 0 if they are fixed
 
 

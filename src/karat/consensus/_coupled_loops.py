@@ -95,6 +95,7 @@ def _move_without_labels(
     state: SharedState,
     scratch: SweepScratch,
     groups: Clusters,
+    theta: FloatArray,
 ) -> None:
     """Move each domain to a cluster by its votes, labels integrated out, rates at hand.
 
@@ -119,8 +120,8 @@ def _move_without_labels(
         for k in range(most + _FRESH):
             if k < most and size[k] == 0:
                 continue
-            fill_theta(rows[k] if k < most else fresh[k - most], layout, scratch.own)
-            fill_cells(scratch.own, priors.copied, scratch.table)
+            fill_theta(rows[k] if k < most else fresh[k - most], layout, theta)
+            fill_cells(theta, scratch.table)
             chance = size[k] * 1.0 if k < most else state.strength[0] / _FRESH
             groups.logits[options] = math.log(chance) + _domain_value(
                 d, patterns, priors, state.weight[d], scratch.table, scratch.share
@@ -179,10 +180,11 @@ def sweeps_coupled(
     long, cells = groups.prior.shape
     for s in range(len(block.value)):
         if (first + s) % _LABELS_OUT == 0:
-            _move_without_labels(rng, patterns, layout, priors, state, scratch, groups)
+            theta = block.theta[s, 0]  # memory that is not needed yet
+            _move_without_labels(rng, patterns, layout, priors, state, scratch, groups, theta)
         for d in range(domains):
-            fill_theta(state.rows[state.member[d]], layout, scratch.own)
-            draw_labels(rng, s, d, patterns, priors, state, scratch, scratch.own, block, proba_sum)
+            fill_theta(state.rows[state.member[d]], layout, block.theta[s, d])
+            draw_labels(rng, s, d, patterns, priors, state, scratch, block, proba_sum)
             shape = (voters, priors.rows.shape[0], cells)
             count_rows(block.counts[s, d], layout, groups.stats[d].reshape(shape))
         _share(rng, state, groups)

@@ -200,18 +200,19 @@ class ErrorEstimator:
         )  # fmt: skip
         warn_of_upside_down_gold(data)
         progress = Progress(self.progress, len(data.domains))
-        fits, together = [], None
-        self.co_clustering_ = None
+        fits, together, co_clustering = [], None, None
         try:
             if settings.structure != "independent":
                 step = progress.all_domains()
-                together, self.co_clustering_ = fit_together(data, settings, rng.spawn(1)[0], step)
+                together, co_clustering = fit_together(data, settings, rng.spawn(1)[0], step)
             for d, domain in enumerate(data.domains):
                 step = progress.domain(domain.name)
                 shared = None if together is None else together[d]
                 fits.append(fit_domain(domain.table, settings, rng.spawn(1)[0], step, shared))
         finally:
             progress.close()
+        # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
+        self.co_clustering_ = co_clustering
         self._votes, self._fits = data, tuple(fits)
         self._backend, self._seed = backend_of(votes), int(rng.integers(2**63))
         self._blind = tuple(

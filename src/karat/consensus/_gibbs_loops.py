@@ -1,9 +1,9 @@
 """Gibbs sweeps over vote patterns, compiled by numba; import only when needed.
 
 A *component* c is a class, or a class and a difficulty. A *cell* is an entry of the table of
-probabilities that one vote looks up: who voted, what, and how it relates to the vote of the
-voter it may copy. The vote table is a list of cells per pattern, so one sweep costs
-O(votes in distinct patterns · components), whatever the number of items.
+probabilities that one vote looks up: who voted and what. The vote table is a list of cells per
+pattern, so one sweep costs O(votes in distinct patterns · components), whatever the number of
+items.
 
 Steps of a sweep are parts, whose text is put into the sweep. No maximum of two numbers is taken by
 ``max``, which numba compiles as a function of its own.
@@ -15,13 +15,7 @@ import numpy as np
 
 from karat._compiled import compiled
 from karat._typing import FloatArray
-from karat.consensus._arrays import (
-    ChainPriors,
-    PatternArrays,
-    RowLayout,
-    SweepBlock,
-    SweepScratch,
-)
+from karat.consensus._arrays import PatternArrays, RowLayout, SweepBlock, SweepScratch
 from karat.consensus._random_loops import binomial, gamma
 
 __all__ = ["allocate", "draw_theta", "draw_weight", "fill_cells", "gibbs", "responsibility"]
@@ -31,24 +25,11 @@ _SCALE_AFTER = 16
 
 
 @compiled(part=True)
-def fill_cells(theta: FloatArray, copied: FloatArray, table: FloatArray) -> None:
-    """Fill the probability of every cell in each component, ``table[component, cell]``.
-
-    Cells 0…N·O−1: voter j says o of its own, θ. If any voter copies, N·O more for a vote that
-    differs from its parent's, (1−κ)θ, and N·O for one that equals it, κ+(1−κ)θ.
-    """
-    block, components = theta.shape
-    copying = table.shape[1] > block
-    outcomes = block // len(copied)
-    for j in range(len(copied)):
-        for row in range(j * outcomes, (j + 1) * outcomes):
-            for c in range(components):
-                own = theta[row, c] if theta[row, c] > _TINY else _TINY
-                table[c, row] = own
-                if copying:
-                    apart = (1.0 - copied[j]) * own
-                    table[c, block + row] = apart if apart > _TINY else _TINY
-                    table[c, 2 * block + row] = copied[j] + apart
+def fill_cells(theta: FloatArray, table: FloatArray) -> None:
+    """Fill the probability that voter j says o of its own, θ, in ``table[component, cell]``."""
+    for row in range(theta.shape[0]):
+        for c in range(theta.shape[1]):
+            table[c, row] = theta[row, c] if theta[row, c] > _TINY else _TINY
 
 
 @compiled(part=True)
@@ -155,43 +136,6 @@ def allocate(
 
 
 @compiled(part=True)
-def _own_votes(
-    rng: np.random.Generator,
-    theta: FloatArray,
-    copied: FloatArray,
-    counts: FloatArray,
-    scratch: SweepScratch,
-) -> None:
-    """Split the votes into those given alone, ``scratch.own``, and copied ones.
-
-    ``scratch.tally`` counts, of each voter, the votes that were copied and those that were not
-    though the voter it may copy had voted.
-    """
-    own, tally = scratch.own, scratch.tally
-    block, components = own.shape
-    outcomes = block // len(copied)
-    for j in range(len(copied)):
-        tally[j, 0] = tally[j, 1] = 0.0
-        for row in range(j * outcomes, (j + 1) * outcomes):
-            for c in range(components):
-                votes = counts[row, c]
-                if len(counts) > block:
-                    same = counts[2 * block + row, c]
-                    taken = 0.0
-                    if same > 0:
-                        chance = copied[j] / (copied[j] + (1 - copied[j]) * theta[row, c] + 1e-300)
-                        whole = math.floor(same + 1e-9) * 1.0
-                        taken = binomial(rng, whole, chance)
-                        if same - whole > 1e-9 and rng.random() < chance:
-                            taken += same - whole
-                    alone = counts[block + row, c] + same - taken
-                    votes += alone
-                    tally[j, 0] += taken
-                    tally[j, 1] += alone
-                own[row, c] = votes
-
-
-@compiled(part=True)
 def draw_theta(
     rng: np.random.Generator,
     layout: RowLayout,
@@ -242,25 +186,17 @@ def gibbs(
     rng: np.random.Generator,
     patterns: PatternArrays,
     layout: RowLayout,
-    priors: ChainPriors,
+    weight_prior: FloatArray,
     scratch: SweepScratch,
     block: SweepBlock,
     proba_sum: FloatArray,
 ) -> None:
     """Fill a block: sweep s moves the chain from state s to state s + 1."""
     for s in range(len(block.value)):
-        theta, copied = block.theta[s], block.copied[s]
-        fill_cells(theta, copied, scratch.table)
+        fill_cells(block.theta[s], scratch.table)
         block.value[s] = allocate(
             rng, patterns, 0, len(patterns.items), block.weight[s], scratch, block.counts[s],
             proba_sum,
         )  # fmt: skip
-        _own_votes(rng, theta, copied, block.counts[s], scratch)
-        draw_theta(rng, layout, scratch.own, scratch.rows, block.theta[s + 1])
-        draw_weight(rng, priors.weight, scratch.sizes, block.weight[s + 1])
-        for j in range(len(priors.parent)):
-            kappa = 0.0
-            if priors.parent[j] >= 0:
-                yes = gamma(rng, priors.copying[0] + scratch.tally[j, 0])
-                kappa = yes / (yes + gamma(rng, priors.copying[1] + scratch.tally[j, 1]))
-            block.copied[s + 1, j] = kappa
+        draw_theta(rng, layout, block.counts[s], scratch.rows, block.theta[s + 1])
+        draw_weight(rng, weight_prior, scratch.sizes, block.weight[s + 1])

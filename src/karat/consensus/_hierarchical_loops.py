@@ -174,8 +174,8 @@ def _draw_all_labels(
                 put(tables.own[j], state.rows[state.dish[d, state.member[d, j]]])
             else:
                 draw_rows(rng, priors.rows, empty, tables.own[j])
-        fill_theta(tables.own, layout, scratch.own)
-        draw_labels(rng, s, d, patterns, priors, state, scratch, scratch.own, block, proba_sum)
+        fill_theta(tables.own, layout, block.theta[s, d])
+        draw_labels(rng, s, d, patterns, priors, state, scratch, block, proba_sum)
         count_rows(block.counts[s, d], layout, tables.stats[d])
     for d in range(priors.present.shape[0]):
         for j in range(priors.present.shape[1]):

@@ -59,12 +59,11 @@ def draw_labels(
     priors: SharedPriors,
     state: SharedState,
     scratch: SweepScratch,
-    theta: FloatArray,
     block: SharedBlock,
     proba_sum: FloatArray,
 ) -> None:
-    """Draw the labels of domain d in sweep s, and then the shares of its classes."""
-    fill_cells(theta, priors.copied, scratch.table)
+    """Draw the labels of domain d in sweep s given its θ, and then the shares of its classes."""
+    fill_cells(block.theta[s, d], scratch.table)
     block.value[s, d] = allocate(
         rng, patterns, priors.domain[d], priors.domain[d + 1], state.weight[d], scratch,
         block.counts[s, d], proba_sum,

@@ -53,7 +53,8 @@ def expect(
     if proba.size * rows <= _SMALL:
         return np.asarray(_votes_by_pattern(start, cell, rows).T @ (count[:, None] * proba))
     counts = np.zeros((rows, proba.shape[1]))
-    _expect(start, cell, count, np.ascontiguousarray(proba), counts)
+    # Arrays of another layout would be compiled for once more.
+    _expect(start, cell, np.ascontiguousarray(count), np.ascontiguousarray(proba), counts)
     return counts
 
 

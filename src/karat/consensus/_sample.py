@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._typing import BoolArray, FloatArray
 from karat.consensus._arrays import (
-    ChainPriors,
+    CopyArrays,
     PatternArrays,
     SweepBlock,
     SweepScratch,
@@ -130,15 +130,8 @@ def run_chain(
 
     ``states`` is about the number of full states to keep, evenly spaced.
     """
-    from karat.consensus._gibbs_loops import gibbs
-
-    table = problem.table
-    patterns = PatternArrays(table.start, problem.cell, table.count, table.gold, problem.group)
-    symmetric = problem.model.errors == "symmetric"
-    layout = row_layout(problem.prior, table.n_outcomes, problem.group, symmetric=symmetric)
-    priors = ChainPriors(problem.weight_prior, problem.copy_prior, problem.parent)
-    scratch, space = _scratch(problem, layout.prior.size), _space(problem, start, burn + draws)
-    kept = Kept(problem, draws, states)
+    sweep = _sweeper(problem, rng)
+    kept, space = Kept(problem, draws, states), _space(problem, start, burn + draws)
     unused = np.empty_like(kept.proba)
     done = -burn
     while done < draws and not stop.is_set():
@@ -147,7 +140,7 @@ def run_chain(
             space.theta[: sweeps + 1], space.copied[: sweeps + 1], space.weight[: sweeps + 1],
             space.value[:sweeps], space.counts[:sweeps],
         )  # fmt: skip
-        gibbs(rng, patterns, layout, priors, scratch, block, kept.proba if done >= 0 else unused)
+        sweep(block, kept.proba if done >= 0 else unused)
         if done >= 0:
             kept.keep(done, block)
         for part in (space.theta, space.copied, space.weight):
@@ -158,17 +151,36 @@ def run_chain(
     return kept
 
 
-def _scratch(problem: Problem, row_cells: int) -> SweepScratch:
+def _sweeper(
+    problem: Problem, rng: np.random.Generator
+) -> Callable[[SweepBlock, FloatArray], None]:
+    """Return the call that makes the sweeps of a block."""
     table, components = problem.table, problem.n_components
-    return SweepScratch(
+    items = np.ascontiguousarray(table.count)  # another layout would be compiled for once more
+    patterns = PatternArrays(table.start, problem.cell, items, table.gold, problem.group)
+    symmetric = problem.model.errors == "symmetric"
+    layout = row_layout(problem.prior, table.n_outcomes, problem.group, symmetric=symmetric)
+    scratch = SweepScratch(
         table=np.empty((components, problem.n_rows)),
         share=np.empty(components),
         drawn=np.empty(components),
         sizes=np.empty(components),
+        rows=np.empty(len(layout.prior)),
+    )
+    data = (rng, patterns, layout, problem.weight_prior, scratch)
+    if (problem.parent < 0).all():
+        from karat.consensus._gibbs_loops import gibbs
+
+        return lambda block, proba_sum: gibbs(*data, block, proba_sum)
+    from karat.consensus._copying_loops import gibbs_copying
+
+    copies = CopyArrays(
+        parent=problem.parent,
+        prior=problem.copy_prior,
         own=np.empty((table.n_voters * table.n_outcomes, components)),
-        rows=np.empty(row_cells),
         tally=np.empty((table.n_voters, 2)),
     )
+    return lambda block, proba_sum: gibbs_copying(*data, block, proba_sum, copies)
 
 
 def _space(problem: Problem, start: State, sweeps: int) -> SweepBlock:
@@ -180,7 +192,7 @@ def _space(problem: Problem, start: State, sweeps: int) -> SweepBlock:
     most = min(sweeps_in_block(work), sweeps)
     space = SweepBlock(
         theta=np.empty((most + 1, own, components)),
-        copied=np.empty((most + 1, table.n_voters)),
+        copied=np.zeros((most + 1, table.n_voters)),
         weight=np.empty((most + 1, components)),
         value=np.empty(most),
         counts=np.empty((most, problem.n_rows, components)),

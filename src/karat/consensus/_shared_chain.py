@@ -75,10 +75,7 @@ def _priors(shared: "Shared", state: SharedState) -> SharedPriors:
     if shared.concentration is not None:
         hyper = np.zeros((2, 2))
         state.strength[:] = shared.concentration[: len(state.strength)]
-    none = np.zeros(shared.n_voters)
-    return SharedPriors(
-        shared.domain, shared.present, shared.prior, shared.weight_prior, none, hyper
-    )
+    return SharedPriors(shared.domain, shared.present, shared.prior, shared.weight_prior, hyper)
 
 
 def _sweeper(
@@ -94,9 +91,7 @@ def _sweeper(
         share=np.empty(classes),
         drawn=np.empty(classes),
         sizes=np.empty(classes),
-        own=np.empty((own, classes)),
         rows=np.empty(0),
-        tally=np.empty((0, 2)),
     )
     sweeps: Any
     counted: Any
