@@ -119,15 +119,15 @@ class World:
 
 def run_sweeps(problem, state, rng, sweeps):
     """Run one chain with no burn-in; return the draws, of the full state too."""
-    chain = run_chain(problem, state, rng, 0, sweeps, lambda _: None, Stop(), states=sweeps)
+    chain = run_chain(problem, state, rng, 0, sweeps, lambda _: None, Stop(), states=sweeps or 1)
     return SimpleNamespace(
         rates=chain.rates,
         finite=chain.finite,
         weights=chain.weights,
         value=chain.value,
-        theta=np.array([s.theta for s in chain.states]),
-        copied=np.array([s.copied for s in chain.states]),
-        last=chain.states[-1],
+        theta=np.array([s.theta for s in chain.states]).reshape(-1, *state.theta.shape),
+        copied=np.array([s.copied for s in chain.states]).reshape(-1, len(state.copied)),
+        last=chain.states[-1] if sweeps else state,
     )
 
 

@@ -115,7 +115,8 @@ for structure in ("coupled", "hierarchical"):
     ErrorEstimator(structure=structure, draws=20, rng=0).fit(votes[:200, :4], [0, 1] * 100)
 y = rng.integers(0, 3, 500)
 votes = np.where(rng.random((500, 5)) < 0.6, y[:, None], rng.integers(0, 3, (500, 5)))
-performance_bounds(y, votes, MajorityVote().fit(votes), metric=cost_matrix([[0, 1, 2], [3, 0, 1], [1, 4, 0]]), rng=0)
+cost = cost_matrix([[0, 1, 2], [3, 0, 1], [1, 4, 0]])
+performance_bounds(y, votes, MajorityVote().fit(votes), metric=cost, rng=0)
 score = rng.random(200_000)
 positive = rng.random(200_000) < score
 weighted_auc(positive, score)

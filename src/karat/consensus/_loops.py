@@ -12,6 +12,7 @@ from karat.consensus._gibbs_loops import _TINY, responsibility
 
 __all__ = ["cell_table", "expect", "pattern_log_likelihood"]
 
+_last: tuple[IntArray, IntArray, FloatArray] | None = None  # start, cell and what they make
 _SMALL = 1 << 16  # patterns × cells × components up to which dense products are as fast
 
 
@@ -59,9 +60,17 @@ def expect(
 
 
 def _votes_by_pattern(start: IntArray, cell: IntArray, rows: int) -> FloatArray:
-    """Return patterns × cells: 1 where the pattern has such a vote."""
+    """Return patterns × cells: 1 where the pattern has such a vote.
+
+    A climb asks for the same one hundreds of times, so the last one is kept.
+    """
+    global _last
+    last = _last  # read once: another thread may replace it
+    if last is not None and last[0] is start and last[1] is cell and last[2].shape[1] == rows:
+        return last[2]
     votes = np.zeros((len(start) - 1, rows))
     votes[np.repeat(np.arange(len(start) - 1), np.diff(start)), cell] = 1.0
+    _last = (start, cell, votes)
     return votes
 
 
@@ -75,7 +84,8 @@ def _dense_likelihood(
 ) -> tuple[FloatArray, FloatArray]:
     logits = _votes_by_pattern(start, cell, table.shape[1]) @ np.log(table).T
     logits += np.log(np.maximum(weight, _TINY))
-    logits[(gold[:, None] >= 0) & (gold[:, None] != group)] = -np.inf
+    if gold.max(initial=-1) >= 0:
+        logits[(gold[:, None] >= 0) & (gold[:, None] != group)] = -np.inf
     top = logits.max(axis=1)
     proba = np.exp(logits - top[:, None])
     total = proba.sum(axis=1)
