@@ -6,9 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from karat.consensus._loops import gibbs
+from karat.consensus._arrays import SharedState
 from karat.consensus._model import Model, build_problem
-from karat.consensus._together import SharedState, _chain, build_shared
+from karat.consensus._sample import run_chain
+from karat.consensus._shared_chain import run_shared_chain
+from karat.consensus._threads import Stop
+from karat.consensus._together import build_shared
 from karat.votes._table import VoteTable
 from karat.votes.em import State
 
@@ -114,28 +117,18 @@ class World:
         return np.array(rates)
 
 
-def run_sweeps(problem, state, rng, sweeps, *, every=1):
-    """Run the compiled sampler; return the draws, of the full state only every ``every``-th."""
-    table, voters = problem.table, problem.table.n_voters
-    theta, copied, weight = state.theta.copy(), state.copied.copy(), state.weight.copy()
-    kept = -(-sweeps // every)
-    draws = SimpleNamespace(
-        rates=np.empty((sweeps, voters)),
-        finite=np.empty((sweeps, voters)),
-        weights=np.empty((sweeps, problem.n_components)),
-        value=np.empty(sweeps),
-        theta=np.empty((kept, *theta.shape)),
-        copied=np.empty((kept, voters)),
+def run_sweeps(problem, state, rng, sweeps):
+    """Run one chain with no burn-in; return the draws, of the full state too."""
+    chain = run_chain(problem, state, rng, 0, sweeps, lambda _: None, Stop(), states=sweeps or 1)
+    return SimpleNamespace(
+        rates=chain.rates,
+        finite=chain.finite,
+        weights=chain.weights,
+        value=chain.value,
+        theta=np.array([s.theta for s in chain.states]).reshape(-1, *state.theta.shape),
+        copied=np.array([s.copied for s in chain.states]).reshape(-1, len(state.copied)),
+        last=chain.states[-1] if sweeps else state,
     )
-    gibbs(
-        rng, table.start, problem.cell, table.count, table.gold, problem.group, table.n_classes,
-        problem.model.errors == "symmetric", problem.prior, problem.weight_prior,
-        problem.copy_prior, problem.parent, problem.order, problem.n_rows, theta, copied, weight,
-        sweeps, draws.rates, draws.finite, draws.weights, draws.value, draws.theta, draws.copied,
-        every, np.zeros((table.n_patterns, problem.n_components)),
-    )  # fmt: skip
-    draws.last = State(theta, copied, weight)
-    return draws
 
 
 def restaurant(rng, strength, guests):
@@ -260,7 +253,7 @@ class SharedWorld:
 
     def sweep(self, shared, state, rng, sweeps, burn=0):
         """Run the compiled sampler; return what it kept and the last state."""
-        found = _chain(shared, state, rng, burn, sweeps, lambda _: None)
+        found = run_shared_chain(shared, state, rng, burn, sweeps, lambda _: None, Stop())
         return SimpleNamespace(**found.kept, last=found.last)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
+from karat.consensus._arrays import row_layout
 from karat.consensus._hierarchical_loops import seating_strength
 from karat.consensus._label_loops import count_rows
 from karat.consensus._partition_loops import (
@@ -233,7 +234,9 @@ def test_counts_do_not_depend_on_what_the_memory_held(symmetric, rng):
     """Zero times whatever fresh memory holds may be NaN, for ever."""
     counts = rng.integers(0, 5, (2 * 3, 2)).astype(float)  # two voters, three outcomes
     shape = (2, 2, 2) if symmetric else (2, 2, 3)
+    prior = np.ones((1, 2)) if symmetric else np.ones((2, 3))
+    layout = row_layout(prior, 3, np.arange(2), symmetric=symmetric)
     found = [np.zeros(shape), np.full(shape, np.nan)]
     for each in found:
-        count_rows(counts, symmetric, 2, 3, each)
+        count_rows(counts, layout, each)
     np.testing.assert_array_equal(*found)

@@ -1,8 +1,8 @@
 """Loops that cannot be vectorised, compiled by numba; import this module only when needed."""
 
 import numpy as np
-from numba import njit, prange
 
+from karat._compiled import compiled
 from karat._typing import FloatArray, IntArray
 
 __all__ = ["solve_plans", "solve_transports"]
@@ -10,7 +10,7 @@ __all__ = ["solve_plans", "solve_transports"]
 _EMPTY = 1e-15  # an arc with less room than this is full
 
 
-@njit(cache=True)
+@compiled
 def _shortest_paths(
     cost: FloatArray, room: FloatArray, source: int, everywhere: bool
 ) -> tuple[FloatArray, IntArray]:
@@ -37,7 +37,7 @@ def _shortest_paths(
     return distance, before
 
 
-@njit(cache=True)
+@compiled
 def _solve(
     gain: FloatArray, predicted: FloatArray, truth: FloatArray, slack: float, plan: FloatArray
 ) -> FloatArray:
@@ -93,22 +93,20 @@ def _solve(
     return potential[true : true + k].copy()
 
 
-@njit(cache=True, parallel=True)
+@compiled
 def solve_transports(
-    gain: FloatArray, predicted: FloatArray, truth: FloatArray, slack: float
-) -> FloatArray:
+    gain: FloatArray, predicted: FloatArray, truth: FloatArray, slack: float, duals: FloatArray
+) -> None:
     """Solve one transport problem per row of margins; see `transport_duals`."""
-    duals = np.empty(truth.shape)
-    for row in prange(truth.shape[0]):
-        plan = np.empty(gain.shape)
+    plan = np.empty(gain.shape)
+    for row in range(len(truth)):
         duals[row] = _solve(gain, predicted[row], truth[row], slack, plan)
-    return duals
 
 
-@njit(cache=True, parallel=True)
-def solve_plans(gain: FloatArray, predicted: FloatArray, truth: FloatArray) -> FloatArray:
-    """Return the coupling of greatest gain for each row of margins; see `transport_plans`."""
-    plans = np.empty((truth.shape[0], *gain.shape))
-    for row in prange(truth.shape[0]):
+@compiled
+def solve_plans(
+    gain: FloatArray, predicted: FloatArray, truth: FloatArray, plans: FloatArray
+) -> None:
+    """Write the coupling of greatest gain for each row of margins; see `transport_plans`."""
+    for row in range(len(truth)):
         _solve(gain, predicted[row], truth[row], 0.0, plans[row])
-    return plans

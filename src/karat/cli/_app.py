@@ -47,11 +47,17 @@ def demo(
 @app.command()
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm", help="Also compile every loop now, for images: set NUMBA_CACHE_DIR there."
+        ),
+    ] = False,
 ) -> None:
     """Show what is installed, and what each extra would add."""
     from karat.cli._doctor import run_doctor
 
-    run_doctor(as_json=as_json)
+    run_doctor(as_json=as_json, warm=warm)
 
 
 @app.command()

@@ -4,13 +4,14 @@ import json
 import os
 import platform
 import re
+import time
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
 from karat import __version__
 
-__all__ = ["examine", "run_doctor"]
+__all__ = ["compile_everything", "examine", "run_doctor"]
 
 _PURPOSE = {
     "": "the library, its pictures, reports and this command line",
@@ -55,9 +56,23 @@ def _packages(extra: str) -> dict[str, str | None]:
     return packages
 
 
-def run_doctor(*, as_json: bool) -> None:
-    """Print the examination, as a table or as JSON."""
+def compile_everything() -> float:
+    """Compile every loop, or load it where that was done before; return the seconds it took."""
+    from karat.bounds._warm import warm as warm_bounds
+    from karat.consensus._warm import warm as warm_consensus
+    from karat.ranking._warm import warm as warm_ranking
+
+    start = time.perf_counter()
+    for warm in (warm_bounds, warm_consensus, warm_ranking):
+        warm()
+    return time.perf_counter() - start
+
+
+def run_doctor(*, as_json: bool, warm: bool = False) -> None:
+    """Print the examination, as a table or as JSON; with ``warm`` compile every loop first."""
     found = examine()
+    if warm:
+        found["compiled"] = {"seconds": round(compile_everything(), 2)}
     if as_json:
         print(json.dumps(found, indent=2))  # noqa: T201
         return
@@ -77,6 +92,9 @@ def run_doctor(*, as_json: bool) -> None:
         if not entry["ready"]:
             what = "karat" if extra == "core" else f"'karat[{extra}]'"
             console.print(f"pip install {what} brings {entry['purpose']}", markup=False)
+    if warm:
+        seconds = found["compiled"]["seconds"]
+        console.print(f"every compiled loop is ready, after {seconds:.1f} s")
     data = found["data"]
     state = "found" if data["found"] else "not there"
     console.print(

@@ -23,7 +23,6 @@ from karat.consensus._frames import backend_of, to_frame
 from karat.consensus._gold_warning import warn_of_upside_down_gold
 from karat.consensus._label_model import ConsensusLabelModel
 from karat.consensus._progress import Progress
-from karat.consensus._sample import compile_in_background
 from karat.consensus._summaries import (
     blind_consensus,
     by_item,
@@ -215,20 +214,20 @@ class ErrorEstimator(Parameters):
             threshold=threshold, abstain=self.abstain, null=null,
         )  # fmt: skip
         warn_of_upside_down_gold(data)
-        compile_in_background()
         progress = Progress(self.progress, len(data.domains))
-        fits, together = [], None
-        self.co_clustering_ = None
+        fits, together, co_clustering = [], None, None
         try:
             if settings.structure != "independent":
                 step = progress.all_domains()
-                together, self.co_clustering_ = fit_together(data, settings, rng.spawn(1)[0], step)
+                together, co_clustering = fit_together(data, settings, rng.spawn(1)[0], step)
             for d, domain in enumerate(data.domains):
                 step = progress.domain(domain.name)
                 shared = None if together is None else together[d]
                 fits.append(fit_domain(domain.table, settings, rng.spawn(1)[0], step, shared))
         finally:
             progress.close()
+        # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
+        self.co_clustering_ = co_clustering
         self._votes, self._fits = data, tuple(fits)
         self._backend, self._seed = backend_of(votes), int(rng.integers(2**63))
         self._blind = tuple(

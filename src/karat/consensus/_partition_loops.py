@@ -8,10 +8,10 @@ restaurant (hierarchical).
 import math
 
 import numpy as np
-from numba import njit
 
+from karat._compiled import compiled
 from karat._typing import FloatArray, IntArray
-from karat.consensus._loops import _gamma
+from karat.consensus._random_loops import gamma
 
 __all__ = [
     "clear",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def log_gamma(z: float) -> float:
     """Return log Γ(z) for z > 0 by Stirling's series: the sweeps spend their time here."""
     product = 1.0
@@ -40,7 +40,7 @@ def log_gamma(z: float) -> float:
     return value - math.log(product) if product != 1.0 else value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def gain(prior: FloatArray, base: FloatArray, more: FloatArray) -> float:
     """Return log P(more | base): a product over rows of Dirichlet-multinomial terms.
 
@@ -62,7 +62,7 @@ def gain(prior: FloatArray, base: FloatArray, more: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def pick(rng: np.random.Generator, logits: FloatArray, n: int) -> int:
     """Draw one of n entries with probabilities in proportion to their exponentials."""
     top = logits[0]
@@ -79,7 +79,7 @@ def pick(rng: np.random.Generator, logits: FloatArray, n: int) -> int:
     return n - 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def put(target: FloatArray, source: FloatArray) -> None:
     """Write a table into another; loops compile seconds faster than slices."""
     for g in range(target.shape[0]):
@@ -87,7 +87,7 @@ def put(target: FloatArray, source: FloatArray) -> None:
             target[g, q] = source[g, q]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def clear(target: FloatArray) -> None:
     """Fill a table with zeros, whatever it held: fresh memory may hold NaN."""
     for g in range(target.shape[0]):
@@ -95,14 +95,14 @@ def clear(target: FloatArray) -> None:
             target[g, q] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _add(total: FloatArray, stats: FloatArray, sign: float) -> None:
     for g in range(stats.shape[0]):
         for q in range(stats.shape[1]):
             total[g, q] += sign * stats[g, q]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def reassign(
     rng: np.random.Generator,
     stats: FloatArray,
@@ -144,7 +144,7 @@ def reassign(
         _add(total[new], stats[i], 1.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def split_or_merge(
     rng: np.random.Generator,
     stats: FloatArray,
@@ -231,7 +231,7 @@ def split_or_merge(
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def concentration(
     rng: np.random.Generator, strength: float, clusters: int, items: int, shape: float, rate: float
 ) -> float:
@@ -241,15 +241,15 @@ def concentration(
     prior is Gamma(shape, rate).
     """
     if items == 0:
-        return float(_gamma(rng, shape) / rate)
-    x, y = _gamma(rng, strength + 1), _gamma(rng, float(items))
+        return float(gamma(rng, shape) / rate)
+    x, y = gamma(rng, strength + 1), gamma(rng, float(items))
     less = rate - math.log(x / (x + y))
     odds = (shape + clusters - 1) / (items * less)
     more = 1.0 if rng.random() * (1 + odds) < odds else 0.0
-    return float(_gamma(rng, shape + clusters - 1 + more) / less)
+    return float(gamma(rng, shape + clusters - 1 + more) / less)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def draw_rows(
     rng: np.random.Generator, prior: FloatArray, counts: FloatArray, rows: FloatArray
 ) -> None:
@@ -258,7 +258,7 @@ def draw_rows(
         total = 0.0
         for q in range(prior.shape[1]):
             a = prior[g, q] + counts[g, q]
-            rows[g, q] = _gamma(rng, a) if a > 0 else 0.0
+            rows[g, q] = gamma(rng, a) if a > 0 else 0.0
             total += rows[g, q]
         for q in range(prior.shape[1]):
             rows[g, q] = rows[g, q] / total if total > 0 else prior[g, q]

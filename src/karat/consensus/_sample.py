@@ -1,22 +1,27 @@
 """Chains of Gibbs draws."""
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray
-from karat.consensus._model import Model, Problem, build_problem
-from karat.votes._table import VoteTable
+from karat.consensus._arrays import (
+    CopyArrays,
+    PatternArrays,
+    SweepBlock,
+    SweepScratch,
+    row_layout,
+)
+from karat.consensus._measures import error_rates, finite_errors
+from karat.consensus._model import Problem
+from karat.consensus._threads import Stop, in_threads, sweeps_in_block
 from karat.votes.em import State
 
-__all__ = ["Draws", "compile_in_background", "run_chains"]
+__all__ = ["Draws", "Kept", "run_chain", "run_chains"]
 
 _STATES = 16  # full states kept per chain
-_BLOCK = 200  # sweeps between two reports of progress
-_compiling = threading.Event()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,81 +68,135 @@ def run_chains(
     step: Callable[[int], None] = lambda _: None,
 ) -> Draws:
     """Run one chain from each start, in parallel threads; ``step`` is told of sweeps done."""
-    with ThreadPoolExecutor(max_workers=min(len(starts), 8)) as pool:
-        jobs = [
-            pool.submit(_chain, problem, start, rng, burn, draws, step)
+    chains = in_threads(
+        [
+            partial(run_chain, problem, start, rng, burn, draws, step)
             for start, rng in zip(starts, rngs, strict=True)
         ]
-        chains = [job.result() for job in jobs]
-    rates, finite, weights, value, proba, states = zip(*chains, strict=True)
+    )
     return Draws(
-        rates=np.stack(rates),
-        finite=np.stack(finite),
-        weights=np.stack(weights),
-        value=np.stack(value),
-        label_proba=np.stack(proba),
-        chain_states=tuple(states),
+        rates=np.stack([c.rates for c in chains]),
+        finite=np.stack([c.finite for c in chains]),
+        weights=np.stack([c.weights for c in chains]),
+        value=np.stack([c.value for c in chains]),
+        label_proba=np.stack([c.proba for c in chains]),
+        chain_states=tuple(tuple(c.states) for c in chains),
     )
 
 
-def compile_in_background() -> None:
-    """Start to compile the sweeps while models are still compared, which takes them as long."""
-    if not _compiling.is_set():
-        _compiling.set()
-        threading.Thread(target=_smallest_run, daemon=True).start()
+class Kept:
+    """What one chain keeps of its draws."""
+
+    def __init__(self, problem: Problem, draws: int, states: int) -> None:
+        voters, components = problem.table.n_voters, problem.n_components
+        self._problem, self._every = problem, max(1, draws // states)
+        self.rates = np.empty((draws, voters))
+        self.finite = np.empty((draws, voters))
+        self.weights = np.empty((draws, components))
+        self.value = np.empty(draws)
+        self.proba = np.zeros((problem.table.n_patterns, components))
+        self.states: list[State] = []
+
+    def keep(self, first: int, block: SweepBlock) -> None:
+        """Keep the draws of a block, of which the first is draw ``first``."""
+        problem, table = self._problem, self._problem.table
+        n, sweeps = table.n_voters, len(block.value)
+        at = slice(first, first + sweeps)
+        theta = block.theta[1:].reshape(sweeps, n, table.n_outcomes, -1)
+        copied, weight = block.copied[1:], block.weight[1:]
+        self.rates[at] = error_rates(
+            theta, weight, problem.group, table.n_classes, copied, problem.parent, problem.order
+        )
+        self.finite[at] = finite_errors(
+            block.counts, n, table.n_outcomes, problem.group, table.n_classes
+        )
+        self.weights[at], self.value[at] = weight, block.value
+        for s in range(-first % self._every, sweeps, self._every):
+            self.states.append(State(theta[s].copy(), copied[s].copy(), weight[s].copy()))
 
 
-def _smallest_run() -> None:
-    table = VoteTable(
-        start=np.array([0, 2]),
-        voter=np.array([0, 1]),
-        outcome=np.array([0, 0]),
-        count=np.ones(1),
-        gold=np.array([-1]),
-        n_voters=2,
-        n_classes=2,
-        n_outcomes=2,
-    )
-    problem = build_problem(Model("smallest"), table)
-    state = State(np.full((2, 2, 2), 0.5), np.zeros(2), np.full(2, 0.5))
-    _chain(problem, state, np.random.default_rng(0), 1, 2, lambda _: None)
-
-
-def _chain(
+def run_chain(
     problem: Problem,
     start: State,
     rng: np.random.Generator,
     burn: int,
     draws: int,
     step: Callable[[int], None],
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, tuple[State, ...]]:
-    from karat.consensus._loops import gibbs
+    stop: Stop,
+    *,
+    states: int = _STATES,
+) -> Kept:
+    """Run a chain from ``start``; ``step`` is told of sweeps done, ``stop`` ends the chain.
 
-    table, components = problem.table, problem.n_components
-    theta, copied, weight = start.theta.copy(), start.copied.copy(), start.weight.copy()
-    rates, finite = np.empty((draws, table.n_voters)), np.empty((draws, table.n_voters))
-    weights, value = np.empty((draws, components)), np.empty(draws)
-    every = max(1, draws // _STATES)
-    kept = -(-draws // every)
-    thetas, copies = np.empty((kept, *theta.shape)), np.empty((kept, len(copied)))
-    proba = np.zeros((table.n_patterns, components))
+    ``states`` is about the number of full states to keep, evenly spaced.
+    """
+    sweep = _sweeper(problem, rng)
+    kept, space = Kept(problem, draws, states), _space(problem, start, burn + draws)
+    unused = np.empty_like(kept.proba)
     done = -burn
-    while done < draws:
-        # A block starts where a full state is due, so that these stay evenly spaced.
-        most = every * max(1, _BLOCK // every)
-        sweeps = min(most, (draws if done >= 0 else 0) - done)
-        at = slice(done, done + sweeps) if done >= 0 else slice(0, 0)
-        full = slice(done // every, None) if done >= 0 else slice(0, 0)
-        gibbs(
-            rng, table.start, problem.cell, table.count, table.gold, problem.group,
-            table.n_classes, problem.model.errors == "symmetric", problem.prior,
-            problem.weight_prior, problem.copy_prior, problem.parent, problem.order, problem.n_rows,
-            theta, copied, weight, sweeps, rates[at], finite[at], weights[at], value[at],
-            thetas[full], copies[full], every, proba,
+    while done < draws and not stop.is_set():
+        sweeps = min(len(space.value), (draws if done >= 0 else 0) - done)
+        block = SweepBlock(
+            space.theta[: sweeps + 1], space.copied[: sweeps + 1], space.weight[: sweeps + 1],
+            space.value[:sweeps], space.counts[:sweeps],
         )  # fmt: skip
+        sweep(block, kept.proba if done >= 0 else unused)
+        if done >= 0:
+            kept.keep(done, block)
+        for part in (space.theta, space.copied, space.weight):
+            part[0] = part[sweeps]
         done += sweeps
         step(sweeps)
-    proba /= proba.sum(axis=1, keepdims=True)
-    kept_weights = weights[::every]
-    states = tuple(State(*each) for each in zip(thetas, copies, kept_weights, strict=True))
-    return rates, finite, weights, value, proba, states
+    kept.proba /= np.maximum(kept.proba.sum(axis=1, keepdims=True), 1e-300)
+    return kept
+
+
+def _sweeper(
+    problem: Problem, rng: np.random.Generator
+) -> Callable[[SweepBlock, FloatArray], None]:
+    """Return the call that makes the sweeps of a block."""
+    table, components = problem.table, problem.n_components
+    items = np.ascontiguousarray(table.count)  # another layout would be compiled for once more
+    patterns = PatternArrays(table.start, problem.cell, items, table.gold, problem.group)
+    symmetric = problem.model.errors == "symmetric"
+    layout = row_layout(problem.prior, table.n_outcomes, problem.group, symmetric=symmetric)
+    scratch = SweepScratch(
+        table=np.empty((components, problem.n_rows)),
+        share=np.empty(components),
+        drawn=np.empty(components),
+        sizes=np.empty(components),
+        rows=np.empty(len(layout.prior)),
+    )
+    data = (rng, patterns, layout, problem.weight_prior, scratch)
+    if (problem.parent < 0).all():
+        from karat.consensus._gibbs_loops import gibbs
+
+        return lambda block, proba_sum: gibbs(*data, block, proba_sum)
+    from karat.consensus._copying_loops import gibbs_copying
+
+    copies = CopyArrays(
+        parent=problem.parent,
+        prior=problem.copy_prior,
+        own=np.empty((table.n_voters * table.n_outcomes, components)),
+        tally=np.empty((table.n_voters, 2)),
+    )
+    return lambda block, proba_sum: gibbs_copying(*data, block, proba_sum, copies)
+
+
+def _space(problem: Problem, start: State, sweeps: int) -> SweepBlock:
+    """Return room for the longest block, with the start as its first state."""
+    table, components = problem.table, problem.n_components
+    own = table.n_voters * table.n_outcomes
+    # A drawn parameter takes as long as ten votes, a pattern's items as long as twenty.
+    work = components * (len(problem.cell) + 10 * own) + 20 * table.n_patterns
+    most = min(sweeps_in_block(work), sweeps)
+    space = SweepBlock(
+        theta=np.empty((most + 1, own, components)),
+        copied=np.zeros((most + 1, table.n_voters)),
+        weight=np.empty((most + 1, components)),
+        value=np.empty(most),
+        counts=np.empty((most, problem.n_rows, components)),
+    )
+    space.theta[0] = start.theta.reshape(own, components)
+    space.copied[0], space.weight[0] = start.copied, start.weight
+    return space

@@ -1,15 +1,18 @@
 """Domains that share what they know: chains over all domains at once."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
+from karat.consensus._arrays import SharedState
 from karat.consensus._model import Errors, Model, Problem, build_problem
 from karat.consensus._sample import Draws
+from karat.consensus._shared_chain import run_shared_chain
+from karat.consensus._threads import in_threads
 from karat.votes._table import VoteTable
 from karat.votes.em import State, fit_point, starting_state
 
@@ -18,13 +21,10 @@ __all__ = ["Shared", "SharedDraws", "Structure", "build_shared", "run_shared", "
 Structure = str  # "coupled" or "hierarchical"
 _NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
 _APART = 0.1  # modes whose rates differ by more are two
-_STATES = 16  # full states kept per chain
-_BLOCK = 100  # sweeps between two reports of progress
 # Prior weight of each class in a domain's shares. A uniform prior charges log(n + 1) nats to every
 # domain of n items without a rare class, while domains that share pay but once for voters who miss
 # that class: with many small domains the posterior then moves to such voters.
 _SHARES = 0.5
-_HYPER = (1.0, 1.0)  # Gamma prior of a concentration: shape, rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,6 @@ class Shared:
     @property
     def symmetric(self) -> bool:
         return self.problems[0].model.errors == "symmetric"
-
-
-class SharedState(NamedTuple):
-    """Where a chain stands."""
-
-    rows: FloatArray  # clusters × voters × rows × cells, or dishes × rows × cells
-    weight: FloatArray  # domains × classes
-    member: IntArray  # cluster of each domain, or table of each (domain, voter)
-    dish: IntArray  # dish of each (domain, table); empty for coupled
-    strength: FloatArray  # (α,) or (α, γ)
 
 
 class SharedDraws(NamedTuple):
@@ -267,12 +257,12 @@ def run_shared(
     step: Callable[[int], None] = lambda _: None,
 ) -> SharedDraws:
     """Run one chain from each start, in parallel threads."""
-    with ThreadPoolExecutor(max_workers=min(len(starts), 8)) as pool:
-        jobs = [
-            pool.submit(_chain, shared, start, rng, burn, draws, step)
+    chains = in_threads(
+        [
+            partial(run_shared_chain, shared, start, rng, burn, draws, step)
             for start, rng in zip(starts, rngs, strict=True)
         ]
-        chains = [job.result() for job in jobs]
+    )
     kept = [chain.kept for chain in chains]
     return SharedDraws(
         by_domain=tuple(_of_domain(shared, kept, d) for d in range(shared.n_domains)),
@@ -280,67 +270,6 @@ def run_shared(
         strengths=np.stack([k["strengths"] for k in kept]),
         last=tuple(chain.last for chain in chains),
     )
-
-
-class _Chain(NamedTuple):
-    kept: dict[str, Any]
-    last: SharedState
-
-
-def _chain(
-    shared: Shared,
-    start: SharedState,
-    rng: np.random.Generator,
-    burn: int,
-    draws: int,
-    step: Callable[[int], None],
-) -> _Chain:
-    from karat.consensus import _coupled_loops, _hierarchical_loops
-
-    sweep_coupled: Any = _coupled_loops.sweeps_coupled
-    sweep_hierarchical: Any = _hierarchical_loops.sweeps_hierarchical
-    at = SharedState._make(np.array(part, order="C", copy=True) for part in start)
-    d, n, k, o = shared.n_domains, shared.n_voters, shared.n_classes, shared.n_outcomes
-    coupled = shared.structure == "coupled"
-    if shared.concentration is None:
-        hyper = np.array([_HYPER, _HYPER])
-    else:
-        hyper = np.zeros((2, 2))
-        at.strength[:] = shared.concentration[: len(at.strength)]
-    every = max(1, draws // _STATES)
-    kept: dict[str, Any] = {
-        "rates": np.empty((draws, d, n)),
-        "finite": np.empty((draws, d, n)),
-        "weights": np.empty((draws, d, k)),
-        "value": np.empty((draws, d)),
-        "thetas": np.empty((-(-draws // every), d, n, o, k)),
-        "proba": np.zeros((len(shared.count), k)),
-        "members": np.empty((draws, d if coupled else d * n), dtype=np.int64),
-        "strengths": np.empty((draws, len(at.strength))),
-        "every": every,
-    }
-    done = -burn
-    while done < draws:
-        most = every * max(1, _BLOCK // every)
-        sweeps = min(most, (draws if done >= 0 else 0) - done)
-        part = slice(done, done + sweeps) if done >= 0 else slice(0, 0)
-        full = slice(done // every, None) if done >= 0 else slice(0, 0)
-        data = (
-            rng, shared.domain, shared.start, shared.cell, shared.count, shared.gold, k,
-            shared.symmetric, shared.prior, shared.weight_prior, hyper,
-        )  # fmt: skip
-        out = (
-            at.strength, sweeps, o, kept["rates"][part], kept["finite"][part],
-            kept["weights"][part], kept["value"][part], kept["thetas"][full], every,
-            kept["proba"], kept["members"][part], kept["strengths"][part],
-        )  # fmt: skip
-        if coupled:
-            sweep_coupled(*data, at.rows, at.weight, at.member, *out)
-        else:
-            sweep_hierarchical(*data, shared.present, at.rows, at.weight, at.member, at.dish, *out)
-        done += sweeps
-        step(sweeps)
-    return _Chain(kept, at)
 
 
 def _of_domain(shared: Shared, kept: Sequence[dict[str, Any]], d: int) -> Draws:

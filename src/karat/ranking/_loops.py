@@ -1,13 +1,12 @@
 """Parting and merging many scores, compiled by numba; import only when there are many."""
 
-from numba import njit
-
+from karat._compiled import compiled
 from karat._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["merge", "part"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def part(score: FloatArray, positive: BoolArray, ones: FloatArray, zeros: FloatArray) -> None:
     """Write the scores of positives into ``ones`` and those of negatives into ``zeros``."""
     i = j = row = 0
@@ -21,7 +20,7 @@ def part(score: FloatArray, positive: BoolArray, ones: FloatArray, zeros: FloatA
     zeros[j:] = score[row : row + len(zeros) - j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def merge(
     positive: FloatArray, negative: FloatArray, left: IntArray, right: IntArray, before: int
 ) -> None:

@@ -6,8 +6,8 @@ carried from one point to the next by one multiplication. One pass each way is e
 """
 
 import numpy as np
-from numba import njit
 
+from karat._compiled import compiled
 from karat._typing import BoolArray, FloatArray
 
 __all__ = ["softplus_sums"]
@@ -95,4 +95,4 @@ def _both_ways(
     return total
 
 
-_passes = njit(cache=True, nogil=True)(_both_ways)
+_passes = compiled(_both_ways)

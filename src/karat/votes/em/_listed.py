@@ -1,6 +1,7 @@
 """Votes as lists of the cells that each pattern looks up: for crowds, copies and gold labels."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -12,9 +13,12 @@ from karat.votes.em._law import VoteLaw
 __all__ = ["Listed", "ListedProblem", "vote_cells"]
 
 _LEAST = 1e-12  # no probability is smaller, so that the products of 16 of them do not underflow
+# Patterns × cells × components up to which dense products are as fast as compiled loops: a small
+# table is not worth the second that compiling takes.
+_SMALL = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Listed:
     """The cells of each pattern, one after another; see `VoteTable`."""
 
@@ -38,19 +42,38 @@ class Listed:
 
     def posterior(self, cells: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return log P(votes) and P(component | votes) of every pattern."""
+        cells, weight = np.maximum(cells, _LEAST), np.maximum(weight, _LEAST)
+        if self.table.n_patterns * cells.size <= _SMALL:
+            return self._dense_posterior(cells, weight)
         from karat.votes.em._loops import pattern_posterior
 
         return pattern_posterior(
-            self.table.start,
-            self.cell,
-            self.table.gold,
-            self.group,
-            np.maximum(cells, _LEAST),
-            np.maximum(weight, _LEAST),
+            self.table.start, self.cell, self.table.gold, self.group, cells, weight
         )
+
+    def _dense_posterior(
+        self, cells: FloatArray, weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        logits = self._votes @ np.log(cells).T + np.log(weight)
+        gold = self.table.gold[:, None]
+        if gold.max(initial=-1) >= 0:
+            logits[(gold >= 0) & (gold != self.group)] = -np.inf
+        top = logits.max(axis=1)
+        proba = np.exp(logits - top[:, None])
+        total = proba.sum(axis=1)
+        return top + np.log(total), proba / total[:, None]
+
+    @cached_property
+    def _votes(self) -> FloatArray:
+        """Patterns × cells: 1 where the pattern has such a vote."""
+        votes = np.zeros((self.table.n_patterns, self.n_rows))
+        votes[self.table.pattern_of_vote, self.cell] = 1.0
+        return votes
 
     def sum_cells(self, mass: FloatArray) -> FloatArray:
         """Return the mass (patterns, c) of every cell: (cells, c)."""
+        if mass.size * self.n_rows <= _SMALL:
+            return np.asarray(self._votes.T @ mass)
         from karat.votes.em._loops import cell_totals
 
         return cell_totals(self.table.start, self.cell, mass, self.n_rows)

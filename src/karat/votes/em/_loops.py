@@ -1,8 +1,8 @@
 """The expectation step over lists of cells, compiled by numba; import only when needed."""
 
 import numpy as np
-from numba import njit
 
+from karat._compiled import compiled
 from karat._typing import FloatArray, IntArray
 
 __all__ = ["cell_totals", "pattern_posterior"]
@@ -10,7 +10,7 @@ __all__ = ["cell_totals", "pattern_posterior"]
 _SCALE_AFTER = 16  # factors of at least 1e-12 that are multiplied before the product is scaled
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def pattern_posterior(
     start: IntArray,
     cell: IntArray,
@@ -50,7 +50,7 @@ def pattern_posterior(
     return value, proba
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def cell_totals(start: IntArray, cell: IntArray, mass: FloatArray, rows: int) -> FloatArray:
     """Return the mass (patterns, c) of each cell: (cells, c)."""
     totals = np.zeros((rows, mass.shape[1]))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.consensus._loops import binomial
+from karat.consensus._random_loops import binomial, gamma
 
 
 @pytest.mark.parametrize("p", [1e-7, 0.003, 0.11, 0.4, 0.5, 0.73, 0.999, 1 - 1e-9])
@@ -28,3 +28,11 @@ def test_draws_follow_the_law(n, p):
 @pytest.mark.parametrize(("n", "p", "wanted"), [(5, 0.0, 0), (5, 1.0, 5), (0, 0.3, 0)])
 def test_certain_outcomes(n, p, wanted):
     assert binomial(np.random.default_rng(0), float(n), p) == wanted
+
+
+@pytest.mark.parametrize("shape", [0.02, 0.25, 0.5, 0.999, 1.0, 1.001, 2.0, 7.5, 300.0, 1e6])
+def test_gamma_numbers_follow_the_law(shape):
+    rng = np.random.default_rng(int(1000 * shape))
+    draws = np.array([gamma(rng, shape) for _ in range(20_000)])
+    assert (draws >= 0).all()
+    assert stats.kstest(draws, stats.gamma(shape).cdf).pvalue > 1e-4  # of 10 cases
