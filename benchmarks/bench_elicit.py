@@ -140,7 +140,7 @@ def searched(search: int, index: int) -> list[float]:
     procedure, kind, k, options, *_ = SEARCHES[search]
     space, row = space_of(kind, k), []
     weights = random_weights(space.dim, index)
-    for strategy in ("bisection", "thesis"):
+    for strategy in ("bisection", "published"):
         proc = procedure(space, strategy=strategy, **options)
         found = answered(proc, MetricOracle(space.linear_metric(weights)))
         errors = {
@@ -196,7 +196,7 @@ def voted(k: int, tol: float, repeats: int, index: int) -> tuple[int, float]:
         first = sum(oracle(query) == "first" for _ in range(repeats))
         return "first" if 2 * first > repeats else "second"
 
-    found = answered(procedure(space, strategy="thesis", tol=tol), majority)
+    found = answered(procedure(space, strategy="published", tol=tol), majority)
     return oracle.n_answers, angle(found, truth)
 
 

@@ -30,7 +30,7 @@ def run_linear() -> list[Promise]:
         turn = np.deg2rad(degrees)
         metric = LinearMetric([[np.sin(turn), 0.0], [0.0, np.cos(turn)]])
         line = [vector(truth), vector(printed)]
-        for strategy in ("bisection", "thesis"):
+        for strategy in ("bisection", "published"):
             found = ask_all(
                 BinaryLinear(space, strategy=strategy, tol=0.02, orientation="ask"), metric
             )
@@ -40,7 +40,7 @@ def run_linear() -> list[Promise]:
     say("Weights of true positives and true negatives, from answers about thresholds of a law.\n")
     show_table(
         "Tables 3.1 and A.1: a·TP + b·TN, tolerance 0.02 radians",
-        ["true", "thesis", "karat thesis", "questions", "karat bisection", "questions"],
+        ["true", "published", "karat thesis", "questions", "karat bisection", "questions"],
         rows,
     )
     return [Promise("Tables 3.1 and A.1, largest difference", max(apart), 0.01, at_most=True)]
@@ -94,10 +94,10 @@ def _show_ratios(name: str, space: BinarySpace, printed: list[Ratio]) -> Promise
 def _as_printed(space: BinarySpace, true: Ratio, upper: Array) -> Ratio:
     """Elicit as Algorithms 3.1 to 3.3 do, and solve for q by Proposition 3.4."""
     truth = _metric(true)
-    slope = ask_all(BinaryLinear(space, strategy="thesis", tol=_COARSE), truth).weights
+    slope = ask_all(BinaryLinear(space, strategy="published", tol=_COARSE), truth).weights
     p = np.array(true.p)
     if true.p != (1.0, 0.0):
-        found = ask_all(BinaryLinearFractional(space, strategy="thesis", tol=_COARSE), truth)
+        found = ask_all(BinaryLinearFractional(space, strategy="published", tol=_COARSE), truth)
         p = found.weights[:2]
     best = space.coordinates(space.at_angle(float(np.arctan2(slope[1], slope[0]))))
     total = float(p @ space.top)

@@ -66,11 +66,11 @@ def _ties_onward(space: BinarySpace, turn: float, tol: float) -> float:
 
 
 _READINGS = (
-    _Reading("as printed", lambda half: half.space, _asked("thesis")),
-    _Reading("best thresholds", lambda half: half.best_thresholds, _asked("thesis")),
-    _Reading("no labels", lambda half: half.unlabelled, _asked("thesis")),
+    _Reading("as printed", lambda half: half.space, _asked("published")),
+    _Reading("best thresholds", lambda half: half.best_thresholds, _asked("published")),
+    _Reading("no labels", lambda half: half.unlabelled, _asked("published")),
     _Reading("no labels, ties onward", lambda half: half.unlabelled, _ties_onward),
-    _Reading("smoothed", lambda half: half.space.smoothed(), _asked("thesis")),
+    _Reading("smoothed", lambda half: half.space.smoothed(), _asked("published")),
     _Reading("bisection", lambda half: half.space, _asked("bisection")),
 )
 # The readings that come near the thesis' figures; each dataset has its own.
@@ -102,7 +102,7 @@ def run_failures(*, quick: bool) -> list[Promise]:
             rows.append([*line, *map(_cells, found.values())])
             if printed is not None and c == 1 / strength:
                 apart[name].append(largest(found[_NEAREST[name]], printed))
-    columns = ["data", "λ (C)", "thesis", *shown]
+    columns = ["data", "λ (C)", "published", *shown]
     show_table("Table A.3: proportion of 28 metrics not recovered within ε", columns, rows)
     if not quick:
         say(_reading_of_the_table())
@@ -197,9 +197,9 @@ def _searches(half: Half) -> list[tuple[str, DiagonalSpace, str]]:
     space = DiagonalSpace.from_proba(half.y, half.proba)
     smooth = space.smoothed()
     return [
-        ("thesis", space, "thesis"),
-        ("thesis, no labels", DiagonalSpace.from_calibrated(half.proba), "thesis"),
-        ("thesis, smoothed", smooth, "thesis"),
+        ("published", space, "published"),
+        ("thesis, no labels", DiagonalSpace.from_calibrated(half.proba), "published"),
+        ("thesis, smoothed", smooth, "published"),
         ("bisection", space, "bisection"),
         ("bisection, smoothed", smooth, "bisection"),
     ]

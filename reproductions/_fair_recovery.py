@@ -61,7 +61,7 @@ def _as_printed(*, quick: bool) -> list[Promise]:
     n = 1 if quick else 10
     rows, shares = [], []
     for k, m in _PRINTED[:1] if quick else _PRINTED:
-        found, asked = _errors(k, m, n, strategy="thesis")
+        found, asked = _errors(k, m, n, strategy="published")
         shares.append(asked / thesis_count(k, m))
         rows.append(
             [str(k), str(m), str(n), *_cells(found), f"{asked:.0f}", str(thesis_count(k, m))]

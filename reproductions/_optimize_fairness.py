@@ -74,7 +74,7 @@ def run_fairness(*, quick: bool) -> list[Promise]:
     show_table(
         f"Test value of the fairness metric over {len(splits)} splits; FW-EG made at most {asked} "
         "evaluations, the threshold search 9,999",
-        ["", "thesis", "mean", "deviation", "each split"],
+        ["", "published", "mean", "deviation", "each split"],
         [_row(name, values) for name, values in found.items()],
     )
     say(_REMARK)

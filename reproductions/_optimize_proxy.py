@@ -61,7 +61,7 @@ def run_proxy(*, quick: bool) -> list[Promise]:
     }
     show_table(
         f"Test G-mean over {len(splits)} splits",
-        ["", "thesis", "mean", "deviation", "each split"],
+        ["", "published", "mean", "deviation", "each split"],
         [_row(name, values) for name, values in found.items()],
     )
     say(_remark(found))

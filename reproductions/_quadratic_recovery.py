@@ -64,7 +64,7 @@ def _as_printed(*, quick: bool) -> None:
     """Print the errors of Algorithm 6.1 on the first metrics."""
     rows, n = [], 2 if quick else 10
     for k in _SIZES[:1] if quick else _SIZES[:2]:
-        errors, _, asked = _quadratic_errors(k, n, strategy="thesis")
+        errors, _, asked = _quadratic_errors(k, n, strategy="published")
         rows.append([str(k), str(k * k - k), str(n), *_cells(errors), f"{asked:.0f}"])
     columns = ["k", "q", "metrics", "‖a−â‖ mean", "median", "‖B−B̂‖ mean", "median", "questions"]
     show_table("Algorithm 6.1 of the thesis, on the first metrics", columns, rows)

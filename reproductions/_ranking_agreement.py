@@ -62,7 +62,7 @@ def show_rankings(title: str, found: dict[str, Agreement], names: Sequence[str])
 def values(metric: Metric, tables: Array) -> Array:
     """Return the values of classifiers with ``tables[c, g, i, j]`` = P(G=g, Y=i, Ŷ=j)."""
     if isinstance(metric, GroupMetric):
-        return metric._group_values(tables)
+        return metric._values(tables)
     return np.asarray(metric(tables.sum(axis=1)))
 
 

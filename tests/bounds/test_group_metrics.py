@@ -477,7 +477,7 @@ def sharp_ends(metric, p, q, group):
         tp = low + mixes * (high - low)
         rows = [[np.bincount(group) / len(group) - called - truth + tp, called - tp],
                 [truth - tp, tp]]  # fmt: skip
-        found.append(metric._group_values(np.moveaxis(np.array(rows), (0, 1), (2, 3))))
+        found.append(metric._values(np.moveaxis(np.array(rows), (0, 1), (2, 3))))
         best, step = mixes[found[-1].argmax()], (most - least) / 20
         least, most = np.maximum(best - step, 0), np.minimum(best + step, 1)
     return found[0].min(), found[-1].max()

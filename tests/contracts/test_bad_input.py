@@ -35,6 +35,7 @@ GOOD = {
     "y_true": ["ham", "spam", "ham", "spam"],
     "y_pred": ["ham", "spam", "ham", "spam"],
     "y_score": [0.1, 0.4, 0.3, 0.8],
+    "values": [0.1, 0.4, 0.3, 0.8],
     "y_prob": [0.1, 0.4, 0.3, 0.8],
     "weak_labels": [["ham", None], ["spam", "spam"], [None, "ham"], ["spam", "ham"]],
     "sample_weight": [1.0, 2.0, 0.5, 1.0],
@@ -127,6 +128,13 @@ CASES = {
         ColumnError,
         "'length' row 0 holds 0.5",
     ),
+    "confidence in percent": (
+        "confidence",
+        {"confidence": 95},
+        DataError,
+        "^confidence is 95; expected a number between 0 and 1, such as 0.95$",
+    ),
+    "certain confidence": ("confidence", {"confidence": 1.0}, DataError, "^confidence is 1.0; exp"),
     "unknown positive": ("pos_label", {"pos_label": "eggs"}, LabelError, r"\['ham', 'spam'\]"),
 }
 
@@ -178,6 +186,19 @@ def test_good_input_passes(function):
     if "y_prob" in good:  # calibration is measured on folds, which four rows do not fill
         good = {name: value * 10 if name in GOOD else value for name, value in good.items()}
     function(**good)
+
+
+@pytest.mark.filterwarnings("ignore:.*patterns seen fewer than")
+@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_confidence_between_0_and_1_is_taken(function):
+    if "confidence" not in inspect.signature(function).parameters:
+        return
+    good = arguments(function)
+    if "y_prob" in good:
+        good = {name: value * 10 if name in GOOD else value for name, value in good.items()}
+    for confidence in (0.01, 0.4, 0.5, 0.999):
+        function(**good, confidence=confidence)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -25,11 +25,20 @@ def test_importing_karat_loads_none_of_its_packages():
 
 @pytest.mark.parametrize(
     "modules",
-    ["karat", "karat, karat.metrics, karat.statistics", "karat.datasets, karat.plot, karat.report"],
+    [
+        "karat",
+        "karat, karat.limits, karat.metrics, karat.statistics",
+        "karat.datasets, karat.plot, karat.report",
+    ],
 )
 def test_importing_is_light(modules):
     loaded = set(run(f"import sys, {modules}; print('\\n'.join(sys.modules))").splitlines())
     assert not loaded & HEAVY
+
+
+def test_importing_limits_loads_numpy_only():
+    code = "import sys, karat.limits; print('\\n'.join(sys.modules))"
+    assert not {name for name in run(code).splitlines() if name.split(".")[0] == "scipy"}
 
 
 def test_arrays_need_no_frame_library():

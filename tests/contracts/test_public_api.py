@@ -13,7 +13,17 @@ import numpy as np
 import pytest
 
 import karat
-from karat import bounds, calibration, consensus, elicit, optimize, ranking, weak
+from karat import (
+    bounds,
+    calibration,
+    consensus,
+    decisions,
+    elicit,
+    limits,
+    optimize,
+    ranking,
+    weak,
+)
 from karat._result import Result
 from karat.metrics import FairMetric, Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
@@ -163,7 +173,12 @@ def optimised():
 
 
 EXAMPLES = {
+    "Limits": lambda: limits.wilson(7, 10),
+    "PoweredMean": lambda: limits.powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]),
     "OptimizationHistory": lambda: optimised().history_,
+    "Optimum": lambda: decisions.maximise(
+        FairMetric([1, 2], [[1, 1]], 0.5), fairly().space.attainable
+    ),
     "ClassWeights": lambda: optimised().weights_,
     "DecisionRegions": lambda: optimised().decision_regions(),
     "CanonicalCalibration": calibrated,

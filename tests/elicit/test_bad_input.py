@@ -101,18 +101,18 @@ def test_scores_that_are_worse_than_guessing():
     """A curve below the diagonal: whatever is asked, the better side predicts one class only."""
     space = BinarySpace.from_scores(Y, 1 - SCORE)
     with pytest.raises(ElicitationError, match="no threshold does better than guessing"):
-        BinaryLinear(space)
+        BinaryLinear(space).ask()
     with pytest.raises(ElicitationError, match="greater for positives"):
         space.boundary([1, 1])
 
 
 @pytest.mark.parametrize("kind", [BinaryLinear, BinaryLinearFractional])
-def test_the_thesis_needs_probabilities(kind):
+def test_the_published_algorithm_needs_probabilities(kind):
     space = BinarySpace.from_scores(Y, 10 * SCORE)
     with pytest.raises(ScoreError, match=r"outside \[0, 1\].*smoothed"):
-        kind(space, strategy="thesis")
+        kind(space, strategy="published").ask()
     assert kind(space, strategy="bisection").ask() is not None
-    assert kind(space.smoothed(), strategy="thesis").ask() is not None
+    assert kind(space.smoothed(), strategy="published").ask() is not None
 
 
 # --- probabilities
@@ -238,7 +238,7 @@ def test_probabilities_in_too_few_directions():
     with pytest.raises(ElicitationError, match="no classifier changes one coordinate alone"):
         _ = space.radius
     with pytest.raises(ElicitationError, match="strategy='active'"):
-        Linear(space, strategy="bisection")
+        Linear(space, strategy="bisection").ask()
     assert Linear(space, rng=0).ask() is not None
 
 
@@ -273,7 +273,7 @@ def test_several_classes_for_a_procedure_of_two(kind, diagonal):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"strategy": "guess"}, "strategy is 'guess'; expected one of 'active', 'bisection', 'th"),
+        ({"strategy": "guess"}, "strategy is 'guess'; expected one of 'active', 'bisection', 'pu"),
         ({"strategy": None}, "strategy is None"),
         ({"orientation": "up"}, "orientation is 'up'; expected one of 'increasing'"),
         ({"pairs": "all"}, "pairs is 'all'; expected one of 'attainable', 'sphere'"),
@@ -359,7 +359,10 @@ def test_groups_that_are_missing(kind, spaces):
         ({"sparse": "yes"}, "sparse is 'yes'; expected True or False"),
         ({"sparse": 1}, "sparse is 1"),
         ({"sparse": None}, "sparse is None"),
-        ({"strategy": "thesis", "sparse": True}, "sparse=True saves questions with strategy='bis"),
+        (
+            {"strategy": "published", "sparse": True},
+            "sparse=True saves questions with strategy='bis",
+        ),
         ({"strategy": "guess"}, "strategy is 'guess'"),
         ({"tol": 0}, "tol is 0"),
         ({"max_queries": 0}, "max_queries is 0"),
@@ -376,9 +379,14 @@ def test_options_of_slopes(kind, name, options, message, spaces):
     ("kind", "name", "options", "message"),
     [
         (Quadratic, "odds", {"diagonal": "yes"}, "diagonal is 'yes'; expected True or False"),
-        (Quadratic, "odds", {"diagonal": True, "strategy": "thesis"}, "diagonal=True saves"),
+        (Quadratic, "odds", {"diagonal": True, "strategy": "published"}, "diagonal=True saves"),
         (FairQuadratic, "groups", {"diagonal": 0}, "diagonal is 0"),
-        (FairQuadratic, "groups", {"diagonal": True, "strategy": "thesis"}, "diagonal=True saves"),
+        (
+            FairQuadratic,
+            "groups",
+            {"diagonal": True, "strategy": "published"},
+            "diagonal=True saves",
+        ),
         (Fair, "groups", {"same_pairs": "all"}, "same_pairs is 'all'"),
         (Fair, "groups", {"violation": [[1, 1]], "same_pairs": True}, "same_pairs=True has noth"),
     ],
@@ -441,7 +449,7 @@ def test_a_group_without_signal(kind):
     proba[north] = np.array([[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]])[(y[north] == 2).astype(int)]
     groups = np.where(north, "north", "south")
     space = RateSpace.from_proba(y, proba, groups=groups)
-    for strategy in ("bisection", "thesis"):
+    for strategy in ("bisection", "published"):
         with pytest.raises(ElicitationError, match=r"group 'north'.*Use strategy='active'"):
             _ = kind(space, strategy=strategy).ask()
     procedure = kind(space, rng=0, max_queries=3, agreement=1.0)
@@ -509,7 +517,7 @@ def test_unfinished_runs_do_not_warn_of_flat_ends():
 
 def test_contradictory_answers_to_the_thesis(binary):
     """Four questions a halving can contradict each other."""
-    procedure = BinaryLinear(binary, strategy="thesis")
+    procedure = BinaryLinear(binary, strategy="published")
     rng = np.random.default_rng(0)
     while procedure.ask() is not None:
         procedure.tell(str(rng.choice(["first", "second"])))

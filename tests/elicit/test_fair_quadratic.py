@@ -51,12 +51,12 @@ def test_bisection_under_a_law(lawful, drawn, asked_all, fair_errors):
 
 
 @pytest.mark.slow
-def test_the_thesis_recovers_metrics_too(perfect, drawn, asked_all, fair_errors):
+def test_the_published_recovers_metrics_too(perfect, drawn, asked_all, fair_errors):
     """Within a ball and by ratios: ten times the questions, and ten times the error."""
     rng = np.random.default_rng(3)
     metrics = [drawn.fair_quadratic(2, 2, rng) for _ in range(7)]
     errors, counts = recovered(
-        perfect(2, 2), metrics, asked_all, fair_errors, strategy="thesis", tol=0.002
+        perfect(2, 2), metrics, asked_all, fair_errors, strategy="published", tol=0.002
     )
     assert errors[0] <= 0.08
     assert errors[1] <= 0.7
@@ -100,7 +100,7 @@ def test_what_is_known_is_not_asked_for(perfect, drawn, asked_all, fair_errors):
 def test_only_the_trade_off(k, m, tradeoff, perfect, drawn, asked_all):
     truth = drawn.fair_quadratic(k, m, np.random.default_rng(k * m), tradeoff)
     known = {"cost": truth.cost, "violation": truth.violation}
-    for strategy, most, limit in (("bisection", 40, 0.003), ("thesis", 45, 0.1)):
+    for strategy, most, limit in (("bisection", 40, 0.003), ("published", 45, 0.1)):
         procedure = FairQuadratic(perfect(k, m), strategy=strategy, tol=1e-3, **known)
         result = asked_all(procedure, MetricOracle(truth))
         assert result.n_queries <= most
@@ -163,7 +163,7 @@ def test_sparse_weights_take_fewer_questions(perfect, asked_all, fair_errors):
 
 
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (2, 3)])
-@pytest.mark.parametrize("strategy", ["bisection", "thesis"])
+@pytest.mark.parametrize("strategy", ["bisection", "published"])
 def test_every_question_is_attained(k, m, strategy, perfect, drawn):
     space = perfect(k, m)
     procedure = FairQuadratic(space, strategy=strategy, tol=0.05, max_queries=250)
@@ -210,7 +210,7 @@ def test_the_scale_of_the_metric_changes_nothing(seed, scale, perfect, drawn, as
 
 
 @pytest.mark.parametrize("m", [2, 3])
-@pytest.mark.parametrize("strategy", ["bisection", "thesis"])
+@pytest.mark.parametrize("strategy", ["bisection", "published"])
 def test_gaps_that_do_not_count(m, strategy, perfect, drawn):
     truth = drawn.fair_quadratic(2, m, np.random.default_rng(0), 0.0)
     with pytest.warns(NotIdentifiedWarning, match="gaps between groups made no difference"):
@@ -233,14 +233,14 @@ def test_errors_that_do_not_count(k, m, perfect, drawn):
 
 
 @pytest.mark.parametrize("known", [(), ("cost",)])
-def test_the_thesis_says_that_it_needs_errors_to_count(known, perfect, drawn):
+def test_the_published_says_that_it_needs_errors_to_count(known, perfect, drawn):
     """Algorithm D.2 divides by the gradient where groups have the same rates."""
     truth = drawn.fair_quadratic(2, 2, np.random.default_rng(7), 1.0)
     parts = {name: getattr(truth, name) for name in known}
     with pytest.warns(
         NotIdentifiedWarning, match=r"what gaps cost is arbitrary\. Use strategy='bi"
     ):
-        result = FairQuadratic(perfect(2, 2), strategy="thesis", tol=0.05, **parts).run(
+        result = FairQuadratic(perfect(2, 2), strategy="published", tol=0.05, **parts).run(
             MetricOracle(truth)
         )
     assert result.metric.tradeoff > 0.999
@@ -258,13 +258,15 @@ def test_an_end_is_found_whatever_is_known(tradeoff, known, perfect, drawn, aske
 
 def test_only_violation_is_known_and_errors_do_not_count_by_the_thesis(perfect, drawn):
     truth = drawn.fair_quadratic(2, 2, np.random.default_rng(12), 1.0)
-    procedure = FairQuadratic(perfect(2, 2), strategy="thesis", violation=truth.violation, tol=0.02)
+    procedure = FairQuadratic(
+        perfect(2, 2), strategy="published", violation=truth.violation, tol=0.02
+    )
     with pytest.warns(NotIdentifiedWarning, match=r"only gaps count \(λ = 1\)"):
         result = procedure.run(MetricOracle(truth))
     assert result.metric.tradeoff > 0.999
 
 
-@pytest.mark.parametrize("strategy", ["bisection", "thesis"])
+@pytest.mark.parametrize("strategy", ["bisection", "published"])
 @pytest.mark.parametrize("answer", ["tie", "skip"])
 def test_someone_who_sees_no_difference_or_says_nothing(strategy, answer, perfect):
     procedure = FairQuadratic(perfect(2, 2), strategy=strategy, tol=0.05)

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from karat.datasets import LogisticLaw
+from karat.decisions._frontier import Frontier
 from karat.elicit import BinarySpace, DiagonalSpace
-from karat.elicit._frontier import Frontier
-from karat.elicit._population import Population
 from karat.metrics import LinearMetric, accuracy
 
 
@@ -34,7 +33,7 @@ def samples(draw):
 
 
 def frontier_of(score, mass):
-    return Frontier.of(Population(np.column_stack([1 - score, score]), mass), 1, 0)
+    return Frontier.of(np.column_stack([1 - score, score]), mass, 1, 0)
 
 
 def distance_to_curve(point, vertices):

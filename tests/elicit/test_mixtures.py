@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.datasets import LogisticLaw
+from karat.decisions._nearest import farthest, nearest
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
-from karat.elicit._mixtures import farthest, mixture_of
 
 # Programs are solved to about 1e-7; a feasible set here is of the size of the priors.
 CLOSE = 1e-6
@@ -33,13 +33,13 @@ def test_distance_to_the_feasible_set(kind, k, few_cells, item_program):
     for edge in reached:
         for way in (0.3, 1.0, 1.001, 1.4):
             target = center + way * (edge - center)
-            found = mixture_of(target, known.copy(), space._extreme_points)
+            found = nearest(target, known.copy())
             expected = program.distance(target)
             assert found.missing == pytest.approx(expected, abs=CLOSE)
             assert space.contains(target, tol=CLOSE) == (expected <= CLOSE)
             outside += expected > CLOSE
             # What the mixture says of itself is so.
-            point = found.shares @ space._extreme_points(found.directions)
+            point = found.shares @ space._extreme_points(found.makers)
             assert np.abs(point - target).sum() == pytest.approx(found.missing, abs=CLOSE)
             assert found.shares.min() > 0
             assert found.shares.sum() == pytest.approx(1)
@@ -76,9 +76,7 @@ def test_way_to_the_boundary(kind, k, few_cells, item_program):
     for gap in (0.03, 1e-4):
         for _ in range(3):
             along = rng.normal(size=space.dim)
-            found = farthest(
-                space.center, along, space._extremes.copy(), space._extreme_points, gap
-            )
+            found = farthest(space.center, along, space._extremes.copy(), share=gap)
             exact = program.farthest(space.center, along)
             assert exact / (1 + gap) - CLOSE <= found <= exact + CLOSE
 

@@ -42,12 +42,12 @@ def test_bisection_recovers_cubics_under_a_law(drawn, asked_all):
 
 
 @pytest.mark.slow
-def test_the_thesis_recovers_cubics_roughly(perfect, drawn, asked_all):
+def test_the_published_recovers_cubics_roughly(perfect, drawn, asked_all):
     """Within a ball: five to ten times less exactly."""
     space, rng, errors = perfect(2), np.random.default_rng(2), []
     for _ in range(3):
         truth = drawn.polynomial(2, 3, rng)
-        procedure = Polynomial(space, strategy="thesis")
+        procedure = Polynomial(space, strategy="published")
         errors.append(worst(asked_all(procedure, MetricOracle(truth)).metric, truth))
     assert np.median(errors) <= 0.5
 

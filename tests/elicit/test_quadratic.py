@@ -139,7 +139,7 @@ def test_bisection_under_a_law(slopes, runs, limits, drawn, asked_all):
 
 
 @pytest.mark.slow
-def test_the_thesis_recovers_quadratics_too(perfect, drawn, asked_all):
+def test_the_published_recovers_quadratics_too(perfect, drawn, asked_all):
     space, rng, metrics = perfect(2), np.random.default_rng(2), []
     while (
         len(metrics) < 15
@@ -148,7 +148,7 @@ def test_the_thesis_recovers_quadratics_too(perfect, drawn, asked_all):
         places = space.center + 0.9 * space.radius * np.array([[0, 0], [1, 0], [0, 1], [-1, 0]])
         if np.abs((truth.linear + places @ truth.quadratic)[:, 0]).min() > 0.05:
             metrics.append(truth)
-    *errors, counts = median_errors(space, metrics, asked_all, strategy="thesis", tol=0.002)
+    *errors, counts = median_errors(space, metrics, asked_all, strategy="published", tol=0.002)
     assert errors[0] <= 0.1
     assert errors[1] <= 0.2
     # 4 slopes: 2 signs, then 4 cycles of 4 questions a halving
@@ -258,7 +258,7 @@ def test_classes_the_other_way_round_turn_the_metric(seed, drawn, asked_all):
 # --- what cannot be known
 
 
-@pytest.mark.parametrize("strategy", ["bisection", "thesis"])
+@pytest.mark.parametrize("strategy", ["bisection", "published"])
 def test_a_gradient_of_zero_at_the_center(strategy, perfect):
     """Guessing is the worst or the best of all: the bend is found, and the flat place is said."""
     truth = QuadraticMetric([-1.0, -0.5], [[2.0, 0.0], [0.0, 1.0]]).normalized()
@@ -269,7 +269,7 @@ def test_a_gradient_of_zero_at_the_center(strategy, perfect):
         assert max(apart(result.metric, truth)) < 0.02
 
 
-@pytest.mark.parametrize("strategy", ["bisection", "thesis"])
+@pytest.mark.parametrize("strategy", ["bisection", "published"])
 @pytest.mark.parametrize("answer", ["tie", "skip"])
 def test_someone_who_sees_no_difference_or_says_nothing(strategy, answer, perfect):
     words = "no question made a difference" if answer == "tie" else "no question was answered"

@@ -38,7 +38,8 @@ def test_null_vectors_are_the_last_of_a_decomposition(seed, size, noise):
     assert np.allclose(np.linalg.norm(found, axis=1), 1)
     for matrix, vector in zip(rows, found, strict=True):
         singular, right = np.linalg.svd(matrix)[1:]
-        if size == 1 or singular[-1] < 0.5 * singular[-2]:
+        # Five iterations shrink what is foreign by the fifth power of this ratio's square.
+        if size == 1 or singular[-1] < 0.3 * singular[-2]:
             assert abs(vector @ right[-1]) == pytest.approx(1, abs=1e-5)
         if noise == 0:
             assert np.linalg.norm(matrix @ vector) <= 1e-6 * max(singular[0], 1e-300)
@@ -187,7 +188,7 @@ def test_a_slope_in_a_known_plane_takes_one_angle(seed):
 
 @given(seed=SEEDS, width=st.integers(2, 4))
 @settings(max_examples=10, deadline=None)
-def test_the_thesis_asks_for_all_signs_and_then_in_cycles(seed, width):
+def test_the_published_asks_for_all_signs_and_then_in_cycles(seed, width):
     """``q + 4·cycles·(q−1)·⌈log₂(π/2/tol)⌉`` questions."""
     true = np.random.default_rng(seed).normal(size=width)
     true /= np.linalg.norm(true)

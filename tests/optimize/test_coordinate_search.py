@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.decisions._rule import decide
 from karat.metrics import f_beta, g_mean
 from karat.metrics._as_metric import as_metric
 from karat.optimize import CoordinateSearchClassifier
 from karat.optimize._coordinate_search_classifier import _confusions_along
-from karat.optimize._rule import decide
 from karat.optimize._sample import Sample
 
 
@@ -29,7 +29,7 @@ def test_all_confusions_at_once(seed, k, ties):
     for value, table in zip(grid, found, strict=True):
         moved = weights.copy()
         moved[j] = value
-        codes = decide(proba, np.ones((n, 1)), moved[None])
+        codes = decide(proba, moved[None], np.ones((n, 1)))
         np.testing.assert_allclose(table, sample.confusion(codes), atol=1e-12)
 
 

@@ -57,7 +57,7 @@ def test_weighing_equality_more_brings_the_groups_closer(kind):
         only_gap, only_cost = FairMetric([1, 1], [[1, 1]], 1.0), FairMetric([1, 1], [[1, 1]], 0.0)
         gaps.append(-only_gap.score(y, shares, groups=groups))
         costs.append(-only_cost.score(y, shares, groups=groups))
-    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[0] > gaps[1] >= gaps[2] - 1e-9  # absolute gaps may be closed by 0.5 already
     assert costs[0] <= costs[1] + 1e-3
     assert costs[1] <= costs[2] + 1e-3
 
@@ -80,8 +80,9 @@ def test_corners_are_settled_in(tradeoff):
             said = (second[some] >= cut).astype(int)
             np.add.at(tables[h, c], (g[some], y[some], said), 1 / len(y))
     best = max(metric(a + b) for a in tables[0] for b in tables[1])
-    assert clf.history_.value > best - 4e-3  # a gap of rates is known to about so much
-    assert clf.history_.gaps[-1] < 0.02
+    # Plug-in rules that are as good but for 1e-3 are preferred to those that labels favour.
+    assert clf.history_.value > best - 1.1e-3
+    assert clf.history_.gaps[-1] <= 1e-7
 
 
 def test_without_weight_on_groups_it_is_the_metric_of_all():

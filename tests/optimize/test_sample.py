@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from karat.optimize import _rule, _sample
-from karat.optimize._rule import decide
+from karat.decisions import _rule
+from karat.decisions._rule import decide
+from karat.optimize import _sample
 
 
 @pytest.fixture(params=[16_384, 7], ids=["one chunk", "many chunks"])
@@ -66,8 +67,8 @@ def test_the_rule_is_the_greatest_score(draw_sample, rng):
     diagonal, every = rng.normal(size=(2, 3)), rng.normal(size=(2, 3, 3))
     for x, (a, b) in enumerate(
         zip(
-            decide(sample.proba, sample.basis, diagonal),
-            decide(sample.proba, sample.basis, every),
+            decide(sample.proba, diagonal, sample.basis),
+            decide(sample.proba, every, sample.basis),
             strict=True,
         )
     ):
@@ -83,19 +84,19 @@ def test_the_rule_is_the_greatest_score(draw_sample, rng):
 
 def test_a_tie_goes_to_the_later_class():
     proba = np.array([[0.5, 0.5], [0.2, 0.8], [0.25, 0.75]])
-    assert decide(proba, np.ones((3, 1)), np.array([[3.0, 1.0]])).tolist() == [0, 1, 1]
+    assert decide(proba, np.array([[3.0, 1.0]]), np.ones((3, 1))).tolist() == [0, 1, 1]
     thirds = np.array([[0.25, 0.25, 0.5]])
-    assert decide(thirds, np.ones((1, 1)), np.array([[2.0, 2.0, 0.5]])).tolist() == [1]
-    assert decide(thirds, np.ones((1, 1)), np.ones((1, 3, 3))).tolist() == [2]
+    assert decide(thirds, np.array([[2.0, 2.0, 0.5]]), np.ones((1, 1))).tolist() == [1]
+    assert decide(thirds, np.ones((1, 3, 3)), np.ones((1, 1))).tolist() == [2]
 
 
 def test_without_basis_functions_the_most_probable_class_is_predicted():
     proba = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]])
     basis = np.array([[0.0], [0.0], [1.0]])
     weights = np.array([[9.0, 1.0, 1.0]])
-    assert decide(proba, basis, weights).tolist() == [0, 1, 0]
+    assert decide(proba, weights, basis).tolist() == [0, 1, 0]
     gains = np.diag(weights[0])[None]
-    assert decide(proba, basis, gains).tolist() == [0, 1, 0]
+    assert decide(proba, gains, basis).tolist() == [0, 1, 0]
 
 
 def test_some_rows_are_a_sample_of_their_own(draw_sample, rng):

@@ -16,7 +16,6 @@ from karat._validate._labels import (
     require_two_classes,
 )
 from karat._validate._numbers import (
-    check_confidence,
     check_finite_matrix,
     check_number,
     check_probabilities,
@@ -25,15 +24,18 @@ from karat._validate._numbers import (
     check_scores,
     check_weights,
 )
+from karat._validate._options import check_choice, check_confidence, check_count
 from karat._validate._shapes import check_same_length, is_matrix
 from karat._validate._weak_labels import WeakLabels, encode_votes, encode_weak_labels
 
 __all__ = [
     "WeakLabels",
     "binary_order",
+    "check_choice",
     "check_classes",
     "check_confidence",
     "check_confusions",
+    "check_count",
     "check_finite_matrix",
     "check_number",
     "check_probabilities",

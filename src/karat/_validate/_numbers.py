@@ -17,7 +17,6 @@ from karat.exceptions import (
 )
 
 __all__ = [
-    "check_confidence",
     "check_finite_matrix",
     "check_number",
     "check_probabilities",
@@ -83,19 +82,19 @@ def check_score_columns(
     )
 
 
-def check_weights(sample_weight: Column | None) -> FloatArray | None:
+def check_weights(sample_weight: Column | None, name: str = "sample_weight") -> FloatArray | None:
     """Check sample weights: finite, none negative, not all zero."""
     if sample_weight is None:
         return None
-    weights = _as_floats(sample_weight, "sample_weight", WeightError)
+    weights = _as_floats(sample_weight, name, WeightError)
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])
         raise WeightError(
-            f"sample_weight row {row} is {shown(weights[row])}; expected weights of at least 0. "
+            f"{name} row {row} is {shown(weights[row])}; expected weights of at least 0. "
             "Drop the row or give it the weight 0"
         )
     if not weights.any():
-        raise WeightError("sample_weight is zero in every row; give at least one row a weight")
+        raise WeightError(f"{name} is zero in every row; give at least one row a weight")
     return weights
 
 
@@ -176,14 +175,6 @@ def check_number(
     ):
         raise DataError(f"{name} is {shown(value)}; expected {wanted}")
     return number
-
-
-def check_confidence(confidence: Any) -> float:
-    """Check a probability that is neither 0 nor 1."""
-    level = check_number(confidence, "confidence", at_least=0.0, at_most=1.0)
-    if level in (0.0, 1.0):
-        raise DataError(f"confidence is {confidence!r}; expected a number between 0 and 1")
-    return level
 
 
 def check_rng(rng: Any) -> np.random.Generator:

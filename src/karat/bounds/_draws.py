@@ -9,13 +9,13 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.bounds._problem import End, Ends, Limit, Problem
 from karat.bounds._solve import solve
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 
 __all__ = ["combine_draws"]
 
 
 def combine_draws(
-    problem: Problem, metric: Metric, limit: Limit, draws: Sequence[FloatArray], ends: Ends
+    problem: Problem, metric: MetricBase, limit: Limit, draws: Sequence[FloatArray], ends: Ends
 ) -> Ends:
     """Return the mean bound over the draws, with limits that hold for their mixture.
 
@@ -32,9 +32,10 @@ def combine_draws(
 
 def _mixture(ends: Sequence[End], limit: Limit, quantile: float, side: int) -> End:
     """Return mean and one-sided quantile of a mixture of normal laws, one per draw."""
-    values = np.array([e.value for e in ends])
-    errors = np.abs(np.array([e.limit for e in ends]) - values) / quantile
-    errors = np.maximum(errors, 1e-12)
+    values, limits = np.array([e.value for e in ends]), np.array([e.limit for e in ends])
+    if quantile == 0:  # a confidence of a half or less shows no errors: the outermost draw holds
+        return End(float(values.mean()), side * float((side * limits).max()))
+    errors = np.maximum(np.abs(limits - values) / quantile, 1e-12)
     normal = NormalDist()
     scale = normal.inv_cdf(limit.confidence) / quantile
     low = float((side * values - 8 * errors).min())

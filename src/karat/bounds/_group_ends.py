@@ -20,8 +20,7 @@ from karat.bounds._tangents import (
     tangent_end,
     tangent_of_pairs,
 )
-from karat.metrics import FairMetric
-from karat.metrics._group_metric import GroupMetric
+from karat.metrics import GroupMetric
 from karat.metrics._off_diagonal import with_zero_diagonal
 
 __all__ = ["group_ends", "is_enumerable"]
@@ -34,7 +33,7 @@ def is_enumerable(metric: GroupMetric) -> bool:
     m = metric.n_groups
     if metric.n_classes == 2:
         return bool(2**m <= _MOST_CORNERS)
-    return isinstance(metric, FairMetric) and factorial(m) ** len(_priced(metric)) <= _MOST_CORNERS
+    return metric.form == "gaps" and factorial(m) ** len(_priced(metric)) <= _MOST_CORNERS
 
 
 def group_ends(problem: Problem, metric: GroupMetric, limit: Limit) -> Ends:

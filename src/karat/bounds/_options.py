@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray
-from karat._validate import check_number
+from karat._validate import check_choice, check_confidence, check_number
 from karat._validate._columns import named
 from karat.bounds._inputs import Inputs
 from karat.bounds._problem import Limit
 from karat.exceptions import DataError, KaratWarning, MetricError
-from karat.metrics import Metric
+from karat.metrics import GroupMetric, Metric
 from karat.metrics._as_metric import as_metric
-from karat.metrics._group_metric import GroupMetric
-from karat.weak._checks import check_choice, check_class_prior
+from karat.weak._checks import check_class_prior
 
 __all__ = [
     "RARE",
@@ -35,7 +34,7 @@ _NOTABLE = 0.05
 def check_metric(metric: Any) -> Metric:
     """Check a metric, or its name, where no groups are given."""
     chosen = as_metric(metric)
-    if isinstance(chosen, GroupMetric):
+    if not isinstance(chosen, Metric):
         raise MetricError(
             f"{chosen.title} compares groups; bound it with performance_bounds(..., groups=...)"
         )
@@ -77,9 +76,7 @@ def warn_if_sparse(counts: AnyArray, which: str) -> None:
 def check_limit(limit: Any, confidence: Any, *, weighted: bool) -> Limit:
     """Check the kind and the confidence of the limits."""
     kind = check_choice(limit, "limit", ("normal", "bernstein"))
-    level = check_number(confidence, "confidence")
-    if not 0.5 < level < 1:
-        raise DataError(f"confidence is {confidence!r}; expected a number between 0.5 and 1")
+    level = check_confidence(confidence)
     if kind == "bernstein" and weighted:
         raise DataError(
             "limit='bernstein' holds for items that are independent and count the same; with "

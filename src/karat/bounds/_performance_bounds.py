@@ -28,7 +28,7 @@ from karat.bounds._solve import solve
 from karat.bounds._truth import truth_of
 from karat.bounds.result import PerformanceBounds
 from karat.exceptions import DataError, UndefinedHereError, UndefinedMetricWarning
-from karat.metrics import LinearMetric, Metric
+from karat.metrics import LinearMetric, MetricBase
 from karat.metrics._as_metric import as_metric
 from karat.metrics._group_metric import GroupMetric
 
@@ -40,7 +40,7 @@ def performance_bounds(
     weak_labels: Frame,
     label_model: Any,
     *,
-    metric: str | Metric,
+    metric: str | MetricBase,
     method: str = "crossfit",
     confidence: float = 0.95,
     limit: str = "normal",
@@ -206,7 +206,7 @@ def _each(draws: Any) -> list[Any]:
 
 def bounds_of(
     problem: Problem,
-    metric: Metric,
+    metric: MetricBase,
     limit: Limit,
     *,
     method: str,
@@ -243,7 +243,7 @@ def bounds_of(
     )
 
 
-def _width_limit(problem: Problem, metric: Metric) -> float | None:
+def _width_limit(problem: Problem, metric: MetricBase) -> float | None:
     """Return Theorem A.1's limit of the width: √(2·min(H(Ŷ | Z), H(Y | Z))) times the range.
 
     H(Ŷ | Z) is the cross-entropy of q̂ on held-out items; the plug-in one is far too small.
@@ -260,7 +260,7 @@ def _xlogx(p: FloatArray) -> FloatArray:
     return p * np.log(np.clip(p, 1e-300, None))
 
 
-def _estimate(problem: Problem, metric: Metric) -> float:
+def _estimate(problem: Problem, metric: MetricBase) -> float:
     """Return the metric if Y and Ŷ were independent given Z."""
     counts = problem.sample.counts.sum(axis=0)
     apart = np.zeros(len(counts), dtype=int) if problem.group is None else problem.group

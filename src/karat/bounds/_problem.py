@@ -8,6 +8,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.bounds._kernels import best_duals, dual_values
 from karat.bounds._sample import Sample
+from karat.limits._kernels import bernstein_reach, student_quantile
 
 __all__ = ["End", "Ends", "Limit", "Problem"]
 
@@ -37,10 +38,11 @@ class Limit:
     confidence: float
 
     def quantile(self, effective: float) -> float:
-        """Student's quantile of the confidence; infinite where one item or cluster is all."""
-        from scipy.special import stdtrit
+        """Student's quantile of the confidence; infinite where one item or cluster is all.
 
-        return float(stdtrit(effective - 1, self.confidence)) if effective > 1.5 else np.inf
+        A limit never lies inside the bounds: at a confidence of a half or less it is the bound.
+        """
+        return max(student_quantile(1.0 - self.confidence, effective - 1.0), 0.0)
 
     def normal(self, sample: Sample, values: FloatArray) -> float:
         """Return the distance from a mean to its approximate limit."""
@@ -54,20 +56,17 @@ class Limit:
         return self._bernstein(sample, values, span)
 
     def _bernstein(self, sample: Sample, values: FloatArray, span: float) -> float:
-        """Empirical Bernstein (Maurer and Pontil 2009, Theorem 4), each fold given the others."""
-        folds = len(sample.counts)
-        log_term = np.log(2.0 * folds / (1.0 - self.confidence))
+        """Empirical Bernstein limits, each fold given the others; folds share the error."""
+        delta = (1.0 - self.confidence) / len(sample.counts)
         total = 0.0
         for counts, value in zip(sample.counts, values, strict=True):
             n = float(counts.sum())
             if n < 2:
                 return np.inf
             mean = np.sum(counts * value) / n
-            variance = np.sum(counts * (value - mean) ** 2) / (n - 1)
-            total += n * (
-                np.sqrt(2 * variance * log_term / n) + 7 * span * log_term / (3 * (n - 1))
-            )
-        return float(total / sample.total)
+            variance = float(np.sum(counts * (value - mean) ** 2) / (n - 1))
+            total += n * bernstein_reach(variance, n, span, delta)
+        return total / sample.total
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
+from karat.limits._kernels import Moments, cluster_moments, effective_number, weighted_moments
 
-__all__ = ["Moments", "Rows", "Sample", "split_counts", "split_rows"]
+__all__ = ["Rows", "Sample", "split_counts", "split_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +19,6 @@ class Rows:
     folds: IntArray
     weight: FloatArray
     cluster: IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """Mean of an item's value and the standard error of that mean."""
-
-    mean: float
-    error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +37,7 @@ class Sample:
     @property
     def effective(self) -> float:
         """Kish's number of items; for clusters, the number of clusters if that is smaller."""
-        kish = self.total**2 / float(self.squares.sum())
+        kish = effective_number(self.total, float(self.squares.sum()))
         return kish if self.rows is None else min(kish, float(self.rows.cluster.max() + 1))
 
     def mean(self, values: FloatArray) -> float:
@@ -53,16 +46,10 @@ class Sample:
 
     def moments(self, values: FloatArray) -> Moments:
         """Return mean and standard error; by cluster where there are clusters."""
-        mean = self.mean(values)
         if self.rows is None:
-            spread = float(np.sum(self.squares * (values - mean) ** 2))
-            few = self.effective / max(self.effective - 1.0, 1.0)
-            return Moments(mean, np.sqrt(few * spread) / self.total)
+            return weighted_moments(values, self.counts, self.squares)
         r = self.rows
-        own = r.weight * (values[r.folds, r.ids, r.predicted] - mean)
-        sums = np.bincount(r.cluster, weights=own)
-        few = len(sums) / max(len(sums) - 1, 1)
-        return Moments(mean, float(np.sqrt(few * np.sum(sums**2))) / self.total)
+        return cluster_moments(values[r.folds, r.ids, r.predicted], r.weight, r.cluster)
 
 
 def split_counts(counts: AnyArray, folds: int, rng: np.random.Generator) -> Sample:

@@ -9,20 +9,26 @@ from karat.bounds._problem import End, Ends, Limit, Problem
 from karat.bounds._ratio import ratio_ends
 from karat.bounds._tangents import group_truth
 from karat.exceptions import DataError, MetricError, UndefinedHereError
-from karat.metrics import FairMetric, LinearFractionalMetric, LinearMetric, Metric
-from karat.metrics._group_metric import GroupMetric
+from karat.metrics import (
+    GroupMetric,
+    LinearFractionalMetric,
+    LinearMetric,
+    Metric,
+    MetricBase,
+)
 from karat.metrics._mcc import MCC
 
 __all__ = ["metric_range", "solve"]
 
 
-def solve(problem: Problem, metric: Metric, limit: Limit) -> Ends:
+def solve(problem: Problem, metric: MetricBase, limit: Limit) -> Ends:
     """Return both ends of the metric, with their confidence limits."""
     k = problem.p.shape[1]
     fixed = metric.for_classes(k)
     if isinstance(fixed, GroupMetric):
         _check_groups(problem, fixed, limit)
         return _within(group_ends(problem, fixed, limit), fixed)
+    assert isinstance(fixed, Metric)
     if problem.prior is not None and _needs_margins_of_model(fixed, problem, limit):
         raise DataError(
             f"class_prior cannot be used for {metric.title} here (with robustness, "
@@ -35,7 +41,7 @@ def solve(problem: Problem, metric: Metric, limit: Limit) -> Ends:
         k > 2 or problem.slack > 0 or limit.kind == "bernstein"
     ):
         if k == 2:
-            check_defined(metric, float(problem.truth[1]), float(problem.predicted[1]))
+            check_defined(fixed, float(problem.truth[1]), float(problem.predicted[1]))
         ends = ratio_ends(problem, fixed, limit)
     elif limit.kind == "bernstein":
         raise DataError(
@@ -61,7 +67,7 @@ def _check_groups(problem: Problem, metric: GroupMetric, limit: Limit) -> None:
             f"{metric.title} cannot be bounded with {used[0]}: it divides by P(Y | group), which "
             "is the label model's here. Leave it out"
         )
-    if not isinstance(metric, FairMetric) and not is_enumerable(metric):
+    if metric.form != "gaps" and not is_enumerable(metric):
         raise MetricError(
             f"{metric.title} is for {metric.n_classes} classes and {metric.n_groups} groups; a "
             "metric of squared differences is bounded for two classes and up to six groups. Use a "
@@ -85,7 +91,7 @@ def _needs_margins_of_model(metric: Metric, problem: Problem, limit: Limit) -> b
     return problem.slack > 0 or limit.kind == "bernstein" or (ratio and problem.p.shape[1] > 2)
 
 
-def _within(ends: Ends, metric: Metric) -> Ends:
+def _within(ends: Ends, metric: MetricBase) -> Ends:
     """Clip both ends to the range of the metric, and let the limits contain the bounds."""
     least, most = metric_range(metric)
     lower, upper = (
@@ -95,7 +101,7 @@ def _within(ends: Ends, metric: Metric) -> Ends:
     return ends._replace(lower=lower, upper=upper)
 
 
-def metric_range(metric: Metric) -> tuple[float, float]:
+def metric_range(metric: MetricBase) -> tuple[float, float]:
     """Return the least and the greatest value the metric can have, as far as its form tells."""
     if isinstance(metric, LinearMetric):
         return float(metric.weights.min()), float(metric.weights.max())
@@ -113,6 +119,6 @@ def metric_range(metric: Metric) -> tuple[float, float]:
 def _greatest_cost(metric: GroupMetric) -> float:
     """Return a cost that no confusions of the groups exceed: gaps are at most 1."""
     cost = metric.cost.reshape(metric.n_classes, -1).max(axis=1).sum()  # rates of a class sum to 1
-    half = 1.0 if isinstance(metric, FairMetric) else 0.5
+    half = 1.0 if metric.form == "gaps" else 0.5
     unfair = half * np.abs(metric.violation).sum()
     return float((1 - metric.tradeoff) * cost + metric.tradeoff * unfair)

@@ -16,7 +16,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.bounds._kernels import best_duals, best_plans, dual_values
 from karat.bounds._problem import Problem
-from karat.metrics._group_metric import GroupMetric
+from karat.metrics import GroupMetric
 from karat.metrics._off_diagonal import with_zero_diagonal
 
 __all__ = [

@@ -9,13 +9,13 @@ from karat._typing import BoolArray, IntArray
 from karat.bounds._build import Predictions
 from karat.bounds._inputs import Inputs
 from karat.exceptions import UndefinedMetricWarning
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 
 __all__ = ["truth_of"]
 
 
 def truth_of(
-    metric: Metric,
+    metric: MetricBase,
     inputs: Inputs,
     predicted: Predictions,
     gold: Any,

@@ -7,7 +7,7 @@ from typing import Any
 from karat._frozen import plain
 from karat._result import Result
 from karat.bounds._deferred_check import DeferredCheck
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 from karat.metrics._group_metric import GroupMetric
 from karat.weak import LabelModelCheck
 
@@ -113,7 +113,7 @@ class PerformanceBounds(_Interval):
         One result per group, each valid if P(Y | Z) is right within the group.
     """
 
-    metric: Metric
+    metric: MetricBase
     sharp: bool
     robustness: float
     sparse: float
@@ -180,7 +180,7 @@ class DifferenceBounds(_Interval):
         The difference itself, where ``y_true`` is known for every item.
     """
 
-    metric: Metric
+    metric: MetricBase
     agree: float
     sharp: bool
     truth: float | None = None

@@ -4,12 +4,12 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_confidence, check_rng
-from karat.calibration._betting import lower_mean
 from karat.calibration._debiased import folds_of
 from karat.calibration._models import Fit, fit_of, fit_shrunk
 from karat.calibration._read import LabelTable, read_table
 from karat.calibration.result import CalibrationCertificate
 from karat.exceptions import DataError
+from karat.limits._kernels import betting_lower, normal_quantile
 
 __all__ = ["calibration_certificate", "strict_gain"]
 
@@ -97,14 +97,12 @@ def strict_gain(
         return gains, 0.0
     # |(y−h)² − (y−g)²| = |g−h|·|2y−h−g| is at most twice the move, and moves have a radius.
     reach = 2 * model.radius
-    return gains, lower_mean(gains.sum(axis=1), -reach, reach, delta)
+    return gains, betting_lower(gains.sum(axis=1), -reach, reach, delta)
 
 
 def _cross_fitted(
     table: LabelTable, fit: Fit, delta: float, rng: np.random.Generator
 ) -> tuple[FloatArray, float]:
-    from scipy.special import ndtri
-
     fold = folds_of(len(table.y), _FOLDS, rng)
     gains = np.empty(table.y.shape)
     for k in range(_FOLDS):
@@ -113,7 +111,7 @@ def _cross_fitted(
         gains[here] = _gains(table.y[here], table.h[here], model(table.h[here]))
     total = gains.sum(axis=1)
     error = float(total.std(ddof=1)) / np.sqrt(len(total))
-    return gains, float(total.mean() + ndtri(delta) * error)
+    return gains, float(total.mean() - normal_quantile(delta) * error)
 
 
 def _gains(y: FloatArray, h: FloatArray, g: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from karat.calibration._read import LabelTable, read_table
 from karat.calibration._score_test import pair_scores, score_test
 from karat.calibration.result import CanonicalCalibration
 from karat.exceptions import DataError
+from karat.limits._kernels import normal_quantile
 
 __all__ = ["canonical_calibration_error"]
 
@@ -102,12 +103,10 @@ def _measured(
     debiased = lower = upper = error = certificate = p_value = None
     per_label: FloatArray = (off**2).mean(axis=0)
     if confidence is not None:
-        from scipy.special import ndtri
-
         terms = rotated(y, h, fit, rng).terms
         total = terms.sum(axis=1)
         debiased, error = float(total.mean()), float(total.std(ddof=1)) / math.sqrt(len(total))
-        reach = -float(ndtri((1 - confidence) / 2)) * error
+        reach = normal_quantile((1 - confidence) / 2) * error
         lower, upper = debiased - reach, debiased + reach
         certificate = max(0.0, strict_gain(table, fit, 1 - confidence, rng)[1])
         p_value = score_test(y, h, rng)

@@ -154,7 +154,7 @@ def elicit(
             "fair-quadratic."
         ),
     ] = "linear",
-    strategy: Annotated[str, typer.Option(help="active, bisection or thesis.")] = "active",
+    strategy: Annotated[str, typer.Option(help="active, bisection or published.")] = "active",
     agreement: Annotated[
         float, typer.Option(help="Predicted agreement at which to stop asking.")
     ] = 0.95,

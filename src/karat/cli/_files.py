@@ -7,7 +7,7 @@ from typing import Any
 
 from karat._extras import require
 from karat.exceptions import ColumnError, DataError
-from karat.metrics import Metric, load_metric
+from karat.metrics import MetricBase, load_metric
 from karat.metrics._as_metric import as_metric
 
 __all__ = ["as_label", "named_columns", "pick_column", "pick_columns", "read_metric", "read_table"]
@@ -66,6 +66,6 @@ def as_label(column: Any, text: str | None) -> Any:
     return next((label for label in column.unique() if str(label) == text), text)
 
 
-def read_metric(metric: str) -> Metric:
+def read_metric(metric: str) -> MetricBase:
     """Return a metric from its name, or from a file that ``metric.to_json()`` wrote."""
     return load_metric(Path(metric)) if metric.endswith(".json") else as_metric(metric)

@@ -9,7 +9,7 @@ import numpy as np
 from karat._validate import check_scores
 from karat.cli._files import as_label, named_columns, pick_column, read_metric, read_table
 from karat.exceptions import ColumnError, DataError
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 from karat.optimize import Column, FrankWolfeClassifier
 from karat.optimize._basis import fit_basis
 from karat.report import Section, Table, render_report, result_svg
@@ -159,7 +159,7 @@ def _print(
 
 
 def _page(
-    file: Path, clf: FrankWolfeClassifier, metric: Metric, decided: Any, shown: dict[str, Any]
+    file: Path, clf: FrankWolfeClassifier, metric: MetricBase, decided: Any, shown: dict[str, Any]
 ) -> str:
     history = clf.history_
     rows = [

@@ -1,24 +1,23 @@
 """Prediction-powered error rates: a few gold labels, valid whatever the model.
 
-A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic, Prediction-powered inference,
-Science 382 (2023); the weight is that of PPI++ (A. N. Angelopoulos, J. C. Duchi, T. Zrnic, 2023);
-predictions that learn from the labels are crossed as in T. Zrnic and E. J. Candès,
-Cross-prediction-powered inference, PNAS 121 (2024).
+The estimate and its limits are those of `karat.limits.powered_mean`; predictions that learn from
+the labels are crossed as in T. Zrnic and E. J. Candès, Cross-prediction-powered inference, PNAS 121
+(2024).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import softmax, stdtrit
+from scipy.special import softmax
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._explanations import labelled_errors
 from karat.consensus._read import Domain
 from karat.consensus._table import VoteTable
+from karat.limits._kernels import FEWEST, powered_bernstein, powered_estimate
 
 __all__ = ["Powered", "Predictions", "cross_predictions", "powered_error", "powered_rates"]
 
-_FEWEST = 5  # gold votes below which nothing is said
 _FOLDS = 10
 _PRIOR = 4.0  # votes that the label-free consensus counts for in a voter's record
 
@@ -126,83 +125,30 @@ def powered_error(
     confidence: float,
     finite: bool,
 ) -> Powered:
-    r"""Return the error rate of one voter.
+    """Return the error rate of one voter.
 
-    Of its n gold votes f says whether each is right, and m, from a consensus that has not seen
-    that label, how probable this is; ``others`` is, by fold, the sum of m over the ``n_others``
-    votes without a label. With N = n + n_others and :math:`\lambda = Cov(f, m) / Var(m)`,
-
-    .. math:: a = \bar f_n + \lambda\, (1 - n/N)\, (\bar m_{N-n} - \bar m_n), \quad
-        Var(a) = \frac{Var(f)}{n} (1 - \rho^2 (1 - n/N))
-
-    and for the accuracy on exactly these N items :math:`(1/n - 1/N)\, Var(f) (1 - \rho^2)`. One
-    success and one failure are added to Var(f), and one surprise to what m leaves unexplained, so
-    that a voter who is right on all gold labels is not reported as certain.
+    Of its n gold votes ``right`` says whether each is right, and ``predicted``, from a consensus
+    that has not seen that label, how probable this is; ``others`` is, by fold, the sum of such
+    probabilities over the ``n_others`` votes without a label.
     """
-    n, total = len(right), len(right) + n_others
-    if n < _FEWEST:
+    n = len(right)
+    if n < FEWEST:
         return Powered(n_gold=n)
-    weight, rho2 = _control(right, predicted)
     size = np.bincount(fold, minlength=len(others))
     unseen = float(size @ others) / (n * n_others) if n_others > 0 else float(predicted.mean())
-    left = 1 - n / total
-    accuracy = float(right.mean()) + weight * left * (unseen - float(predicted.mean()))
-    share, surprise = (right.sum() + 1) / (n + 2), 1 / (n + 2)
-    spread = share * (1 - share) * n / (n - 1)
-    unexplained = max(spread * (1 - rho2), surprise * (1 - surprise))
-    sampling = 0.0 if finite else spread / total
-    variance = unexplained * left / n + sampling
-    alone = spread * left / n + sampling
-    t = float(stdtrit(n - 1, (1 + confidence) / 2))
-    half, wide = t * np.sqrt(variance), t * np.sqrt(alone)
-    pool = left * unseen + (1 - left) * float(predicted.mean())
-    low, high = _bernstein(right, predicted, pool, n_others, confidence)
-    labels = 1 - float(right.mean())
+    delta = (1 - confidence) / 2
+    found = powered_estimate(right, predicted, unseen, n_others, delta=delta, finite=finite)
+    low, high = powered_bernstein(right, predicted, unseen, n_others, delta=delta)
+    error, labels = 1 - found.estimate, 1 - float(right.mean())
     return Powered(
         n_gold=n,
-        estimate=float(np.clip(1 - accuracy, 0, 1)),
-        lower=float(np.clip(1 - accuracy - half, 0, 1)),
-        upper=float(np.clip(1 - accuracy + half, 0, 1)),
+        estimate=float(np.clip(error, 0, 1)),
+        lower=float(np.clip(error - found.reach, 0, 1)),
+        upper=float(np.clip(error + found.reach, 0, 1)),
         labels_estimate=labels,
-        labels_lower=float(np.clip(labels - wide, 0, 1)),
-        labels_upper=float(np.clip(labels + wide, 0, 1)),
+        labels_lower=float(np.clip(labels - found.labels_reach, 0, 1)),
+        labels_upper=float(np.clip(labels + found.labels_reach, 0, 1)),
         bernstein_lower=1 - high,
         bernstein_upper=1 - low,
-        weight=weight,
+        weight=found.weight,
     )
-
-
-def _control(right: FloatArray, predicted: FloatArray) -> tuple[float, float]:
-    """Return λ and the adjusted share of Var(f) that m explains."""
-    n = len(right)
-    covariance = float(((right - right.mean()) * (predicted - predicted.mean())).mean())
-    spread, variance = float(predicted.var()), float(right.var())
-    if spread < 1e-12 or variance < 1e-12:
-        return 0.0, 0.0
-    rho2 = covariance**2 / (spread * variance)
-    return covariance / spread, max(0.0, 1 - (1 - rho2) * (n - 1) / (n - 2))
-
-
-def _bernstein(
-    right: FloatArray, m: FloatArray, pool: float, n_others: float, confidence: float
-) -> tuple[float, float]:
-    """Return limits of the accuracy that hold for any n: weights 0 and 1, fixed beforehand.
-
-    Each of the two intervals gets half the error, and both hold at once, so their intersection
-    does. The predictions of all votes get Hoeffding's bound.
-    """
-    delta = (1 - confidence) / 2
-    labels = _half(right, 1.0, delta)
-    power = _half(right - m, 2.0, delta / 2)
-    power += float(np.sqrt(np.log(4 / delta) / (2 * (len(right) + n_others))))
-    centre = pool + float((right - m).mean())
-    low = max(float(right.mean()) - labels, centre - power, 0.0)
-    high = min(float(right.mean()) + labels, centre + power, 1.0)
-    return (low, high) if low <= high else (0.0, 1.0)
-
-
-def _half(values: FloatArray, width: float, delta: float) -> float:
-    """Half-width of Maurer and Pontil's (2009) empirical Bernstein bound, two-sided."""
-    n = len(values)
-    log = np.log(4 / delta)
-    return float(np.sqrt(2 * values.var(ddof=1) * log / n) + 7 * width * log / (3 * (n - 1)))

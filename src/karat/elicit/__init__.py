@@ -21,7 +21,6 @@ from karat.elicit._polynomial import Polynomial
 from karat.elicit._procedure import Procedure
 from karat.elicit._quadratic import Quadratic
 from karat.elicit._query import Query
-from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._rate_space import RateSpace
 from karat.elicit._shared_metric import SharedMetric, shared_metric
 from karat.elicit._space import Space
@@ -59,7 +58,6 @@ __all__ = [
     "Procedure",
     "Quadratic",
     "Query",
-    "RandomizedClassifier",
     "RateSpace",
     "SharedMetric",
     "Space",

@@ -18,8 +18,8 @@ class BinaryLinear(Procedure):
     """Elicits ``cos θ · TP + sin θ · TN`` (seed 001, section 3.4.1).
 
     ``bisection`` asks one question a halving: the two ends of a chord of the boundary that the
-    middle direction values alike. ``thesis`` is Algorithm 3.1, four questions a halving. ``tol`` is
-    the width of θ in radians, 0.02 by default.
+    middle direction values alike. ``published`` is Algorithm 3.1, four questions a halving.
+    ``tol`` is the width of θ in radians, 0.02 by default.
 
     Parameters are those of every procedure; see `Procedure`.
 
@@ -43,7 +43,7 @@ class BinaryLinear(Procedure):
         return Linear(self.space, flipped=flipped)
 
     def _first_brackets(self) -> Brackets:
-        if self.strategy == "thesis":
+        if self.strategy == "published":
             return Brackets.of(0.0, np.pi / 2, 1)
         low, high = self.space.frontier.reach
         return Brackets.of(low, high, 1)
@@ -51,7 +51,7 @@ class BinaryLinear(Procedure):
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         return np.column_stack([np.cos(angles[:, 0]), np.sin(angles[:, 0])])
 
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         def query(s: float, t: float) -> Query:
             return Query(self.space.at_angle(s), self.space.at_angle(t))
 

@@ -18,8 +18,8 @@ class BinaryLinearFractional(Procedure):
 
     Preferences settle such a metric as an order only: F1 and Jaccard rank classifiers alike. The
     result is ``N / (N + M)`` with N weighing what is right and M what is wrong. ``bisection`` finds
-    the level sets through two points by antipodal pairs; ``thesis`` is Algorithms 3.1, 3.2 and 3.3.
-    ``tol`` is the width of both angles in radians, 0.005 by default.
+    the level sets through two points by antipodal pairs; ``published`` is Algorithms 3.1, 3.2 and
+    3.3. ``tol`` is the width of both angles in radians, 0.005 by default.
 
     Parameters are those of every procedure; see `Procedure`.
 
@@ -49,7 +49,7 @@ class BinaryLinearFractional(Procedure):
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         upper, lower = directions_of(angles, 2)
-        if self.strategy == "thesis":
+        if self.strategy == "published":
             best = self.space._extreme_points(upper)
             worst = self.space._extreme_points(-lower)
             return pencil(upper, best, lower, worst, self.space.top)
@@ -59,7 +59,7 @@ class BinaryLinearFractional(Procedure):
     def _bisection(self) -> Steps:
         yield from pencil_search(self.space, self._brackets, self.tol)
 
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         def above(s: float, t: float) -> Query:
             return Query(self.space.at_angle(s), self.space.at_angle(t))
 
@@ -70,7 +70,7 @@ class BinaryLinearFractional(Procedure):
         yield from swapped(unimodal(self._brackets, 1, self.tol, below))
 
     def _estimate(self) -> FloatArray:
-        if self.strategy != "thesis":
+        if self.strategy != "published":
             return super()._estimate()
         angle, under = self._brackets.middle
         upper = np.array([np.cos(angle), np.sin(angle)])

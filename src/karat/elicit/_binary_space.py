@@ -14,9 +14,9 @@ from karat._validate import (
     encode_labels,
     require_two_classes,
 )
-from karat.elicit._frontier import Frontier, Point
-from karat.elicit._population import Population
-from karat.elicit._randomized_classifier import RandomizedClassifier
+from karat.decisions import RandomizedClassifier
+from karat.decisions._frontier import Frontier, Point
+from karat.decisions._population import Population
 from karat.elicit._space import Space
 from karat.elicit._space_sources import sample_population
 from karat.exceptions import ElicitationError, LabelError, ScoreError
@@ -156,7 +156,7 @@ class BinarySpace(Space):
     @cached_property
     def frontier(self) -> Frontier:
         """The thresholds, from all negative to all positive."""
-        frontier = Frontier.of(self.population, 1, 0)
+        frontier = self.population.thresholds
         if len(frontier.hull) < 3:
             raise ElicitationError(
                 "no threshold does better than guessing, so there is no trade-off to ask about; "
@@ -190,9 +190,7 @@ class BinarySpace(Space):
         hull = self.frontier.hull
         tables = []
         for vertex in best:
-            cut = self.frontier.threshold(int(hull[vertex % len(hull)]))
-            # positive from the odds "cut" on: of (truth, prediction), a negative right is worth cut
-            table = np.array([[1.0, 0.0], [1.0, 0.0]] if cut is None else [[cut, 0.0], [0.0, 1.0]])
+            table = self.frontier.rule(int(hull[vertex % len(hull)]))
             tables.append(table[:, ::-1] if vertex >= len(hull) else table)
         return np.stack(tables)
 

@@ -21,7 +21,7 @@ class DiagonalLinear(Procedure):
 
     A pair of classes is compared by classifiers that predict only these two. ``bisection`` asks
     about chords of that face, always where a weight is least known, and measures every class
-    against one that its first answers show to be heavy. ``thesis`` is Algorithm 4.1: against the
+    against one that its first answers show to be heavy. ``published`` is Algorithm 4.1: against the
     first class, four questions a halving. ``tol`` is the width of ``m = a_ref/(a_ref + a_i)`` and
     the effect of it on any weight, 0.01 by default.
 
@@ -52,7 +52,7 @@ class DiagonalLinear(Procedure):
     def _first_brackets(self) -> Brackets:
         n = self.space.dim - 1
         brackets = Brackets.of(0.0, 1.0, n, (0.0, 1.0))
-        if self.strategy != "thesis":
+        if self.strategy != "published":
             for at, other in enumerate(self._others(0)):
                 brackets.low[at], brackets.high[at] = self._reach(0, other)
         return brackets
@@ -68,7 +68,7 @@ class DiagonalLinear(Procedure):
         weights[:, self._others(brackets.reference)] = (1.0 - m) / m
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         yield from face_searches(self.space, self._brackets, self.tol)
 
     def _bisection(self) -> Steps:

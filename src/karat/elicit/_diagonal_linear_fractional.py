@@ -16,10 +16,10 @@ __all__ = ["DiagonalLinearFractional"]
 class DiagonalLinearFractional(Procedure):
     """Elicits ``N / (N + M)`` over the right predictions of each class (seed 001, section 4.4.1).
 
-    ``bisection`` finds the level sets through two points by antipodal pairs. ``thesis`` is
+    ``bisection`` finds the level sets through two points by antipodal pairs. ``published`` is
     Algorithms 4.1, 4.3 and 4.4 as printed, which take the slopes of the faces for that of the whole
     and so keep an error that does not vanish. ``tol`` is the width of each angle in radians (of m
-    for ``thesis``), 0.005 by default.
+    for ``published``), 0.005 by default.
 
     Parameters are those of every procedure; see `Procedure`.
     """
@@ -36,12 +36,12 @@ class DiagonalLinearFractional(Procedure):
 
     def _first_brackets(self) -> Brackets:
         n = 2 * (self.space.dim - 1)
-        if self.strategy == "thesis":
+        if self.strategy == "published":
             return Brackets.of(0.0, 1.0, n, (0.0, 1.0))
         return Brackets.of(0.0, np.pi / 2, n)
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy == "thesis":
+        if self.strategy == "published":
             upper, lower = self._slopes(angles)
             best = self.space._extreme_points(upper)
             worst = self.space._extreme_points(-lower)
@@ -64,13 +64,13 @@ class DiagonalLinearFractional(Procedure):
     def _bisection(self) -> Steps:
         yield from pencil_search(self.space, self._brackets, self.tol)
 
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         yield from face_searches(self.space, self._brackets, self.tol)
         half = self.space.dim - 1
         yield from swapped(face_searches(self.space, self._brackets, self.tol, start=half))
 
     def _estimate(self) -> FloatArray:
-        if self.strategy != "thesis":
+        if self.strategy != "published":
             return super()._estimate()
         upper, lower = (row[0] for row in self._slopes(self._brackets.middle[None]))
         best = self.space._extreme_points(upper[None])[0]

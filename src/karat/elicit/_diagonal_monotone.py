@@ -20,7 +20,7 @@ class DiagonalMonotone(DiagonalLinear):
     The person may have G-mean in mind, or no formula at all: what is found is the weighted accuracy
     whose best classifier is also best for them. ``bisection`` climbs along the boundary of what all
     classifiers attain, one class at a time, two questions a halving. ``active`` fits weighted power
-    means of the recalls. ``thesis`` is Algorithm 4.1, which looks at faces, where the metric may
+    means of the recalls. ``published`` is Algorithm 4.1, which looks at faces, where the metric may
     slope otherwise than at the optimum. ``tol`` is as for `DiagonalLinear`.
 
     Parameters are those of every procedure; see `Procedure`.

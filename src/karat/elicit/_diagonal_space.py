@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray
-from karat.elicit._frontier import Frontier, Point
-from karat.elicit._mixtures import mixture_of
-from karat.elicit._population import Population
+from karat.decisions._frontier import Frontier, Point
+from karat.decisions._nearest import nearest
+from karat.decisions._population import Population
 from karat.elicit._space import Space
 
 __all__ = ["DiagonalSpace"]
@@ -58,9 +58,9 @@ class DiagonalSpace(Space):
         rows = np.atleast_2d(points)
         tables = np.empty((len(rows), self.dim, self.dim))
         for table, row in zip(tables, rows, strict=True):
-            mixture = mixture_of(row, self._extremes.copy(), self._extreme_points)
-            parts = self._extreme(mixture.directions)
-            table[:] = np.einsum("p,pij->ij", mixture.shares, parts)
+            place = nearest(row, self._extremes.copy())
+            parts = self._extreme(place.makers)
+            table[:] = np.einsum("p,pij->ij", place.shares, parts)
         return tables.reshape(*points.shape[:-1], self.dim, self.dim)
 
     def weights(self, directions: FloatArray) -> FloatArray:
@@ -70,7 +70,7 @@ class DiagonalSpace(Space):
     def face(self, i: int, j: int) -> Frontier:
         """Return the classifiers that predict i or j only (Definition 4.5)."""
         if (i, j) not in self._faces:
-            self._faces[i, j] = Frontier.of(self.population, i, j)
+            self._faces[i, j] = Frontier.of(self.population.proba, self.population.mass, i, j)
         return self._faces[i, j]
 
     def face_confusion(self, i: int, j: int, point: Point) -> FloatArray:

@@ -29,7 +29,7 @@ class Fair(GroupProcedure):
     ``bisection`` finds the slope in the rates of one group while the others predict one class
     always, each its own; the signs of all gaps are then known and the metric is linear. Slopes of
     a group settle what its gaps to all others cost, and λ without a question (188 questions for
-    three classes and two groups, tolerance 0.001, where the thesis takes 2,680). ``thesis`` is
+    three classes and two groups, tolerance 0.001, where the thesis takes 2,680). ``published`` is
     Algorithm 5.1 with its slips corrected: slopes of partitions of the groups over the whole
     sphere, and Algorithm 5.2 for λ.
 
@@ -145,8 +145,8 @@ class Fair(GroupProcedure):
         return self._cost(angles, brackets) * self.joint.prevalence[u], np.asarray(gaps)
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy == "thesis":
-            return self._thesis_parameters(angles, brackets)
+        if self.strategy == "published":
+            return self._published_parameters(angles, brackets)
         cost = self._cost(angles, brackets)
         n, q, pairs = len(angles), self.joint.q, len(self.joint.pairs)
         found = np.zeros((n, pairs, q))
@@ -188,7 +188,7 @@ class Fair(GroupProcedure):
 
     # --- Algorithm 5.1
 
-    def _thesis_sites(self) -> Iterator[Site]:
+    def _published_sites(self) -> Iterator[Site]:
         if self.cost is None:
             yield self._cost_site()
         if self.violation is None:
@@ -202,13 +202,13 @@ class Fair(GroupProcedure):
 
     def _first_brackets(self) -> Brackets:
         brackets = super()._first_brackets()
-        return brackets.extended(0.0, 1.0) if self.strategy == "thesis" else brackets
+        return brackets.extended(0.0, 1.0) if self.strategy == "published" else brackets
 
-    def _thesis(self) -> Steps:
-        yield from super()._thesis()
+    def _published(self) -> Steps:
+        yield from super()._published()
         yield from self._trade_off_search()
 
-    def _thesis_violation(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def _published_violation(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         """Return the violation in units of the cost, by equation 5.18 and its system 5.21."""
         if self.family.violation is not None:
             return np.repeat(self.family.violation[None], len(angles), axis=0)
@@ -229,14 +229,14 @@ class Fair(GroupProcedure):
             sums.append(first * (lengths[:, :1] * one - share))
         return np.maximum(self._of_pairs(np.stack(sums, axis=1)), 0.0)
 
-    def _thesis_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def _published_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         cost = self._cost(angles, brackets)
-        violation = self.family._normalized(self._thesis_violation(angles, brackets))
+        violation = self.family._normalized(self._published_violation(angles, brackets))
         return self._with_trade_off(cost, violation, angles[:, -1])
 
     def _trade_off_steps(self, angles: FloatArray) -> Any:
         cost = self._cost(angles, self._brackets)[0]
-        violation = self.family._normalized(self._thesis_violation(angles, self._brackets))[0]
+        violation = self.family._normalized(self._published_violation(angles, self._brackets))[0]
         gaps = violation[self.joint.pairs[:, 0] == 0].sum(axis=0)
         radius = self.space.common_radius / (1.0 + np.sqrt(self.joint.q))  # all rates rise
 

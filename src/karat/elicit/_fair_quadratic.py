@@ -34,7 +34,7 @@ class FairQuadratic(GroupProcedure):
     ``bisection`` finds the slope in the rates of group u while v stands at a place far from it and
     all other groups guess as u does: it is ``τ_u ⊙ a − B^{uv}(z_v − o)``, of one pair alone. Slopes
     for places spread over what v attains settle ``B^{uv}`` in units of a, and λ without a question.
-    ``thesis`` is Algorithm D.2 with its slips corrected: Algorithm 6.1 for partitions of the
+    ``published`` is Algorithm D.2 with its slips corrected: Algorithm 6.1 for partitions of the
     groups within a ball that all attain (D.3 where only λ is unknown). ``tol`` is the width of
     each angle in radians, 0.004 by default.
 
@@ -121,7 +121,7 @@ class FairQuadratic(GroupProcedure):
 
     def _places_of(self, group: int) -> FloatArray:
         """Return rates that a group attains, far from guessing."""
-        points = self.space.parts[group]._extremes.points[:_PLACES]
+        points = self.space.parts[group]._extremes.points[0][:_PLACES]
         return np.vstack([points, (points + np.roll(points, 1, axis=0)) / 2])
 
     def _chosen_sites(self) -> Iterator[Site]:
@@ -135,7 +135,7 @@ class FairQuadratic(GroupProcedure):
 
     def _before(self, i: int) -> None:
         at = i - self._n_cost_sites
-        if self.violation is None or at < 0 or self.strategy == "thesis":
+        if self.violation is None or at < 0 or self.strategy == "published":
             return
         if self.joint.q > 2:
             cost = self._cost(self._brackets.middle[None], self._brackets)[0]
@@ -149,8 +149,8 @@ class FairQuadratic(GroupProcedure):
         return np.asarray(self._shaped(self.family.violation)[0] @ self._layout[at][1])
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy == "thesis":
-            return self._thesis_parameters(angles, brackets)
+        if self.strategy == "published":
+            return self._published_parameters(angles, brackets)
         n, q, start = len(angles), self.joint.q, self._n_cost_sites
         cost, pairs = self._cost(angles, brackets), len(self.joint.pairs)
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
@@ -205,7 +205,7 @@ class FairQuadratic(GroupProcedure):
 
     # --- Algorithm D.2
 
-    def _thesis_sites(self) -> Iterator[Site]:
+    def _published_sites(self) -> Iterator[Site]:
         q, radius = self.joint.q, self.space.common_radius
         if self.violation is not None:
             if self.cost is None:
@@ -220,15 +220,15 @@ class FairQuadratic(GroupProcedure):
 
     def _first_brackets(self) -> Brackets:
         brackets = super()._first_brackets()
-        searched = self.strategy == "thesis" and self.violation is not None
+        searched = self.strategy == "published" and self.violation is not None
         return brackets.extended(0.0, 1.0) if searched else brackets
 
-    def _thesis(self) -> Steps:
-        yield from super()._thesis()
+    def _published(self) -> Steps:
+        yield from super()._published()
         if self.violation is not None:
             yield from self._trade_off_search()
 
-    def _thesis_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def _published_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         n, q = len(angles), self.joint.q
         if self.family.violation is not None:
             violation = np.repeat(self.family.violation[None], n, axis=0)
@@ -253,7 +253,11 @@ class FairQuadratic(GroupProcedure):
         return self.family.parameters_of(unit(cost), self._positive(violation))
 
     def _unidentified(self) -> str | None:
-        if self.strategy == "thesis" and self.violation is None and self._flat_sites()[:1] == [0]:
+        if (
+            self.strategy == "published"
+            and self.violation is None
+            and self._flat_sites()[:1] == [0]
+        ):
             return (
                 "no error made a difference where groups have the same rates (λ = 1), and "
                 "Algorithm D.2 measures gaps against errors: what gaps cost is arbitrary. Use "

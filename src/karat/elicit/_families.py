@@ -13,7 +13,7 @@ import numpy as np
 
 from karat._typing import BoolArray, FloatArray
 from karat.elicit._space import Space
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 
 __all__ = ["Arena", "Elasticity", "Family", "Linear", "Ratio", "unit"]
 
@@ -72,7 +72,7 @@ class Family(Protocol):
     def mean(self, parameters: FloatArray, shares: FloatArray) -> FloatArray:
         """Return the parameters of the metric in the middle of weighted ones."""
 
-    def metric(self, parameters: FloatArray) -> Metric:
+    def metric(self, parameters: FloatArray) -> MetricBase:
         """Return the metric of one vector of parameters."""
 
 
@@ -127,7 +127,7 @@ class Linear(_Unsigned):
     def mean(self, parameters: FloatArray, shares: FloatArray) -> FloatArray:
         return _middle(parameters, shares)
 
-    def metric(self, parameters: FloatArray) -> Metric:
+    def metric(self, parameters: FloatArray) -> MetricBase:
         return self.space.linear_metric(self.weights(parameters), NAME)
 
 
@@ -171,7 +171,7 @@ class Ratio(_Unsigned):
         good, bad = self._parts(parameters)
         return np.concatenate([unit(shares @ good), unit(shares @ bad)])
 
-    def metric(self, parameters: FloatArray) -> Metric:
+    def metric(self, parameters: FloatArray) -> MetricBase:
         good, bad = self._parts(parameters)
         return self.space.ratio_metric(good, bad, NAME, turned=self.turn < 0)
 
@@ -242,5 +242,5 @@ class Elasticity(_Unsigned):
         dim = self.space.dim
         return np.append(_middle(parameters[:, :dim], shares), shares @ parameters[:, dim])
 
-    def metric(self, parameters: FloatArray) -> Metric:
+    def metric(self, parameters: FloatArray) -> MetricBase:
         return self.space.linear_metric(self.weights(parameters), NAME)

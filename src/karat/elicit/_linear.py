@@ -17,8 +17,8 @@ __all__ = ["Linear"]
 class Linear(Procedure):
     """Elicits ``−⟨a, errors⟩`` with ``‖a‖₂ = 1`` (seed 001, section 4.3.2).
 
-    ``bisection`` and ``thesis`` ask about points of a ball inside the feasible set: one sweep from
-    the last angle to the first with antipodal pairs (40 questions for three classes), or
+    ``bisection`` and ``published`` ask about points of a ball inside the feasible set: one sweep
+    from the last angle to the first with antipodal pairs (40 questions for three classes), or
     Algorithm 4.2, two cycles with four questions a halving (320). ``tol`` is the width of each
     angle in radians, 0.01 by default.
 
@@ -56,5 +56,5 @@ class Linear(Procedure):
     def _bisection(self) -> Steps:
         yield from angle_sweep(self._brackets, self.tol, lambda u: self._pair(u, -u))
 
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         yield from sphere_cycles(self._brackets, self.tol, self._pair)

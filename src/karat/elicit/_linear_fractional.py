@@ -17,7 +17,7 @@ __all__ = ["LinearFractional"]
 class LinearFractional(Procedure):
     """Elicits ``−N / (N + M)`` over every kind of error (seed 001, section 4.4.2).
 
-    ``bisection`` finds the level sets through two points by antipodal pairs; ``thesis`` is
+    ``bisection`` finds the level sets through two points by antipodal pairs; ``published`` is
     Algorithms 4.2, 4.5 and 4.6 on the ball inside the feasible set, where both level sets nearly
     agree: it cannot tell a ratio from a linear metric there. ``tol`` is the width of each angle in
     radians, 0.005 by default.
@@ -38,7 +38,7 @@ class LinearFractional(Procedure):
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         upper, lower = directions_of(angles, self.space.dim)
-        if self.strategy == "thesis":
+        if self.strategy == "published":
             step = self.space.sign * self.space.radius
             best, worst = self.space.center + step * upper, self.space.center - step * lower
         else:
@@ -48,7 +48,7 @@ class LinearFractional(Procedure):
     def _bisection(self) -> Steps:
         yield from pencil_search(self.space, self._brackets, self.tol)
 
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         yield from self._half(0, 1.0)
         yield from swapped(self._half(self.space.dim - 1, -1.0))
 
@@ -64,7 +64,7 @@ class LinearFractional(Procedure):
         yield from sphere_cycles(self._brackets, self.tol, pair, start=start, size=space.dim - 1)
 
     def _estimate(self) -> FloatArray:
-        if self.strategy != "thesis":
+        if self.strategy != "published":
             return super()._estimate()
         space = self.space
         upper, lower = (row[0] for row in directions_of(self._brackets.middle[None], space.dim))

@@ -7,7 +7,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat._validate import check_number, check_rng
 from karat.elicit._query import Answer, Query
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 from karat.metrics._as_metric import as_metric
 
 __all__ = ["MetricOracle"]
@@ -44,7 +44,7 @@ class MetricOracle:
 
     def __init__(
         self,
-        metric: Metric | str,
+        metric: MetricBase | str,
         *,
         noise: float = 0.0,
         flip: float = 0.0,

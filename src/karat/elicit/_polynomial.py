@@ -34,7 +34,7 @@ class Polynomial(SlopeProcedure):
     Weights have any sign, and norm 1 together. ``bisection`` finds the slope at places spread over
     all that is attained, near extreme classifiers and not within a small ball, which makes the
     errors five to ten times smaller; the weights are the null vector of what all slopes say.
-    ``thesis`` looks within a ball, at the places that the recursion of section 6.6 leads to.
+    ``published`` looks within a ball, at the places that the recursion of section 6.6 leads to.
     ``tol`` is the width of each angle in radians, 0.001 by default.
 
     Parameters
@@ -120,10 +120,10 @@ class Polynomial(SlopeProcedure):
     @cached_property
     def _places(self) -> FloatArray:
         """Return where slopes are searched, the center first."""
-        if self.strategy == "thesis":
+        if self.strategy == "published":
             return self._recursive_places()
         q, center = self.space.dim, self.space.center
-        points = self.space._extremes.points[:_PLACES]
+        points = self.space._extremes.points[0][:_PLACES]
         # Extreme points, and those between them: a perfect classifier has few extreme ones.
         between = (points + np.roll(points, 1, axis=0)) / 2
         ways = np.vstack([points, between, points / 2 + between / 2, (points + center) / 2])
@@ -150,7 +150,7 @@ class Polynomial(SlopeProcedure):
         radius = ball if self.order == 2 else min(ball, _SMALL)
         return (self._site(place, radius) for place in self._places)
 
-    def _thesis_sites(self) -> Iterator[Site]:
+    def _published_sites(self) -> Iterator[Site]:
         radius = self.space.radius * 0.1 ** (self.order - 1)
         return (self._site(place, radius) for place in self._places)
 

@@ -7,7 +7,7 @@ from karat.elicit._families import NAME, unit
 from karat.elicit._monomials import Monomials
 from karat.elicit._rate_space import RateSpace
 from karat.elicit.result import WeightTable
-from karat.metrics import Metric, PolynomialMetric, QuadraticMetric
+from karat.metrics import MetricBase, PolynomialMetric, QuadraticMetric
 
 __all__ = ["PolynomialFamily", "emphasised", "flattened"]
 
@@ -66,7 +66,7 @@ class PolynomialFamily:
             values=np.vstack([linear, bend]),
         )
 
-    def metric(self, parameters: FloatArray) -> Metric:
+    def metric(self, parameters: FloatArray) -> MetricBase:
         tensors = self.monomials.tensors(self._weights(parameters))
         if self.monomials.order == 2:
             return QuadraticMetric(tensors[0], tensors[1], name=NAME)

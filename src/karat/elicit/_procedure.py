@@ -22,7 +22,7 @@ from karat.exceptions import AnswerError, ElicitationError
 
 __all__ = ["Procedure"]
 
-STRATEGIES = ("active", "bisection", "thesis")
+STRATEGIES = ("active", "bisection", "published")
 ORIENTATIONS = ("increasing", "decreasing", "ask")
 PAIRS = ("attainable", "sphere")
 _DRAWS = 1000  # metrics drawn from what brackets leave open
@@ -40,12 +40,12 @@ class Procedure(Resumable):
     ----------
     space : Space
         What classifiers attain: the pairs that may be asked about.
-    strategy : {"active", "bisection", "thesis"}, default "active"
+    strategy : {"active", "bisection", "published"}, default "active"
         ``active`` keeps a posterior that allows for slips and ties, asks about pairs that
         classifiers attain, and stops at the predicted agreement. ``bisection`` needs the fewest
-        questions of someone who never slips. ``thesis`` is the algorithm of seed 001 as printed.
+        questions of someone who never slips. ``published`` is the algorithm of seed 001 as printed.
     tol : float, optional
-        Width at which ``bisection`` and ``thesis`` stop halving.
+        Width at which ``bisection`` and ``published`` stop halving.
     agreement : float, default 0.95
         Predicted agreement on random pairs at which ``active`` stops.
     max_queries : int, optional
@@ -74,6 +74,7 @@ class Procedure(Resumable):
     _pending: Query | None
     _belief: Belief | None
     _result: ElicitationResult | None
+    _begun: bool
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class Procedure(Resumable):
                 "ones; use pairs='attainable', or strategy='bisection'"
             )
         self.seed = _seed(rng)
-        self._restart()
+        self._forget()
 
     # --- what a procedure defines
 
@@ -114,7 +115,7 @@ class Procedure(Resumable):
         """Return the family of metrics that is elicited."""
 
     @abstractmethod
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         """Ask as the algorithm of the thesis does, narrowing ``self._brackets``."""
 
     @abstractmethod
@@ -140,7 +141,7 @@ class Procedure(Resumable):
 
         The grid searches of the thesis keep an error of their own, which is not the person's.
         """
-        return self.straight or self.strategy != "thesis"
+        return self.straight or self.strategy != "published"
 
     def _n_comparable(self, n: int) -> int:
         """Return how many of n weights can be compared with each other."""
@@ -157,7 +158,12 @@ class Procedure(Resumable):
     # --- asking
 
     def ask(self) -> Query | None:
-        """Return the question to be answered, or None when there is nothing left to ask."""
+        """Return the question to be answered, or None when there is nothing left to ask.
+
+        What is needed for the first one (a posterior, a ball inside what is attained) is computed
+        here and not when the procedure is made.
+        """
+        self._begin()
         return self._pending
 
     def tell(self, answer: str) -> None:
@@ -168,6 +174,7 @@ class Procedure(Resumable):
         answer : {"first", "second", "tie", "skip"}
             Which side is better. A skip is not counted against either.
         """
+        self._begin()
         if self._pending is None:
             raise AnswerError("nothing was asked: ask() returned None, so the procedure is done")
         checked = check_answer(answer)
@@ -199,7 +206,7 @@ class Procedure(Resumable):
                 f"{n!r} answers cannot be taken back: {len(self._answers)} were given"
             )
         answers = self._answers[:-n]
-        self._restart()
+        self._forget()
         for answer in answers:
             self.tell(answer)
 
@@ -223,13 +230,14 @@ class Procedure(Resumable):
     @property
     def finished(self) -> bool:
         """Whether there is nothing left to ask."""
-        return self._pending is None
+        return self.ask() is None
 
     # --- what is known
 
     @property
     def result(self) -> ElicitationResult:
         """What the answers so far say of the metric."""
+        self._begin()
         if self._result is None:
             self._result = build_result(self, self._known())
         return self._result
@@ -248,6 +256,7 @@ class Procedure(Resumable):
             How many people to draw.
         """
         _whole(extra, "extra"), _whole(n_people, "n_people")
+        self._begin()
         if self._belief is None:
             raise ElicitationError(
                 f"strategy={self.strategy!r} keeps no posterior to look ahead from; use 'active'"
@@ -256,14 +265,21 @@ class Procedure(Resumable):
 
     # --- inside
 
-    def _restart(self) -> None:
+    def _forget(self) -> None:
+        """Go back to where nothing was asked."""
         self._answers, self._queries, self._trail = [], [], []
         self._flipped = self.orientation == "decreasing"
+        self._result, self._begun = None, False
+
+    def _begin(self) -> None:
+        """Compute what the first question needs, and the question, unless that was done."""
+        if self._begun:
+            return
         self._belief = self._prior_belief() if self.strategy == "active" else None
         self._brackets = self._first_brackets()
-        self._result = None
         self._steps = self._all_steps()
         self._pending = next(self._steps, None)
+        self._begun = True
 
     def _all_steps(self) -> Steps:
         """Ask for the orientation if need be, then search."""
@@ -275,7 +291,11 @@ class Procedure(Resumable):
                 if answer in ("first", "second"):
                     break
             self._flipped = answer == "second"
-        search = {"active": self._active, "bisection": self._bisection, "thesis": self._thesis}
+        search = {
+            "active": self._active,
+            "bisection": self._bisection,
+            "published": self._published,
+        }
         steps = search[self.strategy]()
         yield from swapped(steps) if self._flipped else steps
 
@@ -332,7 +352,8 @@ class Procedure(Resumable):
         return space
 
     def __repr__(self) -> str:
-        state = "done" if self.finished else "going on"
+        state = "going on" if self._begun else "not begun"
+        state = "done" if self._begun and self._pending is None else state
         return (
             f"<{type(self).__name__}: strategy={self.strategy!r}, {len(self._answers)} answers, "
             f"{state}>"

@@ -21,7 +21,7 @@ class Quadratic(Polynomial):
 
     ``bisection`` finds q + 2 slopes at places spread over all that is attained; antipodal pairs
     make each exact, and a and B are the null vector of what all slopes say (408 questions for
-    three classes). ``thesis`` is Algorithm 6.1: the slopes in small balls around the center and
+    three classes). ``published`` is Algorithm 6.1: the slopes in small balls around the center and
     along each axis, and ratios of their entries, with the slips of equation 6.18 corrected.
     ``tol`` is the width of each angle in radians, 0.004 by default.
 
@@ -66,7 +66,7 @@ class Quadratic(Polynomial):
         return np.asarray(center + shifts)
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy != "thesis" or 0 in self._flat_sites():
+        if self.strategy != "published" or 0 in self._flat_sites():
             return super()._parameters(angles, brackets)  # no gradient at the center to divide by
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
         d = slopes[0]

@@ -19,9 +19,9 @@ from karat._validate import (
     require_two_classes,
 )
 from karat._validate._columns import shown
+from karat.decisions import Attainable, RandomizedClassifier
+from karat.decisions._population import Population
 from karat.elicit._confusion_space import ConfusionSpace
-from karat.elicit._population import Population
-from karat.elicit._randomized_classifier import RandomizedClassifier
 from karat.elicit._space_sources import sample_population
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
 from karat.metrics._off_diagonal import off_diagonal, with_zero_diagonal
@@ -135,6 +135,13 @@ class RateSpace(ConfusionSpace):
         return np.asarray(super().weights(directions) / self.prior[:, None])
 
     # --- groups
+
+    @cached_property
+    def attainable(self) -> Attainable:
+        """What classifiers attain that see the group of an item, for `maximise`."""
+        parts = zip(self._grouped(), np.asarray(self.shares), strict=True)
+        blocks = [Population(p.population.proba, share * p.population.mass) for p, share in parts]
+        return Attainable(blocks, n_groups=len(blocks), group=range(len(blocks)))
 
     @cached_property
     def common_radius(self) -> float:

@@ -19,8 +19,8 @@ __all__ = ["SlopeProcedure", "as_flag"]
 class SlopeProcedure(Procedure):
     """A procedure whose metric is settled by slopes: where to look for them, and what they say.
 
-    ``bisection`` finds each slope by one sweep of antipodal pairs, ``thesis`` by the signs of all
-    entries and cycles of four questions a halving.
+    ``bisection`` finds each slope by one sweep of antipodal pairs, ``published`` by the signs of
+    all entries and cycles of four questions a halving.
     """
 
     cycles: ClassVar[int] = 4
@@ -40,15 +40,17 @@ class SlopeProcedure(Procedure):
     @cached_property
     def _sites(self) -> list[Site]:
         """Where slopes are searched, in this order."""
-        return list(self._thesis_sites() if self.strategy == "thesis" else self._chosen_sites())
+        return list(
+            self._published_sites() if self.strategy == "published" else self._chosen_sites()
+        )
 
     @abstractmethod
     def _chosen_sites(self) -> Iterator[Site]:
         """Return the sites of ``bisection``: those that tell most."""
 
     @abstractmethod
-    def _thesis_sites(self) -> Iterator[Site]:
-        """Return the sites of ``thesis``."""
+    def _published_sites(self) -> Iterator[Site]:
+        """Return the sites of ``published``."""
 
     def _before(self, i: int) -> None:
         """Take note of what is known before slope i is searched."""
@@ -65,7 +67,7 @@ class SlopeProcedure(Procedure):
             tol = self.tol / 4 if self._sites[i].positive else self.tol
             yield from find_slope(self._brackets, self._sites, i, tol, sparse=self.sparse)
 
-    def _thesis(self) -> Steps:
+    def _published(self) -> Steps:
         for i in range(len(self._sites)):
             self._before(i)
             yield from trace_slope(self._brackets, self._sites, i, self.tol, self.cycles)
@@ -77,7 +79,7 @@ class SlopeProcedure(Procedure):
     def _check_structure(self, **options: bool) -> None:
         """Refuse structure that the algorithms of the thesis do not know of."""
         asked = [name for name, value in options.items() if value]
-        if asked and self.strategy == "thesis":
+        if asked and self.strategy == "published":
             raise ElicitationError(
                 f"{asked[0]}=True saves questions with strategy='bisection' or 'active'; the "
                 "algorithm of the thesis does not use it"

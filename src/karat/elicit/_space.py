@@ -14,9 +14,10 @@ from karat._validate import (
     check_rng,
 )
 from karat._validate._columns import shown
-from karat.elicit._mixtures import Extremes, Mixture, farthest, mixture_of
-from karat.elicit._population import Population, compressed
-from karat.elicit._randomized_classifier import RandomizedClassifier
+from karat.decisions import Mixture, RandomizedClassifier
+from karat.decisions._columns import Columns
+from karat.decisions._nearest import Nearest, farthest, nearest
+from karat.decisions._population import Population, compressed
 from karat.elicit._space_sources import SpaceSources
 from karat.exceptions import ElicitationError, LabelError, ShapeError
 from karat.metrics import LinearFractionalMetric, LinearMetric
@@ -135,8 +136,11 @@ class Space(SpaceSources):
     def _extreme_points(self, directions: FloatArray) -> FloatArray:
         return self.coordinates(self._extreme(directions))
 
+    def _oracle(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return directions[:, None], self._extreme_points(directions)[:, None]
+
     @cached_property
-    def _extremes(self) -> Extremes:
+    def _extremes(self) -> Columns:
         """Extreme points to start programs from; the same for every copy of the space."""
         rng = np.random.default_rng(0)
         directions = np.vstack(
@@ -146,7 +150,7 @@ class Space(SpaceSources):
                 rng.normal(size=(_FIRST_EXTREMES, self.dim)),
             ]
         )
-        return Extremes(directions, self._extreme_points(directions))
+        return Columns(self._oracle, directions)
 
     @cached_property
     def radius(self) -> float:
@@ -158,10 +162,7 @@ class Space(SpaceSources):
         known = self._extremes.copy()
         ways = np.array(
             [
-                min(
-                    farthest(self.center, side * axis, known, self._extreme_points)
-                    for side in (1.0, -1.0)
-                )
+                min(farthest(self.center, side * axis, known) for side in (1.0, -1.0))
                 for axis in np.eye(self.dim)
             ]
         )
@@ -185,7 +186,7 @@ class Space(SpaceSources):
             Sum of absolute differences that still counts as attained.
         """
         target = self._checked_point(point)
-        return mixture_of(target, self._extremes.copy(), self._extreme_points, tol).missing <= tol
+        return nearest(target, self._extremes.copy(), tol).missing <= tol
 
     def classifier(self, point: Any) -> RandomizedClassifier:
         """Return a randomised classifier with the coordinates of a point, or the nearest.
@@ -197,16 +198,15 @@ class Space(SpaceSources):
         """
         target = self._checked_point(point)
         found = self._found.get(_key(target))
-        mixture = (
-            mixture_of(target, self._extremes.copy(), self._extreme_points)
+        place = (
+            nearest(target, self._extremes.copy())
             if found is None
-            else Mixture(found[None], np.ones(1), 0.0)
+            else Nearest(found[None], np.ones(1), 0.0)
         )
         return RandomizedClassifier(
-            weights=self._decision_weights(mixture.directions),
-            shares=mixture.shares,
+            mixture=Mixture(place.shares, self._decision_weights(place.makers)),
             classes=self.classes,
-            missing=0.0 if mixture.missing < 1e-9 else mixture.missing,
+            missing=0.0 if place.missing < 1e-9 else place.missing,
             recalibration=self._recalibration,
             floor=self._floor,
         )

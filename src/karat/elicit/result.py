@@ -9,7 +9,7 @@ from karat._result import Result
 from karat._typing import FloatArray
 from karat.elicit._transcript import Transcript
 from karat.exceptions import ElicitationError
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 
 __all__ = [
     "AgreementHistory",
@@ -199,6 +199,8 @@ class FairnessFrontier(Result):
         The two terms of classifiers on the frontier, from least cost to least violation.
     best : tuple of float
         The terms of the classifier that is best for the elicited metric.
+    gap : float
+        By how much the elicited metric of another classifier could exceed that of the best one.
     sampled_cost, sampled_violation : array
         The terms of other classifiers that are attained.
     tradeoff : WeightInterval
@@ -208,6 +210,7 @@ class FairnessFrontier(Result):
     cost: FloatArray
     violation: FloatArray
     best: tuple[float, float]
+    gap: float
     sampled_cost: FloatArray
     sampled_violation: FloatArray
     tradeoff: WeightInterval
@@ -267,7 +270,7 @@ class ElicitationResult(Result):
         The weights of a quadratic or fair metric as a table.
     """
 
-    metric: Metric
+    metric: MetricBase
     intervals: tuple[WeightInterval, ...]
     ratios: tuple[WeightInterval, ...]
     n_queries: int

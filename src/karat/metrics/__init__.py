@@ -7,7 +7,6 @@ from karat.metrics._accuracy import accuracy
 from karat.metrics._averages import macro, micro
 from karat.metrics._balanced_accuracy import balanced_accuracy
 from karat.metrics._base import Metric
-from karat.metrics._bayes_classifier import BayesClassifier
 from karat.metrics._binary_ratios import f_beta, jaccard, precision, recall
 from karat.metrics._fair import FairMetric
 from karat.metrics._fair_quadratic import FairQuadraticMetric
@@ -18,17 +17,18 @@ from karat.metrics._linear import LinearMetric
 from karat.metrics._linear_fractional import LinearFractionalMetric
 from karat.metrics._load_metric import load_metric
 from karat.metrics._mcc import mcc
+from karat.metrics._metric_base import MetricBase
 from karat.metrics._polynomial import PolynomialMetric
 from karat.metrics._quadratic import QuadraticMetric
 
 __all__ = [
-    "BayesClassifier",
     "FairMetric",
     "FairQuadraticMetric",
     "GroupMetric",
     "LinearFractionalMetric",
     "LinearMetric",
     "Metric",
+    "MetricBase",
     "PolynomialMetric",
     "QuadraticMetric",
     "accuracy",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from karat._typing import Column, FloatArray
 from karat._validate import check_classes
 from karat.exceptions import MetricError
 from karat.metrics._base import Metric
-from karat.metrics._bayes_classifier import BayesClassifier
 from karat.metrics._linear import LinearMetric
+from karat.metrics._metric_base import Form
+
+if TYPE_CHECKING:
+    from karat.decisions import BayesClassifier
 
 __all__ = ["Accuracy", "accuracy"]
 
@@ -22,6 +25,11 @@ class Accuracy(Metric):
     """Share of right predictions: ``Σ_i C[i, i]``, for any number of classes."""
 
     kind: ClassVar[str] = "accuracy"
+
+    @property
+    def form(self) -> Form:
+        """What a solver may rely on: the metric is linear."""
+        return "linear"
 
     @property
     def title(self) -> str:
@@ -38,7 +46,7 @@ class Accuracy(Metric):
         """Return accuracy as a linear metric."""
         return _linear_accuracy(n_classes)
 
-    def bayes_classifier(self, classes: Column | None = None) -> BayesClassifier:
+    def bayes_classifier(self, classes: Column | None = None) -> "BayesClassifier":
         """Return the classifier that predicts the most probable of ``classes``."""
         if classes is None:
             raise MetricError(

@@ -11,6 +11,7 @@ from karat.metrics._base import Metric
 from karat.metrics._binary_ratios import f_beta, jaccard, precision, recall
 from karat.metrics._g_mean import g_mean
 from karat.metrics._mcc import mcc
+from karat.metrics._metric_base import MetricBase
 
 __all__ = ["as_metric"]
 
@@ -25,7 +26,7 @@ _NAMED: dict[str, Metric] = {
 }
 
 
-def as_metric(metric: Any) -> Metric:
+def as_metric(metric: Any) -> MetricBase:
     """Return a metric object for a metric or its name.
 
     Names are those of `karat.metrics`, ``f1``, ``f2``, ``f0.5`` and so on, and these with
@@ -34,17 +35,22 @@ def as_metric(metric: Any) -> Metric:
     >>> as_metric("macro_f1").title
     'macro F1'
     """
-    if isinstance(metric, Metric):
+    if isinstance(metric, MetricBase):
         return metric
-    if isinstance(metric, str):
-        for prefix, average in (("macro_", macro), ("micro_", micro)):
-            if metric.startswith(prefix):
-                return average(as_metric(metric.removeprefix(prefix)))
-        if metric in _NAMED:
-            return _NAMED[metric]
-        if beta := re.fullmatch(r"f(\d+(?:\.\d+)?)", metric):
-            return f_beta(float(beta[1]))
+    named = _of_name(metric) if isinstance(metric, str) else None
+    if named is not None:
+        return named
     raise MetricError(
         f"metric is {metric!r}; expected a metric of karat.metrics or one of the names "
         f"{[*_NAMED, 'f1', 'f0.5']}, with macro_ or micro_ in front for more than two classes"
     )
+
+
+def _of_name(name: str) -> Metric | None:
+    for prefix, average in (("macro_", macro), ("micro_", micro)):
+        if name.startswith(prefix):
+            inner = _of_name(name.removeprefix(prefix))
+            return None if inner is None else average(inner)
+    if beta := re.fullmatch(r"f(\d+(?:\.\d+)?)", name):
+        return f_beta(float(beta[1]))
+    return _NAMED.get(name)

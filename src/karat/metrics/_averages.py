@@ -61,7 +61,8 @@ class _Average(Metric):
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
         from karat.metrics._load_metric import metric_from_dict
 
-        return cls(metric=metric_from_dict(fields["metric"]))
+        inner: Any = metric_from_dict(fields["metric"])  # checked when the average is made
+        return cls(metric=inner)
 
 
 class Macro(_Average):

@@ -8,6 +8,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.metrics._base import Metric, warn_undefined
+from karat.metrics._metric_base import Form
 
 __all__ = ["BalancedAccuracy", "balanced_accuracy", "recalls"]
 
@@ -26,6 +27,11 @@ class BalancedAccuracy(Metric):
     """Mean recall over the classes that occur: ``mean_i C[i, i] / Σ_j C[i, j]``."""
 
     kind: ClassVar[str] = "balanced-accuracy"
+
+    @property
+    def form(self) -> Form:
+        """What a solver may rely on: recalls are linear where P(Y) is fixed."""
+        return "linear"
 
     @property
     def title(self) -> str:

@@ -1,29 +1,23 @@
 """What every metric can do."""
 
-import json
 import sys
 import warnings
-from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._frozen import Frozen
-from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
-from karat._validate import binary_order, check_classes, check_confusions, encode_labels, is_matrix
+from karat._typing import BoolArray, Column, FloatArray, Frame
+from karat._validate import check_confusions
 from karat.exceptions import MetricError, UndefinedMetricWarning
 from karat.metrics._equivalence import affinely_related
+from karat.metrics._metric_base import MetricBase
 from karat.metrics._scorer import MetricScorer
 from karat.statistics import confusion as count_confusion
 
 if TYPE_CHECKING:
-    from karat.metrics._bayes_classifier import BayesClassifier
+    from karat.decisions import BayesClassifier
 
-__all__ = ["SCHEMA", "SCHEMA_VERSION", "Metric", "warn_undefined"]
-
-SCHEMA = "karat.metric"
-SCHEMA_VERSION = 1
+__all__ = ["Metric", "warn_undefined"]
 
 
 def warn_undefined(name: str, undefined: BoolArray, convention: str) -> None:
@@ -40,7 +34,7 @@ def warn_undefined(name: str, undefined: BoolArray, convention: str) -> None:
     )
 
 
-class Metric(Frozen):
+class Metric(MetricBase):
     """A performance metric: a function of the confusion for which greater is better.
 
     A subclass is a frozen dataclass that gives ``kind`` (its name in JSON), ``n_classes`` (None if
@@ -48,29 +42,14 @@ class Metric(Frozen):
     """
 
     __slots__ = ()
-    kind: ClassVar[str]
 
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """Short name for tables and messages."""
+    def for_classes(self, n_classes: int) -> "Metric":
+        """Return the metric for a given number of classes, or say why there is none.
 
-    @property
-    def n_classes(self) -> int | None:
-        """Number of classes the metric is for, or None if it works for any number."""
-        return None
-
-    @abstractmethod
-    def _values(self, confusions: FloatArray) -> FloatArray:
-        """Return the value of each confusion of a stack (b, k, k)."""
-
-    @abstractmethod
-    def _gradients(self, confusions: FloatArray) -> FloatArray:
-        """Return the gradient at each confusion of a stack (b, k, k); NaN where there is none."""
-
-    @abstractmethod
-    def describe(self, classes: Sequence[Any] | None = None) -> str:
-        """Say in words what the metric rewards; ``classes`` names the classes."""
+        A metric for any number of classes may turn into one of a simpler family.
+        """
+        self._require_classes(n_classes)
+        return self
 
     def __call__(self, confusion: Any) -> float | FloatArray:
         """Return the value of one confusion, or of each confusion of a stack.
@@ -108,23 +87,6 @@ class Metric(Frozen):
         self.for_classes(stack.shape[-1])
         return stack, single
 
-    def for_classes(self, n_classes: int) -> "Metric":
-        """Return the metric for a given number of classes, or say why there is none.
-
-        A metric for any number of classes may turn into one of a simpler family.
-        """
-        if self.n_classes in (None, n_classes):
-            return self
-        hint = (
-            f"average it over the classes with macro(...) or micro(...) of {self.title}"
-            if self.kind == "linear-fractional" and self.n_classes == 2 and n_classes > 2
-            else "pass a metric for that many classes, or classes= to say which classes there are"
-        )
-        raise MetricError(
-            f"{self.title} is for {self.n_classes} classes and the confusion has {n_classes}; "
-            f"{hint}"
-        )
-
     def score(
         self,
         y_true: Column,
@@ -156,23 +118,6 @@ class Metric(Frozen):
         order = self._class_order(y_true, y_pred, classes, pos_label)
         table = count_confusion(y_true, y_pred, sample_weight, groups, classes=order)
         return self(table)
-
-    def _class_order(
-        self, y_true: Column, y_pred: Column | Frame, classes: Column | None, pos_label: Any
-    ) -> AnyArray | Column | None:
-        """Return the class order to count with: the positive class last."""
-        if pos_label is None or self.n_classes not in (None, 2):
-            return classes
-        if classes is not None:
-            return binary_order(check_classes(classes), pos_label, name="classes")
-        columns = {"y_true": y_true} if is_matrix(y_pred) else {"y_true": y_true, "y_pred": y_pred}
-        _, found = encode_labels(columns)
-        if is_matrix(y_pred):
-            raise MetricError(
-                "pos_label with class probabilities is ambiguous; name the columns with classes=, "
-                "positive class last, and leave pos_label out"
-            )
-        return binary_order(found, pos_label, name="y_true and y_pred")
 
     def as_scorer(self, *, classes: Column | None = None, pos_label: Any = None) -> MetricScorer:
         """Return a scikit-learn scorer for `cross_val_score`, `GridSearchCV` and the like.
@@ -206,11 +151,7 @@ class Metric(Frozen):
             "linearise it with LinearMetric(metric.gradient(confusion)) or use a linear metric"
         )
 
-    def normalized(self) -> "Metric":
-        """Return the canonical member of the metric's family; by default the metric itself."""
-        return self
-
-    def equivalent(self, other: "Metric", *, tol: float = 1e-9) -> bool:
+    def equivalent(self, other: MetricBase, *, tol: float = 1e-9) -> bool:
         """Whether the two metrics always rank classifiers alike, being scale and shift apart.
 
         On every population, one must be a positive multiple of the other plus a constant. The
@@ -225,25 +166,13 @@ class Metric(Frozen):
         >>> accuracy.equivalent(weighted_accuracy([1, 5]))
         False
         """
-        if not isinstance(other, Metric):
+        if not isinstance(other, MetricBase):
             raise MetricError(f"a metric can be equivalent to a metric, and not to {other!r}")
+        if not isinstance(other, Metric):
+            return False
         sizes = {m.n_classes for m in (self, other)} - {None}
         if len(sizes) > 1:
             return False
         return all(
             affinely_related(self._values, other._values, k, tol) for k in (sizes or {2, 3}) if k
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the metric as plain data: schema, version, kind and its fields."""
-        head = {"schema": SCHEMA, "version": SCHEMA_VERSION, "kind": self.kind}
-        return head | Frozen.to_dict(self)
-
-    def to_json(self) -> str:
-        """Return the metric as JSON text that `load_metric` reads back to an equal metric."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    @classmethod
-    def _from_fields(cls, fields: dict[str, Any]) -> Self:
-        """Build the metric from the fields that `to_dict` wrote."""
-        return cls(**fields)

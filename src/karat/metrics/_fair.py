@@ -10,6 +10,7 @@ from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_finite_matrix
 from karat.exceptions import MetricError
 from karat.metrics._group_metric import GroupMetric, groups_for, read_cost, rescaled
+from karat.metrics._metric_base import Form
 from karat.metrics._off_diagonal import error_names
 from karat.metrics._words import class_names
 
@@ -61,6 +62,11 @@ class FairMetric(GroupMetric):
         if (table < 0).any():
             raise MetricError(f"violation holds {table.min():g}; expected costs of at least 0")
         self._fill(costs, table, tradeoff, name)
+
+    @property
+    def form(self) -> Form:
+        """What a solver may rely on: absolute gaps between groups cost."""
+        return "gaps"
 
     def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         sizes = np.sqrt(gaps**2 + rounded**2)  # |d|, with a slope at 0 if it is rounded

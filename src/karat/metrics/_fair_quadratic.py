@@ -10,6 +10,7 @@ from karat._typing import Column, FloatArray
 from karat._validate import check_finite_matrix
 from karat.exceptions import MetricError
 from karat.metrics._group_metric import GroupMetric, groups_for, read_cost, rescaled
+from karat.metrics._metric_base import Form
 from karat.metrics._off_diagonal import error_names
 from karat.metrics._words import class_names
 
@@ -68,6 +69,11 @@ class FairQuadraticMetric(GroupMetric):
                 "matrices, so that no difference between groups is rewarded"
             )
         self._fill(costs, table, tradeoff, name)
+
+    @property
+    def form(self) -> Form:
+        """What a solver may rely on: squared gaps between groups cost."""
+        return "concave"
 
     def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         return np.asarray(0.5 * np.einsum("bpi,pij,bpj->b", gaps, self.violation, gaps))

@@ -9,6 +9,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.metrics._balanced_accuracy import recalls
 from karat.metrics._base import Metric
+from karat.metrics._metric_base import Form
 
 __all__ = ["GMean", "g_mean"]
 
@@ -18,6 +19,11 @@ class GMean(Metric):
     """Geometric mean of the recalls: ``(Π_i C[i, i] / Σ_j C[i, j])^(1/k)`` (seed 001, eq. 7.23)."""
 
     kind: ClassVar[str] = "g-mean"
+
+    @property
+    def form(self) -> Form:
+        """What a solver may rely on: a geometric mean is concave."""
+        return "concave"
 
     @property
     def title(self) -> str:

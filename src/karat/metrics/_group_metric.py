@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import combinations
 from math import isqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,9 +12,8 @@ from karat._frozen import frozen_array
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_confusions, check_finite_matrix, check_number
 from karat.exceptions import MetricError, ProbabilityError
-from karat.metrics._base import Metric
+from karat.metrics._metric_base import MetricBase
 from karat.metrics._off_diagonal import classes_for, error_rates, pulled_back
-from karat.metrics._scorer import MetricScorer
 from karat.statistics import confusion as count_confusion
 
 __all__ = ["GroupMetric", "groups_for", "read_cost", "rescaled"]
@@ -23,7 +22,7 @@ __all__ = ["GroupMetric", "groups_for", "read_cost", "rescaled"]
 _TOLERANCE = 1e-3
 
 
-class GroupMetric(Metric):
+class GroupMetric(MetricBase):
     """A metric of the confusions of several groups: one number for all of them.
 
     It is called on ``P(G=g, Y=i, Ŷ=j)``, groups×k×k, which sums to 1.
@@ -58,6 +57,11 @@ class GroupMetric(Metric):
         """Short name for tables and messages."""
         return self.name or self.kind.replace("-", " ") + " metric"
 
+    def for_classes(self, n_classes: int) -> Self:
+        """Return the metric, or say that it is for another number of classes."""
+        self._require_classes(n_classes)
+        return self
+
     @abstractmethod
     def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         """Return the violation of gaps between the rates of pairs of groups, (b, pairs, q).
@@ -77,7 +81,7 @@ class GroupMetric(Metric):
         confusion : Confusion or array (groups, k, k)
             ``P(G=g, Y=i, Ŷ=j)``.
         """
-        return float(self._group_values(self._joint(confusion)[None])[0])
+        return float(self._values(self._joint(confusion)[None])[0])
 
     def gradient(self, confusion: Any) -> FloatArray:
         """Return the partial derivatives in the entries, (groups, k, k).
@@ -85,9 +89,9 @@ class GroupMetric(Metric):
         Where the rates of two groups are equal the absolute difference has no slope; it counts
         as 0.
         """
-        return np.asarray(self._group_gradients(self._joint(confusion)[None])[0])
+        return np.asarray(self._gradients(self._joint(confusion)[None])[0])
 
-    def _group_gradients(self, stack: FloatArray, rounded: float = 0.0) -> FloatArray:
+    def _gradients(self, stack: FloatArray, rounded: float = 0.0) -> FloatArray:
         """Return the gradients at a stack (b, groups, k, k)."""
         overall, rates, gaps = self._parts(stack)
         each = np.broadcast_to(-(1 - self.tradeoff) * self.cost, overall.shape)
@@ -115,16 +119,9 @@ class GroupMetric(Metric):
         order = self._class_order(y_true, y_pred, classes, pos_label)
         return self(count_confusion(y_true, y_pred, sample_weight, groups, classes=order))
 
-    def as_scorer(self, *, classes: Column | None = None, pos_label: Any = None) -> MetricScorer:
-        """Refuse: scikit-learn's scorers do not know groups."""
-        raise MetricError(
-            f"{self.title} compares groups, which a scikit-learn scorer is not given; call "
-            "score(y_true, y_pred, groups=...)"
-        )
-
-    def equivalent(self, other: Metric, *, tol: float = 1e-9) -> bool:
+    def equivalent(self, other: MetricBase, *, tol: float = 1e-9) -> bool:
         """Whether the two metrics always rank classifiers alike, being a positive scale apart."""
-        if not isinstance(other, Metric):
+        if not isinstance(other, MetricBase):
             raise MetricError(f"a metric can be equivalent to a metric, and not to {other!r}")
         if type(other) is not type(self) or not isinstance(other, GroupMetric):
             return False
@@ -140,15 +137,7 @@ class GroupMetric(Metric):
         size = np.linalg.norm(flat)
         return np.asarray(flat / size if size > 0 else flat)
 
-    def _values(self, confusions: FloatArray) -> FloatArray:
-        raise MetricError(
-            f"{self.title} compares groups and was given a confusion without them; pass "
-            "P(G=g, Y=i, Ŷ=j), groups×k×k"
-        )
-
-    _gradients = _values
-
-    def _group_values(self, stack: FloatArray, rounded: float = 0.0) -> FloatArray:
+    def _values(self, stack: FloatArray, rounded: float = 0.0) -> FloatArray:
         """Return the values of a stack (b, groups, k, k)."""
         overall, _, gaps = self._parts(stack)
         cost, unfair = overall @ self.cost, self._violations(gaps, rounded)
@@ -172,14 +161,17 @@ class GroupMetric(Metric):
     def _joint(self, confusion: Any) -> FloatArray:
         table = np.asarray(confusion, dtype=np.float64)
         if table.ndim != 3:
-            return self._values(table)
+            raise MetricError(
+                f"{self.title} compares groups and was given a confusion without them; pass "
+                "P(G=g, Y=i, Ŷ=j), groups×k×k"
+            )
         check_confusions(confusion)
         if abs(table.sum() - 1.0) > _TOLERANCE:
             raise ProbabilityError(
                 f"the confusions of the groups sum to {table.sum():.6g}; expected joint "
                 "probabilities P(G=g, Y=i, Ŷ=j) that sum to 1. Multiply each by its group's share"
             )
-        self.for_classes(table.shape[-1])
+        self._require_classes(table.shape[-1])
         if len(table) != self.n_groups:
             raise MetricError(
                 f"{self.title} is for {self.n_groups} groups and was given {len(table)}"

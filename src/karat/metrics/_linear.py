@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_finite_matrix
 from karat.exceptions import MetricError
 from karat.metrics._base import Metric
-from karat.metrics._bayes_classifier import BayesClassifier
+from karat.metrics._metric_base import Form
 from karat.metrics._words import class_names, describe_gains
+
+if TYPE_CHECKING:
+    from karat.decisions import BayesClassifier
 
 __all__ = ["LinearMetric", "square_matrix"]
 
@@ -58,6 +61,11 @@ class LinearMetric(Metric):
         object.__setattr__(self, "name", None if name is None else str(name))
 
     @property
+    def form(self) -> Form:
+        """What a solver may rely on: the metric is linear."""
+        return "linear"
+
+    @property
     def title(self) -> str:
         """Short name for tables and messages."""
         return self.name or "linear metric"
@@ -84,7 +92,7 @@ class LinearMetric(Metric):
         size = np.linalg.norm(relative)
         return LinearMetric(relative / size if size > 0 else relative, name=self.name)
 
-    def bayes_classifier(self, classes: Column | None = None) -> BayesClassifier:
+    def bayes_classifier(self, classes: Column | None = None) -> "BayesClassifier":
         """Return the classifier that maximises the expected gain of each item.
 
         It predicts ``argmax_j Σ_i P(Y=i | x) weights[i, j]`` (seed 001, Propositions 3.1 and B.1).
@@ -94,6 +102,8 @@ class LinearMetric(Metric):
         classes : column (k,), optional
             The labels to predict, in the order of the weights; by default 0..k-1.
         """
+        from karat.decisions import BayesClassifier
+
         return BayesClassifier.of(self.weights, classes)
 
     def describe(self, classes: Sequence[Any] | None = None) -> str:

@@ -11,6 +11,7 @@ from karat._validate import check_number
 from karat.exceptions import MetricError
 from karat.metrics._base import Metric, warn_undefined
 from karat.metrics._linear import square_matrix
+from karat.metrics._metric_base import Form
 from karat.metrics._words import class_names, linear_form
 
 __all__ = ["LinearFractionalMetric"]
@@ -67,6 +68,11 @@ class LinearFractionalMetric(Metric):
         object.__setattr__(self, "denominator", bottom)
         object.__setattr__(self, "constant", offset)
         object.__setattr__(self, "name", None if name is None else str(name))
+
+    @property
+    def form(self) -> Form:
+        """What a solver may rely on: the metric is a ratio."""
+        return "ratio"
 
     @property
     def title(self) -> str:

@@ -9,19 +9,19 @@ from karat.exceptions import MetricError
 from karat.metrics._accuracy import Accuracy
 from karat.metrics._averages import Macro, Micro
 from karat.metrics._balanced_accuracy import BalancedAccuracy
-from karat.metrics._base import SCHEMA, SCHEMA_VERSION, Metric
 from karat.metrics._fair import FairMetric
 from karat.metrics._fair_quadratic import FairQuadraticMetric
 from karat.metrics._g_mean import GMean
 from karat.metrics._linear import LinearMetric
 from karat.metrics._linear_fractional import LinearFractionalMetric
 from karat.metrics._mcc import MCC
+from karat.metrics._metric_base import SCHEMA, SCHEMA_VERSION, MetricBase
 from karat.metrics._polynomial import PolynomialMetric
 from karat.metrics._quadratic import QuadraticMetric
 
 __all__ = ["load_metric", "metric_from_dict"]
 
-_KINDS: dict[str, type[Metric]] = {
+_KINDS: dict[str, type[MetricBase]] = {
     metric.kind: metric
     for metric in (
         Accuracy,
@@ -40,7 +40,7 @@ _KINDS: dict[str, type[Metric]] = {
 }
 
 
-def load_metric(text_or_path: str | PathLike[str]) -> Metric:
+def load_metric(text_or_path: str | PathLike[str]) -> MetricBase:
     """Read a metric that ``metric.to_json()`` wrote.
 
     Parameters
@@ -68,7 +68,7 @@ def load_metric(text_or_path: str | PathLike[str]) -> Metric:
     return metric_from_dict(data)
 
 
-def metric_from_dict(data: Any) -> Metric:
+def metric_from_dict(data: Any) -> MetricBase:
     """Build a metric from what ``metric.to_dict()`` gave."""
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise MetricError(

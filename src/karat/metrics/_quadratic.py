@@ -9,6 +9,7 @@ import numpy as np
 from karat._typing import Column, FloatArray, Frame
 from karat.exceptions import MetricError
 from karat.metrics._base import Metric
+from karat.metrics._metric_base import Form
 from karat.metrics._off_diagonal import classes_for, error_rates, pulled_back
 from karat.metrics._polynomial import PolynomialMetric, symmetric_tensor
 
@@ -58,6 +59,13 @@ class QuadraticMetric(Metric):
     @property
     def _polynomial(self) -> PolynomialMetric:
         return PolynomialMetric([self.linear, self.quadratic], name=self.title)
+
+    @property
+    def form(self) -> Form:
+        """What a solver may rely on: concave where no direction bends upwards."""
+        steepest = float(np.linalg.eigvalsh(self.quadratic).max())
+        size = max(1.0, float(np.abs(self.quadratic).max()))
+        return "concave" if steepest <= 1e-9 * size else "smooth"
 
     @property
     def title(self) -> str:

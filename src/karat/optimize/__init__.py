@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from karat.optimize._basis import Basis, Clusters, Column, Constant, RadialBasis
-from karat.optimize._mixture import Mixture
 from karat.optimize._preferences import Preferences
 from karat.optimize.result import ClassWeights, DecisionRegions, OptimizationHistory
 
@@ -30,7 +29,6 @@ __all__ = [
     "DecisionRegions",
     "FrankWolfeClassifier",
     "ImportanceWeightedClassifier",
-    "Mixture",
     "OptimizationHistory",
     "PlugInClassifier",
     "Preferences",

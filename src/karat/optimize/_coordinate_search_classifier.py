@@ -6,11 +6,11 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_number
-from karat.metrics import Metric
+from karat.decisions._rule import decide, last_argmax, one_hot
+from karat.metrics import MetricBase
 from karat.optimize._black_box import BlackBox
 from karat.optimize._feedback import ProbedMetric
 from karat.optimize._probes import Position
-from karat.optimize._rule import decide, one_hot
 from karat.optimize._rule_classifier import RuleClassifier
 from karat.optimize._sample import Sample
 from karat.optimize._task import Task, check_count
@@ -99,7 +99,7 @@ class CoordinateSearchClassifier(RuleClassifier):
         """Return the metric of the rule on the validation rows."""
         sample = task.validation
         shares = self._shares(sample.proba, sample.basis)
-        if isinstance(task.metric, Metric):
+        if isinstance(task.metric, MetricBase):
             stack = sample.confusion(shares)[None]
             return float(ProbedMetric(task.metric, 1.0, 1.0, stack[0])._values(stack)[0])
         return BlackBox(task.metric, task.rows, 1.0, str).value(
@@ -110,7 +110,7 @@ class CoordinateSearchClassifier(RuleClassifier):
     def _along(task: Task, weights: FloatArray, j: int, grid: FloatArray) -> FloatArray:
         """Return the metric with each weight of class j, the others staying."""
         sample = task.validation
-        if isinstance(task.metric, Metric):
+        if isinstance(task.metric, MetricBase):
             inside = sample.confusion(sample.proba)
             return ProbedMetric(task.metric, 1.0, 1.0, inside)._values(
                 _confusions_along(sample, weights, j, grid)
@@ -120,7 +120,7 @@ class CoordinateSearchClassifier(RuleClassifier):
         for value in grid:
             moved = weights.copy()
             moved[j] = value
-            codes = decide(sample.proba, np.ones((len(sample.proba), 1)), moved[None])
+            codes = decide(sample.proba, moved[None], np.ones((len(sample.proba), 1)))
             shares = one_hot(codes, len(weights))
             values.append(box.value(Position(shares, None, None, shares)))
         return np.array(values)
@@ -145,7 +145,7 @@ def _confusions_along(sample: Sample, weights: FloatArray, j: int, grid: FloatAr
     k, n_truth = len(weights), len(weights) * sample.n_groups
     rest = np.delete(np.arange(k), j)
     scores = sample.proba[:, rest] * weights[rest]
-    other = rest[scores.shape[1] - 1 - np.argmax(scores[:, ::-1], axis=1)]
+    other = rest[last_argmax(scores)]
     with np.errstate(divide="ignore", invalid="ignore"):
         turn = scores.max(axis=1) / sample.proba[:, j]
     # Ties go to the later class.

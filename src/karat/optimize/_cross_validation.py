@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 from karat.optimize._metric_on_rows import gradients_at, values_at
 from karat.optimize._sample import Sample
 
@@ -52,7 +52,7 @@ def held_out_shares(
     return shares
 
 
-def limits_of(metric: Metric, sample: Sample, shares: FloatArray) -> tuple[float, float]:
+def limits_of(metric: MetricBase, sample: Sample, shares: FloatArray) -> tuple[float, float]:
     """Return limits of a metric of a randomised classifier on rows, by the delta method."""
     assert sample.labels is not None
     confusion = sample.confusion(shares)

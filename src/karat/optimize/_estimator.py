@@ -22,7 +22,7 @@ from karat._validate import (
 from karat._validate._columns import named, shown
 from karat._validate._labels import binary_order
 from karat.exceptions import DataError, LabelError, SmallSampleWarning
-from karat.metrics import GroupMetric, Metric
+from karat.metrics import GroupMetric, MetricBase
 from karat.metrics._as_metric import as_metric
 from karat.optimize._basis import FittedBasis, fit_basis
 from karat.optimize._black_box import Rows
@@ -254,7 +254,7 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
 
     def _checked_metric(self, k: int) -> Any:
         """Return a metric for k classes, or a function."""
-        if callable(self.metric) and not isinstance(self.metric, Metric):
+        if callable(self.metric) and not isinstance(self.metric, MetricBase):
             return self.metric
         return as_metric(self.metric).for_classes(k)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.exceptions import MetricError, UndefinedMetricWarning
-from karat.metrics import Metric
+from karat.metrics import MetricBase
 from karat.optimize._black_box import all_alike, slopes_of
 from karat.optimize._metric_on_rows import gradients_at, values_at
 from karat.optimize._probes import Position, Probes
@@ -50,7 +50,9 @@ class ProbedMetric:
 
     everywhere, needs_rows = False, False
 
-    def __init__(self, metric: Metric, epsilon: float, n_rows: float, inside: FloatArray) -> None:
+    def __init__(
+        self, metric: MetricBase, epsilon: float, n_rows: float, inside: FloatArray
+    ) -> None:
         self.metric, self.epsilon, self.n_evaluations = metric, epsilon, 0
         self._n_rows = n_rows
         self._inside = inside  # a confusion in which every class is found
@@ -102,33 +104,6 @@ class KnownMetric(ProbedMetric):
         gradient = self.gradient(at.confusion)
         slopes = np.einsum("pij,ij->p", moves, gradient)
         return np.where(np.abs(slopes) > _ROUNDING * np.abs(gradient).max(), slopes, 0.0)
-
-    def best_shares(self, confusions: FloatArray, shares: FloatArray) -> FloatArray:
-        """Return shares of several classifiers whose mixture has the greatest value.
-
-        ``shares`` is where to start. Corners are rounded, so that their gradient tells how to
-        trade the sides of a corner against each other.
-        """
-        from scipy.optimize import minimize
-
-        def falls(x: FloatArray) -> tuple[float, FloatArray]:
-            mixture = np.tensordot(x, confusions, 1)
-            value = values_at(self.metric, mixture[None], _ROUNDED)[0]
-            slope = np.tensordot(confusions, self.gradient(mixture), 2)
-            return -float(value), -slope
-
-        found = minimize(
-            falls,
-            shares,
-            jac=True,
-            method="SLSQP",
-            bounds=[(0.0, 1.0)] * len(shares),
-            constraints={"type": "eq", "fun": lambda x: x.sum() - 1.0, "jac": np.ones_like},
-            options={"maxiter": 200, "ftol": 1e-10},
-        )
-        best = np.clip(found.x, 0.0, None)
-        best = np.where(best > 1e-9, best, 0.0)
-        return np.asarray(best / best.sum())
 
     def flat(self, n_probes: int) -> str:
         return (

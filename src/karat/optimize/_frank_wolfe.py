@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.decisions import Mixture
+from karat.decisions._mixture import mixed
+from karat.decisions._rule import decide
 from karat.exceptions import ProbeError
 from karat.optimize._feedback import Feedback, KnownMetric
-from karat.optimize._mixture import Mixture, mixed
 from karat.optimize._probes import Position, Probes
-from karat.optimize._rule import decide
 from karat.optimize._weight_system import WeightSystem
 
 __all__ = ["Problem", "Search", "Step", "search"]
@@ -19,8 +20,6 @@ __all__ = ["Problem", "Search", "Step", "search"]
 _BACKTRACK = (0.5, 0.25, 0.1, 0.03)
 # Where probes from the current classifier tell nothing, they are made this far toward the start.
 _INSIDE = 0.1
-# A corrective search ends when the linear approximation could rise by no more than this.
-_CLOSE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,9 +44,9 @@ class Problem:
     def rule(self, weights: FloatArray, *, sums: bool, rows: bool) -> tuple[Position, IntArray]:
         """Return a plug-in rule as a position, and its decisions on the validation rows."""
         validation, matching = self.probes.validation, self.probes.matching
-        seen = decide(validation.proba, validation.basis, weights)
+        seen = decide(validation.proba, weights, validation.basis)
         same = matching.proba is validation.proba and matching.basis is validation.basis
-        matched = seen if same or not sums else decide(matching.proba, matching.basis, weights)
+        matched = seen if same or not sums else decide(matching.proba, weights, matching.basis)
         return self.probes.position(seen, matched, sums=sums, rows=rows), seen
 
     def system(self, moves: FloatArray) -> WeightSystem:
@@ -81,8 +80,7 @@ def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed
     more than chance replaces it, and t starts again: else poor first rules would weigh on the end.
 
     The step "line-search" takes the share that is best on the validation sample instead, which
-    ends sooner and follows the noise of that sample more closely; "corrective" finds the best
-    shares of all rules so far, for metrics with corners.
+    ends sooner and follows the noise of that sample more closely.
     """
     sums, rows = not feedback.everywhere, feedback.needs_rows
     at = start = problem.start(rows=rows)
@@ -105,13 +103,6 @@ def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed
         weights = system.solve(slopes)
         new, codes = problem.rule(weights, sums=sums, rows=rows)
         gap = _gap(feedback, problem, at, new, weights)
-        if step == "corrective":
-            assert isinstance(feedback, KnownMetric)
-            share, at, value = mix.corrected(feedback, start, new, weights, codes)
-            steps.append(Step(value, gap, share, system.condition, feedback.n_evaluations))
-            if gap <= _CLOSE:
-                break
-            continue
         if step == "line-search":
             share, at, value = _best_share(feedback, at, new, value)
         else:
@@ -151,7 +142,6 @@ class _Mix:
         self._start, self._shares = 1.0, np.empty(0)
         self._rules: list[FloatArray] = []
         self._codes: list[IntArray] = []
-        self._confusions: list[FloatArray] = []
 
     def add(self, weights: FloatArray, share: float, codes: IntArray) -> None:
         if share == 1.0:
@@ -162,30 +152,8 @@ class _Mix:
             self._rules.append(weights)
             self._codes.append(codes.astype(np.int16))  # they are kept, so in little memory
 
-    def corrected(
-        self,
-        feedback: KnownMetric,
-        start: Position,
-        new: Position,
-        weights: FloatArray,
-        codes: IntArray,
-    ) -> tuple[float, Position, float]:
-        """Add a rule and find the best shares of all; return its share, the mixture and its value.
-
-        Rules without a share stay: a later mixture may want them.
-        """
-        self._rules.append(weights)
-        self._codes.append(codes.astype(np.int16))
-        self._confusions.append(new.confusion)
-        everyone = np.stack([start.confusion, *self._confusions])
-        before = np.concatenate([[self._start], self._shares, [0.0]])
-        found = feedback.best_shares(everyone, 0.9 * before + 0.1 / len(before))
-        self._start, self._shares = float(found[0]), found[1:]
-        at = Position(np.tensordot(found, everyone, 1), None, None, None)
-        return float(found[-1]), at, feedback.value(at)
-
     def mixture(self, seed: int) -> Mixture:
-        return Mixture(self._start, self._shares, np.stack(self._rules), seed)
+        return Mixture(self._shares, np.stack(self._rules), self._start, seed)
 
     def shares_of(self, proba: FloatArray) -> FloatArray:
         return mixed(proba, self._start, zip(self._shares, self._codes, strict=True))

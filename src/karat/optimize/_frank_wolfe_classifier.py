@@ -32,12 +32,13 @@ class FrankWolfeClassifier(ProbingClassifier):
         column (one function for each of its values), a function of X with values in [0, 1],
         `Clusters` or `RadialBasis`. A list of lists is a choice, made by cross-validation.
     n_iter : int, default 20
-        Number of iterations.
+        Number of iterations of the steps "harmonic" and "line-search".
     step : {None, "harmonic", "line-search", "corrective"}
         The share of each new rule: 2/(t+2); or the best on the validation rows, which needs fewer
-        iterations and stops by itself, but with few rows fits their noise; or the best shares of
-        all rules so far, for known metrics. By default "harmonic", and "corrective" for a
-        `FairMetric`, whose absolute differences have corners that the others do not settle in.
+        iterations and stops by itself, but with few rows fits their noise; or the best mixture
+        there is on the validation rows, by `karat.decisions.maximise`, for known metrics: it runs
+        to a gap of 1e-7, whatever ``n_iter`` is. By default "corrective" for metrics of groups and
+        ratios, "harmonic" for others.
     gradient : {None, "known", "probed"}
         Whether slopes come from the gradient of a metric of `karat.metrics` (the default for
         these) or from its values at probes (the only way for a function).

@@ -8,18 +8,19 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat._validate import check_number
+from karat.decisions import Mixture
+from karat.decisions._rule import one_hot
 from karat.exceptions import DataError
-from karat.metrics import FairMetric, GroupMetric, Metric
+from karat.metrics import MetricBase
+from karat.optimize._best_mixture import best_mixture
 from karat.optimize._black_box import BlackBox, Rows
 from karat.optimize._cross_validation import HeldOut, held_out_shares, limits_of
 from karat.optimize._entries import is_diagonal
 from karat.optimize._estimator import PostShiftClassifier
 from karat.optimize._feedback import Feedback, KnownMetric, ProbedMetric
 from karat.optimize._frank_wolfe import Problem, Search, search
-from karat.optimize._mixture import Mixture
 from karat.optimize._preferences import Preferences
 from karat.optimize._probes import ClassProbes, Position, Probes
-from karat.optimize._rule import one_hot
 from karat.optimize._sample import Sample
 from karat.optimize._separated import separated_probes
 from karat.optimize._task import Task, check_count, check_seed
@@ -70,15 +71,17 @@ class ProbingClassifier(PostShiftClassifier):
     def _loop(self, task: Task) -> tuple[int, str]:
         """Return the number of iterations, and how the shares of rules are found."""
         step = choice(self.step, "step", (None, "harmonic", "line-search", "corrective"))
-        known = isinstance(task.metric, Metric) and self.gradient != "probed"
+        known = isinstance(task.metric, MetricBase) and self.gradient != "probed"
         if step == "corrective" and not known:
             raise DataError(
                 "step='corrective' needs a metric of karat.metrics with gradient='known'; leave "
                 "step out"
             )
         if step is None:
-            corners = isinstance(task.metric, FairMetric) and known
-            step = "corrective" if corners else "harmonic"
+            # Where the best is proven, and where gaps between groups have corners that steps
+            # toward single rules do not settle in.
+            proven = known and (task.metric.n_groups is not None or task.metric.form == "ratio")
+            step = "corrective" if proven else "harmonic"
         return check_count(self.n_iter, "n_iter"), str(step)
 
     # --- finding the classifier
@@ -109,7 +112,7 @@ class ProbingClassifier(PostShiftClassifier):
         if epsilon == 0:
             raise DataError("epsilon is 0; expected a number above 0 and at most 1")
         check_number(self.ridge, "ridge", at_least=0.0)
-        if self.gradient == "known" and not isinstance(task.metric, Metric):
+        if self.gradient == "known" and not isinstance(task.metric, MetricBase):
             raise DataError(
                 "gradient='known' needs a metric of karat.metrics and was given a function; leave "
                 "gradient out"
@@ -151,6 +154,10 @@ class ProbingClassifier(PostShiftClassifier):
             probes, off_diagonal, float(self.ridge), task.basis_names, tuple(task.classes.tolist())
         )
         n_iter, step = self._loop(task)
+        if step == "corrective":
+            own = self.matching == "probabilities" and self.entries is None
+            own = own and self.probes == "fixed"
+            return best_mixture(problem, task.metric, seed=check_seed(self.rng), own_rules=own)
         feedback = self._feedback(task, problem, rows)
         return search(problem, feedback, n_iter=n_iter, step=step, seed=check_seed(self.rng))
 
@@ -158,15 +165,13 @@ class ProbingClassifier(PostShiftClassifier):
         k = len(task.classes)
         if self.entries is not None or k == 2:
             return self.entries == "all" and k > 2  # with two classes the diagonal says it all
-        if isinstance(task.metric, GroupMetric):
-            return True  # it may weigh every kind of error
-        return isinstance(task.metric, Metric) and not is_diagonal(task.metric, k)
+        return isinstance(task.metric, MetricBase) and not is_diagonal(task.metric, k)
 
     def _feedback(self, task: Task, problem: Problem, rows: Rows) -> Feedback:
         metric, epsilon = task.metric, float(self.epsilon)
         if isinstance(metric, Preferences):
             return metric.feedback(epsilon)
-        if isinstance(metric, Metric):
+        if isinstance(metric, MetricBase):
             kind = ProbedMetric if self.gradient == "probed" else KnownMetric
             return kind(metric, epsilon, *_scale(problem.probes.validation))
 
@@ -185,7 +190,7 @@ class ProbingClassifier(PostShiftClassifier):
         """Return the metric of given shares on all validation rows, NaN for preferences."""
         if isinstance(task.metric, Preferences):
             return float("nan")
-        if isinstance(task.metric, Metric):
+        if isinstance(task.metric, MetricBase):
             feedback: Feedback = ProbedMetric(task.metric, 1.0, *_scale(task.validation))
         else:
             feedback = BlackBox(task.metric, task.rows, 1.0, str)
@@ -198,7 +203,7 @@ class ProbingClassifier(PostShiftClassifier):
 
         shares = held_out_shares(task.validation, fit, n_folds, 0)
         limits = (float("nan"), float("nan"))
-        if isinstance(task.metric, Metric):
+        if isinstance(task.metric, MetricBase):
             limits = limits_of(task.metric, task.validation, shares)
         return HeldOut(
             self._value_of(task, shares), self._value_of(task, self._most_probable(task)), *limits

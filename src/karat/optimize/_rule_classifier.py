@@ -3,8 +3,8 @@
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.decisions._rule import decide, one_hot
 from karat.optimize._estimator import PostShiftClassifier
-from karat.optimize._rule import decide, one_hot
 
 __all__ = ["RuleClassifier"]
 
@@ -15,7 +15,7 @@ class RuleClassifier(PostShiftClassifier):
     rule_: FloatArray
 
     def _codes(self, proba: FloatArray, basis: FloatArray) -> IntArray:
-        return decide(proba, np.ones((len(proba), 1)), self.rule_)
+        return decide(proba, self.rule_, np.ones((len(proba), 1)))
 
     def _shares(self, proba: FloatArray, basis: FloatArray) -> FloatArray:
         return one_hot(self._codes(proba, basis), proba.shape[1])

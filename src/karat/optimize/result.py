@@ -25,9 +25,10 @@ class OptimizationHistory(Result):
         concave metric no classifier made of the same probabilities and basis functions is better
         by more, but for chance in the labels of these rows; NaN where it cannot be told.
     shares : array (T,)
-        The share that each iteration gave to its new rule.
+        The share that each iteration gave to its new rule; NaN where the shares of all rules are
+        found anew each time.
     conditions : array (T,)
-        Condition number of each system of probes.
+        Condition number of each system of probes; NaN where none was solved.
     n_evaluations : array (T,)
         At how many classifiers the metric was evaluated, so far.
     baseline : float
@@ -99,9 +100,14 @@ class OptimizationHistory(Result):
             ("mixture", f"{self.values[-1]:.4f}"),
             ("deterministic", f"{self.deterministic:.4f}"),
             ("evaluations", str(int(self.n_evaluations[-1]))),
-            ("greatest condition number", f"{self.conditions.max():.3g}"),
+            *self._condition(),
             ("basis functions", ", ".join(self.basis)),
         ]
+
+    def _condition(self) -> list[tuple[str, str]]:
+        if np.isnan(self.conditions).all():
+            return []
+        return [("greatest condition number", f"{np.nanmax(self.conditions):.3g}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

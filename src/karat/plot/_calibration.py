@@ -10,6 +10,7 @@ from karat.calibration import (
     LabelPairs,
     MarginalCalibration,
 )
+from karat.limits._kernels import wilson_limits
 from karat.plot._style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ __all__ = ["draw_canonical", "draw_certificate", "draw_pairs", "draw_reliability
 
 _MOST = 20  # labels that can be read in one picture
 _CURVES = 6
-_Z = 1.96
+_ERROR = 0.025  # on either side of a band
 
 
 def draw_reliability(result: MarginalCalibration, ax: "Axes | None" = None) -> "Axes":
@@ -29,11 +30,11 @@ def draw_reliability(result: MarginalCalibration, ax: "Axes | None" = None) -> "
     worst = np.argsort(-result.per_label)[:_CURVES]
     for i, j in enumerate(worst):
         mean, rate, share = result.predicted[j], result.observed[j], result.weight[j]
-        reach = _Z * np.sqrt(rate * (1 - rate) / np.maximum(share * result.n, 1))
+        rows = share * result.n
+        low, high = wilson_limits(rate * rows, rows, _ERROR)
         color = COLORS[i % len(COLORS)]
         name = f"{literal(result.names[j])} ({result.per_label[j]:.3f})"
         ax.plot(mean, rate, color=color, marker=MARKERS[i % len(MARKERS)], markersize=3, label=name)
-        low, high = np.clip(rate - reach, 0, 1), np.clip(rate + reach, 0, 1)
         ax.fill_between(mean, low, high, color=color, alpha=0.12, linewidth=0)
     ax.set_xlabel("probability")
     ax.set_ylabel("frequency")

@@ -26,6 +26,7 @@ from karat.consensus import (
     ModelComparison,
     VoterAgreement,
 )
+from karat.decisions import Optimum
 from karat.elicit import (
     AgreementHistory,
     AskedQuestions,
@@ -35,6 +36,7 @@ from karat.elicit import (
     TradeOff,
     WeightTable,
 )
+from karat.limits import Limits, PoweredMean
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot._bounds import (
     draw_curve,
@@ -66,7 +68,8 @@ from karat.plot._elicit import (
     draw_shared,
     draw_weight_table,
 )
-from karat.plot._optimize import draw_class_weights, draw_history, draw_regions
+from karat.plot._limits import draw_limits, draw_powered
+from karat.plot._optimize import draw_class_weights, draw_history, draw_optimum, draw_regions
 from karat.plot._ranking import draw_area, draw_areas, draw_difference, draw_margin, draw_point
 from karat.plot._weak import draw_check, draw_diagnostics
 from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
@@ -93,6 +96,8 @@ draw.register(Rates, draw_table)
 draw.register(Patterns, draw_patterns)
 draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
+draw.register(Limits, draw_limits)
+draw.register(PoweredMean, draw_powered)
 draw.register(PerformanceBounds, draw_interval)
 draw.register(DifferenceBounds, draw_interval)
 draw.register(ExpectationBounds, draw_interval)
@@ -124,5 +129,6 @@ draw.register(LabelPairs, draw_pairs)
 draw.register(MarginalCalibration, draw_reliability)
 draw.register(CalibrationCertificate, draw_certificate)
 draw.register(OptimizationHistory, draw_history)
+draw.register(Optimum, draw_optimum)
 draw.register(ClassWeights, draw_class_weights)
 draw.register(DecisionRegions, draw_regions)

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.decisions import Optimum
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot._style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_class_weights", "draw_history", "draw_regions"]
+__all__ = ["draw_class_weights", "draw_history", "draw_optimum", "draw_regions"]
 
 _MOST_BASIS = 6  # functions whose bars can be told apart
 _MOST_CELLS = 12  # classes whose weights can be written into cells
@@ -44,6 +45,31 @@ def draw_history(result: OptimizationHistory, ax: "Axes | None" = None) -> "Axes
         ax.legend(frameon=False, fontsize=8, loc="center right")
     ax.set_xlabel("iteration")
     ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
+    quiet(ax, grid="y")
+    return ax
+
+
+def draw_optimum(result: Optimum, ax: "Axes | None" = None) -> "Axes":
+    """Draw the value after each round, below what no classifier exceeds."""
+    ax = new_axes(ax, (6.0, 3.6))
+    rounds = np.arange(1, len(result.values) + 1)
+    bound = "no classifier is above" if result.certified else "first-order limit"
+    ax.plot(
+        rounds, result.values, color=COLORS[0], marker="o", ms=3,
+        label=f"attained {result.value:.4g}",
+    )  # fmt: skip
+    ax.plot(
+        rounds, result.values + result.gaps, color=COLORS[1], ls="--", marker="v", ms=3,
+        label=f"{bound} {result.value + result.gap:.4g}",
+    )  # fmt: skip
+    # First rounds prove little: the picture is about the last ones.
+    low, high = result.values.min(), float(np.median(result.values + result.gaps))
+    room = 0.1 * max(high - low, 1e-6)
+    ax.set_ylim(low - room, high + room)
+    ax.set_xlabel("round")
+    ax.set_ylabel(literal(result.metric))
+    ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
+    ax.legend(frameon=False, fontsize=8, loc="lower right")
     quiet(ax, grid="y")
     return ax
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import FloatArray
+from karat.limits._kernels import bootstrap_draws
 from karat.ranking._placements import Placements
 
 __all__ = ["resampled"]
@@ -35,24 +36,18 @@ def resampled(
     size = np.diff(one._share_at(edges))
     mass = np.asarray(one.mass)
     n1, n0 = (max(1, round(n)) for n in (one.n_positive, one.n_negative))
-    values = np.empty(n_resamples)
-    for i in range(n_resamples):
-        share = np.concatenate([[0.0], np.cumsum(_drawn(rng, n0, size))])
-        weight = _drawn(rng, n1, mass)
-        kept = weight > 0
-        values[i] = statistic(
+
+    def of_counts(negatives: FloatArray, positives: FloatArray) -> float:
+        share = np.concatenate([[0.0], np.cumsum(negatives)])
+        kept = positives > 0
+        return statistic(
             replace(
-                one, left=left[kept], right=right[kept], mass=weight[kept] / n1, share=share / n0,
-                n_steps=len(size), negative=None,
+                one, left=left[kept], right=right[kept], mass=positives[kept] / n1,
+                share=share / n0, n_steps=len(size), negative=None,
             )
         )  # fmt: skip
-    return values
 
-
-def _drawn(rng: np.random.Generator, n: int, share: FloatArray) -> IntArray:
-    """Draw how many of n rows fall into each cell."""
-    if len(share) > n // 4:  # many small cells: drawing the rows is faster than a multinomial
-        edges = np.cumsum(share)
-        drawn = np.searchsorted(edges, np.sort(rng.random(n)) * edges[-1], side="right")
-        return np.bincount(np.minimum(drawn, len(share) - 1), minlength=len(share))
-    return rng.multinomial(n, share / share.sum())
+    return bootstrap_draws(
+        of_counts, [size, mass], [n0, n1], multipliers="multinomial", n_resamples=n_resamples,
+        rng=rng,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Limits of an area: certain, certain in the seed's way, asymptotic, and resampled."""
+"""AreaLimits of an area: certain, certain in the seed's way, asymptotic, and resampled."""
 
 import math
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat.exceptions import DataError
+from karat.limits._kernels import normal_quantile, percentile_limits
 from karat.ranking._area import (
     area,
     area_and_limits,
@@ -29,7 +30,7 @@ from karat.ranking._weight import Weight
 __all__ = [
     "CERTIFICATES",
     "FEW",
-    "Limits",
+    "AreaLimits",
     "bands_of",
     "cell_limits",
     "closed_form",
@@ -45,8 +46,8 @@ _VACUOUS = "the bound of Theorem 2 is {:.3g} here; certificate='dkw' needs far f
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of an area."""
+class AreaLimits:
+    """AreaLimits of an area."""
 
     lower: float
     upper: float
@@ -80,7 +81,7 @@ def limits_of(
     delta: float,
     ties: str,
     rng: np.random.Generator,
-) -> Limits:
+) -> AreaLimits:
     """Return the limits of a kind of certificate, not beyond what any area can be."""
     if isinstance(weight, TwoWayBand):
         if kind not in _OF_BOXES:
@@ -96,7 +97,7 @@ def limits_of(
     return replace(found, lower=lower, upper=upper)
 
 
-def cell_limits(placed: Placements, weight: Weight, delta: float) -> Limits:
+def cell_limits(placed: Placements, weight: Weight, delta: float) -> AreaLimits:
     """Return DKW limits that hold for every order of the scores inside their cells.
 
     A positive stands somewhere between the two ends of its cell, and the area grows with it.
@@ -104,15 +105,15 @@ def cell_limits(placed: Placements, weight: Weight, delta: float) -> Limits:
     e0, e1 = _margins(placed, delta)
     lower = band_limits(replace(placed, right=placed.left), weight, e0, e1)[0]
     upper = band_limits(replace(placed, left=placed.right), weight, e0, e1)[1]
-    return Limits(max(lower, 0.0), min(upper, weight.area))
+    return AreaLimits(max(lower, 0.0), min(upper, weight.area))
 
 
-def _dkw(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> Limits:
+def _dkw(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
     """Return the worst case inside simultaneous bands around both distribution functions."""
     e0, e1 = _margins(placed, delta)
     if ties != "strict":
         value, lower, upper = area_and_limits(placed, weight, e0, e1)
-        return Limits(lower, upper, value=value)
+        return AreaLimits(lower, upper, value=value)
     # Ties earn nothing: placements end at F₀(x−). Eq. 1 takes W at the end of an atom where the
     # integral averages it, which moves an atom's part by no more than its size times the variation
     # of W inside it; an atom is at most 2ε₀ larger than it was seen.
@@ -124,14 +125,14 @@ def _dkw(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) ->
         "ties='strict' takes the weight at the end of an atom, which may move the area by "
         f"{reach:.3g}; ties='interpolate' is free of that"
     )
-    return Limits(lower - reach, upper + reach, note=note if reach else "")
+    return AreaLimits(lower - reach, upper + reach, note=note if reach else "")
 
 
-def _beta(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> Limits:
+def _beta(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
     """Return the worst case inside bands that are narrow where rates are small."""
     if ties == "strict":
         raise DataError("certificate='beta' is for ties='interpolate'; use 'dkw' for eq. 1")
-    return Limits(*limits_in_bands(placed, weight, *bands_of("beta", placed, delta)))
+    return AreaLimits(*limits_in_bands(placed, weight, *bands_of("beta", placed, delta)))
 
 
 def bands_of(certificate: str, placed: Placements, delta: float) -> tuple[Band, Band]:
@@ -147,21 +148,23 @@ def bands_of(certificate: str, placed: Placements, delta: float) -> tuple[Band, 
     return zero, one
 
 
-def _maurer_pontil(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> Limits:
+def _maurer_pontil(
+    placed: Placements, weight: Weight, delta: float, ties: str, _: Any
+) -> AreaLimits:
     """Return the limits of seed 003, Theorem 2; a step is put between ramps (its remark 2)."""
     n = placed.n_positive + placed.n_negative
     rare = min(placed.n_positive, placed.n_negative) / n
     root = math.sqrt(2 * math.log(4 / delta) / n)
     if rare <= root:  # the event A_δ of eq. 2 was not seen: nothing is promised
         note = f"the rarer class is {rare:.2g} of the rows and Theorem 2 needs more than {root:.2g}"
-        return Limits(0.0, math.inf, note=note)
+        return AreaLimits(0.0, math.inf, note=note)
 
     def bound(w: Weight) -> float:
         return (w.lipschitz + 9 * w.sup) / rare**2 * root
 
     if math.isfinite(weight.lipschitz):
         value, reach = value_of(placed, weight, ties), bound(weight)
-        return Limits(value - reach, value + reach, note=_VACUOUS.format(reach))
+        return AreaLimits(value - reach, value + reach, note=_VACUOUS.format(reach))
     if not isinstance(weight, FprBand):
         raise DataError(
             f"certificate='maurer-pontil' needs a weight without jumps and {weight!r} has no "
@@ -170,28 +173,26 @@ def _maurer_pontil(placed: Placements, weight: Weight, delta: float, ties: str, 
     # A ramp of width w costs up to w/2 of area at each end and 1/w of slope; this balances them
     # without looking at the scores.
     below, above = weight.sandwich(math.sqrt(2 * root / (rare**2 * weight.variation)))
-    return Limits(
+    return AreaLimits(
         value_of(placed, below, ties) - bound(below),
         value_of(placed, above, ties) + bound(above),
         note=_VACUOUS.format(bound(below)),
     )
 
 
-def _delong(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> Limits:
+def _delong(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
     """Return normal limits from the influence function."""
-    from scipy.special import ndtri
-
     value = value_of(placed, weight, ties)
     if ties == "strict":  # ties earn nothing, so a positive's placement ends at F₀(x−)
         placed = replace(placed, right=placed.left)
     error = math.sqrt(variance(placed, weight))
-    reach = -float(ndtri(delta / 2)) * error
-    return Limits(value - reach, value + reach, error)
+    reach = normal_quantile(delta / 2) * error
+    return AreaLimits(value - reach, value + reach, error)
 
 
 def _bootstrap(
     placed: Placements, weight: Weight, delta: float, ties: str, rng: np.random.Generator
-) -> Limits:
+) -> AreaLimits:
     atoms = ties == "strict" and weight.variation > 0
     return _quantiles(placed, lambda p: value_of(p, weight, ties), delta, rng, atoms=atoms)
 
@@ -203,32 +204,31 @@ def _quantiles(
     rng: np.random.Generator,
     *,
     atoms: bool = False,
-) -> Limits:
+) -> AreaLimits:
     values = resampled(placed, statistic, _RESAMPLES, rng, atoms=atoms)
-    lower, upper = np.quantile(values, [delta / 2, 1 - delta / 2])
-    return Limits(float(lower), float(upper), float(values.std(ddof=1)))
+    return AreaLimits(*percentile_limits(values, delta / 2), float(values.std(ddof=1)))
 
 
-def _band_box(kind: str) -> Callable[..., Limits]:
+def _band_box(kind: str) -> Callable[..., AreaLimits]:
     """Return the limits of boxes by a kind of band: areas under the outermost curves."""
 
-    def limits(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> Limits:
+    def limits(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> AreaLimits:
         lowest, highest = curves_in_bands(*curve(placed), *bands_of(kind, placed, delta))
-        return Limits(box_area(*lowest, box), box_area(*highest, box))
+        return AreaLimits(box_area(*lowest, box), box_area(*highest, box))
 
     return limits
 
 
 def _bootstrap_box(
     placed: Placements, box: TwoWayBand, delta: float, rng: np.random.Generator
-) -> Limits:
+) -> AreaLimits:
     return _quantiles(placed, lambda p: box_area(*curve(p), box), delta, rng)
 
 
-_OF_WEIGHTS: dict[str, Callable[..., Limits]] = {
+_OF_WEIGHTS: dict[str, Callable[..., AreaLimits]] = {
     "dkw": _dkw, "beta": _beta, "maurer-pontil": _maurer_pontil, "delong": _delong,
     "bootstrap": _bootstrap,
 }  # fmt: skip
-_OF_BOXES: dict[str, Callable[..., Limits]] = {
+_OF_BOXES: dict[str, Callable[..., AreaLimits]] = {
     "dkw": _band_box("dkw"), "beta": _band_box("beta"), "bootstrap": _bootstrap_box,
 }  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from karat._typing import BoolArray, Column, FloatArray, Frame
 from karat._validate import check_same_length, check_score_columns, check_scores, check_weights
 from karat.exceptions import DataError
+from karat.limits._kernels import normal_quantile
 from karat.ranking._influence import influence
 from karat.ranking._measure import measure
 from karat.ranking._options import AnyWeight, Options, check_options, scale_of
@@ -141,7 +142,7 @@ def _differences(
     effects: Mapping[str, FloatArray | None],
     options: Options,
 ) -> tuple[AucDifference, ...]:
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr
 
     pairs = list(combinations(models, 2))
     found = []
@@ -157,7 +158,7 @@ def _differences(
             error = scale * float(np.linalg.norm(ones - twos)) if known else math.inf
             p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
             if options.certificate == "delong":
-                reach = -float(ndtri((1 - options.confidence) / (2 * len(pairs)))) * error
+                reach = normal_quantile((1 - options.confidence) / (2 * len(pairs))) * error
                 most = scale * region.area  # no two areas are further apart
                 lower, upper = max(value - reach, -most), min(value + reach, most)
         found.append(

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
-from karat._validate import check_number, check_rng, check_same_length, collected_alone
-from karat.exceptions import DataError
+from karat._validate import check_confidence, check_rng, check_same_length, collected_alone
 from karat.statistics import Patterns
 from karat.weak._checks import check_class_prior, encode_gold, present_gold
 from karat.weak._evidence import Evidence, gather
@@ -135,9 +134,7 @@ def check_patterns(
     rng: int | np.random.Generator | None = 0,
 ) -> LabelModelCheck:
     """Do the same for patterns, P(Y | z) of each, and true labels as codes, -1 where unknown."""
-    level = check_number(confidence, "confidence")
-    if not 0 < level < 1:
-        raise DataError(f"confidence is {confidence}; expected a number between 0 and 1")
+    level = check_confidence(confidence)
     if independence is None:
         independence = bool(getattr(model, "assumes_independence", True))
     informative = bool(getattr(model, "abstention_is_informative", True))

@@ -1,13 +1,11 @@
 """Checks that only label models need."""
 
-from typing import Any
-
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
-from karat._validate import check_number, encode_labels, read_column
+from karat._validate import check_choice, check_count, encode_labels, read_column
 from karat._validate._columns import named, shown
-from karat.exceptions import DataError, LabelError, ProbabilityError, ShapeError
+from karat.exceptions import LabelError, ProbabilityError, ShapeError
 
 __all__ = [
     "check_choice",
@@ -41,22 +39,6 @@ def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArr
             f"class_prior sums to {prior.sum():.6g}; expected 1. Divide it by its sum"
         )
     return np.asarray(prior / prior.sum())
-
-
-def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
-    """Check a whole number."""
-    number = check_number(value, name, at_least=at_least)
-    if number != int(number):
-        raise DataError(f"{name} is {shown(value)}; expected a whole number")
-    return int(number)
-
-
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    """Check one of a few words."""
-    if value not in choices:
-        listed = " or ".join(repr(choice) for choice in choices)
-        raise DataError(f"{name} is {shown(value)}; expected {listed}")
-    return str(value)
 
 
 def require_three_voters(codes: IntArray, model: str) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 from karat._frozen import Frozen, frozen_array
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import check_classes, check_probabilities, check_scores, is_matrix
+from karat.decisions._rule import decide
 from karat.exceptions import MetricError
 
-__all__ = ["BayesClassifier"]
+__all__ = ["BayesClassifier", "read_probabilities"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,14 +67,17 @@ class BayesClassifier(Frozen):
 
         A tie goes to the later class, as in Proposition 3.1.
         """
-        gain = self.expected_gain(proba)
-        last = gain.shape[1] - 1 - np.argmax(gain[:, ::-1], axis=1)
-        return np.asarray(self.classes[last])
+        return np.asarray(self.classes[decide(self._probabilities(proba), self.weights)])
 
     __call__ = predict
 
     def _probabilities(self, proba: Any) -> FloatArray:
-        if len(self.weights) == 2 and not is_matrix(proba):
-            second = check_scores(proba, "proba")
-            proba = np.column_stack([1.0 - second, second])
-        return check_probabilities(proba, "proba", classes=self.classes)
+        return read_probabilities(proba, self.classes)
+
+
+def read_probabilities(proba: Any, classes: AnyArray) -> FloatArray:
+    """Check class probabilities (n, k), or (n,) of the second of two classes."""
+    if len(classes) == 2 and not is_matrix(proba):
+        second = check_scores(proba, "proba")
+        proba = np.column_stack([1.0 - second, second])
+    return check_probabilities(proba, "proba", classes=classes)

@@ -2,16 +2,17 @@
 
 Items are sorted by ``proba_i / proba_j``; a threshold predicts i above it and j below. In the plane
 of (right about i, right about j) the thresholds run from (0, ζ_j), where all is predicted j, to
-(ζ_i, 0). Their concave hull is what randomised classifiers attain (seed 001, Proposition 3.2 and
-Definition 4.5); turning it by 180° gives the lower boundary.
+(ζ_i, 0). Their concave hull is what randomised classifiers attain (Hiranandani 2021, Proposition
+3.2 and Definition 4.5); turning it by 180° gives the lower boundary.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.elicit._population import Population
+from karat.decisions._upper_hull import upper_hull
 
 __all__ = ["Chord", "Frontier", "Point"]
 
@@ -32,29 +33,42 @@ class Chord:
     toward_i: Point
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Frontier:
     """The thresholds between classes i and j, from all j to all i."""
 
     ratios: FloatArray  # (v,), of each group of items, falling
     gains: FloatArray  # (v+1, 2)
-    predicted: FloatArray  # (v+1, k): mass of each class that is predicted i
-    hull: IntArray  # positions of the vertices of the upper hull, rising
+    predicted: FloatArray  # (v+1, rows): mass of each row of the confusion that is predicted i
 
     @classmethod
-    def of(cls, population: Population, i: int, j: int) -> "Frontier":
+    def of(cls, proba: FloatArray, mass: FloatArray, i: int, j: int) -> "Frontier":
         """Sort the items by how much they speak for i and not for j."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_ratio = np.log(population.proba[:, i]) - np.log(population.proba[:, j])
+            log_ratio = np.log(proba[:, i]) - np.log(proba[:, j])
         log_ratio = np.where(np.isnan(log_ratio), 0.0, log_ratio)  # neither is possible
         ratios, group = np.unique(-np.round(log_ratio, 12), return_inverse=True)
-        k = population.mass.shape[1]
+        rows = mass.shape[1]
         masses = np.column_stack(
-            [np.bincount(group.ravel(), population.mass[:, c], len(ratios)) for c in range(k)]
+            [np.bincount(group.ravel(), mass[:, c], len(ratios)) for c in range(rows)]
         )
-        predicted = np.vstack([np.zeros(k), masses.cumsum(axis=0)])
+        predicted = np.vstack([np.zeros(rows), masses.cumsum(axis=0)])
         gains = np.column_stack([predicted[:, i], predicted[-1, j] - predicted[:, j]])
-        return cls(np.exp(-ratios), gains, predicted, _upper_hull(gains))
+        return cls(np.exp(-ratios), gains, predicted)
+
+    @cached_property
+    def hull(self) -> IntArray:
+        """Positions of the vertices of the upper hull, rising."""
+        return upper_hull(self.gains)
+
+    @cached_property
+    def corners(self) -> IntArray:
+        """Positions that can be best for some gains: both hulls; all if groups count apart."""
+        n = len(self.predicted)
+        if self.predicted.shape[1] > 2:
+            return np.arange(n)
+        lower = n - 1 - upper_hull((self.total - self.gains)[::-1])
+        return np.union1d(self.hull, lower)
 
     @property
     def total(self) -> FloatArray:
@@ -130,16 +144,14 @@ class Frontier:
             return float(2.0 * below + 1.0)
         return float(np.sqrt(below * above) if below > 0 else above / 2)
 
-
-def _upper_hull(points: FloatArray) -> IntArray:
-    """Return the vertices of the concave hull of points sorted along the first axis."""
-    kept: list[int] = []
-    for n, (x, y) in enumerate(points):
-        while len(kept) >= 2:
-            (x0, y0), (x1, y1) = points[kept[-2]], points[kept[-1]]
-            # Drop the last vertex unless the curve turns right at it, by more than rounding.
-            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) < -1e-15:
-                break
-            kept.pop()
-        kept.append(n)
-    return np.array(kept)
+    def rule(self, position: int) -> FloatArray:
+        """Return, of two classes, the gains (2, 2) by which `decide` puts the threshold there."""
+        cut = self.threshold(position)
+        if cut is None:
+            return np.array([[1.0, 0.0], [1.0, 0.0]])
+        # An item of no chance of the second class would tie at 0, and ties go one way only.
+        if cut == 0.0:
+            return np.array([[0.0, 1.0], [0.0, 1.0]])
+        # The second class from the odds "cut" on: of (truth, prediction), a first one right is
+        # worth cut.
+        return np.array([[cut, 0.0], [0.0, 1.0]])

@@ -6,8 +6,9 @@ import numpy as np
 
 from karat._frozen import Frozen
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_probabilities, check_rng, check_scores, is_matrix
-from karat.metrics import BayesClassifier
+from karat._validate import check_rng
+from karat.decisions._bayes_classifier import read_probabilities
+from karat.decisions._mixture import Mixture, drawn
 
 __all__ = ["RandomizedClassifier", "log_odds", "recalibrated"]
 
@@ -30,16 +31,14 @@ def recalibrated(proba: FloatArray, matrix: FloatArray, floor: float) -> FloatAr
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RandomizedClassifier(Frozen):
-    """A mixture of cost-sensitive classifiers: for each item one of them is drawn and decides.
+    """A mixture of rules as a classifier: for each item one of them is drawn and decides.
 
     Deploy the two classifiers of a query in an A/B test to have a population answer it.
 
     Attributes
     ----------
-    weights : array (parts, k, k)
-        The gain of (truth, prediction) that each part maximises.
-    shares : array (parts,)
-        How often each part decides.
+    mixture : Mixture
+        The rules, by the gain of (truth, prediction) that each maximises, and their shares.
     classes : array (k,)
         The labels to predict.
     missing : float
@@ -52,8 +51,7 @@ class RandomizedClassifier(Frozen):
         What probabilities below it are raised to before that.
     """
 
-    weights: FloatArray
-    shares: FloatArray
+    mixture: Mixture
     classes: AnyArray
     missing: float
     recalibration: FloatArray | None = None
@@ -67,21 +65,10 @@ class RandomizedClassifier(Frozen):
         proba : matrix (n, k), or column (n,) of the second of two classes
             Class probabilities of the items.
         """
-        order = np.arange(len(self.classes))
+        checked = read_probabilities(proba, self.classes)
         if self.recalibration is not None:
-            proba = recalibrated(self._checked(proba), self.recalibration, self.floor)
-        total: FloatArray | None = None
-        for weights, share in zip(self.weights, self.shares, strict=True):
-            decided = BayesClassifier.of(weights, None).predict(proba)
-            part = share * (decided[:, None] == order)
-            total = part if total is None else total + part
-        return np.asarray(total)
-
-    def _checked(self, proba: Column | Frame) -> FloatArray:
-        if len(self.classes) == 2 and not is_matrix(proba):
-            second = check_scores(proba, "proba")
-            proba = np.column_stack([1.0 - second, second])
-        return check_probabilities(proba, "proba", classes=self.classes)
+            checked = recalibrated(checked, self.recalibration, self.floor)
+        return self.mixture.class_shares(checked)
 
     def predict(
         self, proba: Column | Frame, *, rng: int | np.random.Generator | None = None
@@ -95,6 +82,5 @@ class RandomizedClassifier(Frozen):
         rng : int or generator, optional
             Randomness of the draws.
         """
-        cumulative = self.predict_proba(proba).cumsum(axis=1)
-        drawn = check_rng(rng).random((len(cumulative), 1)) >= cumulative
-        return np.asarray(self.classes[drawn.sum(axis=1).clip(max=len(self.classes) - 1)])
+        shares = self.predict_proba(proba)
+        return np.asarray(self.classes[drawn(shares, check_rng(rng).random(len(shares)))])

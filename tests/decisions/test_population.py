@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.elicit._population import Population, compressed
+from karat.decisions._ascent import ascended
+from karat.decisions._population import Population, compressed
+from karat.decisions._upper_hull import upper_hull
 from karat.metrics import LinearMetric
 
 
@@ -39,7 +41,7 @@ def test_optimal_equals_a_loop_over_items_ties_included(seed, k, n):
 def test_blocks_do_not_show(monkeypatch, rng):
     population, weights = dyadic(rng, 50, 3), rng.normal(size=(23, 3, 3))
     whole = population.optimal(weights)
-    monkeypatch.setattr("karat.elicit._population._BLOCK", 1000)
+    monkeypatch.setattr("karat.decisions._population._BLOCK", 1000)
     assert np.array_equal(population.optimal(weights), whole)
 
 
@@ -121,3 +123,61 @@ def test_many_classes_are_joined_as_far_as_it_goes(rng):
     small = compressed(Population(proba, proba / 30_000))
     assert len(small.proba) <= 30_000
     assert np.allclose(small.prior, proba.mean(axis=0))
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(2, 30), groups=st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_best_of_two_classes_is_the_best_of_all_thresholds(seed, n, groups):
+    """In both senses, whatever the gains, ties and groups that the rule does not see included."""
+    rng = np.random.default_rng(seed)
+    second = rng.integers(0, 9, n) / 8
+    population = Population(
+        np.column_stack([1 - second, second]), rng.integers(0, 4, (n, 2 * groups)) / 64
+    )
+    gains = rng.normal(size=(6, 2 * groups, 2))
+    rules, tables = population.best(gains)
+    cuts = [*np.unique(second), np.inf]
+    said = [s for c in cuts for s in (second >= c, second < c)]
+    for gain, rule, table in zip(gains, rules, tables, strict=True):
+        values = [np.sum(gain * population.confusion(s.astype(int))) for s in said]
+        assert np.sum(gain * table) == pytest.approx(max(values), abs=1e-12)
+        decided = np.array([decide(row, rule) for row in population.proba])
+        assert np.allclose(population.confusion(decided), table, atol=1e-12)
+
+
+@given(seed=st.integers(0, 2**32), k=st.integers(3, 4))
+@settings(max_examples=25, deadline=None)
+def test_ascent_gains_and_ends_where_no_weight_alone_gains(seed, k):
+    rng = np.random.default_rng(seed)
+    proba, worth = rng.dirichlet(np.ones(k), 40), rng.normal(size=(40, k))
+    start = rng.normal(size=(k, k))
+
+    def gained(rule):
+        return worth[np.arange(40), [decide(row, rule) for row in proba]].sum()
+
+    found = ascended(proba, worth, start)
+    assert gained(found) >= gained(start) - 1e-12
+    if np.array_equal(found, ascended(proba, worth, found)):  # sweeps may have run out
+        for i, j in np.ndindex(k, k):
+            for step in rng.normal(size=20) * 10 ** rng.uniform(-2, 1, 20):
+                moved = found.copy()
+                moved[i, j] += step
+                assert gained(moved) <= gained(found) + 1e-9
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(1, 40))
+@settings(max_examples=80, deadline=None)
+def test_upper_hull_equals_a_loop(seed, n):
+    """Andrew's monotone chain, point by point; steps that gain nothing or lose nothing included."""
+    rng = np.random.default_rng(seed)
+    steps = np.vstack([[0, 0], rng.integers(0, 4, (n, 2)) / 64]).cumsum(axis=0)
+    points = np.column_stack([steps[:, 0], steps[-1, 1] - steps[:, 1]])
+    kept = []
+    for at, (x, y) in enumerate(points):
+        while len(kept) >= 2:
+            (x0, y0), (x1, y1) = points[kept[-2]], points[kept[-1]]
+            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) < -1e-15:
+                break
+            kept.pop()
+        kept.append(at)
+    assert np.allclose(points[upper_hull(points)], points[kept], atol=1e-12)

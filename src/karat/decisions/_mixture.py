@@ -1,4 +1,4 @@
-"""The classifier that an optimisation ends with: a mixture of plug-in rules."""
+"""Mixtures of rules: for each item one of several rules is drawn and decides."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,42 +7,40 @@ import numpy as np
 
 from karat._frozen import Frozen
 from karat._typing import FloatArray, IntArray
-from karat.optimize._rule import decide
+from karat.decisions._rule import decide
 
-__all__ = ["Mixture", "mixed", "uniforms"]
+__all__ = ["Mixture", "drawn", "mixed", "uniforms"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture(Frozen):
-    """Plug-in rules and the share with which each decides.
+    """Rules that decide by weighted probabilities, and the share with which each decides.
 
     Attributes
     ----------
-    start : float
-        Share of the classifier that predicts a class with the model's own probability of it.
     shares : array (T,)
         Share of each rule; with ``start`` they sum to 1.
-    weights : array (T, L, k) or (T, L, k, k)
-        The weights of each rule.
-    seed : int
-        What, with the probabilities of a row, decides which rule decides it.
+    weights : array (T, k, k), (T, L, k) or (T, L, k, k)
+        The weights of each rule, as `decide` takes them: the last two need ``basis``.
+    start : float, default 0
+        Share of the classifier that predicts a class with the model's own probability of it.
+    seed : int, default 0
+        What, with the probabilities of a row, decides which rule decides that row in `draw`.
     """
 
-    start: float
     shares: FloatArray
     weights: FloatArray
-    seed: int
+    start: float = 0.0
+    seed: int = 0
 
-    def class_shares(self, proba: FloatArray, basis: FloatArray) -> FloatArray:
+    def class_shares(self, proba: FloatArray, basis: FloatArray | None = None) -> FloatArray:
         """Return the probability with which each class is predicted, shape (n, k)."""
-        codes = (decide(proba, basis, weights) for weights in self.weights)
+        codes = (decide(proba, weights, basis) for weights in self.weights)
         return mixed(proba, self.start, zip(self.shares, codes, strict=True))
 
-    def draw(self, proba: FloatArray, basis: FloatArray) -> IntArray:
+    def draw(self, proba: FloatArray, basis: FloatArray | None = None) -> IntArray:
         """Return the codes of the predicted classes: the same for the same rows, every time."""
-        shares = self.class_shares(proba, basis)
-        upper = np.cumsum(shares[:, :-1], axis=1)
-        return np.asarray(np.sum(uniforms(proba, self.seed)[:, None] >= upper, axis=1))
+        return drawn(self.class_shares(proba, basis), uniforms(proba, self.seed))
 
 
 def mixed(proba: FloatArray, start: float, rules: Iterable[tuple[float, IntArray]]) -> FloatArray:
@@ -52,6 +50,12 @@ def mixed(proba: FloatArray, start: float, rules: Iterable[tuple[float, IntArray
     for share, codes in rules:
         total[rows, codes] += share
     return total
+
+
+def drawn(shares: FloatArray, uniform: FloatArray) -> IntArray:
+    """Return the class in whose part of [0, 1) the number of each row falls."""
+    upper = np.cumsum(shares[:, :-1], axis=1)
+    return np.asarray(np.sum(uniform[:, None] >= upper, axis=1))
 
 
 def uniforms(proba: FloatArray, seed: int) -> FloatArray:

@@ -1,0 +1,260 @@
+"""What classifiers can be made of given probabilities."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._validate import (
+    check_probabilities,
+    check_same_length,
+    check_weights,
+    encode_groups,
+    encode_labels,
+    require_two_classes,
+)
+from karat.decisions._columns import Columns
+from karat.decisions._population import Population
+from karat.exceptions import LabelError
+
+__all__ = ["Attainable", "AttainableSet"]
+
+_FIRST = 24  # rules to start from, best for random gains, besides the obvious ones
+
+
+class AttainableSet(Protocol):
+    """What `maximise` needs: a sum of convex sets of confusions, one for each block of items."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of groups that a metric compares; None if the confusion is of all items."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the oracle of the columns finds the best there is."""
+
+    def columns(self) -> Columns:
+        """Return classifiers to start from, with the oracle that finds more.
+
+        Points are confusions (k, k), or (groups, k, k), written as one row.
+        """
+
+
+class Attainable:
+    """The confusions of all mixtures of rules that decide by given class probabilities.
+
+    Items are in blocks that decide apart: where a classifier sees the group of an item, every
+    group is a block. A rule predicts ``argmax_j Σ_i W_ij·P(Y=i | x)`` with any weights W; for each
+    item of a block one rule of a mixture is drawn.
+
+    Parameters
+    ----------
+    blocks : sequence of Population
+        Items of each block; their masses sum to 1 together. With groups the rows of a mass are
+        (group, class), groups first, unless ``group`` says which group a block is.
+    n_groups : int, optional
+        Number of groups that a metric compares; None if the confusion is of all items.
+    group : sequence of int, optional
+        The group that each block is.
+    plug_in : bool, default False
+        Whether to look at plug-in rules alone, which are best if the probabilities are right, and
+        not at rules that the counted labels favour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.decisions import Attainable, maximise
+    >>> from karat.metrics import f_beta
+    >>> p = np.random.default_rng(0).beta(1, 4, 2000)
+    >>> some = Attainable.from_calibrated(np.column_stack([1 - p, p]))
+    >>> best = maximise(f_beta(1), some)
+    >>> round(best.value, 3), best.gap <= 1e-9
+    (0.468, True)
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Population],
+        *,
+        n_groups: int | None = None,
+        group: Sequence[int] | None = None,
+        plug_in: bool = False,
+    ) -> None:
+        self.blocks = tuple(blocks)
+        self._n_groups = n_groups
+        self.group = None if group is None else tuple(group)
+        self.plug_in = plug_in
+
+    @classmethod
+    def from_proba(
+        cls,
+        y_true: Column,
+        proba: Frame,
+        *,
+        groups: Column | None = None,
+        sees_groups: bool = True,
+        classes: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> "Attainable":
+        """Build the set from a sample: decisions by the probabilities, counts of the labels.
+
+        Parameters
+        ----------
+        y_true : column (n,)
+            True labels.
+        proba : matrix (n, k)
+            Estimated class probabilities, best from data that the model was not fitted to.
+        groups : column (n,), optional
+            Group of each item, for a metric that compares groups.
+        sees_groups : bool, default True
+            Whether a classifier may decide by the group too.
+        classes : column (k,), optional
+            The classes in the order of the columns; by default those found, sorted.
+        sample_weight : column (n,), optional
+            Weights of at least 0.
+        """
+        (codes,), order = encode_labels({"y_true": y_true}, classes)
+        require_two_classes(order, "y_true")
+        checked = check_probabilities(proba, "proba", classes=order)
+        weight = check_weights(sample_weight)
+        members, names = encode_groups(groups)
+        check_same_length(y_true=codes, proba=checked, sample_weight=weight, groups=members)
+        weight = np.ones(len(codes)) if weight is None else weight
+        return attainable_of(
+            checked, np.eye(len(order))[codes] * (weight / weight.sum())[:, None],
+            members, 0 if names is None else len(names), sees_groups,
+        )  # fmt: skip
+
+    @classmethod
+    def from_calibrated(
+        cls,
+        proba: Frame,
+        *,
+        groups: Column | None = None,
+        sees_groups: bool = True,
+        sample_weight: Column | None = None,
+    ) -> "Attainable":
+        """Build the set from probabilities that are taken at their word: no labels needed.
+
+        Parameters
+        ----------
+        proba : matrix (n, k)
+            ``P(Y=i | item)`` of each item, from a calibrated model or a law.
+        groups : column (n,), optional
+            Group of each item, for a metric that compares groups.
+        sees_groups : bool, default True
+            Whether a classifier may decide by the group too.
+        sample_weight : column (n,), optional
+            Weights of at least 0.
+        """
+        checked = check_probabilities(proba, "proba")
+        weight = check_weights(sample_weight)
+        members, names = encode_groups(groups)
+        check_same_length(proba=checked, sample_weight=weight, groups=members)
+        weight = np.ones(len(checked)) if weight is None else weight
+        return attainable_of(
+            checked, checked * (weight / weight.sum())[:, None],
+            members, 0 if names is None else len(names), sees_groups,
+        )  # fmt: skip
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.blocks[0].proba.shape[1])
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of groups that a metric compares; None if the confusion is of all items."""
+        return self._n_groups
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a confusion: (k, k), or (groups, k, k)."""
+        k = self.n_classes
+        return (k, k) if self.n_groups is None else (self.n_groups, k, k)
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether the best rule of every linear gain is found, and not only the plug-in rule.
+
+        It is for two classes, and where probabilities are taken at their word.
+        """
+        if self.n_classes == 2 and not self.plug_in:
+            return True
+        return all(block.at_its_word for block in self.blocks)
+
+    @property
+    def truth(self) -> FloatArray:
+        """``P(Y=i)``, or ``P(G=g, Y=i)``: (k,) or (groups, k)."""
+        total = np.zeros((self.n_groups or 1) * self.n_classes)
+        for rows, block in zip(self._rows, self.blocks, strict=True):
+            total[rows] += block.prior
+        return total.reshape(self.shape[:-1])
+
+    def columns(self) -> Columns:
+        """Return a few rules of each block, with the oracle that finds the best of any gain."""
+        rows, k = (self.n_groups or 1) * self.n_classes, self.n_classes
+        right = np.tile(np.eye(k), (rows // k, 1))
+        prior = self.truth.reshape(-1, 1)
+        always = np.broadcast_to(np.eye(k)[:, None, :], (k, rows, k))
+        drawn = np.random.default_rng(0).normal(size=(_FIRST, rows, k))
+        first = np.concatenate(
+            [right[None], (right / np.where(prior > 0, prior, 1.0))[None], always, drawn]
+        )
+        return Columns(self._best, first.reshape(len(first), -1))
+
+    @cached_property
+    def _rows(self) -> list[IntArray]:
+        """The rows of the confusion that each block has a part in."""
+        k, everything = self.n_classes, np.arange((self.n_groups or 1) * self.n_classes)
+        if self.group is None:
+            return [everything for _ in self.blocks]
+        return [everything[g * k : (g + 1) * k] for g in self.group]
+
+    def _best(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the rules (b, blocks, k, k) and confusions (b, blocks, d) of greatest gain."""
+        k = self.n_classes
+        gains = directions.reshape(len(directions), -1, k)
+        rules = np.empty((len(gains), len(self.blocks), k, k))
+        points = np.zeros((len(gains), len(self.blocks), *gains.shape[1:]))
+        for b, (rows, block) in enumerate(zip(self._rows, self.blocks, strict=True)):
+            rules[:, b], points[:, b, rows] = block.best(gains[:, rows], plug_in=self.plug_in)
+        return rules, points.reshape(*points.shape[:2], -1)
+
+
+def attainable_of(
+    proba: FloatArray,
+    mass: FloatArray,
+    members: IntArray | None,
+    n_groups: int,
+    sees_groups: bool,
+    names: AnyArray | None = None,
+) -> Attainable:
+    """Return what rules attain on items (n, k) whose masses (n, k) are ``P(item, Y=i)``."""
+    if members is None:
+        return Attainable([Population(proba, mass)])
+    _require_every_class(mass, members, n_groups)
+    if sees_groups:
+        inside = [members == g for g in range(n_groups)]
+        blocks = [Population(proba[own], mass[own]) for own in inside]
+        return Attainable(blocks, n_groups=n_groups, group=range(n_groups))
+    k = proba.shape[1]
+    apart = np.zeros((len(proba), n_groups, k))
+    apart[np.arange(len(proba)), members] = mass
+    return Attainable([Population(proba, apart.reshape(len(proba), -1))], n_groups=n_groups)
+
+
+def _require_every_class(mass: Any, members: IntArray, n_groups: int) -> None:
+    total = np.stack([mass[members == g].sum(axis=0) for g in range(n_groups)])
+    if (total <= 0).any():
+        g, i = np.argwhere(total <= 0)[0]
+        raise LabelError(
+            f"group {g} (in sorted order) has no item with weight of class {i}; merge it with "
+            "another group, or leave it out"
+        )

@@ -1,0 +1,72 @@
+"""What maximising a metric found."""
+
+from dataclasses import dataclass
+
+from karat._result import Result
+from karat._typing import FloatArray
+from karat.decisions._mixture import Mixture
+
+__all__ = ["Optimum"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Optimum(Result):
+    """The best classifier that was found, and how much more there can be.
+
+    Attributes
+    ----------
+    metric : str
+        What was maximised.
+    value : float
+        Its value, which ``mixture`` attains.
+    gap : float
+        By how much a better classifier could exceed it.
+    tol : float
+        The gap that was asked for.
+    certified : bool
+        Whether the gap bounds every classifier that can be made of the probabilities. It does not
+        for metrics that are neither linear, nor a ratio, nor concave, and for more than two
+        classes where labels are counted: rules are then best only as far as probabilities are
+        right.
+    confusion : array (k, k) or (groups, k, k)
+        The confusion of the mixture.
+    mixture : Mixture
+        The rules and their shares: weights (T, blocks, k, k).
+    values, gaps : array (rounds,)
+        Value and gap, round by round.
+    """
+
+    metric: str
+    value: float
+    gap: float
+    tol: float
+    certified: bool
+    confusion: FloatArray
+    mixture: Mixture
+    values: FloatArray
+    gaps: FloatArray
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gap is as small as was asked for."""
+        return self.gap <= self.tol
+
+    def summary(self) -> str:
+        """Return the value, how it is attained, and how much better a classifier can be."""
+        n = len(self.mixture.shares)
+        made = "one rule" if n == 1 else f"a mixture of {n} rules"
+        rest = (
+            f"no classifier is better by more than {self.gap:.2g}"
+            if self.certified
+            else f"the rules that were looked for gain no more than {self.gap:.2g} at first order; "
+            "others may"
+        )
+        return f"{self.metric} is {self.value:.6g} for {made}; {rest}."
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [
+            ("value", f"{self.value:.6g}"),
+            ("gap", f"{self.gap:.2g}"),
+            ("rules", str(len(self.mixture.shares))),
+            ("rounds", str(len(self.values))),
+        ]

@@ -1,0 +1,53 @@
+"""Limits on plain arrays, without any check: what other packages of karat compute with.
+
+Every kernel takes ``delta``, the error of one side: a two-sided limit at a confidence calls it with
+half of ``1 − confidence``. `binomial` limits proportions and takes arrays of counts; `means` holds
+quantiles, standard errors and distances from a mean to its limit; `betting`, `bootstrap` and
+`powered` hold one construction each.
+"""
+
+from karat.limits._kernels.betting import betting_limits, betting_lower
+from karat.limits._kernels.binomial import (
+    clopper_pearson_limits,
+    kl_limits,
+    wilson_limits,
+)
+from karat.limits._kernels.bootstrap import bootstrap_draws, percentile_limits
+from karat.limits._kernels.means import (
+    Moments,
+    bernstein_reach,
+    cluster_moments,
+    effective_number,
+    hoeffding_reach,
+    normal_quantile,
+    student_quantile,
+    weighted_moments,
+)
+from karat.limits._kernels.powered import (
+    FEWEST,
+    Powered,
+    powered_bernstein,
+    powered_estimate,
+)
+
+__all__ = [
+    "FEWEST",
+    "Moments",
+    "Powered",
+    "bernstein_reach",
+    "betting_limits",
+    "betting_lower",
+    "bootstrap_draws",
+    "clopper_pearson_limits",
+    "cluster_moments",
+    "effective_number",
+    "hoeffding_reach",
+    "kl_limits",
+    "normal_quantile",
+    "percentile_limits",
+    "powered_bernstein",
+    "powered_estimate",
+    "student_quantile",
+    "weighted_moments",
+    "wilson_limits",
+]

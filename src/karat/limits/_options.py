@@ -1,0 +1,87 @@
+"""Checks of what the functions of this package share, and the result they return."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import Column, FloatArray
+from karat._validate import check_choice, check_confidence, check_number, check_scores
+from karat.exceptions import DataError
+from karat.limits.result import Limits
+
+__all__ = ["Asked", "bounded_values", "check_asked", "check_range", "check_trials"]
+
+_SIDES = ("both", "lower", "upper")
+
+
+class Asked:
+    """The confidence and the sides that are asked for, checked."""
+
+    __slots__ = ("confidence", "delta", "side")
+
+    def __init__(self, confidence: float, side: str) -> None:
+        self.confidence, self.side = confidence, side
+        error = 1.0 - confidence
+        self.delta = error / 2 if side == "both" else error
+
+    def limits(
+        self,
+        ends: tuple[float, float],
+        *,
+        estimate: float,
+        n: float,
+        method: str,
+        guarantee: str,
+        whole: tuple[float, float] = (0.0, 1.0),
+    ) -> Limits:
+        """Return the result; an end that was not asked for is that of the whole range."""
+        return Limits(
+            estimate=float(estimate),
+            lower=float(whole[0] if self.side == "upper" else ends[0]),
+            upper=float(whole[1] if self.side == "lower" else ends[1]),
+            confidence=self.confidence,
+            side=self.side,
+            method=method,
+            guarantee=guarantee,
+            n=float(n),
+        )
+
+
+def check_asked(confidence: Any, side: Any) -> Asked:
+    """Check ``confidence=`` and ``side=``."""
+    return Asked(check_confidence(confidence), check_choice(side, "side", _SIDES))
+
+
+def check_trials(successes: Any, n: Any) -> tuple[float, float]:
+    """Check a count of successes among n trials; neither has to be a whole number."""
+    trials = check_number(n, "n", at_least=0.0)
+    count = check_number(successes, "successes", at_least=0.0)
+    if count > trials:
+        raise DataError(
+            f"successes is {successes!r} and n is {n!r}; expected at most n successes. Pass the "
+            "number of successes first, then the number of trials"
+        )
+    return count, trials
+
+
+def check_range(low: Any, high: Any) -> tuple[float, float]:
+    """Check the range that values are known to lie in."""
+    least, most = check_number(low, "low"), check_number(high, "high")
+    if least >= most:
+        raise DataError(
+            f"low is {low!r} and high is {high!r}; expected low < high, the least and the greatest "
+            "value that an item can have"
+        )
+    return least, most
+
+
+def bounded_values(values: Column, name: str, low: float, high: float) -> FloatArray:
+    """Check values that must lie in a range."""
+    x = check_scores(values, name)
+    outside = np.flatnonzero((x < low) | (x > high))
+    if len(outside):
+        raise DataError(
+            f"{name} row {outside[0]} is {x[outside[0]]:g}; expected numbers between low={low:g} "
+            f"and high={high:g}. Pass the range that no item can leave, not that of the sample"
+        )
+    return x
