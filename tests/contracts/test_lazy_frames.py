@@ -16,7 +16,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import karat
-from karat import calibration, consensus, elicit, metrics, optimize, ranking, weak
+from karat import calibration, consensus, decisions, metrics, optimize, ranking, weak
 from karat._typing import Column
 from karat.exceptions import LazyFrameError
 
@@ -37,6 +37,8 @@ GOOD = {
     "y_scores": {"one": PROBA[:, 1], "two": PROBA[:, 0]}, "costs": [[0, 1], [2, 0]],
     "weights": [1, 2], "X_val": PROBA, "y_val": TRUTH, "proba_val": PROBA,
     "estimator": LogisticRegression().fit(PROBA, TRUTH), "model": MODEL, "diagonal": PROBA[:, 0],
+    "values": PROBA[:, 0], "labelled": TRUTH[:9], "predicted": PROBA[:9, 1], "others": PROBA[9:, 1],
+    "statistic": np.mean, "counts": np.ones(80),
 }  # fmt: skip
 # Parameters with one value per row whose annotation says anything goes.
 ROWS = {"X", "X_val", "y", "label_model", "diagonal"}
@@ -88,12 +90,15 @@ INSTANCES = {
     "LinearMetric": lambda: metrics.accuracy,
     "MajorityVote": lambda: MODEL,
     "Metric": lambda: metrics.accuracy,
+    "MetricBase": lambda: metrics.accuracy,
     "OracleLabelModel": lambda: weak.OracleLabelModel().fit(VOTES, TRUTH),
     "PlugInClassifier": lambda: optimiser(optimize.PlugInClassifier),
     "PolynomialMetric": lambda: metrics.PolynomialMetric([[1, 1], np.eye(2)]),
     "QuadraticMetric": lambda: metrics.QuadraticMetric([1, 1], np.eye(2)),
-    "RandomizedClassifier": lambda: elicit.RandomizedClassifier(
-        weights=np.eye(2)[None], shares=np.ones(1), classes=np.arange(2), missing=0.0
+    "RandomizedClassifier": lambda: decisions.RandomizedClassifier(
+        mixture=decisions.Mixture(np.ones(1), np.eye(2)[None, None]),
+        classes=np.arange(2),
+        missing=0,
     ),
     "TripletLabelModel": lambda: weak.TripletLabelModel().fit(VOTES),
     "WeightedAUCClassifier": lambda: ranking.WeightedAUCClassifier().fit(PROBA, TRUTH),
