@@ -47,6 +47,7 @@ ALONE = {
     "check_label_model": "weak_labels",
     "compare_models": "votes",
     "patterns": "weak_labels",
+    "read_patterns": "weak_labels",
     "vote_diagnostics": "weak_labels",
     "DawidSkene.fit": "weak_labels",
     "ErrorEstimator.fit": "votes",

@@ -78,6 +78,8 @@ MODELS = {
     "oracle": lambda: OracleLabelModel(base="naive-bayes"),
 }
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES)
+# Answers of one row per item are refused for a lazy table, whose rows come in no fixed order.
+EVERY_ORDERED_TABLE = pytest.mark.parametrize("table", [t for t in TABLES if t != "polars lazy"])
 EVERY_MODEL = pytest.mark.parametrize("model", MODELS)
 
 
@@ -111,7 +113,7 @@ def estimate(votes, **options):
 
 
 @EVERY_MODEL
-@EVERY_TABLE
+@EVERY_ORDERED_TABLE
 def test_label_models_read_every_table_alike(table, model, data):
     truth, codes = data
     votes, plain = TABLES[table](codes), TABLES["numpy"](codes)
@@ -121,7 +123,7 @@ def test_label_models_read_every_table_alike(table, model, data):
 
 
 @EVERY_MODEL
-@EVERY_TABLE
+@EVERY_ORDERED_TABLE
 def test_null_as_abstention_is_minus_one_for_label_models(table, model, data):
     truth, codes = data
     votes, written = TABLES[table](codes), np.maximum(codes, -1)
@@ -132,7 +134,7 @@ def test_null_as_abstention_is_minus_one_for_label_models(table, model, data):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@EVERY_TABLE
+@EVERY_ORDERED_TABLE
 @pytest.mark.parametrize("null", ["not asked", "abstain"])
 def test_bounds_read_every_table_alike(table, null, data):
     truth, codes = data

@@ -8,6 +8,7 @@ from karat._validate import (
     encode_groups,
     encode_labels,
     is_matrix,
+    refuse_lazy,
     require_two_classes,
 )
 from karat.exceptions import DataError
@@ -64,6 +65,7 @@ def pattern_counts(
     array([[1, 0],
            [1, 1]])
     """
+    refuse_lazy(weak_labels=weak_labels)  # its rows are matched with the predictions
     soft = is_matrix(y_pred)
     found = {}
     if not soft and classes is None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, Frame
-from karat._validate import check_classes, check_null, check_weights
+from karat._validate import check_classes, check_null, check_weights, collected_alone
 from karat._validate._columns import named, native_frame
 from karat._validate._labels import union_of_values
 from karat.exceptions import ColumnError, DataError, LabelError
@@ -35,7 +35,7 @@ def read_ballots(
         if threshold is not None:
             raise DataError("votes are counts of patterns and threshold= cuts probabilities")
         return Ballots.of_patterns(_recoded(votes, classes, also), counted=True)
-    frame = native_frame(votes, "votes")  # a lazy frame is collected here, once
+    frame = native_frame(votes, "votes")
     columns = None if frame is None else long_columns(frame)
     if columns is not None:
         return read_long(columns, classes, labels, threshold=threshold, null=null)
@@ -72,7 +72,8 @@ def read_weak_labels(
         if sample_weight is not None:
             raise DataError("weak_labels are counts of patterns; weigh the rows when counting them")
         return _recoded(weak_labels, classes, also)
-    frame = native_frame(weak_labels, "weak_labels")  # a lazy frame is collected here, once
+    weak_labels = collected_alone(weak_labels, "weak_labels", sample_weight, *(also or {}).values())
+    frame = native_frame(weak_labels, "weak_labels")
     columns = None if frame is None else long_columns(frame)
     if columns is None:
         wide: Any = weak_labels if frame is None else frame
