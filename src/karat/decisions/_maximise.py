@@ -58,6 +58,7 @@ def maximise(
     Examples
     --------
     >>> import numpy as np
+    >>> from karat.decisions import Attainable
     >>> from karat.metrics import FairMetric
     >>> rng = np.random.default_rng(0)
     >>> p, group = rng.beta(1, 2, 1000), rng.integers(0, 2, 1000)
