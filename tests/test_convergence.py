@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
-from karat._convergence import bulk_ess, split_r_hat, tail_ess
+from karat._convergence import _ranks, bulk_ess, split_r_hat, tail_ess
 
 
 def autoregressive(rng, chains, n, rho, shape=()):
@@ -173,3 +174,9 @@ def test_r_hat_depends_on_ranks_and_on_ranks_of_distances(draws, power, factor):
     moved = factor * (draws - middle) ** power + 8
     np.testing.assert_allclose(split_r_hat(moved), split_r_hat(draws))
     np.testing.assert_allclose(bulk_ess(moved), bulk_ess(draws))
+
+
+def test_ranks_equal_scipy_s():
+    rng = np.random.default_rng(0)
+    for columns in (rng.normal(size=(40, 3)), rng.integers(0, 5, (60, 4)).astype(float)):
+        np.testing.assert_array_equal(_ranks(columns), rankdata(columns, axis=0))

@@ -45,11 +45,27 @@ def _split(draws: FloatArray) -> FloatArray:
 
 
 def _normal_scores(draws: FloatArray) -> FloatArray:
-    from scipy.stats import rankdata
-
     flat = draws.reshape(-1, draws.shape[2])
-    rank = rankdata(flat, axis=0)
-    return np.asarray(ndtri((rank - 0.375) / (len(flat) + 0.25)).reshape(draws.shape))
+    return np.asarray(ndtri((_ranks(flat) - 0.375) / (len(flat) + 0.25)).reshape(draws.shape))
+
+
+def _ranks(columns: FloatArray) -> FloatArray:
+    """Return ranks from 1 in each column, equal values sharing the mean of theirs.
+
+    As ``scipy.stats.rankdata``, whose import takes longer than a small fit.
+    """
+    order = np.argsort(columns, axis=0, kind="stable")
+    ordered = np.take_along_axis(columns, order, axis=0)
+    place = np.broadcast_to(np.arange(len(columns))[:, None], columns.shape)
+    new = np.ones(columns.shape, dtype=bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    first = np.maximum.accumulate(np.where(new, place, 0), axis=0)
+    ends = np.ones(columns.shape, dtype=bool)
+    ends[:-1] = new[1:]
+    last = np.minimum.accumulate(np.where(ends, place, len(columns))[::-1], axis=0)[::-1]
+    ranks = np.empty(columns.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=0)
+    return ranks
 
 
 def _r_hat(z: FloatArray) -> FloatArray:
