@@ -1,7 +1,7 @@
 """Gamma and binomial numbers in compiled loops; import only when needed.
 
-They take uniform and normal numbers from NumPy's generator; numba compiles its gamma numbers too,
-but three times as long as these.
+They take uniform numbers from NumPy's generator; numba compiles its gamma numbers too, but three
+times as long as these.
 """
 
 import math
@@ -28,7 +28,13 @@ def gamma(rng: np.random.Generator, shape: float) -> float:
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
-        x = rng.standard_normal()
+        # A normal number by the polar method (Marsaglia & Bray 1964): numba takes longer to
+        # compile its own than all the rest of this function.
+        x, radius = 0.0, 1.0
+        while radius >= 1.0 or radius == 0.0:
+            x, y = 2.0 * rng.random() - 1.0, 2.0 * rng.random() - 1.0
+            radius = x * x + y * y
+        x *= math.sqrt(-2.0 * math.log(radius) / radius)
         v = 1.0 + c * x
         if v > 0.0:
             v, square, u = v * v * v, x * x, 1.0 - rng.random()
