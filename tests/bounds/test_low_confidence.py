@@ -42,7 +42,7 @@ def test_limits_grow_from_there():
 @pytest.mark.parametrize("limit", ["normal", "bernstein"])
 def test_draws_of_the_label_model_are_allowed_for(limit):
     draws = [PROBA, PROBA * 0.9 + 0.05, np.clip(PROBA * 1.05 - 0.025, 0, 1)]
-    options = {"metric": "accuracy", "limit": limit, "p_y_given_z_draws": draws, **OPTIONS}
+    options = {"metric": "accuracy", "limit": limit, "label_model_draws": draws, **OPTIONS}
     low, high = (
         performance_bounds(PRED, VOTES, PROBA, confidence=c, **options) for c in (0.4, 0.95)
     )

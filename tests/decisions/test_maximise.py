@@ -12,11 +12,12 @@ from scipy.optimize import linprog, minimize
 from karat.decisions import Attainable, maximise
 from karat.decisions._columns import Columns
 from karat.decisions._maximise import joined
-from karat.exceptions import KaratWarning, LabelError, MetricError
+from karat.exceptions import KaratError, KaratWarning, LabelError, MetricError
 from karat.metrics import (
     FairMetric,
     FairQuadraticMetric,
     LinearFractionalMetric,
+    LinearMetric,
     QuadraticMetric,
     accuracy,
     balanced_accuracy,
@@ -25,6 +26,7 @@ from karat.metrics import (
     macro,
     mcc,
     precision,
+    recall,
 )
 
 FEW = hypothesis_settings(max_examples=20, deadline=None)
@@ -243,18 +245,116 @@ def test_order_of_items_and_repeats_do_not_matter(seed, k, m, squared):
     assert values[0] == pytest.approx(values[1], abs=2e-8)
 
 
-@FEW
-@given(seed=st.integers(0, 10**6), k=st.integers(2, 3))
-def test_labels_that_are_counted_are_never_served_worse_than_by_plug_in_rules(seed, k):
-    rng = np.random.default_rng(seed)
-    proba = rng.dirichlet(np.full(k, 0.7), 60)
-    y = np.append(np.arange(k), [rng.choice(k, p=row) for row in proba[k:]])
-    some = Attainable.from_proba(y, proba)
-    plain = Attainable(some.blocks, plug_in=True)
-    for metric in (accuracy, balanced_accuracy, g_mean):
-        assert maximise(metric, some).value >= maximise(metric, plain).value - 1e-9
-    assert some.exact == (k == 2)
-    assert not plain.exact
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_linear_metrics_are_given_the_bayes_rule(k):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        proba = rng.dirichlet(np.ones(k), 200)
+        gains = rng.normal(size=(k, k)) * 10 ** rng.uniform(-2, 2)
+        best = maximise(LinearMetric(gains), Attainable.from_calibrated(proba))
+        assert best.value == pytest.approx((proba @ gains).max(axis=1).mean(), rel=1e-12)
+        assert (best.gap, best.certified, len(best.mixture.shares)) == (0.0, True, 1)
+
+
+@pytest.mark.parametrize("tradeoff", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("rank", [0, 1])
+def test_flat_directions_are_no_obstacle(rank, tradeoff):
+    """Violations that see one combination of the gaps, or none, and no weight on gaps at all."""
+    for seed in range(10):
+        k, m = 2 + seed % 2, 2 + seed % 3 // 2
+        proba, groups, _, rng = population(seed, k, m, n=100)
+        q, pairs = k * k - k, m * (m - 1) // 2
+        root = rng.normal(size=(pairs, q, rank))
+        metric = FairQuadraticMetric(rng.random(q), root @ np.swapaxes(root, 1, 2), tradeoff)
+        best = maximise(metric, Attainable.from_calibrated(proba, groups=groups), tol=1e-8)
+        assert best.converged
+    linear = QuadraticMetric(-rng.random(6), np.zeros((6, 6)))
+    some = Attainable.from_calibrated(rng.dirichlet(np.ones(3), 100))
+    assert maximise(linear, some).converged
+
+
+def test_odds_beyond_all_numbers_have_their_threshold():
+    second = 10.0 ** -np.array([10, 50, 100, 150, 170, 190, 210, 250, 290, 300])
+    y = np.array([1] * 6 + [0] * 4)
+    for turn in (1, -1):
+        proba, truth = np.column_stack([1 - second, second])[:, ::turn], y if turn == 1 else 1 - y
+        for metric in (balanced_accuracy, f_beta(1)):
+            best = maximise(metric, Attainable.from_proba(truth, proba))
+            shares = best.mixture.class_shares(proba, np.ones((10, 1)))
+            assert best.value == pytest.approx(1.0)
+            assert metric.score(truth, shares) == pytest.approx(1.0)
+
+
+def test_g_means_of_rules_that_never_predict_a_class():
+    assert maximise(g_mean, Attainable.from_calibrated(np.full((10, 2), 0.5))).value == (
+        pytest.approx(0.5, abs=1e-6)
+    )
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        k = 3 + seed % 4
+        proba = rng.dirichlet(np.full(k, 20.0), 80)  # hardly informative
+        best = maximise(g_mean, Attainable.from_calibrated(proba))
+        assert best.value >= 1 / k - 1e-6  # which guessing has
+        assert best.converged
+
+
+@pytest.mark.parametrize("metric", [g_mean, balanced_accuracy, accuracy], ids=lambda m: m.title)
+@pytest.mark.filterwarnings("ignore::karat.exceptions.UndefinedMetricWarning")
+def test_a_class_that_does_not_occur_makes_no_difference(metric):
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.ones(3), 80)
+    y = rng.integers(0, 2, 80)
+    best = maximise(metric, Attainable.from_proba(y, proba, classes=[0, 1, 2]))
+    assert metric(best.confusion) == pytest.approx(best.value)
+    assert best.value > 0.5
+
+
+def test_ratios_of_any_scale_and_with_denominators_of_0():
+    rng = np.random.default_rng(5)
+    second = rng.beta(1, 3, 80)
+    proba = np.column_stack([1 - second, second])
+    some = Attainable.from_calibrated(proba)
+    f1 = f_beta(1)
+    expected = maximise(f1, some).value
+    for scale in (1e-16, 1e-12, 1e12, -1.0):
+        same = LinearFractionalMetric(f1.numerator * scale, f1.denominator * scale)
+        assert maximise(same, some).value == pytest.approx(expected, rel=1e-9)
+    # Positives of hardly any weight: the best of all thresholds all the same.
+    y, weight = (rng.random(80) < second).astype(int), np.ones(80)
+    weight[y == 1] = 1e-11
+    best = maximise(f1, Attainable.from_proba(y, proba, sample_weight=weight))
+    mass = np.eye(2)[y] * (weight / weight.sum())[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KaratWarning)
+        values = [f1(table) for table in every_threshold(proba, mass)]
+    assert best.value == pytest.approx(max(values), rel=1e-6)
+    nobody = LinearFractionalMetric([[0, -1], [0, 0]], [[0, 1], [0, 1]])  # − false discovery rate
+    flat = Attainable.from_proba([0, 1, 0, 1], np.full((4, 2), 0.5))
+    assert maximise(nobody, flat).value == 0.0
+    with pytest.raises(MetricError, match="is 0 for every classifier"):
+        maximise(recall, Attainable.from_proba(np.zeros(80, int), proba, classes=[0, 1]))
+
+
+@pytest.mark.parametrize("metric", [g_mean, mcc, f_beta(1)], ids=lambda m: m.title)
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_what_is_returned_belongs_together_however_soon_it_stops(metric, rounds):
+    rng = np.random.default_rng(6)
+    proba = rng.dirichlet(np.ones(2), 100)
+    some = Attainable.from_calibrated(proba)
+    best = maximise(metric, some, max_rounds=rounds)
+    assert metric(best.confusion) == pytest.approx(best.value, abs=1e-12)
+    shares = best.mixture.class_shares(proba, np.ones((100, 1)))
+    table = (proba / 100).T @ shares
+    assert metric(table) == pytest.approx(best.value, abs=1e-9)
+    assert len(best.values) <= rounds
+    with pytest.raises(KaratError, match="max_rounds"):
+        maximise(metric, some, max_rounds=0)
+
+
+def test_probabilities_of_single_precision_are_taken_at_their_word():
+    proba = np.random.default_rng(0).dirichlet(np.ones(3), 50).astype(np.float32)
+    assert Attainable.from_calibrated(proba).exact
 
 
 def test_columns_that_are_passed_are_used_and_grow():
@@ -308,5 +408,5 @@ def test_bad_input():
         maximise(QuadraticMetric(np.ones(6), np.eye(6)), whole)
     with pytest.raises(MetricError, match="negative for some classifiers"):
         maximise(LinearFractionalMetric([[1, 0], [0, 1]], [[1, -1], [-1, 1]]), whole)
-    with pytest.raises(LabelError, match=r"group 1 .* has no item with weight of class 0"):
+    with pytest.raises(LabelError, match="the group 'b' has no item with weight of class number 0"):
         Attainable.from_proba([0, 1, 0, 1, 1, 1], proba, groups=groups)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.decisions._ascent import ascended
 from karat.decisions._population import Population, compressed
 from karat.decisions._upper_hull import upper_hull
 from karat.metrics import LinearMetric
@@ -143,26 +142,6 @@ def test_best_of_two_classes_is_the_best_of_all_thresholds(seed, n, groups):
         assert np.sum(gain * table) == pytest.approx(max(values), abs=1e-12)
         decided = np.array([decide(row, rule) for row in population.proba])
         assert np.allclose(population.confusion(decided), table, atol=1e-12)
-
-
-@given(seed=st.integers(0, 2**32), k=st.integers(3, 4))
-@settings(max_examples=25, deadline=None)
-def test_ascent_gains_and_ends_where_no_weight_alone_gains(seed, k):
-    rng = np.random.default_rng(seed)
-    proba, worth = rng.dirichlet(np.ones(k), 40), rng.normal(size=(40, k))
-    start = rng.normal(size=(k, k))
-
-    def gained(rule):
-        return worth[np.arange(40), [decide(row, rule) for row in proba]].sum()
-
-    found = ascended(proba, worth, start)
-    assert gained(found) >= gained(start) - 1e-12
-    if np.array_equal(found, ascended(proba, worth, found)):  # sweeps may have run out
-        for i, j in np.ndindex(k, k):
-            for step in rng.normal(size=20) * 10 ** rng.uniform(-2, 1, 20):
-                moved = found.copy()
-                moved[i, j] += step
-                assert gained(moved) <= gained(found) + 1e-9
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 40))

@@ -8,6 +8,7 @@ from scipy.spatial import ConvexHull
 
 from karat.datasets import LogisticLaw
 from karat.decisions._frontier import Frontier
+from karat.decisions._rule import decide
 from karat.elicit import BinarySpace, DiagonalSpace
 from karat.metrics import LinearMetric, accuracy
 
@@ -175,13 +176,11 @@ def test_thresholds_lead_to_their_positions(sample, certain):
     if certain:
         score = np.clip(np.round(2 * score - 0.5, 2), 0, 1)
     frontier = frontier_of(score, mass)
-    with np.errstate(divide="ignore"):
-        odds = score / (1 - score)
+    proba = np.column_stack([1 - score, score])
     for position, (gain, predicted) in enumerate(
         zip(frontier.gains, frontier.predicted, strict=True)
     ):
-        at = frontier.threshold(position)
-        chosen = np.zeros(len(odds), dtype=bool) if at is None else odds >= at
+        chosen = decide(proba, frontier.rule(position)) == 1
         assert np.allclose(mass[chosen].sum(axis=0), predicted, atol=1e-12)
         assert mass[chosen, 1].sum() == pytest.approx(gain[0], abs=1e-12)
 

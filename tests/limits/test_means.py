@@ -234,3 +234,14 @@ def test_equal_weights_weigh_nothing_and_repeats_narrow(x, weight):
         once, twice = function(x), function(np.tile(x, 2))
         assert twice.lower >= once.lower - 1e-9
         assert twice.upper <= once.upper + 1e-9
+
+
+def test_clusters_count_by_their_weight():
+    """Rows of weight 0 change nothing, and one cluster that is nearly everything tells nothing."""
+    x, c = np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 2, 3])
+    w = np.array([1.0, 1, 1, 1, 0, 0])
+    all_rows = normal_mean(x, sample_weight=w, clusters=c)
+    some = normal_mean(x[:4], sample_weight=w[:4], clusters=c[:4])
+    assert all_rows.n == some.n == 2
+    sizes = np.repeat(np.arange(10), [2000, *[1] * 9])
+    assert np.isinf(normal_mean(np.arange(2009.0), clusters=sizes).upper)

@@ -176,8 +176,8 @@ def test_predictions_with_groups_are_scored():
     assert found == pytest.approx(metric(table))
     with pytest.raises(MetricError, match="pass groups="):
         metric.score(y, p)
-    # scikit-learn's scorers are not given groups, so there is none to be had.
-    assert not hasattr(metric, "as_scorer")
+    with pytest.raises(MetricError, match="scorer is not given"):
+        metric.as_scorer()
 
 
 @pytest.mark.parametrize(

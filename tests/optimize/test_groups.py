@@ -80,8 +80,7 @@ def test_corners_are_settled_in(tradeoff):
             said = (second[some] >= cut).astype(int)
             np.add.at(tables[h, c], (g[some], y[some], said), 1 / len(y))
     best = max(metric(a + b) for a in tables[0] for b in tables[1])
-    # Plug-in rules that are as good but for 1e-3 are preferred to those that labels favour.
-    assert clf.history_.value > best - 1.1e-3
+    assert clf.history_.value > best - 1e-9
     assert clf.history_.gaps[-1] <= 1e-7
 
 
@@ -144,6 +143,7 @@ def test_corrective_shares_are_as_good_as_any_for_smooth_metrics():
     proba, y, _, _ = two_groups(20_000, rng, 3)
     plain = FrankWolfeClassifier(metric="g_mean", n_iter=40).fit_from_proba(proba, y)
     other = FrankWolfeClassifier(metric="g_mean", step="corrective").fit_from_proba(proba, y)
-    assert other.history_.value > plain.history_.value - 1e-4
+    # labels of 20,000 rows are chance by about so much
+    assert other.history_.value > plain.history_.value - 3e-4
     shares = other.predict_proba_from_proba(proba)
     np.testing.assert_allclose(shares.sum(axis=1), 1)

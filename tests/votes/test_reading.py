@@ -1,5 +1,7 @@
 """Wide tables, long ones and counts: the same votes, named as they were passed."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,14 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
-from karat.exceptions import DataError, KaratWarning, LabelError
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    KaratWarning,
+    LabelError,
+    LazyFrameError,
+    NotIdentifiedWarning,
+)
 from karat.statistics import patterns
 from karat.votes import read_patterns
 from karat.votes._outcomes import list_votes, naive_bayes, outcome_counts, vote_shares, vote_totals
 from karat.votes._table import VoteTable
 from karat.votes.reading import read_ballots, read_votes
-from karat.weak import DawidSkene, MajorityVote
+from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
 
 
 def matrices():
@@ -164,3 +174,58 @@ def test_a_clash_in_a_long_table_is_told():
     with pytest.warns(KaratWarning, match="contradicts an earlier one"):
         found = read_patterns(table)
     assert found.labels()[found.ids].tolist() == [["y", None], [None, "x"]]
+
+
+def test_patterns_are_refused_for_what_only_rows_can_tell():
+    rng = np.random.default_rng(0)
+    votes, y = rng.integers(0, 2, (60, 3)), rng.integers(0, 2, 60)
+    model = MajorityVote().fit(votes)
+    lazy = read_patterns(pl.DataFrame(votes).lazy())
+    for by_row in (
+        lambda: performance_bounds(y, lazy, model, metric="accuracy"),
+        lambda: model.predict_proba(lazy),
+        lambda: OracleLabelModel().fit(lazy, y),
+        lambda: check_label_model(lazy, model, y_true=y),
+    ):
+        with pytest.raises(LazyFrameError, match="patterns of a lazy frame"):
+            by_row()
+    weighted = read_patterns(votes, sample_weight=rng.random(60))
+    with pytest.raises(DataError, match="counted with weights"):
+        performance_bounds(y, weighted, model, metric="accuracy")
+    asked = np.where(rng.random((60, 3)) < 0.2, np.nan, votes)
+    for late in (
+        lambda: DawidSkene(rng=0).fit(read_patterns(asked), null="abstain"),
+        lambda: ErrorEstimator(rng=0).fit(read_patterns(asked), null="abstain"),
+    ):
+        with pytest.raises(DataError, match="comes too late"):
+            late()
+
+
+def test_voters_of_a_long_table_are_known_by_name():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 300)
+    names = ["alice", "bob", "carol", "dave"]
+    right = np.array([0.97, 0.6, 0.6, 0.6])
+    votes = np.where(rng.random((300, 4)) < right, truth[:, None], 1 - truth[:, None])
+    wide = pl.DataFrame(votes, schema=names)
+    long = wide.with_row_index("item").unpivot(
+        names, index="item", variable_name="classifier", value_name="vote"
+    )
+    model = DawidSkene(rng=0).fit(long)
+    few = long.filter(pl.col("classifier") != "alice")
+    missing = votes.astype(float)
+    missing[:, 0] = np.nan
+    np.testing.assert_allclose(model.predict_proba(few), model.predict_proba(missing))
+    np.testing.assert_allclose(
+        model.predict_proba(wide.select(names[::-1])), model.predict_proba(wide)
+    )
+    strange = few.with_columns(classifier=pl.col("classifier").replace("dave", "zoe"))
+    with pytest.raises(ColumnError, match=r"votes of \['zoe'\]"):
+        model.predict_proba(strange)
+
+
+def test_counts_are_items():
+    counted = patterns(np.repeat([[0, 0, 1], [1, 1, 1]], 500, axis=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotIdentifiedWarning)
+        ErrorEstimator(draws=20, rng=0).fit(counted)  # no word of two items

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat.limits._kernels import Moments, cluster_moments, effective_number, weighted_moments
+from karat.limits._kernels import (
+    Moments,
+    cluster_moments,
+    cluster_number,
+    effective_number,
+    weighted_moments,
+)
 
 __all__ = ["Rows", "Sample", "split_counts", "split_rows"]
 
@@ -36,9 +42,11 @@ class Sample:
 
     @property
     def effective(self) -> float:
-        """Kish's number of items; for clusters, the number of clusters if that is smaller."""
+        """Kish's number of items; for clusters, that of clusters if it is smaller."""
         kish = effective_number(self.total, float(self.squares.sum()))
-        return kish if self.rows is None else min(kish, float(self.rows.cluster.max() + 1))
+        if self.rows is None:
+            return kish
+        return min(kish, cluster_number(self.rows.weight, self.rows.cluster))
 
     def mean(self, values: FloatArray) -> float:
         """Return the mean of item values given by (fold, pattern, prediction)."""

@@ -224,6 +224,11 @@ class ErrorEstimator(Parameters):
                 step = progress.domain(domain.name)
                 shared = None if together is None else together[d]
                 fits.append(fit_domain(domain.table, settings, rng.spawn(1)[0], step, shared))
+        except SystemError as error:
+            # A signal that arrives while a compiled loop returns its arrays is raised inside it.
+            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
         finally:
             progress.close()
         # An interrupt leaves an earlier fit as it was: nothing is set before all is known.

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from karat._validate import (
     encode_labels,
     require_two_classes,
 )
+from karat._validate._columns import shown
 from karat.decisions._columns import Columns
 from karat.decisions._population import Population
 from karat.exceptions import LabelError
 
-__all__ = ["Attainable", "AttainableSet"]
+__all__ = ["Attainable", "AttainableSet", "require_every_class"]
 
 _FIRST = 24  # rules to start from, best for random gains, besides the obvious ones
 
@@ -62,9 +63,6 @@ class Attainable:
         Number of groups that a metric compares; None if the confusion is of all items.
     group : sequence of int, optional
         The group that each block is.
-    plug_in : bool, default False
-        Whether to look at plug-in rules alone, which are best if the probabilities are right, and
-        not at rules that the counted labels favour.
 
     Examples
     --------
@@ -84,12 +82,10 @@ class Attainable:
         *,
         n_groups: int | None = None,
         group: Sequence[int] | None = None,
-        plug_in: bool = False,
     ) -> None:
         self.blocks = tuple(blocks)
         self._n_groups = n_groups
         self.group = None if group is None else tuple(group)
-        self.plug_in = plug_in
 
     @classmethod
     def from_proba(
@@ -126,10 +122,9 @@ class Attainable:
         members, names = encode_groups(groups)
         check_same_length(y_true=codes, proba=checked, sample_weight=weight, groups=members)
         weight = np.ones(len(codes)) if weight is None else weight
-        return attainable_of(
-            checked, np.eye(len(order))[codes] * (weight / weight.sum())[:, None],
-            members, 0 if names is None else len(names), sees_groups,
-        )  # fmt: skip
+        return _attainable_of(
+            checked, np.eye(len(order))[codes], weight, members, names, sees_groups
+        )
 
     @classmethod
     def from_calibrated(
@@ -158,10 +153,7 @@ class Attainable:
         members, names = encode_groups(groups)
         check_same_length(proba=checked, sample_weight=weight, groups=members)
         weight = np.ones(len(checked)) if weight is None else weight
-        return attainable_of(
-            checked, checked * (weight / weight.sum())[:, None],
-            members, 0 if names is None else len(names), sees_groups,
-        )  # fmt: skip
+        return _attainable_of(checked, checked, weight, members, names, sees_groups)
 
     @property
     def n_classes(self) -> int:
@@ -185,9 +177,7 @@ class Attainable:
 
         It is for two classes, and where probabilities are taken at their word.
         """
-        if self.n_classes == 2 and not self.plug_in:
-            return True
-        return all(block.at_its_word for block in self.blocks)
+        return self.n_classes == 2 or all(block.at_its_word for block in self.blocks)
 
     @property
     def truth(self) -> FloatArray:
@@ -224,37 +214,42 @@ class Attainable:
         rules = np.empty((len(gains), len(self.blocks), k, k))
         points = np.zeros((len(gains), len(self.blocks), *gains.shape[1:]))
         for b, (rows, block) in enumerate(zip(self._rows, self.blocks, strict=True)):
-            rules[:, b], points[:, b, rows] = block.best(gains[:, rows], plug_in=self.plug_in)
+            rules[:, b], points[:, b, rows] = block.best(gains[:, rows])
         return rules, points.reshape(*points.shape[:2], -1)
 
 
-def attainable_of(
+def _attainable_of(
     proba: FloatArray,
-    mass: FloatArray,
+    truth: FloatArray,
+    weight: FloatArray,
     members: IntArray | None,
-    n_groups: int,
+    names: AnyArray | None,
     sees_groups: bool,
-    names: AnyArray | None = None,
 ) -> Attainable:
-    """Return what rules attain on items (n, k) whose masses (n, k) are ``P(item, Y=i)``."""
-    if members is None:
-        return Attainable([Population(proba, mass)])
-    _require_every_class(mass, members, n_groups)
+    """Return what rules attain on weighted items whose classes are ``truth`` (n, k)."""
+    if members is None or names is None:
+        return Attainable([Population(proba, truth * (weight / weight.sum())[:, None])])
+    n_groups = len(names)
+    require_every_class(truth * weight[:, None], members, names)
     if sees_groups:
-        inside = [members == g for g in range(n_groups)]
-        blocks = [Population(proba[own], mass[own]) for own in inside]
+        shares = np.bincount(members, weight, n_groups) / weight.sum()
+        blocks = []
+        for g, share in enumerate(shares):
+            own = members == g
+            within = truth[own] * (weight[own] / weight[own].sum())[:, None]
+            blocks.append(Population(proba[own], share * within))
         return Attainable(blocks, n_groups=n_groups, group=range(n_groups))
-    k = proba.shape[1]
-    apart = np.zeros((len(proba), n_groups, k))
-    apart[np.arange(len(proba)), members] = mass
+    apart = np.zeros((len(proba), n_groups, proba.shape[1]))
+    apart[np.arange(len(proba)), members] = truth * (weight / weight.sum())[:, None]
     return Attainable([Population(proba, apart.reshape(len(proba), -1))], n_groups=n_groups)
 
 
-def _require_every_class(mass: Any, members: IntArray, n_groups: int) -> None:
-    total = np.stack([mass[members == g].sum(axis=0) for g in range(n_groups)])
+def require_every_class(mass: FloatArray, members: IntArray, names: AnyArray) -> None:
+    """Refuse groups without some class: they have no rates to compare."""
+    total = np.stack([mass[members == g].sum(axis=0) for g in range(len(names))])
     if (total <= 0).any():
         g, i = np.argwhere(total <= 0)[0]
         raise LabelError(
-            f"group {g} (in sorted order) has no item with weight of class {i}; merge it with "
-            "another group, or leave it out"
+            f"the group {shown(names[g])} has no item with weight of class number {i}; merge it "
+            "with another group, or leave it out"
         )

@@ -11,8 +11,7 @@ __all__ = ["Columns", "Oracle"]
 # Maps directions (b, d) to what makes the best classifier of each block, (b, blocks, ...), and to
 # the points (b, blocks, d) that these classifiers attain. Points of blocks are added.
 Oracle = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-# Values are sums of about a thousand terms of the size 1.
-_ROUNDING = 1e-14
+_ROUNDING = 1e-14  # of a sum, as a share of it
 
 
 class Columns:
@@ -61,7 +60,7 @@ class Columns:
         for b in range(self.n_blocks):
             known = (self.points[b] @ directions.T).max(axis=0)
             found = np.einsum("nd,nd->n", points[:, b], directions)
-            new = found > known + _ROUNDING
+            new = found > known + _ROUNDING * np.abs(known)
             value += np.maximum(known, found)
             if new.any():
                 grown = True

@@ -36,28 +36,36 @@ def climb(
     shares = _first_shares(function, columns)
     values: list[float] = []
     gaps: list[float] = []
-    for _ in range(max_rounds):
+    for done in range(1, max_rounds + 1):
         point = _mixed(columns, shares)
         slope = function.slopes(point[None])[0]
         (reached,), grown = columns.look(slope[None])
         values.append(float(function.values(point[None])[0]))
         gaps.append(max(float(reached - slope @ point), 0.0))
-        if gaps[-1] <= tol or (values[2:] and not grown and values[-1] - values[-2] <= 1e-15):
+        still = len(values) > 1 and not grown and values[-1] - values[-2] <= 1e-15
+        if gaps[-1] <= tol or still or done == max_rounds:
             break
         shares = [
             np.append(s, np.zeros(len(p) - len(s)))
             for s, p in zip(shares, columns.points, strict=True)
         ]
         _correct(function, columns, shares, tol)
-    point = _mixed(columns, shares)
     return Solution(values[-1], gaps[-1], shares, point, np.empty(0), slope, values, gaps)
 
 
 def _first_shares(function: Smooth, columns: Columns) -> list[FloatArray]:
-    """Return one rule for each block: the best at the slope in the middle of the known ones."""
-    middle = np.sum([points.mean(axis=0) for points in columns.points], axis=0)
-    picked = columns.best(function.slopes(middle[None])[0])
-    return [np.eye(len(p))[i] for p, i in zip(columns.points, picked, strict=True)]
+    """Return one rule for each block: the best at the slope in the middle of the known ones.
+
+    Where that rule has no slope (a class that it never predicts), a little of all is mixed in.
+    """
+    middle = [np.full(len(p), 1.0 / len(p)) for p in columns.points]
+    picked = columns.best(function.slopes(_mixed(columns, middle)[None])[0])
+    corner = [np.eye(len(p))[i] for p, i in zip(columns.points, picked, strict=True)]
+    for inside in (0.0, 0.01, 0.1, 1.0):
+        shares = [(1 - inside) * c + inside * m for c, m in zip(corner, middle, strict=True)]
+        if np.isfinite(function.slopes(_mixed(columns, shares)[None])).all():
+            break
+    return shares
 
 
 def _mixed(columns: Columns, shares: list[FloatArray]) -> FloatArray:
@@ -116,23 +124,55 @@ def _step(
         if not stuck.any():
             break
         moving[some[stuck]] = False
-    falling = way < -1e-16
-    longest = np.min(share[some][falling] / -way[falling]) if falling.any() else np.inf
-    before = float(function.values(at[None])[0])
-    length = min(1.0, float(longest))
-    for _ in range(40):
-        there = at + length * (way @ ways)
-        gained = float(function.values(there[None])[0]) - before
-        if gained >= 0.25 * length * float(way @ worth[some]) or length <= 1e-12:
-            break
-        length /= 2
-    if not gained > 0 and length < longest:
-        return False
-    share[some] += length * way
+    if not _moved(function, points, share, some, way, at, float(way @ worth[some])):
+        everyone, way = np.arange(len(share)), _exchange(block, share, worth)
+        if not _moved(function, points, share, everyone, way, at, float(way @ worth)):
+            return False
     share[share < _SHARES] = 0.0
     share /= np.bincount(block, share)[block]
     moving[:] = share > 0
     return True
+
+
+def _moved(
+    function: Smooth,
+    points: FloatArray,
+    share: FloatArray,
+    some: IntArray,
+    way: FloatArray,
+    at: FloatArray,
+    rise: float,
+) -> bool:
+    """Go along a way as far as no share falls below 0 and enough is gained; whether any was."""
+    if not rise > 0:
+        return False
+    falling = way < -1e-16
+    longest = np.min(share[some][falling] / -way[falling]) if falling.any() else np.inf
+    before, length = float(function.values(at[None])[0]), min(1.0, float(longest))
+    direction = way @ points[some]
+    for _ in range(50):
+        gained = float(function.values((at + length * direction)[None])[0]) - before
+        if gained >= 0.25 * length * rise and gained > 0:
+            share[some] += length * way
+            return True
+        length /= 2
+    return False
+
+
+def _exchange(block: IntArray, share: FloatArray, worth: FloatArray) -> FloatArray:
+    """Return the way from the worst rule with a share to the best one, in the block of most gain.
+
+    Where the function bends too much for its quadratic approximation, this still gains.
+    """
+    best, way = 0.0, np.zeros(len(share))
+    for b in np.unique(block):
+        own = np.flatnonzero(block == b)
+        held = own[share[own] > 0]
+        top, low = own[np.argmax(worth[own])], held[np.argmin(worth[held])]
+        if worth[top] - worth[low] > best:
+            best, way = worth[top] - worth[low], np.zeros(len(share))
+            way[top], way[low] = share[low], -share[low]
+    return way
 
 
 def _newton(
@@ -144,11 +184,12 @@ def _newton(
     bend = (bend + bend.T) / 2
     n, blocks = len(ways), np.unique(block)
     sums = (block == blocks[:, None]).astype(float)
-    # A little curvature in every direction: without it a flat one would lead to infinity.
-    ridge = 1e-12 * max(float(np.trace(bend)) / n, 1e-12)
+    # A little curvature in every direction: along a flat one the step is a thousand times the
+    # slope, which leads to where a share is 0. It vanishes with the slope.
+    slope = worth - (sums.T @ ((sums @ worth) / sums.sum(axis=1)))
+    ridge = max(1e-3 * float(np.abs(slope).max()), 1e-13 * float(np.diag(bend).max()), 1e-300)
     system = np.block(
         [[bend + ridge * np.eye(n), sums.T], [sums, np.zeros((len(blocks), len(blocks)))]]
     )
-    right = np.concatenate([worth, np.zeros(len(blocks))])
-    found = np.linalg.lstsq(system, right, rcond=None)[0]
-    return np.asarray(found[:n])
+    right = np.concatenate([slope, np.zeros(len(blocks))])
+    return np.asarray(np.linalg.solve(system, right)[:n])

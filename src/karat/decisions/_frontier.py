@@ -37,7 +37,7 @@ class Chord:
 class Frontier:
     """The thresholds between classes i and j, from all j to all i."""
 
-    ratios: FloatArray  # (v,), of each group of items, falling
+    log_ratios: FloatArray  # (v,), of each group of items, falling
     gains: FloatArray  # (v+1, 2)
     predicted: FloatArray  # (v+1, rows): mass of each row of the confusion that is predicted i
 
@@ -54,7 +54,7 @@ class Frontier:
         )
         predicted = np.vstack([np.zeros(rows), masses.cumsum(axis=0)])
         gains = np.column_stack([predicted[:, i], predicted[-1, j] - predicted[:, j]])
-        return cls(np.exp(-ratios), gains, predicted)
+        return cls(-ratios, gains, predicted)
 
     @cached_property
     def hull(self) -> IntArray:
@@ -87,7 +87,8 @@ class Frontier:
 
     def at_threshold(self, ratio: float) -> Point:
         """Predict i where ``proba_i / proba_j ≥ ratio`` (Propositions 3.1 and 4.2)."""
-        position = int(np.searchsorted(-self.ratios, -ratio, side="right"))
+        with np.errstate(divide="ignore"):
+            position = int(np.searchsorted(-self.log_ratios, -np.log(ratio), side="right"))
         return self._vertex(position)
 
     def best(self, direction: FloatArray) -> Point:
@@ -129,29 +130,29 @@ class Frontier:
     def _vertex(self, position: int) -> Point:
         return Point(self.gains[position], self.predicted[position])
 
-    def threshold(self, position: int) -> float | None:
-        """Return the ratio from which i is predicted so that ``position`` groups are.
+    def log_threshold(self, position: int) -> float:
+        """Return the log-ratio from which i is predicted so that ``position`` groups are.
 
-        It lies between two groups, so that rounding cannot move an item across it; None if i is
-        never predicted.
+        It lies between two groups, so that rounding cannot move an item across it; infinite if i
+        is never predicted, and minus infinite if it always is. Logarithms, because the product of
+        two ratios may be beyond all numbers.
         """
         if position == 0:
-            return None
-        if position == len(self.ratios):
-            return 0.0
-        below, above = self.ratios[position], self.ratios[position - 1]
-        if not np.isfinite(above):
-            return float(2.0 * below + 1.0)
-        return float(np.sqrt(below * above) if below > 0 else above / 2)
+            return np.inf
+        if position == len(self.log_ratios):
+            return -np.inf
+        below, above = self.log_ratios[position], self.log_ratios[position - 1]
+        if np.isinf(above):
+            return 0.0 if np.isinf(below) else float(below + 1.0)
+        return float(above - 1.0 if np.isinf(below) else (below + above) / 2)
 
     def rule(self, position: int) -> FloatArray:
         """Return, of two classes, the gains (2, 2) by which `decide` puts the threshold there."""
-        cut = self.threshold(position)
-        if cut is None:
-            return np.array([[1.0, 0.0], [1.0, 0.0]])
-        # An item of no chance of the second class would tie at 0, and ties go one way only.
-        if cut == 0.0:
-            return np.array([[0.0, 1.0], [0.0, 1.0]])
-        # The second class from the odds "cut" on: of (truth, prediction), a first one right is
-        # worth cut.
-        return np.array([[cut, 0.0], [0.0, 1.0]])
+        cut = self.log_threshold(position)
+        # An item of no chance of a class would tie at 0, and ties go one way only.
+        if np.isinf(cut):
+            always = np.array([[0.0, 1.0], [0.0, 1.0]])
+            return always[:, ::-1] if cut > 0 else always
+        # The second class from these odds on. Of both gains the greater is 1.
+        first, second = np.exp(min(cut, 0.0)), np.exp(min(-cut, 0.0))
+        return np.array([[first, 0.0], [0.0, second]])

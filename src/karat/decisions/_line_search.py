@@ -25,13 +25,13 @@ def follow(
     shares = _best_corner(function, columns)
     values: list[float] = []
     gaps: list[float] = []
-    for _ in range(max_rounds):
+    for done in range(1, max_rounds + 1):
         point = np.sum([s @ p for s, p in zip(shares, columns.points, strict=True)], axis=0)
         value, slope = float(function.values(point[None])[0]), _slope(function, columns, point)
         (reached,), _ = columns.look(slope[None])
         values.append(value)
         gaps.append(max(float(reached - slope @ point), 0.0))
-        if gaps[-1] <= tol:
+        if gaps[-1] <= tol or done == max_rounds:
             break
         shares = [
             np.append(s, np.zeros(len(p) - len(s)))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_number
+from karat._validate import check_count, check_number
 from karat.decisions._attainable import AttainableSet
 from karat.decisions._columns import Columns
 from karat.decisions._corrective import Smooth, climb
@@ -52,8 +52,8 @@ def maximise(
     Returns
     -------
     Optimum
-        ``value`` is attained by ``mixture``, and no classifier is better by more than ``gap`` if
-        ``certified``.
+        ``value`` is attained by ``mixture``, and no mixture of rules is better by more than
+        ``gap`` if ``certified``.
 
     Examples
     --------
@@ -67,14 +67,14 @@ def maximise(
     True
     """
     fixed = _checked(metric, attainable)
-    level = check_number(tol, "tol", at_least=0.0)
+    level, rounds = check_number(tol, "tol", at_least=0.0), check_count(max_rounds, "max_rounds")
     known = attainable.columns() if columns is None else columns
-    found = solution_of(fixed, known, tol=level, max_rounds=max_rounds)
+    found = solution_of(fixed, known, tol=level, max_rounds=rounds)
     certified = attainable.exact and fixed.form != "smooth"
-    if found.gap > 10 * max(level, 1e-12) and len(found.gaps) >= max_rounds:
+    if found.gap > 10 * max(level, 1e-12) and certified:
         warnings.warn(
-            f"{metric.title} can still rise by up to {found.gap:.2g} after {max_rounds} rounds; "
-            "raise max_rounds, or accept the gap with tol=",
+            f"{metric.title} can still rise by up to {found.gap:.2g} after {len(found.gaps)} "
+            "rounds; raise max_rounds, or accept the gap with tol=",
             KaratWarning,
             stacklevel=2,
         )
@@ -96,14 +96,27 @@ def solution_of(
     metric: MetricBase, columns: Columns, *, tol: float, max_rounds: int = 400
 ) -> Solution:
     """Maximise a metric over mixtures of the columns, by the solver that its form allows."""
+    function = _flat(metric, columns)
     if metric.form == "gaps":
         return solve(fair_program(metric, columns), columns, tol=tol, max_rounds=max_rounds)
-    function = _flat(metric, columns)
     if metric.form == "ratio":
         return best_ratio(metric, columns, tol=tol, max_rounds=max_rounds)
-    if metric.form in ("linear", "concave"):
+    if metric.form == "linear":
+        return _best_linear(function, columns)
+    if metric.form == "concave":
         return climb(function, columns, tol=tol, max_rounds=max_rounds)
     return follow(function, columns, tol=tol, max_rounds=max_rounds)
+
+
+def _best_linear(function: Smooth, columns: Columns) -> Solution:
+    """Return the best rule of each block for the slope, which is the same everywhere."""
+    middle = np.sum([points.mean(axis=0) for points in columns.points], axis=0)
+    slope = function.slopes(middle[None])[0]
+    columns.look(slope[None])
+    shares = [np.eye(len(p))[i] for p, i in zip(columns.points, columns.best(slope), strict=True)]
+    point = np.sum([s @ p for s, p in zip(shares, columns.points, strict=True)], axis=0)
+    value = float(function.values(point[None])[0])
+    return Solution(value, 0.0, shares, point, np.empty(0), slope, [value], [0.0])
 
 
 def joined(shares: list[FloatArray], rules: list[FloatArray], seed: int = 0) -> Mixture:
@@ -144,13 +157,20 @@ def _flat(metric: MetricBase, columns: Columns) -> Smooth:
     """Return the metric as a function of confusions that are written as rows."""
     groups = 1 if metric.n_groups is None else metric.n_groups
     shape = _shape(metric, int(np.sqrt(columns.dim // groups)))
+    first = np.sum([points[0] for points in columns.points], axis=0)
+    if metric.n_groups is not None:
+        metric._values(first.reshape(1, *shape))  # says so where a group lacks a class
 
     def values(points: FloatArray) -> FloatArray:
         with warnings.catch_warnings():  # conventions at the edge need no warning in a search
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             return metric._values(points.reshape(-1, *shape))
 
+    # A class that does not occur has no slope, and makes no difference.
+    absent = (first.reshape(shape).sum(axis=-1, keepdims=True) == 0) & np.ones(shape, dtype=bool)
+
     def slopes(points: FloatArray) -> FloatArray:
-        return metric._gradients(points.reshape(-1, *shape)).reshape(len(points), -1)
+        found = metric._gradients(points.reshape(-1, *shape))
+        return np.where(absent, 0.0, found).reshape(len(points), -1)
 
     return Smooth(values, slopes)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.decisions._ascent import ascended
 from karat.decisions._frontier import Frontier
 from karat.decisions._rule import last_argmax
 
@@ -15,9 +14,6 @@ __all__ = ["Best", "Population", "compressed"]
 
 # Confusions of many rules are computed for this many entries at a time, to stay in cache.
 _BLOCK = 2_000_000
-# With more items than this the plug-in rule is not improved on their labels: what is to be had is
-# chance, and small.
-_MOST_ASCENDED = 20_000
 
 
 class Best(NamedTuple):
@@ -54,8 +50,9 @@ class Population:
         """Whether what is counted is what the probabilities say, so that plug-in rules are best."""
         if self.mass.shape != self.proba.shape:
             return False
-        expected = self.mass.sum(axis=1, keepdims=True) * self.proba
-        return bool(np.abs(self.mass - expected).max(initial=0.0) <= 1e-12)
+        weight = self.mass.sum(axis=1, keepdims=True)
+        # As close as single precision is.
+        return bool((np.abs(self.mass - weight * self.proba) <= 1e-6 * weight).all())
 
     @cached_property
     def thresholds(self) -> Frontier:
@@ -84,20 +81,17 @@ class Population:
                 tables[start : start + step, :, j] = (decided == j).T.astype(float) @ self.mass
         return tables
 
-    def best(self, gains: FloatArray, *, plug_in: bool = False) -> Best:
+    def best(self, gains: FloatArray) -> Best:
         """Return the rules whose confusions gain most, ``Σ gains[b] · C``, gains (b, rows, k).
 
         Of two classes every rule is a threshold, so the best one is found exactly, by sorting. Of
-        more classes the plug-in rule is best if the probabilities are right; where labels are
-        counted it is improved on these items as far as one weight at a time can do it, unless
-        ``plug_in`` asks for the plug-in rule itself.
+        more classes the plug-in rule is returned, which is best if the probabilities are right.
+        Rules that the labels at hand favour more could be searched for, but they do worse on new
+        items: with k² weights there is much chance to follow.
         """
-        if self.proba.shape[1] == 2 and not plug_in:
+        if self.proba.shape[1] == 2:
             return self._best_thresholds(gains)
         rules = self._plug_in(gains)
-        if not (plug_in or self.at_its_word) and len(self.proba) <= _MOST_ASCENDED:
-            pairs = zip(gains, rules, strict=True)
-            rules = np.stack([ascended(self.proba, self.mass @ gain, rule) for gain, rule in pairs])
         return Best(rules, self.optimal(rules))
 
     def _plug_in(self, gains: FloatArray) -> FloatArray:

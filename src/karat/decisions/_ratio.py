@@ -10,6 +10,9 @@ from karat.metrics import LinearFractionalMetric, MetricBase
 
 __all__ = ["best_ratio"]
 
+# A rise smaller than this share of what is added up is rounding.
+_ROUNDING = 1e-13
+
 
 def best_ratio(
     metric: MetricBase, columns: Columns, *, tol: float = 1e-9, max_rounds: int = 100
@@ -20,49 +23,50 @@ def best_ratio(
     v is the greatest: then that maximum is 0. No rule is above v by more than that maximum over
     the least denominator. One rule of each block is enough; there is nothing to mix.
     """
+    top, bottom, least = _parts(metric, columns)
+    picked = columns.best(bottom)
+    values: list[float] = []
+    gaps: list[float] = []
+    for _ in range(max_rounds):
+        point = _sum(columns, picked)
+        value = float(top @ point / (bottom @ point))
+        slope = top - value * bottom
+        (reached,), _ = columns.look(slope[None])
+        rise = float(reached) - float(slope @ point)
+        values.append(value)
+        close = rise <= _ROUNDING * float((np.abs(top) + abs(value * bottom)) @ point)
+        gaps.append(0.0 if close else rise / least if least > 0 else np.inf)
+        found = columns.best(slope)
+        if gaps[-1] <= tol or float(bottom @ _sum(columns, found)) <= 0 or found == picked:
+            break
+        if len(values) < max_rounds:
+            picked = found
+    if value < 0 and least <= 0:  # where the denominator is 0 the metric is 0, which is more
+        picked, values, gaps = columns.best(-bottom), [*values, 0.0], [*gaps, 0.0]
+    shares = [np.eye(len(p))[i] for p, i in zip(columns.points, picked, strict=True)]
+    return Solution(
+        values[-1], gaps[-1], shares, _sum(columns, picked), np.empty(0), slope, values, gaps
+    )
+
+
+def _parts(metric: MetricBase, columns: Columns) -> tuple[FloatArray, FloatArray, float]:
+    """Return numerator and denominator, never negative, and the least denominator."""
     assert isinstance(metric, LinearFractionalMetric)
     top = metric.numerator.ravel()
     bottom = (metric.denominator + metric.constant).ravel()  # confusions sum to 1
-    least = -float(columns.look(-bottom[None])[0][0])
-    most = float(columns.look(bottom[None])[0][0])
-    if most <= 0:
+    (least,), (most,) = -columns.look(-bottom[None])[0], columns.look(bottom[None])[0]
+    size = max(abs(least), abs(most))
+    if size == 0:
+        raise MetricError(f"the denominator of {metric.title} is 0 for every classifier here")
+    if most <= 1e-12 * size:
         top, bottom, least, most = -top, -bottom, -most, -least
-    if least < -1e-12:
+    if least < -1e-12 * size:
         raise MetricError(
             f"the denominator of {metric.title} is negative for some classifiers and positive for "
             "others, so it has no greatest value"
         )
-    picked, value = _best_known(columns, top, bottom)
-    values: list[float] = []
-    gaps: list[float] = []
-    for _ in range(max_rounds):
-        slope = top - value * bottom
-        (reached,), _ = columns.look(slope[None])
-        values.append(value)
-        # A rule with a greater ratio has a denominator of at least `least`; the greatest ratio is
-        # also no greater than by that bound at the denominator of what was found.
-        gaps.append(float(max(reached, 0.0) / max(least, 1e-300)))
-        if reached <= max(tol * max(least, 1e-12), 1e-15):
-            break
-        found = columns.best(slope)
-        point = _sum(columns, found)
-        new = float(top @ point / (bottom @ point)) if bottom @ point > 0 else value
-        if new <= value:
-            break
-        picked, value = found, new
-    shares = [np.eye(len(p))[i] for p, i in zip(columns.points, picked, strict=True)]
-    gap = gaps[-1] if reached > 1e-15 else 0.0
-    return Solution(
-        value, gap, shares, _sum(columns, picked), np.empty(0), slope, values, [*gaps[:-1], gap]
-    )
+    return top / size, bottom / size, max(float(least / size), 0.0)
 
 
 def _sum(columns: Columns, picked: list[int]) -> FloatArray:
     return np.asarray(sum(p[i] for p, i in zip(columns.points, picked, strict=True)))
-
-
-def _best_known(columns: Columns, top: FloatArray, bottom: FloatArray) -> tuple[list[int], float]:
-    """Return a rule of each block with a positive denominator, and the ratio of their sum."""
-    picked = columns.best(bottom)
-    point = _sum(columns, picked)
-    return picked, float(top @ point / (bottom @ point))

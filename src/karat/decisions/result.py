@@ -24,14 +24,16 @@ class Optimum(Result):
     tol : float
         The gap that was asked for.
     certified : bool
-        Whether the gap bounds every classifier that can be made of the probabilities. It does not
-        for metrics that are neither linear, nor a ratio, nor concave, and for more than two
-        classes where labels are counted: rules are then best only as far as probabilities are
+        Whether the gap bounds every mixture of rules that decide by weighted probabilities. It
+        does not for metrics that are neither linear, nor a ratio, nor concave, and for more than
+        two classes where labels are counted: rules are then best only as far as probabilities are
         right.
     confusion : array (k, k) or (groups, k, k)
         The confusion of the mixture.
     mixture : Mixture
-        The rules and their shares: weights (T, blocks, k, k).
+        The rules and their shares: weights (T, blocks, k, k). Apply it with the block of each
+        row: ``mixture.class_shares(proba, np.eye(n_blocks)[block])``, one column of ones where
+        there is one block.
     values, gaps : array (rounds,)
         Value and gap, round by round.
     """
@@ -56,7 +58,7 @@ class Optimum(Result):
         n = len(self.mixture.shares)
         made = "one rule" if n == 1 else f"a mixture of {n} rules"
         rest = (
-            f"no classifier is better by more than {self.gap:.2g}"
+            f"no mixture of rules is better by more than {self.gap:.2g}"
             if self.certified
             else f"the rules that were looked for gain no more than {self.gap:.2g} at first order; "
             "others may"

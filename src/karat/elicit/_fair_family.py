@@ -14,7 +14,7 @@ from karat.elicit._families import NAME, unit
 from karat.elicit._joint_rates import JointRates
 from karat.elicit._polynomial_family import emphasised, flattened
 from karat.elicit.result import WeightTable
-from karat.metrics import FairMetric, FairQuadraticMetric, MetricBase
+from karat.metrics import FairMetric, FairQuadraticMetric, GroupMetric
 
 __all__ = ["FairFamily", "LinearGaps", "SquaredGaps"]
 
@@ -63,7 +63,7 @@ class FairFamily(ABC):
         """Return the norm (n,) of weights (n, pairs, f)."""
 
     @abstractmethod
-    def _fair_metric(self, cost: FloatArray, violation: FloatArray, tradeoff: float) -> MetricBase:
+    def _fair_metric(self, cost: FloatArray, violation: FloatArray, tradeoff: float) -> GroupMetric:
         """Return the metric."""
 
     @property
@@ -166,7 +166,7 @@ class FairFamily(ABC):
         gaps = np.einsum("n,npf->pf", shares * tradeoff, violation)
         return np.asarray(self.parameters_of(middle[None], gaps[None])[0])
 
-    def metric(self, parameters: FloatArray) -> MetricBase:
+    def metric(self, parameters: FloatArray) -> GroupMetric:
         cost, violation, tradeoff = self.read(parameters[None])
         return self._fair_metric(cost[0], violation[0], float(tradeoff[0]))
 
@@ -222,7 +222,7 @@ class LinearGaps(FairFamily):
     def _norm(self, violation: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.norm(violation, axis=2).sum(axis=1))
 
-    def _fair_metric(self, cost: FloatArray, violation: FloatArray, tradeoff: float) -> MetricBase:
+    def _fair_metric(self, cost: FloatArray, violation: FloatArray, tradeoff: float) -> GroupMetric:
         return FairMetric(cost, violation, tradeoff, name=NAME)
 
     def points_per_gap(self, violation: FloatArray) -> tuple[FloatArray, str]:
@@ -291,7 +291,7 @@ class SquaredGaps(FairFamily):
         rows, columns = self._triangle
         return np.asarray(violation.reshape(*violation.shape[:-1], q, q)[..., rows, columns])
 
-    def _fair_metric(self, cost: FloatArray, violation: FloatArray, tradeoff: float) -> MetricBase:
+    def _fair_metric(self, cost: FloatArray, violation: FloatArray, tradeoff: float) -> GroupMetric:
         q = self.space.q
         return FairQuadraticMetric(cost, violation.reshape(-1, q, q), tradeoff, name=NAME)
 

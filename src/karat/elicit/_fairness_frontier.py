@@ -10,10 +10,11 @@ from karat._typing import FloatArray
 from karat.decisions import maximise
 from karat.elicit._fair_family import FairFamily
 from karat.elicit.result import FairnessFrontier, WeightInterval
+from karat.metrics import GroupMetric
 
 __all__ = ["fairness_frontier"]
 
-_CLOSE, _CLOSEST = 1e-5, 1e-9  # gaps of a point of the curve, and of the best place
+_CLOSE, _CLOSEST = 1e-5, 1e-8  # gaps of a point of the curve, and of the best place
 _SAMPLED = 400
 
 
@@ -21,11 +22,12 @@ def fairness_frontier(
     family: FairFamily, estimate: FloatArray, tradeoff: WeightInterval, n: int, seed: int
 ) -> FairnessFrontier:
     """Return the frontier of the cost and the violation of one metric of the family."""
-    cost, violation, share = (part[0] for part in family.read(estimate[None]))
+    cost, violation, _ = (part[0] for part in family.read(estimate[None]))
     shares = np.linspace(0.0, 1.0, n) ** 2  # gaps cost little at first
     # With no weight on errors any equal rates are best, with none on gaps any gaps are.
-    shares = np.append(np.clip(shares, 1e-6, 0.995), np.clip(share, 1e-9, 1.0 - 1e-6))
-    rates, gap = _best(family, cost, violation, shares)
+    shares = np.clip(shares, 1e-6, 0.995)
+    curve = [family._fair_metric(cost, violation, float(share)) for share in shares]
+    rates, gap = _best(family, [*curve, family.metric(estimate)])
     errors, gaps = _terms(family, cost, violation, rates)
     order = np.argsort(errors[:-1], kind="stable")
     falling = np.append(np.inf, np.minimum.accumulate(gaps[:-1][order])[:-1])
@@ -51,20 +53,19 @@ def _terms(
     return overall @ cost, np.where(unfair < 1e-12, 0.0, unfair)
 
 
-def _best(
-    family: FairFamily, cost: FloatArray, violation: FloatArray, shares: FloatArray
-) -> tuple[FloatArray, float]:
-    """Return the rates (n, m·q) of the best classifiers for each share λ of the violation.
+def _best(family: FairFamily, metrics: list[GroupMetric]) -> tuple[FloatArray, float]:
+    """Return the rates (n, m·q) of the best classifier for each metric, and the gap of the last.
 
-    The last one is found first, by itself, with its gap; its rules and those of one λ serve the
-    next one too.
+    The last one is found first, by itself; the rules of one serve the next one too.
     """
     attainable = family.space.space.attainable
     columns = attainable.columns()
-    found = {}
-    for at in (len(shares) - 1, *range(len(shares) - 1)):
-        metric = family._fair_metric(cost, violation, float(shares[at]))
-        tol = _CLOSEST if at == len(shares) - 1 else _CLOSE
-        found[at] = maximise(metric, attainable, tol=tol, columns=columns)
-    tables = np.stack([found[at].confusion for at in range(len(shares))])
-    return family.space.coordinates(tables), found[len(shares) - 1].gap
+    last = len(metrics) - 1
+    found = {
+        at: maximise(
+            metrics[at], attainable, tol=_CLOSEST if at == last else _CLOSE, columns=columns
+        )
+        for at in (last, *range(last))
+    }
+    tables = np.stack([found[at].confusion for at in range(len(metrics))])
+    return family.space.coordinates(tables), found[last].gap

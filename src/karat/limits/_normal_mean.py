@@ -6,6 +6,7 @@ from karat._typing import Column
 from karat._validate import check_same_length, check_scores, check_weights, encode_labels
 from karat.limits._kernels import (
     cluster_moments,
+    cluster_number,
     effective_number,
     student_quantile,
     weighted_moments,
@@ -32,8 +33,8 @@ def normal_mean(
 
     with the weighted mean :math:`\bar x` and the error δ on each side (Student 1908; the effective
     number of items is that of Kish 1965). Without weights this is the usual interval. With clusters
-    the residuals are summed within each before they are squared, and ν + 1 is the number of
-    clusters if that is smaller.
+    the residuals are summed within each before they are squared, and ν + 1 is Kish's number of
+    clusters, by their total weights, if that is smaller: the number of clusters if all weigh alike.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def normal_mean(
         mean, error = weighted_moments(x, w, w**2)
     else:
         mean, error = cluster_moments(x, w, cluster)
-        n = min(n, float(cluster.max() + 1))
+        n = min(n, cluster_number(w, cluster))
     quantile = student_quantile(asked.delta, n - 1)
     reach = quantile * error if np.isfinite(quantile) else np.inf
     return asked.limits(

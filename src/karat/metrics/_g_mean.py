@@ -37,13 +37,15 @@ class GMean(Metric):
         return np.where(occurring > 0, mean, np.nan)  # an empty group has no class at all
 
     def _gradients(self, confusions: FloatArray) -> FloatArray:
-        k = confusions.shape[-1]
         rows = confusions.sum(axis=2)
         right = np.diagonal(confusions, axis1=1, axis2=2)
+        n = np.maximum(np.sum(rows > 0, axis=1), 1)  # classes that do not occur are left out
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.prod(right / rows, axis=1) ** (1.0 / k)
-            slope = np.eye(k) / right[:, :, None] - 1.0 / rows[:, :, None]
-            return np.asarray(value[:, None, None] / k * slope)
+            recall = np.where(rows > 0, right / rows, 1.0)
+            value = np.prod(recall, axis=1) ** (1.0 / n)
+            slope = np.eye(confusions.shape[-1]) / right[:, :, None] - 1.0 / rows[:, :, None]
+            slope = np.where(rows[:, :, None] > 0, slope, 0.0)
+            return np.asarray((value / n)[:, None, None] * slope)
 
     def describe(self, classes: Sequence[Any] | None = None) -> str:
         """Say in words what the G-mean rewards."""

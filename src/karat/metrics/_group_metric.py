@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import combinations
 from math import isqrt
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -118,6 +118,13 @@ class GroupMetric(MetricBase):
             raise MetricError(f"{self.title} compares groups; pass groups=, the group of each item")
         order = self._class_order(y_true, y_pred, classes, pos_label)
         return self(count_confusion(y_true, y_pred, sample_weight, groups, classes=order))
+
+    def as_scorer(self, **_: Any) -> NoReturn:
+        """Refuse: scikit-learn's scorers are not given groups."""
+        raise MetricError(
+            f"{self.title} compares groups, which a scikit-learn scorer is not given; call "
+            "score(y_true, y_pred, groups=...)"
+        )
 
     def equivalent(self, other: MetricBase, *, tol: float = 1e-9) -> bool:
         """Whether the two metrics always rank classifiers alike, being a positive scale apart."""

@@ -7,18 +7,18 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.decisions import Attainable, Mixture, maximise
 from karat.decisions._columns import Columns
+from karat.decisions._corrective import Smooth, climb
 from karat.decisions._population import Population
 from karat.decisions._rule import one_hot
-from karat.metrics import MetricBase
+from karat.metrics import GroupMetric, MetricBase
 from karat.optimize._frank_wolfe import Problem, Search, Step
 from karat.optimize._sample import Sample
 
 __all__ = ["best_mixture"]
 
 _TOL = 1e-7
-# Plug-in rules that are as good on these rows, but for so much, are preferred: where probabilities
-# are right they lose O(1/n) on new rows, and a threshold that was chosen by labels O(n^−2/3).
-_AS_GOOD = 1e-3
+_ROUNDED, _GATHERED = 0.01, 1e-4
+_FIRST = 64  # rules to start from where weights are solved for
 # Rows of so many kinds get rules of their own; more kinds are searched by one rule for all.
 _MOST_KINDS = 64
 
@@ -34,17 +34,19 @@ def best_mixture(problem: Problem, metric: MetricBase, *, seed: int, own_rules: 
     kinds = _kinds(sample) if own_rules else None
     if kinds is None:
         solved = _Solved(problem, metric.n_groups)
-        best = maximise(metric, solved, tol=_TOL)
+        columns = solved.columns()
+        if metric.form == "gaps":
+            _gather(metric, columns)
+        best = maximise(metric, solved, tol=_TOL, columns=columns)
         weights, condition = best.mixture.weights[:, 0], solved.condition
     else:
         best = maximise(metric, kinds.attainable(sample, metric), tol=_TOL)
-        plain = maximise(metric, kinds.attainable(sample, metric, plug_in=True), tol=_TOL)
-        best = plain if plain.value >= best.value - _AS_GOOD else best
         weights, condition = kinds.weights(best.mixture.weights), np.nan
     order = np.argsort(best.mixture.shares, kind="stable")  # the last rule is the weightiest
     mixture = Mixture(best.mixture.shares[order], weights[order], seed=seed)
     steps = [
-        Step(value, gap, np.nan, condition, n + 1)
+        # Weights that are solved for are not the best there are, so nothing is proven of them.
+        Step(value, np.nan if kinds is None else gap, np.nan, condition, n + 1)
         for n, (value, gap) in enumerate(zip(best.values, best.gaps, strict=True))
     ]
     return Search(mixture, steps, mixture.class_shares(sample.proba, sample.basis))
@@ -56,9 +58,7 @@ class _Kinds(NamedTuple):
     values: FloatArray  # (L, L): the basis functions of each kind
     of_row: IntArray
 
-    def attainable(
-        self, sample: Sample, metric: MetricBase, *, plug_in: bool = False
-    ) -> Attainable:
+    def attainable(self, sample: Sample, metric: MetricBase) -> Attainable:
         """Return what rules attain that are chosen for each kind apart."""
         k, blocks, group = sample.n_classes, [], []
         for kind in range(len(self.values)):
@@ -74,7 +74,7 @@ class _Kinds(NamedTuple):
             ]
         return Attainable(
             [Population(*block) for block in blocks], n_groups=metric.n_groups,
-            group=None if together else group, plug_in=plug_in,
+            group=None if together else group,
         )  # fmt: skip
 
     def weights(self, rules: FloatArray) -> FloatArray:
@@ -100,6 +100,25 @@ def _kinds(sample: Sample) -> _Kinds | None:
     return _Kinds(values, of_row.ravel())
 
 
+def _gather(metric: MetricBase, columns: Columns) -> None:
+    """Add rules from slopes of the metric with its corners rounded off.
+
+    Prices of a linear program swing between the sides of a corner, and weights that are solved for
+    from slopes are not exact; a smooth climb finds rules for the places in between.
+    """
+    assert isinstance(metric, GroupMetric)
+    shape = (metric.n_groups, metric.n_classes, metric.n_classes)
+
+    def values(points: FloatArray) -> FloatArray:
+        return metric._values(points.reshape(-1, *shape), _ROUNDED)
+
+    def slopes(points: FloatArray) -> FloatArray:
+        found = metric._gradients(points.reshape(-1, *shape), _ROUNDED)
+        return found.reshape(len(points), -1)
+
+    climb(Smooth(values, slopes), columns, tol=_GATHERED, max_rounds=60)
+
+
 class _Solved:
     """What rules attain whose weights are solved for from slopes, one rule for all rows."""
 
@@ -117,7 +136,7 @@ class _Solved:
     def columns(self) -> Columns:
         k = self.n_classes
         right = np.tile(np.eye(k), (self.n_groups or 1, 1))
-        drawn = np.random.default_rng(0).normal(size=(8, *right.shape))
+        drawn = np.random.default_rng(0).normal(size=(_FIRST, *right.shape))
         first = np.concatenate([right[None], drawn])
         return Columns(self._best, first.reshape(len(first), -1))
 

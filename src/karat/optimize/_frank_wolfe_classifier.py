@@ -37,8 +37,9 @@ class FrankWolfeClassifier(ProbingClassifier):
         The share of each new rule: 2/(t+2); or the best on the validation rows, which needs fewer
         iterations and stops by itself, but with few rows fits their noise; or the best mixture
         there is on the validation rows, by `karat.decisions.maximise`, for known metrics: it runs
-        to a gap of 1e-7, whatever ``n_iter`` is. By default "corrective" for metrics of groups and
-        ratios, "harmonic" for others.
+        to a gap of 1e-7, whatever ``n_iter`` is. By default "corrective" for ratios and metrics of
+        groups (with other ``matching``, ``entries`` or ``probes`` for a `FairMetric` alone), and
+        "harmonic" for others.
     gradient : {None, "known", "probed"}
         Whether slopes come from the gradient of a metric of `karat.metrics` (the default for
         these) or from its values at probes (the only way for a function).

@@ -80,9 +80,18 @@ class ProbingClassifier(PostShiftClassifier):
         if step is None:
             # Where the best is proven, and where gaps between groups have corners that steps
             # toward single rules do not settle in.
-            proven = known and (task.metric.n_groups is not None or task.metric.form == "ratio")
-            step = "corrective" if proven else "harmonic"
+            corrective = known and (
+                task.metric.form == "gaps"
+                or (self._own_rules and (task.metric.n_groups or task.metric.form == "ratio"))
+            )
+            step = "corrective" if corrective else "harmonic"
         return check_count(self.n_iter, "n_iter"), str(step)
+
+    @property
+    def _own_rules(self) -> bool:
+        """Whether each kind of rows may have rules of its own: no option asks for less."""
+        plain = self.matching == "probabilities" and self.probes == "fixed"
+        return plain and self.entries is None
 
     # --- finding the classifier
 
@@ -155,9 +164,9 @@ class ProbingClassifier(PostShiftClassifier):
         )
         n_iter, step = self._loop(task)
         if step == "corrective":
-            own = self.matching == "probabilities" and self.entries is None
-            own = own and self.probes == "fixed"
-            return best_mixture(problem, task.metric, seed=check_seed(self.rng), own_rules=own)
+            return best_mixture(
+                problem, task.metric, seed=check_seed(self.rng), own_rules=self._own_rules
+            )
         feedback = self._feedback(task, problem, rows)
         return search(problem, feedback, n_iter=n_iter, step=step, seed=check_seed(self.rng))
 

@@ -50,10 +50,10 @@ def draw_history(result: OptimizationHistory, ax: "Axes | None" = None) -> "Axes
 
 
 def draw_optimum(result: Optimum, ax: "Axes | None" = None) -> "Axes":
-    """Draw the value after each round, below what no classifier exceeds."""
+    """Draw the value after each round, below what no mixture of rules exceeds."""
     ax = new_axes(ax, (6.0, 3.6))
     rounds = np.arange(1, len(result.values) + 1)
-    bound = "no classifier is above" if result.certified else "first-order limit"
+    bound = "no mixture is above" if result.certified else "first-order limit"
     ax.plot(
         rounds, result.values, color=COLORS[0], marker="o", ms=3,
         label=f"attained {result.value:.4g}",

@@ -3,7 +3,13 @@
 import numpy as np
 
 from karat._typing import AnyArray, Column, Frame
-from karat._validate import check_same_length, check_weights, collected_alone, encode_weak_labels
+from karat._validate import (
+    check_same_length,
+    check_weights,
+    collected_alone,
+    encode_weak_labels,
+    is_lazy,
+)
 from karat.statistics._kernels import distinct_votes
 from karat.statistics.pattern_result import Patterns
 
@@ -66,7 +72,8 @@ def find_patterns(
     name: str = "weak_labels",
     null: str = "not asked",
 ) -> Patterns:
-    """Do the same; ``also`` holds label columns whose values count as classes too."""
+    """Return the patterns, as `patterns` does; values of the columns ``also`` are classes too."""
+    lazy = is_lazy(weak_labels)
     weak_labels = collected_alone(weak_labels, name, sample_weight)
     votes = encode_weak_labels(weak_labels, classes, also=also, name=name, null=null)
     weight = check_weights(sample_weight)
@@ -78,4 +85,5 @@ def find_patterns(
         ids=ids,
         classes=votes.classes,
         names=tuple(votes.names),
+        in_order=not lazy,
     )

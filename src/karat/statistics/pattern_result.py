@@ -1,6 +1,6 @@
 """The frozen tables of vote patterns. Two of a kind can be added."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Patterns(Result):
         What the codes stand for.
     names : tuple of str
         The labelers.
+    in_order : bool
+        Whether ``ids`` follow the rows that were passed. Those of a lazy frame come in no fixed
+        order, so they cannot be matched with other columns.
     """
 
     patterns: IntArray
@@ -35,6 +38,7 @@ class Patterns(Result):
     ids: IntArray
     classes: AnyArray
     names: tuple[str, ...]
+    in_order: bool = field(default=True, compare=False)
 
     @property
     def n(self) -> float:
@@ -63,6 +67,7 @@ class Patterns(Result):
             ids=ids,
             classes=merged.classes,
             names=self.names,
+            in_order=self.in_order and other.in_order,
         )
 
     def summary(self) -> str:

@@ -9,9 +9,9 @@ from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import refuse_lazy, require_two_classes
 from karat._validate._columns import named
-from karat.exceptions import DataError, KaratWarning, LabelError, ShapeError
+from karat.exceptions import ColumnError, DataError, KaratWarning, LabelError, ShapeError
 from karat.statistics import Patterns
-from karat.votes.reading import read_weak_labels
+from karat.votes.reading import long_columns, read_weak_labels
 from karat.weak._kernels import unanimous_votes
 
 __all__ = ["PatternModel"]
@@ -56,13 +56,34 @@ class PatternModel(Parameters, ABC):
         self._require_fit()
         refuse_lazy(weak_labels=weak_labels)  # the answer has its rows
         try:
-            found = read_weak_labels(weak_labels, self.classes_, null=null)
+            found = read_weak_labels(weak_labels, self.classes_, null=null, by_row=True)
         except LabelError as error:
             raise LabelError(
                 f"{error} (these are the classes that {type(self).__name__} was fitted with; name "
                 "all classes when you fit it)"
             ) from error
-        return self.predict_pattern_proba(found.patterns)[found.ids]
+        return self.predict_pattern_proba(self._aligned(weak_labels, found))[found.ids]
+
+    def _aligned(self, weak_labels: Frame | Patterns, found: Patterns) -> IntArray:
+        """Return the patterns with a column for each labeler of `fit`, in that order.
+
+        In a long table voters come by name: one who is absent was not asked. Columns of the same
+        names in another order are put into order; other columns are taken as they come.
+        """
+        known = list(self.names_)
+        if list(found.names) == known:
+            return found.patterns
+        long = not isinstance(weak_labels, Patterns) and long_columns(weak_labels) is not None
+        if not long and set(found.names) != set(known):
+            return found.patterns
+        if strange := [name for name in found.names if name not in known]:
+            raise ColumnError(
+                f"weak_labels has votes of {named(strange)}, and {type(self).__name__} was fitted "
+                f"with {named(known)}; leave these votes out, or fit with them"
+            )
+        codes = np.full((len(found.patterns), len(known)), -2)
+        codes[:, [known.index(name) for name in found.names]] = found.patterns
+        return codes
 
     def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:
         """Return P(Y | Z) of encoded patterns: the fast path for those who have them.

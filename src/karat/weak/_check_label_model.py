@@ -117,8 +117,9 @@ def check_label_model(
     weak_labels = collected_alone(weak_labels, "weak_labels", by_row, y_true, sample_weight)
     also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
     found, proba = pattern_posterior(
-        label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight, null=null
-    )
+        label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight,
+        null=null, by_row=y_true is not None,
+    )  # fmt: skip
     gold = None if y_true is None else encode_gold(y_true, found.classes)
     check_same_length(weak_labels=found.ids, y_true=gold)
     return check_patterns(

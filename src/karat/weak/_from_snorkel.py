@@ -29,7 +29,7 @@ class _SnorkelModel:
     ) -> FloatArray:
         """Return P(Y | Z) of each row: shape (n, k)."""
         refuse_lazy(weak_labels=weak_labels)  # the answer has its rows
-        found = read_weak_labels(weak_labels, self.classes_, null=null)
+        found = read_weak_labels(weak_labels, self.classes_, null=null, by_row=True)
         return self.predict_pattern_proba(found.patterns)[found.ids]
 
     def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:

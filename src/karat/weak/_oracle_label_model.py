@@ -152,7 +152,7 @@ def _gold_counts(
     refuse_lazy(weak_labels=weak_labels)  # its rows are matched with those of y_true
     values, present = present_gold(y_true)
     also = {"y_true": values} if classes is None else None
-    found = read_weak_labels(weak_labels, classes, also=also, null=null)
+    found = read_weak_labels(weak_labels, classes, also=also, null=null, by_row=True)
     if classes is None:
         require_two_classes(found.classes, "weak_labels", "y_true")
     gold = encode_gold(y_true, found.classes)

@@ -22,6 +22,7 @@ def pattern_posterior(
     also: dict[str, AnyArray] | None = None,
     sample_weight: Column | None = None,
     null: str = "not asked",
+    by_row: bool = False,
 ) -> tuple[Patterns, FloatArray]:
     """Return the patterns of ``weak_labels`` and P(Y | Z) of each; ``also`` as in encoding."""
     refuse_lazy(weak_labels=weak_labels)
@@ -33,6 +34,7 @@ def pattern_posterior(
         sample_weight=sample_weight,
         also=also if classes is None else None,
         null=null,
+        by_row=by_row or not hasattr(label_model, "predict_proba"),
     )
     return found, proba_of_patterns(label_model, found)
 

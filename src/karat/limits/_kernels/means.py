@@ -10,6 +10,7 @@ __all__ = [
     "Moments",
     "bernstein_reach",
     "cluster_moments",
+    "cluster_number",
     "effective_number",
     "hoeffding_reach",
     "normal_quantile",
@@ -44,6 +45,12 @@ def student_quantile(delta: float, freedom: float) -> float:
 def effective_number(total: float, squares: float) -> float:
     """Return Kish's number of items, ``(Σw)²/Σw²``, from a sum of weights and one of squares."""
     return total**2 / squares
+
+
+def cluster_number(weight: FloatArray, cluster: IntArray) -> float:
+    """Return Kish's number of clusters, by the total weight of each."""
+    total = np.bincount(cluster, weight)
+    return effective_number(float(total.sum()), float(total @ total))
 
 
 def weighted_moments(values: FloatArray, weight: FloatArray, square: FloatArray) -> Moments:

@@ -8,6 +8,7 @@ one matrix of codes. In all of them null means *not asked* and -1 *abstained*, u
 
 from karat.votes.reading._ballots import Ballots
 from karat.votes.reading._domains import Domain, Votes, read_votes
+from karat.votes.reading._long import long_columns
 from karat.votes.reading._read import read_ballots, read_weak_labels
 from karat.votes.reading._read_patterns import read_patterns
 
@@ -15,6 +16,7 @@ __all__ = [
     "Ballots",
     "Domain",
     "Votes",
+    "long_columns",
     "read_ballots",
     "read_patterns",
     "read_votes",

@@ -198,9 +198,10 @@ def _domain(
 ) -> Domain:
     """Reduce the items of one domain to patterns."""
     name = str(label)
-    if len(items) < 3:
+    n = len(items) if cast.counts is None else int(cast.counts[items].sum())
+    if n < 3:
         warnings.warn(
-            f"domain {name!r} has {len(items)} item{'s' * (len(items) > 1)}; its error rates "
+            f"domain {name!r} has {n} item{'s' * (n > 1)}; its error rates "
             "rest almost wholly on the prior. Merge it with another domain or drop it",
             KaratWarning,
             stacklevel=4,

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, Frame
-from karat._validate import check_classes, check_null, check_weights, collected_alone
+from karat._validate import check_classes, check_null, check_weights, collected_alone, is_lazy
 from karat._validate._columns import named, native_frame
 from karat._validate._labels import union_of_values
-from karat.exceptions import ColumnError, DataError, LabelError
+from karat.exceptions import ColumnError, DataError, LabelError, LazyFrameError
 from karat.statistics import Patterns
 from karat.statistics._kernels import distinct_votes, recode
 from karat.statistics._patterns import find_patterns
@@ -32,6 +32,7 @@ def read_ballots(
     check_null(null)
     also = None if labels is None else {"y_true": labels}
     if isinstance(votes, Patterns):
+        _check_counted(votes, null, by_row=False)
         if threshold is not None:
             raise DataError("votes are counts of patterns and threshold= cuts probabilities")
         return Ballots.of_patterns(_recoded(votes, classes, also), counted=True)
@@ -61,23 +62,27 @@ def read_weak_labels(
     sample_weight: Column | None = None,
     also: dict[str, AnyArray] | None = None,
     null: str = "not asked",
+    by_row: bool = False,
     beside_rows: bool = False,
 ) -> Patterns:
     """Read weak labels as dense patterns; the items of a long table are sorted by their names.
 
-    ``beside_rows`` says that other columns have one row per item, which a long table has not.
+    ``by_row`` says that the rows are matched with other rows, or answered one by one, and
+    ``beside_rows`` that other columns have one row per item, which a long table has not.
     """
     if isinstance(weak_labels, Patterns):
-        check_null(null)
+        _check_counted(weak_labels, null, by_row=by_row or beside_rows)
         if sample_weight is not None:
             raise DataError("weak_labels are counts of patterns; weigh the rows when counting them")
         return _recoded(weak_labels, classes, also)
+    lazy = is_lazy(weak_labels)
     weak_labels = collected_alone(weak_labels, "weak_labels", sample_weight, *(also or {}).values())
     frame = native_frame(weak_labels, "weak_labels")
     columns = None if frame is None else long_columns(frame)
     if columns is None:
         wide: Any = weak_labels if frame is None else frame
-        return find_patterns(wide, classes, sample_weight=sample_weight, also=also, null=null)
+        found = find_patterns(wide, classes, sample_weight=sample_weight, also=also, null=null)
+        return replace(found, in_order=not lazy)
     if beside_rows:
         raise ColumnError(
             "weak_labels is a long table, one row per vote, and the predictions have one row per "
@@ -88,6 +93,27 @@ def read_weak_labels(
     ballots = read_long(columns, classes, labels, null=null)
     weight = ballots.per_item(check_weights(sample_weight), "sample_weight")
     return ballots.patterns(weight)
+
+
+def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
+    """Refuse counts of patterns for what only rows can tell."""
+    if check_null(null) and (found.patterns == -2).any():
+        raise DataError(
+            "weak_labels are counts of patterns in which nulls are already not asked, so "
+            "null='abstain' comes too late; pass it where the rows are counted"
+        )
+    if not by_row:
+        return
+    if not found.in_order:
+        raise LazyFrameError(
+            "weak_labels are patterns of a lazy frame, whose rows come in no fixed order, so they "
+            "cannot be matched with other rows; collect the frame once and count its patterns then"
+        )
+    if not np.array_equal(found.counts, np.bincount(found.ids, minlength=len(found.counts))):
+        raise DataError(
+            "weak_labels are patterns counted with weights, which cannot be told row by row any "
+            "more; pass the rows themselves, with sample_weight="
+        )
 
 
 def _recoded(found: Patterns, classes: Column | None, also: dict[str, AnyArray] | None) -> Patterns:
