@@ -312,7 +312,7 @@ class Procedure(Resumable):
 
     def _active(self) -> Steps:
         belief = self._belief
-        if belief is None:  # pragma: no cover - made with the procedure
+        if belief is None:  # pragma: no cover - made before the first question
             return
         rng = belief.cloud.rng
         asker = (
