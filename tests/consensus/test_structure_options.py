@@ -199,7 +199,7 @@ def test_gold_labels_turn_a_domain_in_which_most_are_wrong(structure):
     assert right.mean() > 0.9
 
 
-# With so few draws a domain is called not identified in one run of eight, whatever the seed.
+# With so few draws a domain is now and then called not identified (4 of 32 runs of other seeds).
 @pytest.mark.filterwarnings("ignore:votes alone do not settle")
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_auto_spans_the_limits_of_the_structure(structure, data):
