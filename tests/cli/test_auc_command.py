@@ -98,7 +98,7 @@ def test_a_page_and_groups(table, tmp_path):
         (("--label", "truth", "--stream"), "--stream needs --score"),
         (("--label", "truth", "--certificate", "magic"), "expected one of"),
         (("--label", "site", "--score", "truth"), "expected numbers"),
-        (("--label", "truth", "--confidence", "95"), "at most 1"),
+        (("--label", "truth", "--confidence", "95"), "between 0 and 1"),
     ],
 )
 def test_bad_usage_is_said(table, capsys, options, said):

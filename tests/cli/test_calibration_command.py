@@ -69,7 +69,7 @@ def test_a_page_is_written(table, tmp_path):
         (("--prob", "prob_a"), "3 labels"),
         (("--method", "magic"), "expected one of"),
         (("--model", "magic"), "expected one of"),
-        (("--confidence", "95"), "at most 1"),
+        (("--confidence", "95"), "between 0 and 1"),
         (("--prob", "kind", "--label", "label_a"), "expected probabilities"),
     ],
 )

@@ -87,8 +87,8 @@ class Frontier:
 
     def at_threshold(self, ratio: float) -> Point:
         """Predict i where ``proba_i / proba_j ≥ ratio`` (Propositions 3.1 and 4.2)."""
-        with np.errstate(divide="ignore"):
-            position = int(np.searchsorted(-self.log_ratios, -np.log(ratio), side="right"))
+        cut = np.log(ratio) if ratio > 0 else -np.inf
+        position = int(np.searchsorted(-self.log_ratios, -cut, side="right"))
         return self._vertex(position)
 
     def best(self, direction: FloatArray) -> Point:
