@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 
 from karat.elicit import DiagonalSpace, MetricOracle, Procedure, Query, Space
 from karat.exceptions import KaratWarning
-from karat.metrics import LinearMetric, Metric
+from karat.metrics import LinearMetric, MetricBase
 
 __all__ = [
     "Array",
@@ -36,13 +36,13 @@ class Found:
         # `result` also draws the metrics that are still possible, which takes longer than asking.
         estimate = procedure._estimate()
         self.weights: Array = np.asarray(family.weights(estimate[None])[0])
-        self.metric: Metric = family.metric(estimate)
+        self.metric: MetricBase = family.metric(estimate)
         self.n_queries = len(procedure.answers)
 
 
-def ask_all(procedure: Procedure, oracle: Metric | Callable[[Query], str]) -> Found:
+def ask_all(procedure: Procedure, oracle: MetricBase | Callable[[Query], str]) -> Found:
     """Answer every question, by a metric or by a person, and return what is found."""
-    answer = MetricOracle(oracle) if isinstance(oracle, Metric) else oracle
+    answer = MetricOracle(oracle) if isinstance(oracle, MetricBase) else oracle
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KaratWarning)
         while (query := procedure.ask()) is not None:
@@ -59,7 +59,7 @@ def inner_confusions(space: Space) -> Array:
     return np.asarray(np.einsum("nj,njab->nab", shares, chosen))
 
 
-def order_agreement(found: Metric, truth: Metric, confusions: Array) -> float:
+def order_agreement(found: MetricBase, truth: MetricBase, confusions: Array) -> float:
     """Return Kendall's τ of two metrics on confusions."""
     return float(kendalltau(found(confusions), truth(confusions)).statistic)
 

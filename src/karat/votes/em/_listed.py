@@ -42,7 +42,9 @@ class Listed:
 
     def posterior(self, cells: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return log P(votes) and P(component | votes) of every pattern."""
-        cells, weight = np.maximum(cells, _LEAST), np.maximum(weight, _LEAST)
+        # In one layout: loops are compiled anew for each.
+        cells = np.ascontiguousarray(np.maximum(cells, _LEAST))
+        weight = np.ascontiguousarray(np.maximum(weight, _LEAST))
         if self.table.n_patterns * cells.size <= _SMALL:
             return self._dense_posterior(cells, weight)
         from karat.votes.em._loops import pattern_posterior
@@ -76,7 +78,7 @@ class Listed:
             return np.asarray(self._votes.T @ mass)
         from karat.votes.em._loops import cell_totals
 
-        return cell_totals(self.table.start, self.cell, mass, self.n_rows)
+        return cell_totals(self.table.start, self.cell, np.ascontiguousarray(mass), self.n_rows)
 
 
 @dataclass(frozen=True, slots=True)
