@@ -121,6 +121,9 @@ def test_the_answer_of_a_fit_is_consistent(structure, rng):
     assert (found.certainty >= 0).all()
     assert (found.certainty <= 1).all()
     assert found.concentration.shape == (1 if structure == "coupled" else 2, 3)
-    for mean, low, high in [found.n_clusters, *found.concentration]:
-        assert low <= mean <= high
-    assert (found.concentration > 0).all()
+    mean, low, high = found.n_clusters
+    # Counts are skewed: where 2 % of the draws have a second cluster, 1.02 lies above [1, 1].
+    assert 1 <= low <= high <= n
+    assert 1 <= mean <= n
+    for mean, low, high in found.concentration:
+        assert 0 < low <= mean <= high
