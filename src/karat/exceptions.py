@@ -14,6 +14,7 @@
     │   ├── ColumnError                 a frame where one column was expected, or a wrong column
     │   │   └── LazyFrameError          a lazy frame whose rows would have to match other rows
     │   └── UndefinedHereError          a metric that the data leave undefined
+    ├── OptionError (ValueError)        an option that is none of those a function takes
     ├── MetricError (ValueError)        a metric that does not fit the confusion, or its text
     ├── ProbeError (ValueError)         a metric that fails at a probe, or probes that tell nothing
     ├── ElicitationError (ValueError)   a procedure that cannot be run as asked
@@ -45,6 +46,7 @@ __all__ = [
     "MissingDatasetError",
     "MissingExtraError",
     "NotIdentifiedWarning",
+    "OptionError",
     "ProbabilityError",
     "ProbeError",
     "ScoreError",
@@ -103,6 +105,10 @@ class LazyFrameError(ColumnError):
 
 class UndefinedHereError(DataError):
     """The metric has no value on these data, such as precision where nothing is called positive."""
+
+
+class OptionError(KaratError, ValueError):
+    """An option is none of those a function takes: a word, a number, a confidence or a seed."""
 
 
 class MetricError(KaratError, ValueError):

@@ -5,9 +5,9 @@ NumPy arrays, or raise a karat exception that says what was passed, what was exp
 fix it, naming the first offending row. Kernels never check anything.
 """
 
-from karat._validate._columns import read_column, read_columns
+from karat._validate._columns import named, read_column, read_columns, shown
 from karat._validate._confusions import check_confusions
-from karat._validate._frames import collected_alone, is_lazy, refuse_lazy
+from karat._validate._frames import collected_alone, is_lazy, native_frame, refuse_lazy
 from karat._validate._gold import encode_gold, present_gold
 from karat._validate._labels import (
     binary_order,
@@ -15,17 +15,26 @@ from karat._validate._labels import (
     encode_groups,
     encode_labels,
     require_two_classes,
+    union_of_values,
 )
 from karat._validate._numbers import (
     check_finite_matrix,
-    check_number,
     check_probabilities,
-    check_rng,
     check_score_columns,
     check_scores,
     check_weights,
 )
-from karat._validate._options import check_choice, check_confidence, check_count
+from karat._validate._options import (
+    check_choice,
+    check_confidence,
+    check_count,
+    check_fitted,
+    check_flag,
+    check_number,
+    check_rng,
+    check_seed,
+    refuse_option,
+)
 from karat._validate._shapes import check_same_length, is_matrix
 from karat._validate._weak_labels import (
     ABSTAINED,
@@ -46,6 +55,8 @@ __all__ = [
     "check_confusions",
     "check_count",
     "check_finite_matrix",
+    "check_fitted",
+    "check_flag",
     "check_null",
     "check_number",
     "check_probabilities",
@@ -53,6 +64,7 @@ __all__ = [
     "check_same_length",
     "check_score_columns",
     "check_scores",
+    "check_seed",
     "check_weights",
     "collected_alone",
     "encode_gold",
@@ -61,9 +73,14 @@ __all__ = [
     "encode_weak_labels",
     "is_lazy",
     "is_matrix",
+    "named",
+    "native_frame",
     "present_gold",
     "read_column",
     "read_columns",
     "refuse_lazy",
+    "refuse_option",
     "require_two_classes",
+    "shown",
+    "union_of_values",
 ]

@@ -18,9 +18,7 @@ from karat.exceptions import (
 
 __all__ = [
     "check_finite_matrix",
-    "check_number",
     "check_probabilities",
-    "check_rng",
     "check_score_columns",
     "check_scores",
     "check_weights",
@@ -156,35 +154,6 @@ def _as_floats_of(array: AnyArray, mask: AnyArray | None, name: str) -> FloatArr
         row = int(np.flatnonzero(mask)[0])
         raise ProbabilityError(f"{name} row {row} is missing or NaN; drop the row or fill it in")
     return _as_floats(array, name, ProbabilityError)
-
-
-def check_number(
-    value: Any, name: str, *, at_least: float | None = None, at_most: float | None = None
-) -> float:
-    """Check a single finite number."""
-    wanted = "a finite number" if at_least is None else f"a number of at least {at_least:g}"
-    wanted += "" if at_most is None else f" and at most {at_most:g}"
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise DataError(f"{name} is {shown(value)}; expected {wanted}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = np.inf
-    if not np.isfinite(number) or (
-        (at_least is not None and number < at_least) or (at_most is not None and number > at_most)
-    ):
-        raise DataError(f"{name} is {shown(value)}; expected {wanted}")
-    return number
-
-
-def check_rng(rng: Any) -> np.random.Generator:
-    """Return a generator from a seed, a generator or nothing."""
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"rng is {shown(rng)}; expected a whole number, a numpy Generator or None"
-        ) from error
 
 
 def check_finite_matrix(values: Any, name: str) -> FloatArray:

@@ -7,7 +7,8 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
 from karat._validate._columns import named, read_columns, shown
 from karat._validate._labels import check_classes, look_up, union_of_values, whole_numbers
-from karat.exceptions import ColumnError, DataError, LabelError
+from karat._validate._options import refuse_option
+from karat.exceptions import ColumnError, LabelError
 
 __all__ = ["ABSTAINED", "NOT_ASKED", "WeakLabels", "check_null", "encode_weak_labels"]
 
@@ -30,12 +31,14 @@ class WeakLabels(NamedTuple):
 
 def check_null(null: Any) -> bool:
     """Check a user's ``null=`` and return whether a null is an abstention."""
-    if null not in ("not asked", "abstain"):
-        raise DataError(
-            f"null is {shown(null)}; expected 'not asked', if the labeler did not see the item, or "
-            "'abstain', if it saw the item and did not vote"
+    if not isinstance(null, str) or null not in ("not asked", "abstain"):
+        refuse_option(
+            null,
+            "null",
+            "'not asked', if the labeler did not see the item, or 'abstain', if it saw the item "
+            "and did not vote",
         )
-    return bool(null == "abstain")
+    return null == "abstain"
 
 
 class _Votes(NamedTuple):

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray
-from karat._validate import check_choice, check_confidence, check_number
-from karat._validate._columns import named
+from karat._validate import check_choice, check_confidence, check_number, named
 from karat.bounds._inputs import Inputs
 from karat.bounds._problem import Limit
 from karat.exceptions import DataError, KaratWarning, MetricError

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._typing import FloatArray, Frame
-from karat._validate import check_rng
+from karat._validate import check_fitted, check_rng
 from karat.calibration._models import Moved, fit_of, fit_shrunk
 from karat.calibration._read import in_order, read_probabilities, read_table
 from karat.exceptions import DataError, ShapeError
@@ -78,8 +78,7 @@ class CopulaCalibrator(Parameters):
         y_prob : frame (n, K)
             Probabilities of the same labels; the columns of a frame may have another order.
         """
-        if not hasattr(self, "model_"):
-            raise DataError("this CopulaCalibrator is not fitted; call fit(y_true, y_prob) first")
+        check_fitted(self, "model_", "fit(y_true, y_prob)")
         h, columns = read_probabilities(y_prob)
         if h.shape[1] != len(self.names_):
             raise ShapeError(

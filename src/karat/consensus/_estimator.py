@@ -13,6 +13,7 @@ from karat._validate import (
     check_choice,
     check_confidence,
     check_count,
+    check_fitted,
     check_rng,
     collected_alone,
     is_lazy,
@@ -516,5 +517,4 @@ class ErrorEstimator(Parameters):
         return weight is not None and bool((weight != weight[0]).any())
 
     def _require_fit(self) -> None:
-        if not hasattr(self, "result_"):
-            raise DataError("this ErrorEstimator is not fitted; call fit(votes) first")
+        check_fitted(self, "result_", "fit(votes)")

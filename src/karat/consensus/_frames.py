@@ -5,7 +5,7 @@ from typing import Any
 
 from karat._extras import require
 from karat._typing import AnyArray
-from karat._validate._columns import native_frame
+from karat._validate import native_frame
 
 __all__ = ["backend_of", "to_frame"]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_number, check_rng
+from karat._validate import check_count, check_number, check_rng
 from karat.exceptions import DataError
 
 __all__ = ["LabelSample", "MultilabelLaw"]
@@ -57,7 +57,7 @@ class MultilabelLaw:
             raise DataError(f"kind is {kind!r}; expected one of {list(_KINDS)}")
         self.kind = kind
         least = {"interaction": 3, "shift": 2, "latent": 2}.get(kind, 1)
-        self.n_labels = _whole(n_labels, "n_labels", least)
+        self.n_labels = check_count(n_labels, "n_labels", at_least=least)
         self.correlation = check_number(correlation, "correlation", at_least=0.0, at_most=0.99)
 
     def __repr__(self) -> str:
@@ -78,7 +78,7 @@ class MultilabelLaw:
         """
         from scipy.special import ndtr
 
-        n, generator, k = _whole(n, "n", 1), check_rng(rng), self.n_labels
+        n, generator, k = check_count(n, "n"), check_rng(rng), self.n_labels
         if self.kind in ("shift", "interaction"):
             h = generator.uniform(_SHIFT, 1 - _SHIFT, size=(n, k))
             sign = np.sign(h - 0.5)
@@ -125,10 +125,3 @@ class MultilabelLaw:
         z = np.stack([_MEAN + a, _MEAN + other], axis=-1)
         off = np.abs(self._meaning(z.reshape(-1, 2))[:, 0] - ndtr(z.reshape(-1, 2)[:, 0])) ** power
         return float((self.n_labels * (np.outer(weights, weights).ravel() @ off)) ** (1 / power))
-
-
-def _whole(value: int, name: str, least: int) -> int:
-    number = check_number(value, name, at_least=least)
-    if number != int(number):
-        raise DataError(f"{name} is {value!r}; expected a whole number")
-    return int(number)

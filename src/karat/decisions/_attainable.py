@@ -14,8 +14,8 @@ from karat._validate import (
     encode_groups,
     encode_labels,
     require_two_classes,
+    shown,
 )
-from karat._validate._columns import shown
 from karat.decisions._columns import Columns
 from karat.decisions._population import Population
 from karat.exceptions import LabelError

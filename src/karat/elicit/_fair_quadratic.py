@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
+from karat._validate import check_flag
 from karat.elicit._fair_family import FairFamily, SquaredGaps
 from karat.elicit._families import TINY, unit
 from karat.elicit._group_procedure import GroupProcedure
 from karat.elicit._monomials import Monomials
 from karat.elicit._quadratic import curvature_of_ratios
-from karat.elicit._slope_procedure import as_flag
 from karat.elicit._slopes import Site, slope_of, spread_out
 from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets, Steps
@@ -74,7 +74,7 @@ class FairQuadratic(GroupProcedure):
     default_tol: ClassVar[float] = 0.004
 
     def __init__(self, space: Space, *, diagonal: bool = False, **options: Any) -> None:
-        self.diagonal = as_flag(diagonal, "diagonal")
+        self.diagonal = check_flag(diagonal, "diagonal")
         super().__init__(space, **options)
 
     def _own_options(self) -> dict[str, Any]:

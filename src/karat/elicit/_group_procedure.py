@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
+from karat._validate import check_flag
 from karat.elicit._fair_family import FairFamily
 from karat.elicit._fairness_frontier import fairness_frontier
 from karat.elicit._families import Family, unit
@@ -15,7 +16,7 @@ from karat.elicit._joint_rates import JointRates
 from karat.elicit._query import Query
 from karat.elicit._rate_space import RateSpace
 from karat.elicit._settled import settled
-from karat.elicit._slope_procedure import SlopeProcedure, as_flag
+from karat.elicit._slope_procedure import SlopeProcedure
 from karat.elicit._slopes import Site, slope_of
 from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets, Steps, unimodal
@@ -50,8 +51,8 @@ class GroupProcedure(SlopeProcedure):
         sparse: bool = False,
         **options: Any,
     ) -> None:
-        self.same_pairs = as_flag(same_pairs, "same_pairs")
-        self.sparse = as_flag(sparse, "sparse")
+        self.same_pairs = check_flag(same_pairs, "same_pairs")
+        self.sparse = check_flag(sparse, "sparse")
         self._given = (cost, violation)
         super().__init__(space, **options)
 

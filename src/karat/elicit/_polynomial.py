@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
+from karat._validate import check_flag
 from karat.elicit._any_classifier import AnyClassifier
 from karat.elicit._families import Arena, Family
 from karat.elicit._monomials import Monomials
 from karat.elicit._polynomial_family import PolynomialFamily, flattened
 from karat.elicit._rate_space import RateSpace
-from karat.elicit._slope_procedure import SlopeProcedure, as_flag
+from karat.elicit._slope_procedure import SlopeProcedure
 from karat.elicit._slopes import Site, null_vectors, outside, slope_of, spread_out
 from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets
@@ -74,7 +75,7 @@ class Polynomial(SlopeProcedure):
         self, space: Space, *, order: int = 3, sparse: bool = False, **options: Any
     ) -> None:
         self.order = _degree(order)
-        self.sparse = as_flag(sparse, "sparse")
+        self.sparse = check_flag(sparse, "sparse")
         super().__init__(space, **options)
 
     def _own_options(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_number
+from karat._validate import check_choice, check_count, check_number, check_seed
 from karat.elicit._active import N_PARTICLES, Belief, Judge, Pairs, SpherePairs, active_search
 from karat.elicit._families import Arena, Family
 from karat.elicit._particles import Cloud
@@ -89,18 +89,18 @@ class Procedure(Resumable):
         pairs: str = "attainable",
     ) -> None:
         self.space = self._checked_space(space)
-        self.strategy = _choice(strategy, "strategy", STRATEGIES)
-        self.orientation = _choice(orientation, "orientation", ORIENTATIONS)
-        self.pairs = _choice(pairs, "pairs", PAIRS)
+        self.strategy = check_choice(strategy, "strategy", STRATEGIES)
+        self.orientation = check_choice(orientation, "orientation", ORIENTATIONS)
+        self.pairs = check_choice(pairs, "pairs", PAIRS)
         self.tol = self.default_tol if tol is None else check_number(tol, "tol", at_least=1e-9)
         self.agreement = check_number(agreement, "agreement", at_least=0.5, at_most=1.0)
-        self.max_queries = None if max_queries is None else _whole(max_queries, "max_queries")
+        self.max_queries = None if max_queries is None else check_count(max_queries, "max_queries")
         if self.pairs == "sphere" and not self.straight:
             raise ElicitationError(
                 f"pairs='sphere' is for linear metrics, and {type(self).__name__} elicits curved "
                 "ones; use pairs='attainable', or strategy='bisection'"
             )
-        self.seed = _seed(rng)
+        self.seed = check_seed(rng)
         self._forget()
 
     # --- what a procedure defines
@@ -255,7 +255,7 @@ class Procedure(Resumable):
         n_people : int, default 8
             How many people to draw.
         """
-        _whole(extra, "extra"), _whole(n_people, "n_people")
+        check_count(extra, "extra"), check_count(n_people, "n_people")
         self._begin()
         if self._belief is None:
             raise ElicitationError(
@@ -358,28 +358,3 @@ class Procedure(Resumable):
             f"<{type(self).__name__}: strategy={self.strategy!r}, {len(self._answers)} answers, "
             f"{state}>"
         )
-
-
-def _choice(value: Any, name: str, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise ElicitationError(
-            f"{name} is {value!r}; expected one of {', '.join(map(repr, known))}"
-        )
-    return str(value)
-
-
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ElicitationError(f"{name} is {value!r}; expected a whole number of at least 1")
-    return int(value)
-
-
-def _seed(rng: Any) -> int:
-    """Return a seed that the transcript can keep."""
-    if rng is None:
-        return int(np.random.SeedSequence().entropy) % 2**63  # type: ignore[arg-type]
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
-        return int(rng)  # not through a float, which would round a long seed
-    raise ElicitationError(f"rng is {rng!r}; expected a whole number, a numpy Generator or None")

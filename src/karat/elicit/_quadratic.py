@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
+from karat._validate import check_flag
 from karat.elicit._polynomial import Polynomial
-from karat.elicit._slope_procedure import as_flag
 from karat.elicit._slopes import slope_of
 from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets
@@ -53,7 +53,7 @@ class Quadratic(Polynomial):
     def __init__(
         self, space: Space, *, diagonal: bool = False, sparse: bool = False, **options: Any
     ) -> None:
-        self.diagonal = as_flag(diagonal, "diagonal")
+        self.diagonal = check_flag(diagonal, "diagonal")
         super().__init__(space, order=2, sparse=sparse, **options)
 
     def _own_options(self) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from karat._validate import (
     encode_groups,
     encode_labels,
     require_two_classes,
+    shown,
 )
-from karat._validate._columns import shown
 from karat.decisions import Attainable, RandomizedClassifier
 from karat.decisions._population import Population
 from karat.elicit._confusion_space import ConfusionSpace

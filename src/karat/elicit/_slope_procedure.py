@@ -13,7 +13,7 @@ from karat.elicit._space import Space
 from karat.elicit._sphere import Brackets, Steps
 from karat.exceptions import ElicitationError
 
-__all__ = ["SlopeProcedure", "as_flag"]
+__all__ = ["SlopeProcedure"]
 
 
 class SlopeProcedure(Procedure):
@@ -96,10 +96,3 @@ class SlopeProcedure(Procedure):
     @abstractmethod
     def _largest_system(self) -> int:
         """Return the number of unknowns that are solved for at once."""
-
-
-def as_flag(value: Any, name: str) -> bool:
-    """Check an option that is on or off."""
-    if not isinstance(value, bool | np.bool_):
-        raise ElicitationError(f"{name} is {value!r}; expected True or False")
-    return bool(value)

@@ -12,8 +12,8 @@ from karat._typing import AnyArray, FloatArray
 from karat._validate import (
     check_finite_matrix,
     check_rng,
+    shown,
 )
-from karat._validate._columns import shown
 from karat.decisions import Mixture, RandomizedClassifier
 from karat.decisions._columns import Columns
 from karat.decisions._nearest import Nearest, farthest, nearest

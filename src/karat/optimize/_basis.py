@@ -9,8 +9,15 @@ from typing import Any, Self
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray
-from karat._validate import check_finite_matrix, check_number, read_column, refuse_lazy
-from karat._validate._columns import named, native_frame, shown
+from karat._validate import (
+    check_finite_matrix,
+    check_number,
+    named,
+    native_frame,
+    read_column,
+    refuse_lazy,
+    shown,
+)
 from karat.exceptions import ColumnError, DataError, ShapeError
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate._columns import shown
+from karat._validate import shown
 from karat.exceptions import DataError, ProbeError
 from karat.optimize._probes import Position, Probes
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_number
+from karat._validate import check_count, check_number
 from karat.decisions._rule import decide, last_argmax, one_hot
 from karat.metrics import MetricBase
 from karat.optimize._black_box import BlackBox
@@ -13,7 +13,7 @@ from karat.optimize._feedback import ProbedMetric
 from karat.optimize._probes import Position
 from karat.optimize._rule_classifier import RuleClassifier
 from karat.optimize._sample import Sample
-from karat.optimize._task import Task, check_count
+from karat.optimize._task import Task
 
 __all__ = ["CoordinateSearchClassifier"]
 

@@ -12,15 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    binary_order,
     check_classes,
+    check_fitted,
     check_probabilities,
     check_same_length,
     encode_labels,
+    named,
     refuse_lazy,
     require_two_classes,
+    shown,
 )
-from karat._validate._columns import named, shown
-from karat._validate._labels import binary_order
 from karat.exceptions import DataError, LabelError, SmallSampleWarning
 from karat.metrics import GroupMetric, MetricBase
 from karat.metrics._as_metric import as_metric
@@ -300,7 +302,7 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
     @property
     def n_features_in_(self) -> int:
         """Number of columns of X, if the estimator knows it."""
-        check_is_fitted(self, "estimator_")
+        check_fitted(self, "estimator_")
         return int(self.estimator_.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
@@ -313,7 +315,7 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
         return hasattr(self, "classes_")
 
     def _rows(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        check_is_fitted(self)
+        check_fitted(self, "classes_")
         if not hasattr(self, "estimator_") or self.basis_ is None:
             raise NotFittedError(
                 f"this {type(self).__name__} was fitted from probabilities and has no model; use "
@@ -323,7 +325,7 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
         return proba[:, self._order_], self.basis_.values(X)[:, self._keep_]
 
     def _saved_rows(self, proba: Frame, basis: Frame | None) -> tuple[FloatArray, FloatArray]:
-        check_is_fitted(self)
+        check_fitted(self, "classes_")
         checked = check_probabilities(proba, "proba", classes=self.classes_)
         _, values = read_basis(basis, checked, "basis")
         if values.shape[1] != self._n_basis_:

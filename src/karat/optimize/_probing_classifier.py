@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat._validate import check_number
+from karat._validate import check_choice, check_count, check_fitted, check_number, check_seed
 from karat.decisions import Mixture
 from karat.decisions._rule import one_hot
 from karat.exceptions import DataError
@@ -23,20 +23,12 @@ from karat.optimize._preferences import Preferences
 from karat.optimize._probes import ClassProbes, Position, Probes
 from karat.optimize._sample import Sample
 from karat.optimize._separated import separated_probes
-from karat.optimize._task import Task, check_count, check_seed
+from karat.optimize._task import Task
 from karat.optimize.result import ClassWeights, DecisionRegions, OptimizationHistory
 
-__all__ = ["ProbingClassifier", "choice"]
+__all__ = ["ProbingClassifier"]
 
 _FOLDS = 5
-
-
-def choice(value: Any, name: str, known: tuple[str | None, ...]) -> Any:
-    """Check that an option is one of a few."""
-    if value not in known:
-        listed = ", ".join(map(repr, known))
-        raise DataError(f"{name} is {value!r}; expected one of {listed}")
-    return value
 
 
 class ProbingClassifier(PostShiftClassifier):
@@ -61,7 +53,7 @@ class ProbingClassifier(PostShiftClassifier):
         return ["constant"] if self.basis is None else self.basis
 
     def _needs_training(self) -> bool:
-        return str(choice(self.matching, "matching", ("probabilities", "labels"))) == "labels"
+        return check_choice(self.matching, "matching", ("probabilities", "labels")) == "labels"
 
     def _checked_metric(self, k: int) -> Any:
         if isinstance(self.metric, Preferences):
@@ -70,7 +62,7 @@ class ProbingClassifier(PostShiftClassifier):
 
     def _loop(self, task: Task) -> tuple[int, str]:
         """Return the number of iterations, and how the shares of rules are found."""
-        step = choice(self.step, "step", (None, "harmonic", "line-search", "corrective"))
+        step = check_choice(self.step, "step", ("harmonic", "line-search", "corrective"), none=True)
         known = isinstance(task.metric, MetricBase) and self.gradient != "probed"
         if step == "corrective" and not known:
             raise DataError(
@@ -109,9 +101,9 @@ class ProbingClassifier(PostShiftClassifier):
         return best
 
     def _check_options(self, task: Task) -> None:
-        choice(self.gradient, "gradient", (None, "known", "probed"))
-        choice(self.entries, "entries", (None, "diagonal", "all"))
-        choice(self.probes, "probes", ("fixed", "separated"))
+        check_choice(self.gradient, "gradient", ("known", "probed"), none=True)
+        check_choice(self.entries, "entries", ("diagonal", "all"), none=True)
+        check_choice(self.probes, "probes", ("fixed", "separated"))
         _, step = self._loop(task)
         if step == "line-search" and isinstance(task.metric, Preferences):
             raise DataError(
@@ -163,12 +155,17 @@ class ProbingClassifier(PostShiftClassifier):
             probes, off_diagonal, float(self.ridge), task.basis_names, tuple(task.classes.tolist())
         )
         n_iter, step = self._loop(task)
+        seed = check_seed(0 if self.rng is None else self.rng)  # by default the same every time
         if step == "corrective":
-            return best_mixture(
-                problem, task.metric, seed=check_seed(self.rng), own_rules=self._own_rules
-            )
+            return best_mixture(problem, task.metric, seed=seed, own_rules=self._own_rules)
         feedback = self._feedback(task, problem, rows)
-        return search(problem, feedback, n_iter=n_iter, step=step, seed=check_seed(self.rng))
+        return search(
+            problem,
+            feedback,
+            n_iter=n_iter,
+            step=step,
+            seed=seed,
+        )
 
     def _off_diagonal(self, task: Task) -> bool:
         k = len(task.classes)
@@ -267,9 +264,7 @@ class ProbingClassifier(PostShiftClassifier):
 
         There is one curve for each kind of row that the basis functions tell apart.
         """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+        check_fitted(self, "classes_")
         if len(self.classes_) != 2:
             raise DataError(
                 f"decision regions are drawn for two classes and there are {len(self.classes_)}"

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat._validate import check_score_columns, is_matrix
-from karat._validate._columns import native_frame
+from karat._validate import check_score_columns, is_matrix, native_frame
 from karat.exceptions import DataError
 from karat.optimize._basis import Basis, check_basis
 

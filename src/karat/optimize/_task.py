@@ -8,16 +8,15 @@ import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import (
-    check_number,
     check_probabilities,
-    check_rng,
     check_same_length,
     check_weights,
     encode_labels,
     is_matrix,
+    named,
     read_column,
+    shown,
 )
-from karat._validate._columns import named, shown
 from karat.exceptions import DataError, LabelError
 from karat.metrics import GroupMetric
 from karat.optimize._black_box import Rows
@@ -25,8 +24,6 @@ from karat.optimize._sample import Sample
 
 __all__ = [
     "Task",
-    "check_count",
-    "check_seed",
     "independent_names",
     "kinds_of",
     "read_groups",
@@ -155,20 +152,3 @@ def kinds_of(task: Task) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     if len(found) == 1:
         labels = ["all rows"]
     return found[order], share[order], tuple(labels)
-
-
-def check_seed(rng: Any) -> int:
-    """Return a seed that prediction can use again."""
-    if rng is None:
-        return 0
-    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
-        return int(rng)
-    return int(check_rng(rng).integers(2**63))
-
-
-def check_count(value: Any, name: str) -> int:
-    """Check a whole number of at least 1."""
-    number = check_number(value, name, at_least=1)
-    if number != int(number):
-        raise DataError(f"{name} is {value!r}; expected a whole number")
-    return int(number)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate._columns import shown
+from karat._validate import shown
 from karat.exceptions import ProbeError
 
 __all__ = ["WeightSystem"]

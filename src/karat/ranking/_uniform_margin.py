@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._frozen import Frozen
 from karat._result import Result
-from karat._validate import check_confidence, check_finite_matrix, check_number
+from karat._validate import check_confidence, check_count, check_finite_matrix, check_number
 from karat.exceptions import DataError
 from karat.ranking._bands import dkw_margin
 from karat.ranking._fpr_band import FprBand
@@ -23,13 +23,6 @@ __all__ = [
 ]
 
 
-def _whole(value: Any, name: str) -> int:
-    number = check_number(value, name, at_least=1.0)
-    if number != int(number):
-        raise DataError(f"{name} is {value!r}; expected a whole number of at least 1")
-    return int(number)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class FiniteFamily(Frozen):
     """``size`` models that were all fixed before the rows were seen."""
@@ -38,7 +31,7 @@ class FiniteFamily(Frozen):
 
     def __post_init__(self) -> None:
         """Check the number of models."""
-        object.__setattr__(self, "size", _whole(self.size, "size"))
+        object.__setattr__(self, "size", check_count(self.size, "size"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +42,7 @@ class LinearScores(Frozen):
 
     def __post_init__(self) -> None:
         """Check the number of features."""
-        object.__setattr__(self, "dim", _whole(self.dim, "dim"))
+        object.__setattr__(self, "dim", check_count(self.dim, "dim"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

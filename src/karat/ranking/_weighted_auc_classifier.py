@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from karat._typing import AnyArray, BoolArray, FloatArray
-from karat._validate import check_number, refuse_lazy
+from karat._validate import check_fitted, check_number, refuse_lazy
 from karat.exceptions import DataError, LabelError
 from karat.ranking._linear_fit import Goal, best_threshold, fit_linear, likelihood_share, scales
 from karat.ranking._surrogate import check_loss, lower_weight
@@ -171,7 +171,7 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores of rows; above 0 they are called positive."""
-        check_is_fitted(self)
+        check_fitted(self, "classes_")
         refuse_lazy(X=X)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(rows @ self.coef_[0] + self.intercept_[0])

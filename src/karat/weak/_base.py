@@ -7,9 +7,8 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import refuse_lazy, require_two_classes
-from karat._validate._columns import named
-from karat.exceptions import ColumnError, DataError, KaratWarning, LabelError, ShapeError
+from karat._validate import check_fitted, named, refuse_lazy, require_two_classes
+from karat.exceptions import ColumnError, KaratWarning, LabelError, ShapeError
 from karat.statistics import Patterns
 from karat.votes.reading import long_columns, read_weak_labels
 from karat.weak._kernels import unanimous_votes
@@ -115,11 +114,7 @@ class PatternModel(Parameters, ABC):
         return self._posterior(codes)
 
     def _require_fit(self) -> None:
-        if not hasattr(self, "classes_"):
-            name = type(self).__name__
-            raise DataError(
-                f"this {name} is not fitted; call fit(weak_labels) before predict_proba"
-            )
+        check_fitted(self, "classes_", "fit(weak_labels)")
 
     def _read(
         self,

@@ -3,8 +3,7 @@
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, IntArray
-from karat._validate import read_column
-from karat._validate._columns import named, shown
+from karat._validate import named, read_column, shown
 from karat.exceptions import LabelError, ProbabilityError, ShapeError
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
-from karat._validate._columns import named
+from karat._validate import named
 from karat.exceptions import KaratWarning
 from karat.statistics import Patterns
 from karat.votes._outcomes import normalized_exp

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate._columns import shown
+from karat._validate import shown
 from karat.exceptions import DataError, LengthMismatchError
 from karat.statistics import Patterns
 from karat.statistics._kernels import distinct_rows, distinct_votes

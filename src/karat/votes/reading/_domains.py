@@ -12,10 +12,11 @@ from karat._validate import (
     check_weights,
     encode_gold,
     encode_labels,
+    named,
     present_gold,
     require_two_classes,
+    shown,
 )
-from karat._validate._columns import named, shown
 from karat.exceptions import (
     ColumnError,
     DataError,

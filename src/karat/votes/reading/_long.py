@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
-from karat._validate import check_null, encode_labels, read_column
-from karat._validate._columns import native_frame, shown
+from karat._validate import check_null, encode_labels, native_frame, read_column, shown
 from karat.exceptions import ColumnError, KaratWarning, LabelError
 from karat.statistics._kernels import distinct_rows
 from karat.votes.reading._ballots import Ballots, same_lists

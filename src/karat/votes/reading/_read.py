@@ -6,9 +6,16 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, Column, Frame
-from karat._validate import check_classes, check_null, check_weights, collected_alone, is_lazy
-from karat._validate._columns import named, native_frame
-from karat._validate._labels import union_of_values
+from karat._validate import (
+    check_classes,
+    check_null,
+    check_weights,
+    collected_alone,
+    is_lazy,
+    named,
+    native_frame,
+    union_of_values,
+)
 from karat.exceptions import ColumnError, DataError, LabelError, LazyFrameError
 from karat.statistics import Patterns
 from karat.statistics._kernels import distinct_votes, recode

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
-from karat._validate import check_classes, check_number, read_columns
-from karat._validate._columns import named, shown
+from karat._validate import check_classes, check_number, named, read_columns, shown
 from karat.exceptions import ColumnError, DataError
 
 __all__ = ["above", "cut_columns", "thresholds", "two_classes"]

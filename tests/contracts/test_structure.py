@@ -1,0 +1,133 @@
+"""The shape of the tree: rooms, their doors, and the size of what stands in them."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "karat"
+FILES = sorted(SOURCE.rglob("*.py"))
+PACKAGES = sorted({path.parent for path in FILES if path.parent != SOURCE})
+# At the top of a package stand its public names, one a file; everything below is a room.
+ROOMS = [path for path in PACKAGES if path.parent != SOURCE or path.name.startswith("_")]
+SHARED = 12
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(SOURCE.parent))
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the modules that a file imports from karat."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("karat"):
+            yield str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("karat."))
+
+
+def home_of(module: str) -> str | None:
+    """Return the package whose own files alone may import ``module``; None if anyone may."""
+    *parents, last = module.split(".")
+    inside = ".".join(parents)
+    if not last.startswith("_") or inside in ("", "karat"):
+        return None  # a package, a room, ``result``, or a file that all packages share
+    return inside
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=name_of)
+def test_a_room_is_small_and_says_what_it_is_for(room):
+    assert len(list(room.glob("*.py"))) <= 12
+    tree = ast.parse((room / "__init__.py").read_text(encoding="utf-8"))
+    assert len((ast.get_docstring(tree) or "").split()) >= 12
+    assert "__all__" in {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_files_and_functions_are_short(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 300
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef) or any(
+            "compiled" in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
+            continue
+        body = node.body[1:] if ast.get_docstring(node) else node.body
+        if body:
+            lines = (body[-1].end_lineno or 0) - body[0].lineno + 1
+            assert lines <= 60, f"{node.name} has {lines} lines"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_rooms_are_entered_by_their_doors(path):
+    """A file inside a room is imported by the files of that room, and by no other."""
+    package = module_of(path.parent / "__init__.py")
+    for module in imported(ast.parse(path.read_text(encoding="utf-8"))):
+        home = home_of(module)
+        assert home is None or home == package, f"{module} is a file of {home}: import {home}"
+
+
+@pytest.mark.parametrize(
+    "folder", ["tests", "benchmarks", "reproductions", "examples", "docs", "tools"]
+)
+def test_everything_else_imports_packages_and_rooms(folder):
+    inside = re.compile(r"karat(\.[a-z]\w*)+\._[a-z]\w*")
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        found = inside.search(path.read_text(encoding="utf-8"))
+        assert found is None, f"{path.relative_to(ROOT)} names {found and found[0]}"
+
+
+def test_papers_are_called_by_author_and_year():
+    numbered = re.compile(r"\bseed[- ]?00\d?", re.IGNORECASE)
+    texts = [ROOT / "README.md", *FILES, *sorted((ROOT / "docs").rglob("*.md"))]
+    for path in texts:
+        found = numbered.search(path.read_text(encoding="utf-8"))
+        assert found is None, f"{path.relative_to(ROOT)} says {found and found[0]!r}"
+
+
+def logical_lines(tree: ast.Module) -> list[tuple[int, str]]:
+    """Return the lines of a file's functions as Python prints them, without their docstrings."""
+    lines: list[tuple[int, str]] = []
+
+    def visit(body: list[ast.stmt]) -> None:
+        for node in body:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                continue
+            inner = [
+                part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, [])
+            ]
+            if inner:
+                head = ast.unparse(node).splitlines()[0]
+                lines.append((node.lineno, head))
+                visit(inner)
+            else:
+                lines.append((node.lineno, ast.unparse(node)))
+
+    visit([node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)])
+    return lines
+
+
+def test_no_logic_stands_twice():
+    """No run of more than twelve statements stands in two places, whatever its names are."""
+    seen: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for path in FILES:
+        lines = logical_lines(ast.parse(path.read_text(encoding="utf-8")))
+        for start in range(len(lines) - SHARED):
+            window = tuple(line for _, line in lines[start : start + SHARED + 1])
+            seen[window].append(f"{name_of(path)}:{lines[start][0]}")
+    assert [places for places in seen.values() if len(places) > 1] == []
