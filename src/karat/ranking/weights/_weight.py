@@ -18,11 +18,11 @@ def gauss_rule(n: int) -> tuple[FloatArray, FloatArray]:
 
 
 class Weight(Frozen, ABC):
-    """Base of the weights.
+    """Base of the weights on false-positive rates.
 
     Users think of false-positive rates u; the formulas are shorter in the true-negative rate
-    v = 1 − u, on which seed 003 puts its weight W. ``cumulative(v)`` is ``K(v) = ∫₀ᵛ W``, the one
-    thing that areas and certificates need.
+    v = 1 − u, on which Maurer & Pontil (2020) put their weight W. ``cumulative(v)`` is
+    ``K(v) = ∫₀ᵛ W``, of which areas and certificates are made.
     """
 
     __slots__ = ()
@@ -74,7 +74,7 @@ class Weight(Frozen, ABC):
 
     @property
     def chance(self) -> float:
-        """Area of a ranking that knows nothing, ``∫ u W(1−u) du``."""
+        """Area of a ranking by chance, ``∫ u W(1−u) du``."""
         return float(self.mean_cumulative(np.array(0.0), np.array(1.0)))
 
     @property

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.limits._kernels import bootstrap_draws
-from karat.ranking._placements import Placements
+from karat.ranking.placements import Placements
 
 __all__ = ["resampled"]
 
@@ -22,9 +22,9 @@ def resampled(
 ) -> FloatArray:
     """Return a statistic of samples that are drawn anew from positives and from negatives.
 
-    Only the negatives between neighbouring positives matter, and how many: so each sample draws
-    counts of these cells, not rows. With ``atoms`` a cell holds level negatives only, for a
-    statistic that looks inside the gaps.
+    Only the number of negatives between neighbouring positives matters, so each sample draws
+    counts of these cells, not rows. With ``atoms`` a cell holds tied negatives only, for a
+    statistic that depends on the negatives between two positives.
     """
     one = placed.grouped()
     ends = [one.left, one.right]
@@ -33,7 +33,7 @@ def resampled(
         ends.append(np.flatnonzero(new) + 1)
     edges = np.unique(np.concatenate([[0], *ends, [one.n_steps]]))
     left, right = np.searchsorted(edges, one.left), np.searchsorted(edges, one.right)
-    size = np.diff(one._share_at(edges))
+    size = np.diff(one.share_at(edges))
     mass = np.asarray(one.mass)
     n1, n0 = (max(1, round(n)) for n in (one.n_positive, one.n_negative))
 

@@ -1,59 +1,44 @@
-"""AreaLimits of an area: certain, certain in the seed's way, asymptotic, and resampled."""
+"""Limits of an area by the name of its certificate, for weights and for boxes."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from karat.exceptions import DataError
+from karat._validate import refuse_option
 from karat.limits._kernels import normal_quantile, percentile_limits
-from karat.ranking._area import (
-    area,
+from karat.ranking.areas import (
+    Band,
     area_and_limits,
     band_limits,
+    band_of,
     box_area,
     curve,
     curves_in_bands,
+    dkw_margin,
     limits_in_bands,
-    strict_area,
+    variance,
 )
-from karat.ranking._bands import Band, band_of, dkw_margin
-from karat.ranking._bootstrap import resampled
-from karat.ranking._fpr_band import FprBand
-from karat.ranking._influence import variance
-from karat.ranking._placements import Placements
-from karat.ranking._two_way_band import TwoWayBand
-from karat.ranking._weight import Weight
+from karat.ranking.certificates._maurer_pontil import theorem_2
+from karat.ranking.certificates._resampled import resampled
+from karat.ranking.certificates._value import AreaLimits, value_of
+from karat.ranking.placements import Placements
+from karat.ranking.weights import TwoWayBand, Weight
 
 __all__ = [
     "CERTIFICATES",
     "FEW",
-    "AreaLimits",
     "bands_of",
     "cell_limits",
     "closed_form",
-    "dkw_margin",
     "limits_of",
-    "value_of",
 ]
 
 CERTIFICATES = ("dkw", "beta", "maurer-pontil", "delong", "bootstrap")
-FEW = 100  # positives, below which the normal limits are too narrow
+FEW = 100  # rows of a class, below which normal and resampled limits are too narrow
 _RESAMPLES = 1000
-_VACUOUS = "the bound of Theorem 2 is {:.3g} here; certificate='dkw' needs far fewer rows"
-
-
-@dataclass(frozen=True, slots=True)
-class AreaLimits:
-    """AreaLimits of an area."""
-
-    lower: float
-    upper: float
-    standard_error: float | None = None
-    note: str = ""
-    value: float | None = None  # of the area, where it comes with the limits
 
 
 def closed_form(placed: Placements, weight: Weight, delta: float) -> float:
@@ -64,13 +49,6 @@ def closed_form(placed: Placements, weight: Weight, delta: float) -> float:
 
 def _margins(placed: Placements, delta: float) -> tuple[float, float]:
     return dkw_margin(placed.n_negative, delta / 2), dkw_margin(placed.n_positive, delta / 2)
-
-
-def value_of(placed: Placements, weight: Weight | TwoWayBand, ties: str) -> float:
-    """Return the area by a rule of ties."""
-    if isinstance(weight, TwoWayBand):
-        return box_area(*curve(placed), weight)
-    return strict_area(placed, weight) if ties == "strict" else area(placed, weight)
 
 
 def limits_of(
@@ -85,8 +63,9 @@ def limits_of(
     """Return the limits of a kind of certificate, not beyond what any area can be."""
     if isinstance(weight, TwoWayBand):
         if kind not in _OF_BOXES:
-            raise DataError(
-                f"certificate={kind!r} does not know two-way areas; use one of {sorted(_OF_BOXES)}"
+            names = ", ".join(map(repr, sorted(_OF_BOXES)))
+            refuse_option(
+                kind, "certificate", f"one of {names}, which are available for two-way areas"
             )
         found = _OF_BOXES[kind](placed, weight, delta, rng)
         most = weight.area
@@ -120,18 +99,18 @@ def _dkw(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) ->
     shares = np.diff(np.unique(np.concatenate([[0.0], placed.tie_ends()])))
     atom = min(1.0, float(shares.max()) + 2 * e0)
     lower, upper = band_limits(replace(placed, right=placed.left), weight, e0, e1)
-    reach = weight.variation * atom
+    shift = weight.variation * atom
     note = (
         "ties='strict' takes the weight at the end of an atom, which may move the area by "
-        f"{reach:.3g}; ties='interpolate' is free of that"
+        f"{shift:.3g}; ties='interpolate' is free of that"
     )
-    return AreaLimits(lower - reach, upper + reach, note=note if reach else "")
+    return AreaLimits(lower - shift, upper + shift, note=note if shift else "")
 
 
 def _beta(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
     """Return the worst case inside bands that are narrow where rates are small."""
     if ties == "strict":
-        raise DataError("certificate='beta' is for ties='interpolate'; use 'dkw' for eq. 1")
+        refuse_option("beta", "certificate", "'dkw' with ties='strict', or ties='interpolate'")
     return AreaLimits(*limits_in_bands(placed, weight, *bands_of("beta", placed, delta)))
 
 
@@ -140,9 +119,10 @@ def bands_of(certificate: str, placed: Placements, delta: float) -> tuple[Band, 
     sizes = placed.n_negative, placed.n_positive
     for n in sizes:
         if certificate == "beta" and n != round(n):
-            raise DataError(
-                "certificate='beta' counts rows, and sample_weight holds importances; use 'dkw', "
-                "which is approximate then"
+            refuse_option(
+                "beta",
+                "certificate",
+                "'dkw' (approximate), since 'beta' counts rows and sample_weight holds importances",
             )
     zero, one = (band_of(certificate, n, delta / 2) for n in sizes)
     return zero, one
@@ -151,33 +131,7 @@ def bands_of(certificate: str, placed: Placements, delta: float) -> tuple[Band, 
 def _maurer_pontil(
     placed: Placements, weight: Weight, delta: float, ties: str, _: Any
 ) -> AreaLimits:
-    """Return the limits of seed 003, Theorem 2; a step is put between ramps (its remark 2)."""
-    n = placed.n_positive + placed.n_negative
-    rare = min(placed.n_positive, placed.n_negative) / n
-    root = math.sqrt(2 * math.log(4 / delta) / n)
-    if rare <= root:  # the event A_δ of eq. 2 was not seen: nothing is promised
-        note = f"the rarer class is {rare:.2g} of the rows and Theorem 2 needs more than {root:.2g}"
-        return AreaLimits(0.0, math.inf, note=note)
-
-    def bound(w: Weight) -> float:
-        return (w.lipschitz + 9 * w.sup) / rare**2 * root
-
-    if math.isfinite(weight.lipschitz):
-        value, reach = value_of(placed, weight, ties), bound(weight)
-        return AreaLimits(value - reach, value + reach, note=_VACUOUS.format(reach))
-    if not isinstance(weight, FprBand):
-        raise DataError(
-            f"certificate='maurer-pontil' needs a weight without jumps and {weight!r} has no "
-            "Lipschitz bound; declare one, or use certificate='dkw'"
-        )
-    # A ramp of width w costs up to w/2 of area at each end and 1/w of slope; this balances them
-    # without looking at the scores.
-    below, above = weight.sandwich(math.sqrt(2 * root / (rare**2 * weight.variation)))
-    return AreaLimits(
-        value_of(placed, below, ties) - bound(below),
-        value_of(placed, above, ties) + bound(above),
-        note=_VACUOUS.format(bound(below)),
-    )
+    return theorem_2(placed, weight, delta, ties)
 
 
 def _delong(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
@@ -186,8 +140,8 @@ def _delong(placed: Placements, weight: Weight, delta: float, ties: str, _: Any)
     if ties == "strict":  # ties earn nothing, so a positive's placement ends at F₀(x−)
         placed = replace(placed, right=placed.left)
     error = math.sqrt(variance(placed, weight))
-    reach = normal_quantile(delta / 2) * error
-    return AreaLimits(value - reach, value + reach, error)
+    margin = normal_quantile(delta / 2) * error
+    return AreaLimits(value - margin, value + margin, error)
 
 
 def _bootstrap(

@@ -3,8 +3,8 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.ranking._placements import Placements
-from karat.ranking._weight import Weight
+from karat.ranking.placements import Placements
+from karat.ranking.weights import Weight
 
 __all__ = ["influence", "variance"]
 
@@ -13,7 +13,7 @@ def influence(placed: Placements, weight: Weight) -> tuple[FloatArray, FloatArra
     """Return the influence of each positive and of each step of negatives, up to a constant.
 
     A positive counts with its placement value ``K̄(F₀(x−), F₀(x))``. A negative y moves the
-    placement of every positive above it (both ends) and level with it (the upper end), so it counts
+    placement of every positive above it (both ends) and tied with it (the upper end), so it counts
     with ``E[∂ₐK̄·1{y < X} + ∂_bK̄·1{y ≤ X}]``; for ``W ≡ 1`` these are DeLong's components.
     """
     a, b = placed.below(), placed.upto()

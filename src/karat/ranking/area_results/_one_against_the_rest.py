@@ -13,12 +13,13 @@ from karat._validate import (
     check_score_columns,
     check_weights,
     encode_labels,
+    refuse_option,
     require_two_classes,
 )
 from karat.exceptions import DataError, LabelError
-from karat.ranking._measure import measure
-from karat.ranking._options import Options
-from karat.ranking._read import check_weighting, read_rows
+from karat.ranking.area_results._area_options import AreaOptions
+from karat.ranking.area_results._area_result import area_result
+from karat.ranking.placements import check_weighting, labelled_scores
 from karat.ranking.result import WeightedAUC
 
 __all__ = ["one_against_the_rest"]
@@ -27,16 +28,18 @@ __all__ = ["one_against_the_rest"]
 def one_against_the_rest(
     y_true: Column,
     y_score: Frame,
-    options: Options,
+    options: AreaOptions,
     sample_weight: Column | None,
     weighting: str | None,
     groups: Column | None,
     classes: Column | None,
     pos_label: Any,
 ) -> WeightedAUC:
-    """Measure the area of each class against the rest, and their mean."""
-    if groups is not None or pos_label is not None:
-        raise DataError("groups= and pos_label= are for two classes and one column of scores")
+    """Return the area of each class against the rest, and their mean."""
+    if pos_label is not None:
+        refuse_option(pos_label, "pos_label", "None where y_score has one column per class")
+    if groups is not None:
+        raise DataError("groups= is for two classes and one column of scores; leave it out")
     (codes,), order = encode_labels({"y_true": y_true}, classes)
     require_two_classes(order, "y_true")
     columns = check_score_columns(y_score, "y_score", each="column per class", classes=order)
@@ -48,15 +51,17 @@ def one_against_the_rest(
         positive = codes == j
         if not positive.any():
             raise LabelError(f"y_true has no row of class {name!r}, which has a column of scores")
-        found[name] = read_rows(positive, score, row_weight, approximate=approximate)
+        found[name] = labelled_scores(positive, score, row_weight, approximate=approximate)
     parts = {
-        name: measure(rows, shared, np.array(["the rest", str(name)]))
+        name: area_result(rows, shared, np.array(["the rest", str(name)]))
         for name, rows in found.items()
     }
     return _averaged(parts, options, order)
 
 
-def _averaged(parts: Mapping[Any, WeightedAUC], options: Options, order: AnyArray) -> WeightedAUC:
+def _averaged(
+    parts: Mapping[Any, WeightedAUC], options: AreaOptions, order: AnyArray
+) -> WeightedAUC:
     """Return the mean of areas, and of limits that hold together."""
     each = list(parts.values())
 

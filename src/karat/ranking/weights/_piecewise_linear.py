@@ -9,7 +9,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat._validate import check_scores
 from karat.exceptions import DataError
-from karat.ranking._weight import Weight, gauss_rule
+from karat.ranking.weights._weight import Weight, gauss_rule
 
 __all__ = ["PiecewiseLinear"]
 

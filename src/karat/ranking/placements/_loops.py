@@ -1,16 +1,18 @@
-"""Parting and merging many scores, compiled by numba; import only when there are many."""
+"""Splitting and merging many scores, compiled by numba; import only when there are many."""
 
 from karat._compiled import compiled
 from karat._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["merge", "part"]
+__all__ = ["merge", "split"]
 
 
 @compiled
-def part(score: FloatArray, positive: BoolArray, ones: FloatArray, zeros: FloatArray) -> None:
+def split(score: FloatArray, positive: BoolArray, ones: FloatArray, zeros: FloatArray) -> None:
     """Write the scores of positives into ``ones`` and those of negatives into ``zeros``."""
     i = j = row = 0
-    while i < len(ones) and j < len(zeros):  # both are written, one counts: no branch to guess
+    while i < len(ones) and j < len(
+        zeros
+    ):  # both are written, one is kept: a branch would be mispredicted
         ones[i] = zeros[j] = score[row]
         up = int(positive[row])
         i += up
@@ -30,7 +32,7 @@ def merge(
     """
     n1, n0 = len(positive), len(negative)
     i = low = 0
-    while i < n1 and low < n0:  # either moves on, by arithmetic: a branch would be guessed wrong
+    while i < n1 and low < n0:  # one index advances, by arithmetic: a branch would be mispredicted
         below = int(negative[low] < positive[i])
         left[i] = before + low + below
         low += below

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_number
-from karat.ranking._weight import Weight
+from karat.ranking.weights._weight import Weight
 
 __all__ = ["Power"]
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat._frozen import Frozen
-from karat.ranking._fpr_band import FprBand
-from karat.ranking._tpr_band import TprBand
+from karat.ranking.weights._fpr_band import FprBand
+from karat.ranking.weights._rate_band import RateBand
 
 __all__ = ["TwoWayBand"]
 
@@ -14,15 +14,23 @@ __all__ = ["TwoWayBand"]
 class TwoWayBand(Frozen):
     """The area under the ROC curve inside a box, ``FprBand(a, b) & TprBand(c, d)``.
 
+    Parameters
+    ----------
+    fpr : FprBand
+        The false-positive rates of the box.
+    tpr : TprBand
+        Its true-positive rates.
+
     Examples
     --------
+    >>> from karat.ranking import FprBand, TprBand
     >>> box = FprBand(0, 0.1) & TprBand(0.5, 1)
     >>> box.area, box.chance
     (0.05, 0.0)
     """
 
     fpr: FprBand
-    tpr: TprBand
+    tpr: RateBand
 
     @property
     def area(self) -> float:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.ranking._side_by_side import side_by_side
+from karat.ranking.placements._two_threads import two_threads
 
-__all__ = ["MANY", "Placements", "place", "place_counts"]
+__all__ = ["MANY", "Placements", "merged", "place", "place_counts"]
 
 # Below this many rows a binary search for each positive is faster than importing numba.
 MANY = 100_000
@@ -47,17 +47,18 @@ class Placements:
 
     def below(self, where: slice = slice(None)) -> FloatArray:
         """Return ``F̂₀(x−)`` of the positives."""
-        return self._share_at(self.left[where])
+        return self.share_at(self.left[where])
 
     def upto(self, where: slice = slice(None)) -> FloatArray:
         """Return ``F̂₀(x)`` of the positives."""
-        return self._share_at(self.right[where])
+        return self.share_at(self.right[where])
 
-    def _share_at(self, step: IntArray) -> FloatArray:
+    def share_at(self, step: IntArray) -> FloatArray:
+        """Return the share of the negatives up to given steps."""
         return np.asarray(step / self.n_steps if self.share is None else self.share[step])
 
     def cumulative_mass(self, where: slice) -> FloatArray:
-        """Return the share of positives up to each, with that before the first of them in front."""
+        """Return the share of positives before the first of ``where``, then up to each of them."""
         start, stop, _ = where.indices(len(self))
         if self.mass is None:
             return np.arange(start, stop + 1) / len(self)
@@ -66,7 +67,7 @@ class Placements:
         return np.minimum(found, 1.0) if stop < len(self) else np.append(found[:-1], 1.0)
 
     def grouped(self) -> "Placements":
-        """Return the same with positives that are level with one another taken together."""
+        """Return the placements with positives of the same place merged into one."""
         moved = (np.diff(self.left) > 0) | (np.diff(self.right) > 0)
         new = np.flatnonzero(np.concatenate([[True], moved]))
         mass = np.full(len(self), 1.0 / len(self)) if self.mass is None else self.mass
@@ -75,13 +76,13 @@ class Placements:
         )
 
     def tie_ends(self) -> FloatArray:
-        """Return ``F̂₀`` at each step."""
+        """Return ``F̂₀`` at each step: of tied steps, that of the last."""
         last = np.arange(1, self.n_steps + 1)
         if self.negative is not None:
             ends = np.flatnonzero(np.diff(self.negative) > 0) + 1
             ends = np.append(ends, self.n_steps)
             last = ends[np.searchsorted(ends, last)]
-        return self._share_at(last)
+        return self.share_at(last)
 
 
 def place(
@@ -90,11 +91,16 @@ def place(
     *,
     weights: tuple[FloatArray, FloatArray] | None = None,
     sizes: tuple[float, float] | None = None,
+    many: int = MANY,
 ) -> Placements:
-    """Place sorted scores, with weights in the same order where rows have them."""
+    """Place sorted scores, with weights in the same order where rows have them.
+
+    ``sizes`` are the numbers of positives and negatives that limits may count on, by default those
+    of the scores; above ``many`` scores the compiled merge is used.
+    """
     n1, n0 = len(positive), len(negative)
-    if MANY < n1 + n0 < 2**31:
-        left, right = _merged(positive, negative)
+    if many < n1 + n0 < 2**31:  # the compiled merge counts in int32
+        left, right = merged(positive, negative)
     else:
         left = np.searchsorted(negative, positive, side="left")
         right = np.searchsorted(negative, positive, side="right")
@@ -105,15 +111,18 @@ def place(
     return Placements(left, right, mass, share, *size, n0, negative)
 
 
-def _merged(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, IntArray]:
-    """Merge the lower and the upper half of the scores, side by side."""
-    from karat.ranking._loops import merge
+def merged(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the numbers of negatives below, and up to, each positive, by the compiled merge.
+
+    The lower and the upper half of the scores are merged on two threads.
+    """
+    from karat.ranking.placements._loops import merge
 
     n1 = len(positive)
     left, right = np.empty(n1, np.int32), np.empty(n1, np.int32)  # half the memory of int64
     middle = negative[len(negative) // 2]
     i, j = (int(np.searchsorted(scores, middle)) for scores in (positive, negative))
-    side_by_side(
+    two_threads(
         lambda: merge(positive[:i], negative[:j], left[:i], right[:i], 0),
         lambda: merge(positive[i:], negative[j:], left[i:], right[i:], j),
     )

@@ -1,4 +1,4 @@
-"""From what users pass to placements."""
+"""Labels and scores as users pass them, split by class and placed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,22 +6,26 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, FloatArray
-from karat._validate import binary_order, encode_labels, require_two_classes
+from karat._validate import binary_order, check_choice, encode_labels, require_two_classes
 from karat.exceptions import DataError, LabelError
-from karat.ranking._placements import MANY, Placements, place
-from karat.ranking._side_by_side import side_by_side
+from karat.ranking.placements._placements import MANY, Placements, place
+from karat.ranking.placements._two_threads import two_threads
 
-__all__ = ["Rows", "check_weighting", "read_labels", "read_rows"]
-
-_WEIGHTINGS = ("frequency", "importance")
+__all__ = [
+    "LabelledScores",
+    "check_weighting",
+    "labelled_scores",
+    "read_labels",
+    "split_by_class",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LabelledScores:
     """Scores of positives and negatives, with their weights.
 
-    ``approximate`` says that the weights are importances, so that limits rest on Kish's number of
-    rows and are no longer certain.
+    ``approximate`` says that the weights are importances: limits then rest on Kish's effective
+    number of rows, and are approximate.
     """
 
     positive: FloatArray
@@ -30,9 +34,9 @@ class Rows:
     negative_weight: FloatArray | None = None
     approximate: bool = False
 
-    def mirrored(self) -> "Rows":
+    def mirrored(self) -> "LabelledScores":
         """Return the rows with labels swapped and scores negated."""
-        return Rows(
+        return LabelledScores(
             -self.negative, -self.positive, self.negative_weight, self.positive_weight,
             self.approximate,
         )  # fmt: skip
@@ -45,24 +49,25 @@ class Rows:
             _size(self.negative, self.negative_weight, kish=self.approximate),
         )
 
-    def placed(self) -> Placements:
-        """Place the positives among the negatives."""
+    def placed(self, many: int = MANY) -> Placements:
+        """Place the positives among the negatives; above ``many`` scores by compiled loops."""
         if self.positive_weight is None or self.negative_weight is None:
-            _sort_both(self.positive, self.negative)
-            return place(self.positive, self.negative)
+            _sort_both(self.positive, self.negative, many)
+            return place(self.positive, self.negative, many=many)
         ones, zeros = np.argsort(self.positive), np.argsort(self.negative)
         return place(
             self.positive[ones],
             self.negative[zeros],
             weights=(self.positive_weight[ones], self.negative_weight[zeros]),
             sizes=self.sizes,
+            many=many,
         )
 
 
-def _sort_both(first: FloatArray, second: FloatArray) -> None:
-    """Sort two arrays in place: they were made for this, and are large."""
-    if len(first) + len(second) > MANY:
-        side_by_side(first.sort, second.sort)
+def _sort_both(first: FloatArray, second: FloatArray, many: int) -> None:
+    """Sort two arrays in place: `labelled_scores` made these copies, and they may be large."""
+    if len(first) + len(second) > many:
+        two_threads(first.sort, second.sort)
     else:
         first.sort()
         second.sort()
@@ -81,7 +86,7 @@ def read_labels(
     plain: Any = y_true
     boolean = isinstance(plain, np.ndarray) and plain.dtype == bool and plain.ndim == 1
     if boolean and pos_label is classes is None and 0 < np.count_nonzero(plain) < len(plain):
-        return plain, np.array([False, True])  # nothing to look up
+        return plain, np.array([False, True])  # flags need no encoding
     (codes,), order = encode_labels({"y_true": y_true}, classes)
     if (codes == codes[0]).all():
         raise LabelError(
@@ -99,46 +104,57 @@ def read_labels(
 
 
 def check_weighting(weighting: str | None, weights: FloatArray | None) -> bool:
-    """Return whether weights are importances: as said, or because they are no whole numbers."""
-    if weighting is not None and weighting not in _WEIGHTINGS:
-        raise DataError(f"weighting is {weighting!r}; expected one of {list(_WEIGHTINGS)} or None")
+    """Return whether weights are importances: by the option, else unless all are whole numbers."""
+    kind = check_choice(weighting, "weighting", ("frequency", "importance"), none=True)
     if weights is None:
         return False
     whole = bool((weights == np.floor(weights)).all())
-    if weighting == "frequency" and not whole:
+    if kind == "frequency" and not whole:
         row = int(np.flatnonzero(weights != np.floor(weights))[0])
         raise DataError(
             f"sample_weight row {row} is {weights[row]:g} and weighting='frequency' counts rows; "
             "pass whole numbers, or weighting='importance'"
         )
-    return not whole if weighting is None else weighting == "importance"
+    return not whole if kind is None else kind == "importance"
 
 
-def read_rows(
-    positive: BoolArray, score: FloatArray, weight: FloatArray | None, *, approximate: bool
-) -> Rows:
-    """Part the rows by class; rows of weight 0 are dropped."""
+def labelled_scores(
+    positive: BoolArray,
+    score: FloatArray,
+    weight: FloatArray | None,
+    *,
+    approximate: bool,
+    many: int = MANY,
+) -> LabelledScores:
+    """Split checked rows by class; rows of weight 0 are dropped.
+
+    Above ``many`` rows without weights the compiled loop is used.
+    """
     if weight is None:
         n = int(np.count_nonzero(positive))
-        if len(score) > MANY:
-            return Rows(*_parted(np.ascontiguousarray(score), np.ascontiguousarray(positive), n))
-        return Rows(score[positive], score[~positive])
+        if len(score) > many:
+            whole = np.ascontiguousarray(score), np.ascontiguousarray(positive)
+            return LabelledScores(*split_by_class(*whole, n))
+        return LabelledScores(score[positive], score[~positive])
     ones, zeros = positive & (weight > 0), ~positive & (weight > 0)
     if not ones.any() or not zeros.any():
         which = "positives" if zeros.any() else "negatives"
         raise LabelError(f"all {which} have the weight 0; give at least one row a weight")
-    return Rows(score[ones], score[zeros], weight[ones], weight[zeros], approximate)
+    return LabelledScores(score[ones], score[zeros], weight[ones], weight[zeros], approximate)
 
 
-def _parted(score: FloatArray, positive: BoolArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the scores of the n positives and those of the negatives."""
-    from karat.ranking._loops import part
+def split_by_class(score: FloatArray, positive: BoolArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return the scores of the n positives and those of the negatives, by the compiled loop.
+
+    The first and the second half of the rows are split on two threads.
+    """
+    from karat.ranking.placements._loops import split
 
     ones, zeros = np.empty(n), np.empty(len(score) - n)
     half = len(score) // 2
     first = int(np.count_nonzero(positive[:half]))
-    side_by_side(
-        lambda: part(score[:half], positive[:half], ones[:first], zeros[: half - first]),
-        lambda: part(score[half:], positive[half:], ones[first:], zeros[half - first :]),
+    two_threads(
+        lambda: split(score[:half], positive[:half], ones[:first], zeros[: half - first]),
+        lambda: split(score[half:], positive[half:], ones[first:], zeros[half - first :]),
     )
     return ones, zeros

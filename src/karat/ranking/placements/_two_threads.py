@@ -1,16 +1,16 @@
-"""Two pieces of work at once: NumPy and numba let other threads run while they work."""
+"""Two calls on two threads: NumPy and numba release the lock of Python while they work."""
 
 import _thread
 from collections.abc import Callable
 
-__all__ = ["side_by_side"]
+__all__ = ["two_threads"]
 
 
-def side_by_side(first: Callable[[], None], second: Callable[[], None]) -> None:
-    """Do both, and return when both are done.
+def two_threads(first: Callable[[], None], second: Callable[[], None]) -> None:
+    """Call ``first`` on a new thread and ``second`` on this one; return when both are done.
 
     A bare thread starts in a tenth of the time of ``threading.Thread``, which waits until it runs;
-    a pool that is kept would not survive a fork.
+    a pool of threads would not survive a fork.
     """
     done, failed = _thread.allocate_lock(), []
     done.acquire()

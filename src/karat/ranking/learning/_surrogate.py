@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat._validate import check_number
-from karat.exceptions import DataError
-from karat.ranking._fpr_band import FprBand
-from karat.ranking._weight import Weight
+from karat._validate import check_choice, check_number, refuse_option
+from karat.ranking.weights import FprBand, Weight
 
 __all__ = ["LOSSES", "Surrogate", "check_loss", "lower_weight", "rank_weights", "surrogate"]
 
@@ -16,7 +14,8 @@ _ROUND = 0.2  # width over which the corner of the hinge is rounded
 
 # A loss is a sum of truncated squares, φ(d) = Σ c·(b − d)₊², given as pairs (c, b); the logistic
 # loss is not, and has a loop of its own. Only the truncated hinge is 1 − ℓ for an ℓ within [0, 1],
-# as Theorem 3 of seed 003 asks: 1 up to a difference of 0, then down to 0 at 1 along two parabolas.
+# as Theorem 3 of Maurer & Pontil (2020) asks: 1 up to a difference of 0, then down to 0 at 1 along
+# two parabolas.
 LOSSES: dict[str, tuple[tuple[float, float], ...]] = {
     "hinge": ((0.5 / _ROUND, 1.0 + _ROUND / 2), (-0.5 / _ROUND, 1.0 - _ROUND / 2)),
     "squared_hinge": ((1.0, 1.0),),
@@ -27,9 +26,7 @@ LOSSES: dict[str, tuple[tuple[float, float], ...]] = {
 
 def check_loss(loss: str) -> str:
     """Check the name of a loss."""
-    if loss not in LOSSES:
-        raise DataError(f"loss is {loss!r}; expected one of {', '.join(map(repr, LOSSES))}")
-    return loss
+    return check_choice(loss, "loss", tuple(LOSSES))
 
 
 def lower_weight(weight: Weight, ramp: float) -> Weight:
@@ -39,9 +36,10 @@ def lower_weight(weight: Weight, ramp: float) -> Weight:
     to the sums here, which see only K; it costs the uniform bound of Theorem 3.
     """
     if not isinstance(weight, Weight):
-        raise DataError(
-            f"weight is {weight!r}; expected a weight on false-positive rates, such as "
-            "FprBand(0, 0.1), Power(9) or Uniform()"
+        refuse_option(
+            weight,
+            "weight",
+            "a weight on false-positive rates, such as FprBand(0, 0.1), Power(9) or Uniform()",
         )
     share = check_number(ramp, "ramp", at_least=0.0, at_most=1.0)
     if not isinstance(weight, FprBand) or weight.variation == 0 or share == 0:
@@ -70,17 +68,17 @@ def surrogate(
     """Return ``Σⱼ ωⱼ Σᵢ mᵢ φ(sᵢ − sⱼ)`` over positives i and negatives j, and its gradient.
 
     ``mᵢ`` are the shares of the positives and ``ωⱼ`` the `rank_weights` of the negatives, both of
-    sum 1. It is 1 − f_{W′,ℓ} / ‖W′‖₁ of seed 003, section 2.2, with ℓ = 1 − φ and W′ integrated
-    over the step that a negative takes.
+    sum 1. It is 1 − f_{W′,ℓ} / ‖W′‖₁ of Maurer & Pontil (2020), section 2.2, with ℓ = 1 − φ and W′
+    integrated over the step that a negative takes.
     """
     m = _shares(mass_positive, len(positive))
     omega = rank_weights(negative, weight, mass_negative)
     if loss == "logistic":
-        from karat.ranking._softplus_loop import softplus_sums
+        from karat.ranking.learning._softplus_loop import softplus_sums
 
         value, up, down = softplus_sums(positive, negative, m, omega)
         return Surrogate(value, -m * up, omega * down)
-    # Sums of squares lose digits far from 0, so measure from the middle of the scores.
+    # Sums of squares lose digits far from 0, so scores are taken relative to their mean.
     middle = float(np.mean(positive))
     s, order_s = _sorted(positive - middle)
     t, order_t = _sorted(negative - middle)
@@ -94,9 +92,9 @@ def surrogate(
 def rank_weights(
     negative: FloatArray, weight: Weight, mass: FloatArray | None = None
 ) -> FloatArray:
-    """Return what each negative counts for: ``K(F̂₀(s)) − K(F̂₀(s−))`` over K(1).
+    """Return the weight of each negative: ``K(F̂₀(s)) − K(F̂₀(s−))`` over K(1).
 
-    Level negatives share what their group counts for, in proportion to their mass.
+    Tied negatives share the weight of their group, in proportion to their mass.
     """
     m = _shares(mass, len(negative))
     t, order = _sorted(negative)
@@ -132,8 +130,8 @@ def _sums(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean loss at each negative, its slope there, and the pull on each positive.
 
-    Which pairs are within reach of a knot b is a look-up in sorted scores, and sums over them are
-    differences of running sums.
+    The pairs that a term (b − d)₊² applies to are found by a look-up in sorted scores, and sums
+    over them are differences of running sums.
     """
     below = [np.concatenate([[0.0], np.cumsum(m * s**p)]) for p in range(3)]
     above = [np.concatenate([np.cumsum((omega * t**p)[::-1])[::-1], [0.0]]) for p in range(2)]

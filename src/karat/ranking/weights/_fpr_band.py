@@ -2,34 +2,17 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_number
-from karat.exceptions import DataError
-from karat.ranking._piecewise_linear import PiecewiseLinear
-from karat.ranking._weight import Weight, gauss_rule
+from karat._validate import check_number, refuse_option
+from karat.ranking.weights._piecewise_linear import PiecewiseLinear
+from karat.ranking.weights._rate_band import RateBand
+from karat.ranking.weights._weight import Weight, gauss_rule
 
-if TYPE_CHECKING:
-    from karat.ranking._tpr_band import TprBand
-    from karat.ranking._two_way_band import TwoWayBand
-
-__all__ = ["FprBand", "Sandwich", "check_band"]
-
-
-def check_band(low: float, high: float, name: str) -> tuple[float, float]:
-    """Check the ends of a band of rates."""
-    ends = (
-        check_number(low, "low", at_least=0.0, at_most=1.0),
-        check_number(high, "high", at_least=0.0, at_most=1.0),
-    )
-    if ends[0] >= ends[1]:
-        raise DataError(
-            f"{name}({low!r}, {high!r}) is empty; expected low < high, both between 0 and 1"
-        )
-    return ends
+__all__ = ["FprBand", "Sandwich"]
 
 
 class Sandwich(NamedTuple):
@@ -40,7 +23,7 @@ class Sandwich(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FprBand(Weight):
+class FprBand(RateBand, Weight):
     """Weight 1 at false-positive rates between ``low`` and ``high``: the partial AUC.
 
     ``FprBand(0, 0.1) & TprBand(0.8, 1)`` is the two-way partial AUC.
@@ -57,26 +40,7 @@ class FprBand(Weight):
     (0.1, 0.005)
     """
 
-    low: float
-    high: float
     _rule: ClassVar[tuple[FloatArray, FloatArray]] = gauss_rule(1)  # K is straight
-
-    def __post_init__(self) -> None:
-        """Check the ends."""
-        low, high = check_band(self.low, self.high, "FprBand")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-
-    def __and__(self, other: "TprBand") -> "TwoWayBand":
-        from karat.ranking._tpr_band import TprBand
-        from karat.ranking._two_way_band import TwoWayBand
-
-        return TwoWayBand(fpr=self, tpr=other) if isinstance(other, TprBand) else NotImplemented
-
-    @property
-    def area(self) -> float:
-        """``‖W‖₁``."""
-        return self.high - self.low
 
     @property
     def sup(self) -> float:
@@ -110,7 +74,8 @@ class FprBand(Weight):
         """Return two weights without jumps, one below the band and one above it.
 
         Each end of the band inside (0, 1) becomes a ramp. The area of ``below`` is at most that of
-        the band, and the area of ``above`` at least (seed 003, remark 2 to Theorem 2).
+        the band, and the area of ``above`` at least (Maurer & Pontil 2020, remark 2
+        to Theorem 2).
 
         Parameters
         ----------
@@ -119,7 +84,7 @@ class FprBand(Weight):
         """
         width = check_number(width, "width", at_least=0.0)
         if width == 0:
-            raise DataError("width is 0; a weight without jumps needs ramps of some width")
+            refuse_option(width, "width", "a number above 0: a weight without jumps needs ramps")
         sides = (self.low > 0) + (self.high < 1)
         inner = min(width, self.area / sides) if sides else width
         return Sandwich(self._ramped(inner, inside=True), self._ramped(width, inside=False))

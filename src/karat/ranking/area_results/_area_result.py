@@ -1,4 +1,4 @@
-"""From placements to a result: value, limits, curve, and a word when they say nothing."""
+"""From placements to a result: value, limits, curve, and a warning where limits are useless."""
 
 import sys
 import warnings
@@ -8,48 +8,58 @@ import numpy as np
 
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import SmallSampleWarning
-from karat.ranking._area import band_limits, curve, enclosure
-from karat.ranking._bands import dkw_margin
-from karat.ranking._certificates import (
+from karat.ranking.area_results._area_options import AreaOptions
+from karat.ranking.areas import band_limits, curve, dkw_margin, enclosure
+from karat.ranking.certificates import (
     FEW,
+    AreaLimits,
     cell_limits,
     closed_form,
     limits_of,
     value_of,
 )
-from karat.ranking._options import Options, scale_of
-from karat.ranking._placements import Placements
-from karat.ranking._read import Rows
-from karat.ranking._tpr_band import TprBand
-from karat.ranking._two_way_band import TwoWayBand
-from karat.ranking._weight import Weight
+from karat.ranking.placements import LabelledScores, Placements, place_counts
 from karat.ranking.result import WeightedAUC
+from karat.ranking.weights import TprBand, TwoWayBand, Weight, scale_of
+from karat.statistics import RocCounts
 
-__all__ = ["measure", "measured", "mirrored"]
+__all__ = ["area_result", "area_result_of_counts"]
 
 _NAMES = ("positives", "negatives")
 _POINTS = 600  # of the curve that is kept for drawing
 
 
-def measure(rows: Rows, options: Options, classes: AnyArray) -> WeightedAUC:
-    """Measure the area of rows that were checked."""
+def area_result(rows: LabelledScores, options: AreaOptions, classes: AnyArray) -> WeightedAUC:
+    """Return the area of rows that were checked."""
     if isinstance(options.weight, TprBand):
-        return mirrored(rows.mirrored().placed(), options, classes, approximate=rows.approximate)
-    return measured(rows.placed(), options, classes, approximate=rows.approximate)
+        return _mirrored(rows.mirrored().placed(), options, classes, approximate=rows.approximate)
+    return _measured(rows.placed(), options, classes, approximate=rows.approximate)
 
 
-def mirrored(
+def area_result_of_counts(
+    counts: RocCounts, options: AreaOptions, *, approximate: bool, cells: bool
+) -> WeightedAUC:
+    """Return the area of counts; with ``cells``, limits for every order inside cells of scores."""
+    ones, zeros = (np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives))
+    if isinstance(options.weight, TprBand):
+        placed = place_counts(zeros[::-1], ones[::-1])
+        return _mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
+    placed = place_counts(ones, zeros)
+    return _measured(placed, options, counts.classes, approximate=approximate, cells=cells)
+
+
+def _mirrored(
     placed: Placements,
-    options: Options,
+    options: AreaOptions,
     classes: AnyArray,
     *,
     approximate: bool = False,
     cells: bool = False,
 ) -> WeightedAUC:
-    """Measure the area between two true-positive rates, from placements with classes swapped."""
+    """Return the area between two true-positive rates, from placements with classes swapped."""
     band = options.weight
     swapped = replace(options, weight=band.mirrored())  # type: ignore[union-attr]
-    found = measured(
+    found = _measured(
         placed, swapped, classes, approximate=approximate, cells=cells, names=_NAMES[::-1]
     )
     return replace(
@@ -58,25 +68,19 @@ def mirrored(
     )  # fmt: skip
 
 
-def measured(
+def _measured(
     placed: Placements,
-    options: Options,
+    options: AreaOptions,
     classes: AnyArray,
     *,
     approximate: bool = False,
     cells: bool = False,
     names: tuple[str, str] = _NAMES,
 ) -> WeightedAUC:
-    """Measure an area; with ``cells``, for every order that cells of scores may hide."""
+    """Return an area; ``names`` are those of the two classes in warnings."""
     weight, delta = options.weight, 1 - options.confidence
     assert isinstance(weight, Weight | TwoWayBand)
-    limits = (
-        cell_limits(placed, weight, delta)
-        if cells and isinstance(weight, Weight)
-        else limits_of(
-            options.certificate, placed, weight, delta=delta, ties=options.ties, rng=options.rng
-        )
-    )
+    limits = _limits(placed, options, weight, cells=cells)
     value = limits.value if limits.value is not None else value_of(placed, weight, options.ties)
     scale, shift = scale_of(weight, options.normalize)
     half = None
@@ -84,7 +88,7 @@ def measured(
     if isinstance(weight, Weight) and even:
         half = closed_form(placed, weight, delta) * scale
     error = limits.standard_error
-    fpr, tpr = _drawn(placed)
+    fpr, tpr = _corners_to_draw(placed)
     result = WeightedAUC(
         value=shift + scale * value,
         lower=shift + scale * limits.lower,
@@ -113,6 +117,17 @@ def measured(
     return result
 
 
+def _limits(
+    placed: Placements, options: AreaOptions, weight: Weight | TwoWayBand, *, cells: bool
+) -> AreaLimits:
+    delta = 1 - options.confidence
+    if cells and isinstance(weight, Weight):
+        return cell_limits(placed, weight, delta)
+    return limits_of(
+        options.certificate, placed, weight, delta=delta, ties=options.ties, rng=options.rng
+    )
+
+
 def _value_range(
     placed: Placements, weight: Weight | TwoWayBand, scale: float, shift: float
 ) -> tuple[float, float]:
@@ -122,7 +137,7 @@ def _value_range(
 
 
 def _warn_of_few(
-    placed: Placements, options: Options, note: str, names: tuple[str, str], *, useless: bool
+    placed: Placements, options: AreaOptions, note: str, names: tuple[str, str], *, useless: bool
 ) -> None:
     n1, n0 = placed.n_positive, placed.n_negative
     seen = f"{n1:,.6g} {names[0]} and {n0:,.6g} {names[1]}"
@@ -134,22 +149,22 @@ def _warn_of_few(
             stacklevel=_outside(),
         )
     elif useless:
-        text = f"{seen} are too few to speak of all of both{_what_holds(placed, options, names)}"
+        text = f"{seen} are too few to limit the area{_what_holds(placed, options, names)}"
         warnings.warn(
             f"the limits say nothing: {note or text}", SmallSampleWarning, stacklevel=_outside()
         )
 
 
 def _outside() -> int:
-    """Return how far up the caller of karat is, whom a warning should point at."""
+    """Return the ``stacklevel`` of the first caller outside karat: a warning points there."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("karat."):
         frame, level = frame.f_back, level + 1
     return level
 
 
-def _what_holds(placed: Placements, options: Options, names: tuple[str, str]) -> str:
-    """Say what few rows of one class still certify."""
+def _what_holds(placed: Placements, options: AreaOptions, names: tuple[str, str]) -> str:
+    """Say what holds if the few positives are taken as given and the negatives as a sample."""
     n1, n0 = placed.n_positive, placed.n_negative
     if n1 >= n0 or options.ties == "strict" or not isinstance(options.weight, Weight):
         return ""
@@ -162,13 +177,13 @@ def _what_holds(placed: Placements, options: Options, names: tuple[str, str]) ->
     )
 
 
-def _drawn(placed: Placements) -> tuple[FloatArray, FloatArray]:
+def _corners_to_draw(placed: Placements) -> tuple[FloatArray, FloatArray]:
     """Return corners of the curve that are enough to draw it, straight or with a log axis."""
     n = len(placed)
     if n <= _POINTS:
         return curve(placed)
     even = np.linspace(0, n - 1, _POINTS // 2)
-    # Where the negatives are few: the positives just above the highest negatives.
+    # For small false-positive rates: the positives just above the highest negatives.
     few = np.searchsorted(
         placed.left, placed.n_steps - np.geomspace(1, placed.n_steps, _POINTS // 2)
     )

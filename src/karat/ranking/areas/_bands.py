@@ -11,7 +11,9 @@ from karat._typing import FloatArray, IntArray
 
 __all__ = ["Band", "BetaBand", "DkwBand", "band_of", "dkw_margin"]
 
-_TO_RANKS = 0.7  # of the error of a beta band; the rest pays for a band of even width
+# Share of the error of a beta band that its ranks get; the rest pays for the DKW band that it is
+# combined with, which is narrower in the middle.
+_TO_RANKS = 0.7
 
 
 class Band(Protocol):

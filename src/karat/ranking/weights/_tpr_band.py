@@ -1,19 +1,17 @@
 """Partial areas between two true-positive rates."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from karat._frozen import Frozen
-from karat.ranking._fpr_band import FprBand, check_band
-
-if TYPE_CHECKING:
-    from karat.ranking._two_way_band import TwoWayBand
+from karat.ranking.weights._fpr_band import FprBand
+from karat.ranking.weights._rate_band import RateBand
+from karat.ranking.weights._two_way_band import TwoWayBand
 
 __all__ = ["TprBand"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TprBand(Frozen):
+class TprBand(RateBand):
     """The area right of the ROC curve between two true-positive rates.
 
     It is ``∫ (1 − roc⁻¹(t)) dt``: the mean true-negative rate over the band, times its width. With
@@ -30,32 +28,21 @@ class TprBand(Frozen):
     FprBand(low=0.0, high=0.19999999999999996)
     """
 
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        """Check the ends."""
-        low, high = check_band(self.low, self.high, "TprBand")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-
-    def __and__(self, other: FprBand) -> "TwoWayBand":
-        from karat.ranking._two_way_band import TwoWayBand
-
+    # Both orders of ``FprBand(...) & TprBand(...)`` are defined here, so that `FprBand`, of which a
+    # `TprBand` is made by `mirrored`, need not know this class.
+    def __and__(self, other: FprBand) -> TwoWayBand:
         return TwoWayBand(fpr=other, tpr=self) if isinstance(other, FprBand) else NotImplemented
 
+    def __rand__(self, other: FprBand) -> TwoWayBand:
+        return self.__and__(other)
+
     def mirrored(self) -> FprBand:
-        """Return the same band as one of false-negative rates."""
+        """Return the band of false-negative rates that these true-positive rates are."""
         return FprBand(1.0 - self.high, 1.0 - self.low)
 
     @property
-    def area(self) -> float:
-        """Area of a perfect ranking."""
-        return self.high - self.low
-
-    @property
     def chance(self) -> float:
-        """Area of a ranking that knows nothing."""
+        """Area of a ranking by chance."""
         return self.mirrored().chance
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.ranking._weight import Weight
+from karat.ranking.weights._weight import Weight
 
 __all__ = ["Uniform"]
 

@@ -3,17 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from karat._typing import BoolArray, FloatArray
-from karat.ranking._surrogate import surrogate
-from karat.ranking._weight import Weight
+from karat.ranking.learning._surrogate import surrogate
+from karat.ranking.weights import Weight
 
 __all__ = ["Goal", "LinearFit", "best_threshold", "fit_linear", "likelihood_share", "scales"]
 
 _RATIO = 1.0 / 3.0  # of the ranking to the log-loss, where there are rows enough for a ranking
-_ROWS_PER_COLUMN = 10.0
+_ROWS_PER_COLUMN = 10.0  # that are enough; see `likelihood_share`
 _MEMORY = 20  # corrections kept by L-BFGS; more of them help on corners, and cost little
 
 
@@ -47,6 +45,8 @@ def fit_linear(
     tol: float,
 ) -> LinearFit:
     """Minimise ``(1 − λ)·surrogate + λ·log-loss + ‖w‖² / (2·C·n)`` over (w, b) by L-BFGS."""
+    from scipy.optimize import minimize
+
     order = np.argsort(~positive, kind="stable")  # positives first
     rows, n1 = x[order], int(positive.sum())
     masses = mass[order]
@@ -85,6 +85,8 @@ def _ranking_part(
 
 
 def _log_loss(logits: FloatArray, n1: int, mass: FloatArray) -> tuple[float, FloatArray]:
+    from scipy.special import expit
+
     sign = np.where(np.arange(len(logits)) < n1, -1.0, 1.0)
     share = mass / mass.sum()
     return float(share @ np.logaddexp(0.0, sign * logits)), share * sign * expit(sign * logits)
