@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.calibration import _score_test as module
-from karat.calibration._score_test import pair_scores, score_test
+from karat.calibration.estimates import pair_scores, score_test
 from karat.datasets import MultilabelLaw
 
 

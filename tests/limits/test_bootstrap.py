@@ -5,7 +5,7 @@ import pytest
 
 from karat.exceptions import DataError, WeightError
 from karat.limits import bootstrap
-from karat.limits._kernels import bootstrap_draws, percentile_limits
+from karat.limits.kernels import bootstrap_draws, percentile_limits
 
 
 def seen(strata, sizes, multipliers, n=2000, seed=0):

@@ -11,7 +11,7 @@ from scipy.stats import norm, t, ttest_1samp
 
 from karat.exceptions import DataError, EmptyDataError
 from karat.limits import bernstein_mean, betting_mean, normal_mean
-from karat.limits._kernels import (
+from karat.limits.kernels import (
     bernstein_reach,
     betting_lower,
     cluster_moments,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.decisions import _rule
-from karat.decisions._rule import decide
+from karat.decisions.rules import decide
 from karat.optimize import _sample
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from karat.calibration import canonical_calibration_error
-from karat.calibration._latent import LatentCopula
+from karat.calibration.models import LatentCopula
 from karat.datasets import MultilabelLaw
 from karat.exceptions import (
     DataError,
@@ -15,13 +15,13 @@ from karat.exceptions import (
 torch = pytest.importorskip("torch")
 
 from karat.torch import CopulaCalibrationLoss  # noqa: E402
-from karat.torch._copula_calibration_loss import _meaning, normal_scores  # noqa: E402
+from karat.torch.copula import conditional_means, normal_scores  # noqa: E402
 
 
 def latent_mean(h, y, smoothing):
     """What a batch means by the model that is fitted to it."""
     v = normal_scores(h, smoothing)
-    return _meaning(v, v, y)
+    return conditional_means(v, v, y)
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from karat._validate import (
     check_weights,
 )
 from karat.exceptions import DataError
-from karat.limits._kernels import normal_quantile
+from karat.limits.kernels import normal_quantile
 from karat.ranking.area_results import AreaOptions, area_result, check_area_options
 from karat.ranking.areas import influence
 from karat.ranking.placements import check_weighting, labelled_scores, place, read_labels

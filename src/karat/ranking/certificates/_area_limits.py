@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat._validate import refuse_option
-from karat.limits._kernels import normal_quantile, percentile_limits
+from karat.limits.kernels import normal_quantile, percentile_limits
 from karat.ranking.areas import (
     Band,
     area_and_limits,
