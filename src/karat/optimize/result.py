@@ -112,7 +112,7 @@ class OptimizationHistory(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ClassWeights(Result):
-    """What being right on each class is worth, as elicited (seed 001, Figure 7.2a).
+    """What being right on each class is worth, as elicited (Hiranandani 2021, Figure 7.2a).
 
     Attributes
     ----------

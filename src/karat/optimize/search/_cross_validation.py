@@ -7,21 +7,40 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.metrics import MetricBase
-from karat.optimize._metric_on_rows import gradients_at, values_at
-from karat.optimize._sample import Sample
+from karat.optimize.feedback import gradients_at, values_at
+from karat.optimize.probes import Sample
+from karat.optimize.search._task import Task
+from karat.optimize.search._value import metric_value, most_probable
 
-__all__ = ["HeldOut", "folds", "held_out_shares", "limits_of"]
+__all__ = ["HeldOut", "folds", "held_out"]
 
-_Z = 1.959963984540054
+_Z = 1.959963984540054  # the normal quantile of limits of 95 %
 
 
 class HeldOut(NamedTuple):
     """The metric on held-out rows, that of the most probable class there, and limits."""
 
-    value: float
-    baseline: float
+    held_out: float
+    held_out_baseline: float
     lower: float
     upper: float
+
+
+def held_out(
+    task: Task,
+    fit: Callable[[IntArray], Callable[[FloatArray, FloatArray], FloatArray]],
+    n_folds: int,
+) -> HeldOut:
+    """Measure classifiers on rows that took no part in finding them.
+
+    ``fit(rows)`` finds a classifier with some of the validation rows, and returns it as a function
+    of probabilities and basis functions that gives class shares.
+    """
+    shares = _held_out_shares(task.validation, fit, n_folds, seed=0)
+    limits = (float("nan"), float("nan"))
+    if isinstance(task.metric, MetricBase):
+        limits = _limits_of(task.metric, task.validation, shares)
+    return HeldOut(metric_value(task, shares), metric_value(task, most_probable(task)), *limits)
 
 
 def folds(labels: IntArray, n: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
@@ -35,16 +54,14 @@ def folds(labels: IntArray, n: int, seed: int) -> Iterator[tuple[IntArray, IntAr
         yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
 
 
-def held_out_shares(
+def _held_out_shares(
     sample: Sample,
     fit: Callable[[IntArray], Callable[[FloatArray, FloatArray], FloatArray]],
     n_folds: int,
+    *,
     seed: int,
 ) -> FloatArray:
-    """Return for each row the class shares of a classifier that was found without it.
-
-    ``fit(rows)`` finds a classifier with some of the rows.
-    """
+    """Return for each row the class shares of a classifier that was found without it."""
     assert sample.labels is not None
     shares = np.empty_like(sample.proba)
     for used, kept in folds(sample.truth, n_folds, seed):
@@ -52,7 +69,7 @@ def held_out_shares(
     return shares
 
 
-def limits_of(metric: MetricBase, sample: Sample, shares: FloatArray) -> tuple[float, float]:
+def _limits_of(metric: MetricBase, sample: Sample, shares: FloatArray) -> tuple[float, float]:
     """Return limits of a metric of a randomised classifier on rows, by the delta method."""
     assert sample.labels is not None
     confusion = sample.confusion(shares)

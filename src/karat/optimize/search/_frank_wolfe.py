@@ -1,4 +1,4 @@
-"""Frank–Wolfe with elicited gradients (seed 001, Algorithms 7.2 and 7.3)."""
+"""Frank–Wolfe with elicited gradients (Hiranandani 2021, Algorithms 7.2 and 7.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,21 +9,20 @@ from karat._typing import FloatArray, IntArray
 from karat.decisions import Mixture
 from karat.decisions.rules import decide, mixed
 from karat.exceptions import ProbeError
-from karat.optimize._feedback import Feedback, KnownMetric
-from karat.optimize._probes import Position, Probes
-from karat.optimize._weight_system import WeightSystem
+from karat.optimize.feedback import Feedback, KnownMetric
+from karat.optimize.probes import Position, Probes, WeightSystem
 
 __all__ = ["Problem", "Search", "Step", "search"]
 
 # Shares of the way to a new rule that a line search tries, after all of it.
 _BACKTRACK = (0.5, 0.25, 0.1, 0.03)
-# Where probes from the current classifier tell nothing, they are made this far toward the start.
+# Where probes from the current classifier determine no weights, they start this far toward h₀.
 _INSIDE = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What is searched: the probes on their samples, and how weights are solved for."""
+    """What a search is given: the probes on their samples, and how weights are solved for."""
 
     probes: Probes
     off_diagonal: bool
@@ -49,6 +48,7 @@ class Problem:
         return self.probes.position(seen, matched, sums=sums, rows=rows), seen
 
     def system(self, moves: FloatArray) -> WeightSystem:
+        """Return the linear system that turns slopes along the probes into weights."""
         return WeightSystem(moves, off_diagonal=self.off_diagonal, ridge=self.ridge)
 
 
@@ -76,7 +76,7 @@ def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed
     Each iteration elicits the weights of the metric's linear approximation at the current mixture
     and adds the plug-in rule of these weights with the share 2/(t+2). (Algorithm 7.3 prints
     2/(t+1), which is more than 1 at t = 0.) A rule that is better than every mixture so far by
-    more than chance replaces it, and t starts again: else poor first rules would weigh on the end.
+    more than chance replaces it, and t starts again: else poor first rules would keep a share.
 
     The step "line-search" takes the share that is best on the validation sample instead, which
     ends sooner and follows the noise of that sample more closely.
@@ -86,7 +86,7 @@ def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed
     here, system, seen = _probed(problem, at, start)
     system.require_solvable(problem.basis_names, problem.classes)
     steps: list[Step] = []
-    mix, value, age = _Mix(), feedback.value(at), 0
+    mix, value, age = _GrowingMixture(), feedback.value(at), 0
     top, most = at, value  # what a rule must beat: not a step that just made things worse
     for _ in range(n_iter):
         if sums and steps:
@@ -123,8 +123,8 @@ def _probed(
 ) -> tuple[Position, WeightSystem, FloatArray]:
     """Return where to probe, the system there and the moves of the validation confusion.
 
-    From a classifier that decides without a look at the rows all probes lead the same way, and a
-    search could never leave such classifiers; a little toward the start they can be told apart.
+    At a classifier that predicts one class in every row all probes move the confusion in the same
+    direction, and a search could never leave it; a little toward the start the moves differ.
     """
     for here in (at, at.toward(start, _INSIDE)):
         matched, seen = problem.probes.moves(here)
@@ -134,7 +134,7 @@ def _probed(
     return here, system, seen
 
 
-class _Mix:
+class _GrowingMixture:
     """Rules and their shares while a search goes on."""
 
     def __init__(self) -> None:
@@ -143,9 +143,9 @@ class _Mix:
         self._codes: list[IntArray] = []
 
     def add(self, weights: FloatArray, share: float, codes: IntArray) -> None:
-        if share == 1.0:
+        if share == 1.0:  # the new rule replaces the mixture
             self._shares, self._rules, self._codes = np.empty(0), [], []
-        if share > 0 or not self._rules:  # a mixture has a rule, if without a share
+        if share > 0 or not self._rules:  # a mixture needs a rule, even one of share 0
             self._shares = np.append(self._shares * (1.0 - share), share)
             self._start *= 1.0 - share
             self._rules.append(weights)

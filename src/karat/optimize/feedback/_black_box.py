@@ -9,15 +9,13 @@ import numpy as np
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import shown
 from karat.exceptions import DataError, ProbeError
-from karat.optimize._probes import Position, Probes
+from karat.optimize.feedback._differences import no_difference, slopes_of
+from karat.optimize.probes import Position, Probes
 
-__all__ = ["BlackBox", "Rows", "all_alike", "slopes_of"]
-
-# Relative to the metric; a smaller rise is rounding of sums over many rows.
-_ROUNDING = 1e-12
+__all__ = ["BlackBox", "ValidationRows"]
 
 
-class Rows(NamedTuple):
+class ValidationRows(NamedTuple):
     """What a function of the validation rows is given besides the shares."""
 
     labels: AnyArray
@@ -25,11 +23,11 @@ class Rows(NamedTuple):
     weight: FloatArray | None  # None if all rows count alike
     order: IntArray  # the columns of the shares, in the order of `classes_`
 
-    def take(self, rows: IntArray) -> "Rows":
+    def take(self, rows: IntArray) -> "ValidationRows":
         """Return some of the rows."""
         groups = None if self.groups is None else self.groups[rows]
         weight = None if self.weight is None else self.weight[rows]
-        return Rows(self.labels[rows], groups, weight, self.order)
+        return ValidationRows(self.labels[rows], groups, weight, self.order)
 
 
 class BlackBox:
@@ -38,7 +36,11 @@ class BlackBox:
     everywhere, needs_rows = False, True
 
     def __init__(
-        self, metric: Callable[..., Any], rows: Rows, epsilon: float, names: Callable[[int], str]
+        self,
+        metric: Callable[..., Any],
+        rows: ValidationRows,
+        epsilon: float,
+        names: Callable[[int], str],
     ) -> None:
         self.metric, self.epsilon, self.n_evaluations = metric, epsilon, 0
         self._rows, self._names, self._size = rows, names, 0.0
@@ -56,7 +58,7 @@ class BlackBox:
         return self._call(at.shares, "the current classifier")
 
     def improves(self, at: Position, value: float, new: Position) -> bool:
-        # The metric's own error is unknown; its slopes tell its scale, be it a rate or percents.
+        # The standard error of the metric is unknown; its greatest slope stands for its scale.
         return bool(self.value(new) - value > self._size / len(self._rows.labels) ** 0.5)
 
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
@@ -70,7 +72,7 @@ class BlackBox:
         return slopes
 
     def flat(self, n_probes: int) -> str:
-        return all_alike(n_probes, self.epsilon)
+        return no_difference(n_probes, self.epsilon)
 
     def _call(self, shares: FloatArray, what: str) -> float:
         self.n_evaluations += 1
@@ -89,9 +91,9 @@ class BlackBox:
 
 
 def _takes(metric: Callable[..., Any]) -> tuple[bool, bool]:
-    """Whether a function takes groups as its third parameter, and whether sample_weight.
+    """Return whether a function takes groups as its third parameter, and whether sample_weight.
 
-    One with a default of another name is the function's own affair, such as ``scale=scale``.
+    A parameter of another name with a default, such as ``scale=scale``, is not passed.
     """
     try:
         parameters = signature(metric).parameters
@@ -123,18 +125,3 @@ def _checked_value(value: Any, what: str) -> float:
             "convention, such as 0, where a ratio has no denominator"
         )
     return number
-
-
-def slopes_of(values: FloatArray, value: float, epsilon: float) -> FloatArray:
-    """Return the rise from a value to others ε away; what may be rounding is no rise."""
-    rise = values - value
-    return np.asarray(np.where(np.abs(rise) > _ROUNDING * abs(value), rise / epsilon, 0.0))
-
-
-def all_alike(n_probes: int, epsilon: float) -> str:
-    """Say that probes tell nothing."""
-    return (
-        f"the metric has the same value at all {n_probes} probes, {epsilon:g} away from the "
-        "current classifier, so there is nothing to follow; pass a larger epsilon if the metric is "
-        "rounded, or check that it looks at the shares"
-    )

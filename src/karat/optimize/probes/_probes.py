@@ -1,8 +1,8 @@
-"""Classifiers near the current one at which the metric is asked for.
+"""Classifiers near the current one at which the metric is evaluated.
 
 A probe moves the current classifier h̄ a little, ``h = h̄ + ε·s(x)·(t(x) − h̄(x))``, and the slope of
 the metric along each move gives the weights: the moves on the matching sample times the weights are
-the slopes (seed 001, eq. 7.12, with differences in place of values).
+the slopes (Hiranandani 2021, eq. 7.12, with differences in place of values).
 """
 
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.optimize._sample import Decisions, Sample, as_shares
+from karat.optimize.probes._sample import Decisions, Sample, as_shares
 
 __all__ = ["ClassProbes", "Position", "Probes", "TargetProbes"]
 
@@ -63,7 +63,7 @@ class Probes(ABC):
 
     @abstractmethod
     def plain(self, at: Position) -> FloatArray | None:
-        """Return the matched moments (L, k, k) without s, None if they cannot be told."""
+        """Return the matched moments (L, k, k) without s, None where the sums leave them open."""
 
     @abstractmethod
     def moves(self, at: Position) -> tuple[FloatArray, FloatArray]:
@@ -85,9 +85,9 @@ class Probes(ABC):
 class ClassProbes(Probes):
     """Moves toward always predicting one class, where a function s(x) is large.
 
-    With s the basis functions these are the fixed probes of eq. 7.16. With s the products of basis
-    functions and class probabilities they also tell the off-diagonal entries apart, for which the
-    fixed ones do not suffice (appendix E.1).
+    With s the basis functions these are the fixed probes of eq. 7.16 of Hiranandani (2021). With s
+    the products of basis functions and class probabilities they also determine the weights of
+    off-diagonal entries, for which the fixed probes do not suffice (appendix E.1).
     """
 
     def __init__(self, validation: Sample, matching: Sample, *, off_diagonal: bool) -> None:
@@ -137,7 +137,10 @@ class ClassProbes(Probes):
 
 
 class TargetProbes(Probes):
-    """Moves toward given classifiers, one for each basis function and class (eq. 7.14)."""
+    """Moves toward given classifiers, one for each basis function and class.
+
+    Those that satisfy eq. 7.14 of Hiranandani (2021) are made by `separated_probes`.
+    """
 
     def __init__(
         self,
@@ -175,4 +178,5 @@ def _as_one(sample: Sample) -> FloatArray | None:
     weighted = sample.basis * sample.weight[:, None]
     gram, mean = sample.basis.T @ weighted, weighted.sum(axis=0)
     coefficients = np.linalg.lstsq(gram, mean, rcond=None)[0]
+    # The residual of 1 after its projection on the functions, in mean square.
     return np.asarray(coefficients) if 1.0 - mean @ coefficients < 1e-9 else None

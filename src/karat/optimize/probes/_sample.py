@@ -37,6 +37,7 @@ class Sample:
 
     @property
     def n_classes(self) -> int:
+        """Number of classes."""
         return int(self.proba.shape[1])
 
     def take(self, rows: IntArray) -> Self:
@@ -61,17 +62,23 @@ class Sample:
         """Return the rows with the labels that the model expects."""
         return Sample(self.proba, self.basis, self.weight)
 
-    def confusion(self, decisions: Decisions) -> FloatArray:
+    def confusion(self, decisions: Decisions, *, chunk: int = CHUNK) -> FloatArray:
         """Return ``Σ_x w·1(y=i)·h_j(x)``, shape (k, k), or (groups·k, k)."""
         ones = np.ones((len(self.proba), 1))
-        return np.asarray(self.moments(ones, decisions, plain=True)[0, 0])
+        return np.asarray(self.moments(ones, decisions, plain=True, chunk=chunk)[0, 0])
 
     def moments(
-        self, select: FloatArray, decisions: Decisions, *, plain: bool = False
+        self,
+        select: FloatArray,
+        decisions: Decisions,
+        *,
+        plain: bool = False,
+        chunk: int = CHUNK,
     ) -> FloatArray:
         """Return ``Σ_x w·s(x)·φ_l(x)·1(y=i)·h_j(x)``, shape (S, L, k, k).
 
-        ``select`` holds one column for each s; ``plain`` leaves the basis functions out.
+        ``select`` holds one column for each s; ``plain`` leaves the basis functions out. Rows are
+        summed in chunks whose temporaries stay in the processor's cache.
         """
         k, n_basis = self.n_classes, 1 if plain else self.basis.shape[1]
         n_truth = k * self.n_groups if plain else k
@@ -80,8 +87,8 @@ class Sample:
             counts = [np.bincount(cells, self.weight * s, minlength=most) for s in select.T]
             return np.asarray(counts, dtype=float).reshape(-1, 1, n_truth, k)
         total = np.zeros((select.shape[1], n_basis, n_truth, k))
-        for start in range(0, len(self.proba), CHUNK):
-            rows = slice(start, start + CHUNK)
+        for start in range(0, len(self.proba), chunk):
+            rows = slice(start, start + chunk)
             target = self._targets(rows, plain) * self.weight[rows, None]
             shares = as_shares(decisions[rows], k)
             for s, chosen in enumerate(select[rows].T):
@@ -91,13 +98,13 @@ class Sample:
                     total[s, b] += part.T @ shares
         return total
 
-    def sums(self, select: FloatArray, *, plain: bool = False) -> FloatArray:
+    def sums(self, select: FloatArray, *, plain: bool = False, chunk: int = CHUNK) -> FloatArray:
         """Return ``Σ_x w·s(x)·φ_l(x)·1(y=i)``, shape (S, L, k): the moments of predicting i."""
         n_basis = 1 if plain else self.basis.shape[1]
         n_truth = self.n_classes * (self.n_groups if plain else 1)
         total = np.zeros((select.shape[1], n_basis, n_truth))
-        for start in range(0, len(self.proba), CHUNK):
-            rows = slice(start, start + CHUNK)
+        for start in range(0, len(self.proba), chunk):
+            rows = slice(start, start + chunk)
             target = self._targets(rows, plain) * self.weight[rows, None]
             basis = np.ones((len(target), 1)) if plain else self.basis[rows]
             total += np.einsum("ns,nl,ni->sli", select[rows], basis, target, optimize=True)

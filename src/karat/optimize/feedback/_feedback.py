@@ -1,4 +1,4 @@
-"""What a search learns from a metric: its value at a classifier and its slopes along probes."""
+"""The protocol of feedback, and the feedback of a metric of confusions."""
 
 import warnings
 from typing import Protocol
@@ -8,13 +8,14 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.exceptions import MetricError, UndefinedMetricWarning
 from karat.metrics import MetricBase
-from karat.optimize._black_box import all_alike, slopes_of
-from karat.optimize._metric_on_rows import gradients_at, values_at
-from karat.optimize._probes import Position, Probes
+from karat.optimize.feedback._differences import no_difference, slopes_of
+from karat.optimize.feedback._metric_on_rows import gradients_at, values_at
+from karat.optimize.probes import Position, Probes
 
 __all__ = ["Feedback", "KnownMetric", "ProbedMetric"]
 
-# Where the gradient is infinite (a class that is never found), it is taken this far inside.
+# Where the gradient is infinite (a class that is never predicted rightly), it is taken at a mixture
+# with this share of a classifier that predicts every class.
 _INSIDE = 0.01
 # Corners of absolute differences between groups are rounded to this width: a slope is needed there.
 _ROUNDED = 0.01
@@ -23,7 +24,7 @@ _ROUNDING = 1e-12
 
 
 class Feedback(Protocol):
-    """How a search hears about the metric."""
+    """What a search asks of a metric."""
 
     everywhere: bool  # whether the slopes at one classifier hold at every other
     needs_rows: bool  # whether positions need the shares of the validation rows
@@ -33,7 +34,7 @@ class Feedback(Protocol):
         """Return the metric at a classifier, NaN if only preferences are known."""
 
     def improves(self, at: Position, value: float, new: Position) -> bool:
-        """Whether a classifier is better than one of a known value, by more than chance."""
+        """Whether the classifier ``new`` is better than one of a known value, beyond chance."""
 
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
         """Return the slope along each probe at a classifier of a known value.
@@ -42,7 +43,7 @@ class Feedback(Protocol):
         """
 
     def flat(self, n_probes: int) -> str:
-        """Say that the slopes of so many probes are all 0, and what to do."""
+        """Return the error message where the slopes of all ``n_probes`` probes are 0."""
 
 
 class ProbedMetric:
@@ -55,26 +56,26 @@ class ProbedMetric:
     ) -> None:
         self.metric, self.epsilon, self.n_evaluations = metric, epsilon, 0
         self._n_rows = n_rows
-        self._inside = inside  # a confusion in which every class is found
+        self._inside = inside  # a confusion in which every class is predicted rightly somewhere
 
     def value(self, at: Position) -> float:
         self.n_evaluations += 1
-        return float(self._values(at.confusion[None])[0])
+        return float(self.values(at.confusion[None])[0])
 
     def improves(self, at: Position, value: float, new: Position) -> bool:
-        # The standard error of the new value, by the delta method, is the measure of chance.
+        # Beyond chance: by more than the standard error of the new value (delta method).
         slope = self.gradient(new.confusion)
         spread = np.sum(new.confusion * slope**2) - np.sum(new.confusion * slope) ** 2
         error = (max(float(spread), 0.0) / self._n_rows) ** 0.5
         return bool(self.value(new) - value > max(error, 1e-12))
 
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
-        values = self._values(at.confusion + self.epsilon * moves)
+        values = self.values(at.confusion + self.epsilon * moves)
         self.n_evaluations += len(moves)
         return slopes_of(values, value, self.epsilon)
 
     def flat(self, n_probes: int) -> str:
-        return all_alike(n_probes, self.epsilon)
+        return no_difference(n_probes, self.epsilon)
 
     def gradient(self, confusion: FloatArray) -> FloatArray:
         """Return the gradient; where it is infinite, that of a point a little inside."""
@@ -83,9 +84,9 @@ class ProbedMetric:
             slope = gradients_at(self.metric, point[None], _ROUNDED)[0]
             if np.isfinite(slope).all():
                 return np.asarray(slope)
-        return self.metric.gradient(confusion)  # says why there is none
+        return self.metric.gradient(confusion)  # raises an error that says why there is none
 
-    def _values(self, stack: FloatArray) -> FloatArray:
+    def values(self, stack: FloatArray) -> FloatArray:
         """Return values of confusions; conventions at the edge need no warning in a search."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -108,5 +109,5 @@ class KnownMetric(ProbedMetric):
     def flat(self, n_probes: int) -> str:
         return (
             f"{self.metric.title} is the same for all classifiers near the model's own, so there "
-            "is nothing to follow; pass a metric that depends on the predictions"
+            "is no slope to follow; pass a metric that depends on the predictions"
         )

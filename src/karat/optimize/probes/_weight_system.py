@@ -21,7 +21,7 @@ class WeightSystem:
     Columns are scaled to norm 1 and then rows, so that a rare class counts as much as a common one,
     and a small ridge keeps noise along badly determined directions from growing. With off-diagonal
     entries a constant added to the weights of one true class changes nothing (each row of a
-    confusion has a fixed sum), so these are solved for up to that constant.
+    confusion has a fixed sum), so these weights are solved for up to that constant.
     """
 
     def __init__(self, moves: FloatArray, *, off_diagonal: bool, ridge: float) -> None:
@@ -53,7 +53,7 @@ class WeightSystem:
         return bool(self._singular[-1] > _SINGULAR * self._singular[0])
 
     def require_solvable(self, basis_names: Sequence[str], classes: Sequence[Any]) -> None:
-        """Say which weight the probes cannot tell, if there is one."""
+        """Raise an error that names a weight which the probes do not determine, if any."""
         if self.solvable:
             return
         unmoved = np.flatnonzero(self._columns == 0)
@@ -62,7 +62,7 @@ class WeightSystem:
         i = rest // (self._k - 1) if self._off_diagonal else rest
         raise ProbeError(
             f"the probe system is singular: the weight of class {shown(classes[i])} with the basis "
-            f"function {basis_names[at_basis]!r} cannot be told. Either no row has both, or the "
+            f"function {basis_names[at_basis]!r} is not determined. Either no row has both, or the "
             "probabilities hardly vary there; drop that basis function, merge it with another, or "
             "pass more rows"
         )

@@ -4,7 +4,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.decisions.rules import decide, one_hot
-from karat.optimize._estimator import PostShiftClassifier
+from karat.optimize.post_shift import PostShiftClassifier
 
 __all__ = ["RuleClassifier"]
 

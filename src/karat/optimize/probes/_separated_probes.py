@@ -1,4 +1,4 @@
-"""Probes that satisfy the constraints of eq. 7.14: one moment high, the others low."""
+"""Probes that satisfy eq. 7.14 of Hiranandani (2021): one moment high, the others low."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from karat._typing import FloatArray, IntArray
 from karat.decisions import Mixture
 from karat.decisions.rules import decide
 from karat.decisions.solvers import Columns, Program, solve
-from karat.optimize._probes import TargetProbes
-from karat.optimize._sample import Sample
+from karat.optimize.probes._probes import TargetProbes
+from karat.optimize.probes._sample import Sample
 
 __all__ = ["separated_probes"]
 

@@ -10,13 +10,14 @@ from karat.decisions.populations import Population
 from karat.decisions.rules import one_hot
 from karat.decisions.solvers import Columns, Smooth, climb
 from karat.metrics import GroupMetric, MetricBase
-from karat.optimize._frank_wolfe import Problem, Search, Step
-from karat.optimize._sample import Sample
+from karat.optimize.probes import Sample
+from karat.optimize.search._frank_wolfe import Problem, Search, Step
 
 __all__ = ["best_mixture"]
 
-_TOL = 1e-7
-_ROUNDED, _GATHERED = 0.01, 1e-4
+_TOL = 1e-7  # the gap to which the best mixture is found
+_ROUNDED = 0.01  # width to which corners of the metric are rounded for a smooth climb
+_CLIMBED = 1e-4  # the gap at which that climb ends: it only adds rules
 _FIRST = 64  # rules to start from where weights are solved for
 # Rows of so many kinds get rules of their own; more kinds are searched by one rule for all.
 _MOST_KINDS = 64
@@ -30,12 +31,12 @@ def best_mixture(problem: Problem, metric: MetricBase, *, seed: int, own_rules: 
     for all rows, as in every other search.
     """
     sample = problem.probes.validation
-    kinds = _kinds(sample) if own_rules else None
+    kinds = _row_kinds(sample) if own_rules else None
     if kinds is None:
-        solved = _Solved(problem, metric.n_groups)
+        solved = _SolvedRules(problem, metric.n_groups)
         columns = solved.columns()
         if metric.form == "gaps":
-            _gather(metric, columns)
+            _add_smoothed_rules(metric, columns)
         best = maximise(metric, solved, tol=_TOL, columns=columns)
         weights, condition = best.mixture.weights[:, 0], solved.condition
     else:
@@ -44,21 +45,21 @@ def best_mixture(problem: Problem, metric: MetricBase, *, seed: int, own_rules: 
     order = np.argsort(best.mixture.shares, kind="stable")  # the last rule is the weightiest
     mixture = Mixture(best.mixture.shares[order], weights[order], seed=seed)
     steps = [
-        # Weights that are solved for are not the best there are, so nothing is proven of them.
+        # Weights that are solved for need not be the best, so their gap proves nothing.
         Step(value, np.nan if kinds is None else gap, np.nan, condition, n + 1)
         for n, (value, gap) in enumerate(zip(best.values, best.gaps, strict=True))
     ]
     return Search(mixture, steps, mixture.class_shares(sample.proba, sample.basis))
 
 
-class _Kinds(NamedTuple):
+class _RowKinds(NamedTuple):
     """Kinds of rows that basis functions tell apart, as many as there are functions."""
 
     values: FloatArray  # (L, L): the basis functions of each kind
     of_row: IntArray
 
     def attainable(self, sample: Sample, metric: MetricBase) -> Attainable:
-        """Return what rules attain that are chosen for each kind apart."""
+        """Return the confusions that rules attain which are chosen for each kind of rows."""
         k, blocks, group = sample.n_classes, [], []
         for kind in range(len(self.values)):
             rows = np.flatnonzero(self.of_row == kind)
@@ -88,7 +89,7 @@ class _Kinds(NamedTuple):
         return np.asarray(np.einsum("lc,tc...->tl...", np.linalg.inv(self.values), own))
 
 
-def _kinds(sample: Sample) -> _Kinds | None:
+def _row_kinds(sample: Sample) -> _RowKinds | None:
     """Return the kinds of rows, or None if there are more than the basis functions can weigh."""
     n_basis = sample.basis.shape[1]
     if n_basis > _MOST_KINDS:
@@ -96,14 +97,14 @@ def _kinds(sample: Sample) -> _Kinds | None:
     values, of_row = np.unique(sample.basis, axis=0, return_inverse=True)
     if len(values) != n_basis or np.linalg.cond(values) > 1e6:
         return None
-    return _Kinds(values, of_row.ravel())
+    return _RowKinds(values, of_row.ravel())
 
 
-def _gather(metric: MetricBase, columns: Columns) -> None:
+def _add_smoothed_rules(metric: MetricBase, columns: Columns) -> None:
     """Add rules from slopes of the metric with its corners rounded off.
 
-    Prices of a linear program swing between the sides of a corner, and weights that are solved for
-    from slopes are not exact; a smooth climb finds rules for the places in between.
+    The prices of a linear program alternate between the sides of a corner, and weights that are
+    solved for from slopes are not exact; a smooth climb finds the rules in between.
     """
     assert isinstance(metric, GroupMetric)
     shape = (metric.n_groups, metric.n_classes, metric.n_classes)
@@ -115,11 +116,11 @@ def _gather(metric: MetricBase, columns: Columns) -> None:
         found = metric._gradients(points.reshape(-1, *shape), _ROUNDED)
         return found.reshape(len(points), -1)
 
-    climb(Smooth(values, slopes), columns, tol=_GATHERED, max_rounds=60)
+    climb(Smooth(values, slopes), columns, tol=_CLIMBED, max_rounds=60)
 
 
-class _Solved:
-    """What rules attain whose weights are solved for from slopes, one rule for all rows."""
+class _SolvedRules:
+    """The confusions of rules whose weights are solved for from slopes, one rule for all rows."""
 
     exact = False
 
@@ -133,6 +134,7 @@ class _Solved:
         self.condition = self._system.condition
 
     def columns(self) -> Columns:
+        """Return the rules to start from: those of accuracy and of random gains."""
         k = self.n_classes
         right = np.tile(np.eye(k), (self.n_groups or 1, 1))
         drawn = np.random.default_rng(0).normal(size=(_FIRST, *right.shape))

@@ -1,4 +1,8 @@
-"""A metric that is known only by which of two classifiers is better (seed 001, section 7.7.6)."""
+"""A metric that is known only by which of two classifiers is better.
+
+Hiranandani (2021), section 7.7.6, leaves two problems open; the theory page says how they are
+solved here.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_number
+from karat._validate import check_number, refuse_option
 from karat.elicit import Query
 from karat.elicit._query import check_answer
 from karat.elicit._sphere import Brackets, Steps, angle_sweep, direction
-from karat.exceptions import ProbeError
-from karat.optimize._probes import Position, Probes
+from karat.optimize.probes import Position, Probes
 
 __all__ = ["Preferences"]
 
 
 class Preferences:
-    """Someone who says which of two confusions is better: a person, an A/B test, a regulator.
+    """A metric known by preferences: a person, an A/B test or a regulator compares two confusions.
 
-    Near the current classifier the metric is linear, and its slopes along the probes are found as a
-    linear metric is in `karat.elicit`: first their signs, then their ratios, by halving angles.
+    Near the current classifier the metric is linear, and its slopes along the probes are found as
+    the weights of a linear metric are in `karat.elicit`: first their signs, then their ratios, by
+    halving angles.
 
     Parameters
     ----------
@@ -41,9 +45,11 @@ class Preferences:
 
     def __init__(self, oracle: Callable[[Query], Any], *, tol: float = 0.05) -> None:
         if not callable(oracle):
-            raise ProbeError(
-                f"oracle is {oracle!r}; expected a function that is given a karat.elicit.Query and "
-                "answers 'first', 'second', 'tie' or 'skip'"
+            refuse_option(
+                oracle,
+                "oracle",
+                "a function that is given a karat.elicit.Query and answers 'first', 'second', "
+                "'tie' or 'skip'",
             )
         self.oracle = oracle
         self.tol = check_number(tol, "tol", at_least=1e-6, at_most=1.0)
@@ -52,12 +58,12 @@ class Preferences:
         name = getattr(self.oracle, "__name__", type(self.oracle).__name__)
         return f"Preferences({name}, tol={self.tol:g})"
 
-    def feedback(self, epsilon: float) -> "_Asked":
-        """Return what a search asks."""
-        return _Asked(self, epsilon)
+    def feedback(self, epsilon: float) -> "_PreferenceFeedback":
+        """Return the feedback of these preferences for probes of size ``epsilon``."""
+        return _PreferenceFeedback(self, epsilon)
 
 
-class _Asked:
+class _PreferenceFeedback:
     """Slopes from preferences; ``n_evaluations`` counts questions."""
 
     everywhere, needs_rows = False, False
@@ -73,42 +79,42 @@ class _Asked:
         return self._sign(Query(new.confusion, at.confusion)) > 0
 
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
-        # Slopes per unit of change, so that no probe drowns the others.
+        # Slopes per unit of change, so that a probe of many rows does not dominate the angles.
         sizes = np.abs(moves).sum(axis=(1, 2))
         kept = np.flatnonzero(sizes > 1e-12)
         units = moves[kept] / sizes[kept, None, None]
-        reach = self._epsilon * sizes[kept].min()
+        length = self._epsilon * sizes[kept].min()
 
         def pair(ahead: FloatArray) -> Query:
             """Ask about moves along the positive part and along the negative part."""
             norm = np.abs(ahead).sum()
             plus, minus = np.maximum(ahead, 0.0) / norm, np.maximum(-ahead, 0.0) / norm
             return Query(
-                at.confusion + reach * np.tensordot(plus, units, 1),
-                at.confusion + reach * np.tensordot(minus, units, 1),
+                at.confusion + length * np.tensordot(plus, units, 1),
+                at.confusion + length * np.tensordot(minus, units, 1),
             )
 
         signs = np.array([self._sign(pair(axis)) for axis in np.eye(len(kept))])
-        told = np.flatnonzero(signs)
+        nonzero = np.flatnonzero(signs)
         found = np.zeros(len(moves))
         ratios = np.ones(1)
-        if len(told) > 1:
-            brackets = Brackets.of(0.0, np.pi / 2, len(told) - 1)
+        if len(nonzero) > 1:
+            brackets = Brackets.of(0.0, np.pi / 2, len(nonzero) - 1)
 
             def signed(ahead: FloatArray) -> Query:
                 full = np.zeros(len(kept))
-                full[told] = ahead * signs[told]
+                full[nonzero] = ahead * signs[nonzero]
                 return pair(full)
 
             self._run(angle_sweep(brackets, self._preferences.tol, signed))
             ratios = direction(brackets.middle)
-        found[kept[told]] = signs[told] * ratios * sizes[kept[told]]
+        found[kept[nonzero]] = signs[nonzero] * ratios * sizes[kept[nonzero]]
         return found
 
     def flat(self, n_probes: int) -> str:
         return (
             f"all {n_probes} probes were called a tie with the current classifier, so there is "
-            "nothing to follow; pass a larger epsilon"
+            "no slope to follow; pass a larger epsilon"
         )
 
     def _sign(self, query: Query) -> float:
