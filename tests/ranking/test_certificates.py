@@ -462,7 +462,7 @@ def test_theorem_2_is_silent_where_it_has_nothing_to_say(rows):
         weighted_auc(y, score, certificate="maurer-pontil")
 
 
-# Proposition 1 of the seed.
+# Proposition 1 of Maurer & Pontil (2020).
 
 
 @few

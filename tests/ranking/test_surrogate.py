@@ -145,7 +145,7 @@ def test_wide_apart_scores_count_pairs(loss):
 
 
 def test_the_surrogate_is_above_the_loss_of_the_area(rng):
-    """ℓ ≤ step and W′ ≤ W: the seed's lower bound of the area."""
+    """ℓ ≤ step and W′ ≤ W: the lower bound of the area in Maurer & Pontil (2020)."""
     from karat.ranking.areas import area
     from karat.ranking.placements import place
 

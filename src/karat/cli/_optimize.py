@@ -104,7 +104,9 @@ def _functions(frame: Any, basis: list[str], labels: Any) -> Any:
 
     for name in basis:
         pick_column(frame, name, "--basis")
-    fitted = fit_basis(["constant", *(ColumnBasis(name) for name in basis)], frame, labels.to_numpy())
+    fitted = fit_basis(
+        ["constant", *(ColumnBasis(name) for name in basis)], frame, labels.to_numpy()
+    )
     return pl.DataFrame(fitted.values(frame), schema=list(fitted.names))
 
 

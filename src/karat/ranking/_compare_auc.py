@@ -28,7 +28,7 @@ __all__ = ["compare_auc"]
 
 def compare_auc(
     y_true: Column,
-    y_scores: Mapping[str, Column] | Frame,
+    y_scores: Mapping[Any, Column] | Frame,
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
     certificate: str = "dkw",
@@ -49,7 +49,7 @@ def compare_auc(
     ----------
     y_true : column (n,)
         Labels of two classes.
-    y_scores : mapping of str to column, or frame (n, models)
+    y_scores : mapping of name to column, or frame (n, models)
         Scores of each model.
     weight, confidence, normalize, pos_label, sample_weight, weighting
         As in `weighted_auc`.
@@ -98,11 +98,12 @@ def compare_auc(
     )
 
 
-def _read_models(y_scores: Any) -> dict[str, FloatArray]:
+def _read_models(y_scores: Any) -> dict[Any, FloatArray]:
+    """Return the scores of each model, by the name that was passed."""
     if isinstance(y_scores, Mapping):
-        scores = {str(k): check_scores(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
+        scores = {k: check_scores(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
     else:
-        scores = check_score_columns(y_scores, "y_scores", each="column per model")
+        scores = dict(check_score_columns(y_scores, "y_scores", each="column per model"))
     if len(scores) < 2:
         raise DataError(f"y_scores holds {len(scores)} model; expected at least two to compare")
     return scores
@@ -138,8 +139,8 @@ def _effects(
 
 
 def _differences(
-    models: Mapping[str, WeightedAUC],
-    effects: Mapping[str, FloatArray | None],
+    models: Mapping[Any, WeightedAUC],
+    effects: Mapping[Any, FloatArray | None],
     options: AreaOptions,
 ) -> tuple[AucDifference, ...]:
     from scipy.special import ndtr

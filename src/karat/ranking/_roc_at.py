@@ -39,10 +39,10 @@ def roc_at(
 
     With ``dkw`` the curve of the population is within ``ε₀`` to the side and ``ε₁`` up or down of
     the one seen, so at u it is between ``roc(u − ε₀) − ε₁`` and ``roc(u + ε₀) + ε₁`` (``ε`` of each
-    class as in `weighted_auc`), or closer where level scores meet the ends; ``beta`` has bands that
-    are narrow at small rates. The result also shows what averages over bands beside the point say:
-    weights that shrink to the point lose bias and gain variance (Maurer & Pontil 2020, remark 3 to
-    Theorem 2).
+    class as in `weighted_auc`), or closer where ties end the curve; ``beta`` has bands that
+    are narrow at small rates. The result also holds limits from averages over bands beside the
+    point: weights that shrink to the point lose bias and gain variance (Maurer & Pontil 2020,
+    remark 3 to Theorem 2).
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class WeightedAUC(Result):
     confidence : float
         Probability that the limits hold.
     certificate : str
-        Where the limits come from.
+        The method of the limits.
     half_width : float or None
         The closed form that no DKW limit exceeds, ``‖W‖₁√(ln(4/δ)/2n₁) + ‖W‖_∞√(ln(4/δ)/2n₀)``, on
         the scale of ``value``; None for two-way areas and ``ties="strict"``.
@@ -135,16 +135,17 @@ class AucDifference(Result):
 
     Attributes
     ----------
-    first, second : str
-        The models; ``value`` is the area of the first less that of the second.
+    first, second : label
+        Names of the models, as they were passed; ``value`` is the area of the first less that of
+        the second.
     value, lower, upper : float
         The difference and its limits, which hold for all pairs together.
     p_value : float or None
         Of no difference, two-sided and paired (DeLong), not adjusted for the number of pairs.
     """
 
-    first: str
-    second: str
+    first: Any
+    second: Any
     value: float
     lower: float
     upper: float
@@ -165,7 +166,7 @@ class AucComparison(Result):
 
     Attributes
     ----------
-    models : mapping of str to WeightedAUC
+    models : mapping of name to WeightedAUC
         The area of each, with limits that hold for all models together.
     differences : tuple of AucDifference
         Every pair, the better model first.
@@ -173,13 +174,13 @@ class AucComparison(Result):
         Probability that all limits hold together.
     """
 
-    models: Mapping[str, WeightedAUC]
+    models: Mapping[Any, WeightedAUC]
     differences: tuple[AucDifference, ...]
     confidence: float
 
     @property
-    def best(self) -> str:
-        """The model with the greatest area."""
+    def best(self) -> Any:
+        """The name of the model with the greatest area."""
         return max(self.models, key=lambda name: self.models[name].value)
 
     def summary(self) -> str:
@@ -198,7 +199,7 @@ class AucComparison(Result):
 
     def _table(self) -> list[tuple[str, str]]:
         areas = [
-            (name, f"{m.value:.4f} ({m.lower:.4f} – {m.upper:.4f})")
+            (str(name), f"{m.value:.4f} ({m.lower:.4f} – {m.upper:.4f})")
             for name, m in self.models.items()
         ]
         return areas + [(f"{d.first} − {d.second}", d.summary()) for d in self.differences]
@@ -282,7 +283,7 @@ class UniformMargin(Result):
     source: str
 
     def summary(self) -> str:
-        """Return the margin, and whether it says anything."""
+        """Return the margin, and whether it is vacuous."""
         if not self.holds:
             return "no margin: the rarer class is too rare for Theorem 3"
         vacuous = " (vacuous: the area itself is no larger)" * (self.margin >= self.weight.area)

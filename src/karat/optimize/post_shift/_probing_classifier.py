@@ -84,7 +84,7 @@ class ProbingClassifier(PostShiftClassifier):
     def decision_regions(self) -> DecisionRegions:
         """Return, for two classes, where the second is predicted: its share by the probability.
 
-        There is one curve for each kind of row that the basis functions tell apart.
+        There is one curve for each kind of row that the basis functions distinguish.
         """
         check_fitted(self, "classes_")
         if len(self.classes_) != 2:

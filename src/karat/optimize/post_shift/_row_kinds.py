@@ -1,4 +1,4 @@
-"""The kinds of rows that basis functions tell apart, for pictures of decisions."""
+"""The kinds of rows that basis functions distinguish, for pictures of decisions."""
 
 from typing import NamedTuple
 

@@ -26,7 +26,7 @@ _MOST_KINDS = 64
 def best_mixture(problem: Problem, metric: MetricBase, *, seed: int, own_rules: bool) -> Search:
     """Return the mixture of greatest value on the validation rows, found to a gap of 1e-7.
 
-    Where basis functions tell a few kinds of rows apart, and ``own_rules`` allows it, each kind
+    Where basis functions distinguish a few kinds of rows, and ``own_rules`` allows it, each kind
     has rules of its own. Otherwise the slope at a mixture is turned into the weights of one rule
     for all rows, as in every other search.
     """
@@ -53,7 +53,7 @@ def best_mixture(problem: Problem, metric: MetricBase, *, seed: int, own_rules: 
 
 
 class _RowKinds(NamedTuple):
-    """Kinds of rows that basis functions tell apart, as many as there are functions."""
+    """Kinds of rows that basis functions distinguish, as many as there are functions."""
 
     values: FloatArray  # (L, L): the basis functions of each kind
     of_row: IntArray

@@ -151,7 +151,7 @@ def _warn_of_few(
     elif useless:
         text = f"{seen} are too few to limit the area{_what_holds(placed, options, names)}"
         warnings.warn(
-            f"the limits say nothing: {note or text}", SmallSampleWarning, stacklevel=_outside()
+            f"the limits exclude nothing: {note or text}", SmallSampleWarning, stacklevel=_outside()
         )
 
 

@@ -53,7 +53,7 @@ def one_against_the_rest(
             raise LabelError(f"y_true has no row of class {name!r}, which has a column of scores")
         found[name] = labelled_scores(positive, score, row_weight, approximate=approximate)
     parts = {
-        name: area_result(rows, shared, np.array(["the rest", str(name)]))
+        name: area_result(rows, shared, np.array(["the rest", name], dtype=object))
         for name, rows in found.items()
     }
     return _averaged(parts, options, order)

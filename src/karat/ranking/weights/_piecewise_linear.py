@@ -94,7 +94,7 @@ class PiecewiseLinear(Weight):
 
     @property
     def _closed(self) -> FloatArray:
-        """The weights from u = 0 to 1, with 0 where the knots do not reach."""
+        """The weights from u = 0 to 1, with 0 outside the knots."""
         before = [0.0] if self.fpr[0] > 0 else []
         after = [0.0] if self.fpr[-1] < 1 else []
         return np.array([*before, *self.values.tolist(), *after])
