@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from karat.decisions import _rule
 from karat.decisions.rules import decide
 from karat.optimize import _sample
 
@@ -11,7 +10,6 @@ from karat.optimize import _sample
 @pytest.fixture(params=[16_384, 7], ids=["one chunk", "many chunks"])
 def chunk(request, monkeypatch):
     monkeypatch.setattr(_sample, "CHUNK", request.param)
-    monkeypatch.setattr(_rule, "CHUNK", request.param)
 
 
 def loops(sample, select, shares, plain):

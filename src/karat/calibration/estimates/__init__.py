@@ -9,14 +9,25 @@ one label by itself.
 from karat.calibration.estimates._bins import binned
 from karat.calibration.estimates._debiased import Rotated, rotated
 from karat.calibration.estimates._gains import cross_fitted_gain, strict_gain
-from karat.calibration.estimates._score_test import pair_scores, score_test
+from karat.calibration.estimates._score_test import (
+    DrawSizes,
+    chi_square_statistics,
+    pair_scores,
+    score_parts,
+    score_test,
+    signed_statistics,
+)
 
 __all__ = [
+    "DrawSizes",
     "Rotated",
     "binned",
+    "chi_square_statistics",
     "cross_fitted_gain",
     "pair_scores",
     "rotated",
+    "score_parts",
     "score_test",
+    "signed_statistics",
     "strict_gain",
 ]
