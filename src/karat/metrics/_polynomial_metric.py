@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
+from karat._validate import check_count
 from karat.exceptions import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.coefficients import symmetric_tensor
@@ -68,7 +69,7 @@ class PolynomialMetric(Metric):
                     f"coefficients[{n - 1}] has {tensor.ndim} indices; expected {n}, its degree"
                 )
             tensors.append(tensor)
-        if order is not None and order != len(tensors):
+        if order is not None and check_count(order, "order") != len(tensors):
             raise MetricError(f"order is {order!r} and there are {len(tensors)} tensors")
         object.__setattr__(self, "coefficients", tuple(tensors))
         object.__setattr__(self, "name", None if name is None else str(name))
