@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_confidence, check_number, check_rng
-from karat.calibration.estimates import binned, pair_scores, rotated, score_test, strict_gain
+from karat.calibration.estimates import binned, debiased_terms, pair_scores, score_test, strict_gain
 from karat.calibration.inputs import LabelTable, read_table
 from karat.calibration.models import METHODS, Fit, fit_of, folds_of
 from karat.calibration.result import CanonicalCalibration
@@ -99,7 +99,7 @@ def _estimated(
     debiased = lower = upper = error = certificate = p_value = None
     per_label: FloatArray = (off**2).mean(axis=0)
     if confidence is not None:
-        terms = rotated(y, h, fit, rng).terms
+        terms = debiased_terms(y, h, fit, rng).terms
         total = terms.sum(axis=1)
         debiased, error = float(total.mean()), float(total.std(ddof=1)) / math.sqrt(len(total))
         reach = normal_quantile((1 - confidence) / 2) * error

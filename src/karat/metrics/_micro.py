@@ -19,7 +19,7 @@ class Micro(Average):
 
     __slots__ = ()
     kind: ClassVar[str] = "micro"
-    word: ClassVar[str] = "micro"
+    prefix: ClassVar[str] = "micro"
 
     def _values(self, confusions: FloatArray) -> FloatArray:
         return self.metric._values(one_vs_rest(confusions).mean(axis=1))

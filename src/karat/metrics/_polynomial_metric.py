@@ -22,9 +22,9 @@ _MOST = 6  # terms that a description lists
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class PolynomialMetric(Metric):
-    """A polynomial: ``φ(r) = Σ_n ⟨A_n, r ⊗ … ⊗ r⟩ / n!`` of the error rates (seed 001, eq. 6.26).
+    """A polynomial of the error rates.
 
-    The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
+    ``φ(r) = Σ_n ⟨A_n, r ⊗ … ⊗ r⟩ / n!`` (Hiranandani 2021, eq. 6.26). The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
     has a negative coefficient.
 
     Parameters

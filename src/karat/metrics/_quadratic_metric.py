@@ -18,9 +18,9 @@ __all__ = ["QuadraticMetric"]
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class QuadraticMetric(Metric):
-    """``φ(r) = ⟨linear, r⟩ + ½·rᵀ·quadratic·r`` of the error rates (seed 001, Definition 6.3).
+    """A quadratic function of the error rates.
 
-    The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
+    ``φ(r) = ⟨linear, r⟩ + ½·rᵀ·quadratic·r`` (Hiranandani 2021, Definition 6.3). The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
     has a negative coefficient.
 
     Parameters

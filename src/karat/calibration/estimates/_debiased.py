@@ -7,17 +7,19 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.calibration.models import Fit, folds_of
 
-__all__ = ["Rotated", "rotated"]
+__all__ = ["DebiasedTerms", "debiased_terms"]
 
 
-class Rotated(NamedTuple):
+class DebiasedTerms(NamedTuple):
     """The terms of the debiased estimate and of the certificate, one row each, by label."""
 
     terms: FloatArray
     gains: FloatArray
 
 
-def rotated(y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator) -> Rotated:
+def debiased_terms(
+    y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator
+) -> DebiasedTerms:
     r"""Return ``T_i = (y−h)·(G₁−h) + (y−h)·(G₂−h) − (G₁−h)·(G₂−h)``, with G₁, G₂ from other folds.
 
     G₁ and G₂ are independent, so their variance drops out: ``E T = CE₂² − ‖E[G] − g‖²``. ``gains``
@@ -33,4 +35,4 @@ def rotated(y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator) ->
         terms[here] = residual * (off[0] + off[1]) - off[0] * off[1]
         mean = (off[0] + off[1]) / 2
         gains[here] = mean * (2 * residual - mean)
-    return Rotated(terms, gains)
+    return DebiasedTerms(terms, gains)

@@ -42,14 +42,14 @@ class DequantizedCopula:
         self.weight, self.noise = weight / spread, np.sqrt(1.0 - explained)
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._meaning(self.scores(h))
+        return self._conditional_mean(self.scores(h))
 
     @property
     def fitted(self) -> FloatArray:
         """What the rows that it was fitted to mean."""
-        return self._meaning(self.scores.own)
+        return self._conditional_mean(self.scores.own)
 
-    def _meaning(self, v: FloatArray) -> FloatArray:
+    def _conditional_mean(self, v: FloatArray) -> FloatArray:
         mean = v @ self.weight.T
         found = np.empty(v.shape)
         for start in range(0, len(v), _BLOCK):

@@ -39,14 +39,14 @@ class LatentCopula:
         self.noise = np.sqrt(1.0 - explained * factor**2)
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._meaning(self.scores(h))
+        return self._conditional_mean(self.scores(h))
 
     @property
     def fitted(self) -> FloatArray:
         """What the rows that it was fitted to mean."""
-        return self._meaning(self.scores.own)
+        return self._conditional_mean(self.scores.own)
 
-    def _meaning(self, v: FloatArray) -> FloatArray:
+    def _conditional_mean(self, v: FloatArray) -> FloatArray:
         from scipy.special import ndtr
 
         return np.asarray(ndtr((v @ self.weight.T - self.tau) / self.noise))

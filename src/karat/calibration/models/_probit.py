@@ -21,14 +21,14 @@ class ProbitCopula:
         self.weight = np.array([probit_weights(x, y[:, j]) for j in range(y.shape[1])])
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._meaning(self.scores(h))
+        return self._conditional_mean(self.scores(h))
 
     @property
     def fitted(self) -> FloatArray:
         """What the rows that it was fitted to mean."""
-        return self._meaning(self.scores.own)
+        return self._conditional_mean(self.scores.own)
 
-    def _meaning(self, v: FloatArray) -> FloatArray:
+    def _conditional_mean(self, v: FloatArray) -> FloatArray:
         from scipy.special import ndtr
 
         return np.asarray(ndtr(v @ self.weight[:, 1:].T + self.weight[:, 0]))

@@ -6,10 +6,10 @@ from karat._typing import FloatArray
 from karat.calibration.models._folds import folds_of
 from karat.calibration.models._methods import Fit, Model
 
-__all__ = ["Moved", "fit_shrunk"]
+__all__ = ["ShrunkModel", "fit_shrunk"]
 
 
-class Moved:
+class ShrunkModel:
     """A model whose move away from h is shortened, not longer than a radius, and within [0, 1]."""
 
     def __init__(self, model: Model, share: float, radius: float = np.inf) -> None:
@@ -24,7 +24,7 @@ class Moved:
 
 def fit_shrunk(
     y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator, *, radius: bool = False
-) -> Moved:
+) -> ShrunkModel:
     """Fit a model and shorten its move by what held-out rows say it is worth.
 
     The share ``Σ(y−h)·(G−h) / Σ‖G−h‖²`` of cross-fitted moves is the least-squares one, kept
@@ -40,6 +40,6 @@ def fit_shrunk(
     share = float(np.clip(gained / length, 0.0, 1.0)) if length > 0 else 0.0
     model = fit(y, h)
     if not radius:
-        return Moved(model, share)
+        return ShrunkModel(model, share)
     moves = np.abs(share * (np.clip(model.fitted, 0.0, 1.0) - h)).sum(axis=1)
-    return Moved(model, share, max(float(np.quantile(moves, 0.95)), 1e-3))
+    return ShrunkModel(model, share, max(float(np.quantile(moves, 0.95)), 1e-3))

@@ -77,9 +77,10 @@ class Frontier:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """The least and greatest angle ``atan2(weight_j, weight_i)`` that can be told apart.
+        """The angles ``atan2(weight_j, weight_i)`` between which the best threshold changes.
 
-        Beyond them one class is always predicted, whatever the weights.
+        Below the least and above the greatest of them the best rule always predicts one class, so
+        preferences between classifiers say nothing about where the weights lie there.
         """
         edges = np.diff(self.gains[self.hull], axis=0)  # (more of i, less of j)
         angles = np.arctan2(edges[:, 0], -edges[:, 1])  # the edge's normal
