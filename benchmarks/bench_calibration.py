@@ -1,4 +1,4 @@
-"""Canonical calibration: against the estimator of Panda & Garain (2023) in one run, and large tables."""
+"""Canonical calibration: against Panda & Garain's (2023) estimator in one run, and large tables."""
 
 import subprocess
 import sys

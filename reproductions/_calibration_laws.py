@@ -37,8 +37,8 @@ def _introduction(runs: int) -> str:
     return (
         "Estimates of CE₂² on five laws where it is known. 'debiased' and 'plug-in' are those of "
         "canonical_calibration_error; 'trees' is the debiased one with boosted trees in place of "
-        "the copula; 'P&G' is the estimator of Panda & Garain (2023), 'binned' the marginal error with 15 "
-        "bins, 'kernel' a regression on products of beta kernels. "
+        "the copula; 'P&G' is the estimator of Panda & Garain (2023), 'binned' the marginal error "
+        "with 15 bins, 'kernel' a regression on products of beta kernels. "
         f"{runs} samples for each line; trees, P&G and kernel up to {_MOST_ROWS:,} rows and in "
         f"{_peer_runs(runs, 5)} samples (fewer for 20 labels). 'covered' is how often the "
         f"{100 * _LEVEL:g} % limits hold the truth, 'above' how often the certificate is above "

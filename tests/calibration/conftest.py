@@ -51,7 +51,7 @@ def probit_by_lbfgs(x, y, ridge):
 
 
 def summed_by_loops(y, h, jitter):
-    """The sum of Panda & Garain (2023) as it is written (eq. 5–10, 14), by loops over rows and copulas."""
+    """The sum of Panda & Garain (2023), eq. 5–10 and 14, by loops over rows and copulas."""
     n, k = y.shape
     v, z, meant = scores_by_scipy(h), y + jitter, np.empty((n, k))
     corr = correlation_by_sklearn(v)

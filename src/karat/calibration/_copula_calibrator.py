@@ -15,10 +15,10 @@ __all__ = ["CopulaCalibrator"]
 
 
 class CopulaCalibrator(Parameters):
-    """Maps probabilities to what they mean given all of them, ``Ê[y | h]``.
+    """Post-hoc calibration: maps probabilities h of several labels to estimates of E[y | h].
 
-    The map is fitted by a copula, and its move away from h is shortened by what held-out rows say
-    it is worth, so that few rows do little harm.
+    The map is fitted by a copula. Its difference from h is multiplied by a share between 0 and 1
+    that held-out rows support, so that a map fitted to few rows does little harm.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class CopulaCalibrator(Parameters):
     Attributes
     ----------
     share_ : float
-        The part of the move that was kept, between 0 and 1.
+        The share of the map's difference from h that was kept, between 0 and 1.
     names_ : tuple of str
         The labels.
 

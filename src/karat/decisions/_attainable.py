@@ -53,8 +53,8 @@ class Attainable:
     """The confusions of all mixtures of rules that decide by given class probabilities.
 
     Items are in blocks, and each block has rules of its own: where a classifier sees the group of
-    an item, every group is a block. A rule predicts ``argmax_j Σ_i W_ij·P(Y=i | x)`` with any weights W; for each
-    item of a block one rule of a mixture is drawn.
+    an item, every group is a block. A rule predicts ``argmax_j Σ_i W_ij·P(Y=i | x)`` with any
+    weights W; for each item of a block one rule of a mixture is drawn.
 
     Parameters
     ----------

@@ -34,8 +34,8 @@ def powered_mean(
 
     (PPI++: Angelopoulos, Duchi and Zrnic 2023). However bad the predictions are, the limits stay
     right; good ones narrow them towards :math:`\sqrt{1-\rho^2}` of those of the labels. To Var(f)
-    a value at either end of the range is added, and one wrong prediction to what m leaves unexplained, so
-    that n equal values are not reported as certain.
+    one value at each end of the range is added, and to the variance that m leaves unexplained one
+    wrong prediction, so that n equal values are not reported as certain.
 
     Parameters
     ----------

@@ -20,7 +20,8 @@ __all__ = ["FairMetric"]
 class FairMetric(GroupMetric):
     """Minus the cost of errors and of absolute differences between groups.
 
-    ``φ = −(1−λ)·⟨cost, r⟩ − λ·Σ_{u<v} ⟨violation[uv], |rᵘ − rᵛ|⟩``, where r are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
+    ``φ = −(1−λ)·⟨cost, r⟩ − λ·Σ_{u<v} ⟨violation[uv], |rᵘ − rᵛ|⟩``, where r
+    are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
     Hiranandani (2021), Definition 5.1, is a cost; here greater is better, so it has a minus.
 
     Parameters

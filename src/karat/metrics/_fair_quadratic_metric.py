@@ -20,7 +20,8 @@ __all__ = ["FairQuadraticMetric"]
 class FairQuadraticMetric(GroupMetric):
     """Minus the cost of errors and of squared differences between groups.
 
-    ``φ = −(1−λ)·⟨cost, r⟩ − λ·½·Σ_{u<v} (rᵘ−rᵛ)ᵀ·violation[uv]·(rᵘ−rᵛ)``, where r are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
+    ``φ = −(1−λ)·⟨cost, r⟩ − λ·½·Σ_{u<v} (rᵘ−rᵛ)ᵀ·violation[uv]·(rᵘ−rᵛ)``, where r
+    are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
     Hiranandani (2021), Definition 6.4, is a cost; here greater is better, so it has a minus.
 
     Parameters

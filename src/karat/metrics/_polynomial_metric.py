@@ -24,8 +24,9 @@ _MOST = 6  # terms that a description lists
 class PolynomialMetric(Metric):
     """A polynomial of the error rates.
 
-    ``φ(r) = Σ_n ⟨A_n, r ⊗ … ⊗ r⟩ / n!`` (Hiranandani 2021, eq. 6.26). The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
-    has a negative coefficient.
+    ``φ(r) = Σ_n ⟨A_n, r ⊗ … ⊗ r⟩ / n!`` (Hiranandani 2021, eq. 6.26). The rates are
+    ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so errors that cost have
+    negative coefficients.
 
     Parameters
     ----------

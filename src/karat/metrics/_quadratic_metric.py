@@ -20,8 +20,9 @@ __all__ = ["QuadraticMetric"]
 class QuadraticMetric(Metric):
     """A quadratic function of the error rates.
 
-    ``φ(r) = ⟨linear, r⟩ + ½·rᵀ·quadratic·r`` (Hiranandani 2021, Definition 6.3). The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
-    has a negative coefficient.
+    ``φ(r) = ⟨linear, r⟩ + ½·rᵀ·quadratic·r`` (Hiranandani 2021, Definition 6.3). The rates are
+    ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so errors that cost have
+    negative coefficients.
 
     Parameters
     ----------

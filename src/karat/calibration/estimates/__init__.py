@@ -1,9 +1,9 @@
 """Estimates and tests of calibration, on checked labels and probabilities.
 
-`debiased_terms` estimates the squared canonical error without the bias of a plug-in, `strict_gain` and
-`cross_fitted_gain` bound it from below by what a model gains on rows it did not see, `score_test`
-tests that there is none, `pair_scores` says which pairs of labels carry it, and `binned` measures
-one label by itself.
+The mean of `debiased_terms` estimates the squared canonical error without the bias of a plug-in.
+`strict_gain` and `cross_fitted_gain` bound that error from below by what a model gains on rows that
+it did not see, `score_test` tests that it is 0, and `pair_scores` shows which pairs of labels carry
+it. `binned` measures the calibration of one label by itself.
 """
 
 from karat.calibration.estimates._bins import binned

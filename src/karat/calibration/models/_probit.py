@@ -7,12 +7,15 @@ from karat.calibration.models._normal_scores import NormalScores
 
 __all__ = ["ProbitCopula", "probit_weights"]
 
-_STEPS = 30
+_STEPS = 30  # Newton's method needs fewer than ten unless labels can be separated
 _RIDGE = 1.0  # of one observation's worth: keeps separable labels finite
 
 
 class ProbitCopula:
-    """``P(y_j = 1 | h) = Φ(a_j + b_jᵀv)``, each label by Newton's method."""
+    """A probit regression of each label on the normal scores v of all probabilities.
+
+    ``P(y_j = 1 | h) = Φ(a_j + b_jᵀv)``, by Newton's method.
+    """
 
     def __init__(self, y: FloatArray, h: FloatArray) -> None:
         self.scores = NormalScores(h)
@@ -25,7 +28,7 @@ class ProbitCopula:
 
     @property
     def fitted(self) -> FloatArray:
-        """What the rows that it was fitted to mean."""
+        """E[y | h] of the rows that the model was fitted to."""
         return self._conditional_mean(self.scores.own)
 
     def _conditional_mean(self, v: FloatArray) -> FloatArray:

@@ -10,7 +10,11 @@ __all__ = ["ShrunkModel", "fit_shrunk"]
 
 
 class ShrunkModel:
-    """A model whose move away from h is shortened, not longer than a radius, and within [0, 1]."""
+    """A model whose difference from h is shortened.
+
+    ``h + share·(G(h) − h)``, with G clipped to [0, 1] and the sum of absolute differences of a row
+    at most ``radius``: a bounded difference is what the limits of a certificate rest on.
+    """
 
     def __init__(self, model: Model, share: float, radius: float = np.inf) -> None:
         self.model, self.share, self.radius = model, share, radius
@@ -25,10 +29,11 @@ class ShrunkModel:
 def fit_shrunk(
     y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator, *, radius: bool = False
 ) -> ShrunkModel:
-    """Fit a model and shorten its move by what held-out rows say it is worth.
+    """Fit a model and shorten its difference from h by the share that held-out rows support.
 
-    The share ``Σ(y−h)·(G−h) / Σ‖G−h‖²`` of cross-fitted moves is the least-squares one, kept
-    between 0 and 1: a model that learned nothing leaves h as it is.
+    The share ``Σ(y−h)·(G−h) / Σ‖G−h‖²`` of cross-fitted differences is the least-squares one, kept
+    between 0 and 1: a model that learned nothing leaves h as it is. With ``radius``, the difference
+    of a row is at most the 95 % quantile of those of the fitted rows.
     """
     fold = folds_of(len(y), 4, rng)
     gained = length = 0.0

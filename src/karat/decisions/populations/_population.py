@@ -47,7 +47,7 @@ class Population:
 
     @cached_property
     def calibrated(self) -> bool:
-        """Whether the masses are those that the probabilities imply, so that plug-in rules are best."""
+        """Whether the probabilities imply the masses, so that plug-in rules are best."""
         if self.mass.shape != self.proba.shape:
             return False
         weight = self.mass.sum(axis=1, keepdims=True)

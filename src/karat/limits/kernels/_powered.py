@@ -40,7 +40,8 @@ def powered_estimate(
 
     and, ``finite``, for the mean of exactly these N items
     :math:`(1/n - 1/N)\, Var(f) (1 - \rho^2)`. A value of 0 and one of 1 are added to Var(f), and
-    one wrong prediction to what m leaves unexplained, so that n equal values are not reported as certain.
+    one wrong prediction to the variance that m leaves unexplained, so that n equal values are not
+    reported as certain.
     """
     n, total = len(f), len(f) + n_others
     weight, explained = _control(f, m)
