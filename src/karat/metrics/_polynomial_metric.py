@@ -121,7 +121,7 @@ class PolynomialMetric(Metric):
         return PolynomialMetric([t * scale for t in self.coefficients], name=self.name)
 
     def describe(self, classes: Sequence[Any] | None = None) -> str:
-        """Say in words what each rate of errors is worth at first, and what bends."""
+        """Say in words the slope in each error rate at 0, and the size of the terms beyond it."""
         names = error_names(class_names(classes, self.n_classes))
         linear = self.coefficients[0]
         order = np.argsort(-np.abs(linear), kind="stable")[:_MOST]

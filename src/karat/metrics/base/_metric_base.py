@@ -51,7 +51,7 @@ class MetricBase(Frozen):
 
     @property
     def n_groups(self) -> int | None:
-        """Number of groups the metric compares, or None if it does not know groups."""
+        """Number of groups the metric compares, or None if it is of one population."""
         return None
 
     @abstractmethod
