@@ -141,7 +141,7 @@ def test_options(saved, options, says):
     ],
 )
 def test_metrics(saved, metric, says):
-    with pytest.raises(MetricError, match=says):
+    with pytest.raises((MetricError, OptionError), match=says):
         fit_saved(saved, metric)
 
 

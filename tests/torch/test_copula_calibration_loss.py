@@ -8,6 +8,7 @@ from karat.exceptions import (
     DataError,
     LabelError,
     LengthMismatchError,
+    OptionError,
     ProbabilityError,
     ShapeError,
 )
@@ -273,13 +274,15 @@ def test_labels_of_any_type():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"smoothing": 0}, "smoothing is 0; steps have no gradient"),
+        ({"smoothing": 0}, "smoothing is 0; expected a number above 0"),
         ({"smoothing": -1}, "smoothing is -1"),
         ({"smoothing": "a"}, "smoothing is 'a'"),
         ({"memory": -1}, "memory is -1"),
+        ({"shrink": 1}, "shrink is 1; expected True or False"),
+        ({"stop_gradient": None}, "stop_gradient is None"),
         ({"memory": 0.5}, "memory is 0.5; expected a whole number"),
     ],
 )
 def test_bad_options(options, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(OptionError, match=message):
         CopulaCalibrationLoss(**options)

@@ -19,7 +19,13 @@ def last_argmax(scores: FloatArray) -> IntArray:
     return np.asarray(scores.shape[-1] - 1 - np.argmax(scores[..., ::-1], axis=-1))
 
 
-def decide(proba: FloatArray, weights: FloatArray, basis: FloatArray | None = None) -> IntArray:
+def decide(
+    proba: FloatArray,
+    weights: FloatArray,
+    basis: FloatArray | None = None,
+    *,
+    chunk: int = CHUNK,
+) -> IntArray:
     """Return the code of the best class of each row.
 
     Parameters
@@ -34,10 +40,12 @@ def decide(proba: FloatArray, weights: FloatArray, basis: FloatArray | None = No
     basis : array (n, L), optional
         ``φ_l(x)`` of each row. Where all are 0, nothing is known of the weights and the most
         probable class is predicted.
+    chunk : int, optional
+        Rows that are decided at a time.
     """
     codes = np.empty(len(proba), dtype=np.intp)
-    for start in range(0, len(proba), CHUNK):
-        rows = slice(start, start + CHUNK)
+    for start in range(0, len(proba), chunk):
+        rows = slice(start, start + chunk)
         if basis is None:
             codes[rows] = last_argmax(proba[rows] @ weights)
             continue

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from karat._frozen import Frozen
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import binary_order, check_classes, encode_labels, is_matrix
+from karat._validate import binary_order, check_classes, check_count, encode_labels, is_matrix
 from karat.exceptions import MetricError
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Form", "MetricBase"]
@@ -51,7 +51,7 @@ class MetricBase(Frozen):
 
     @property
     def n_groups(self) -> int | None:
-        """Number of groups the metric compares, or None if it does not know groups."""
+        """Number of groups the metric compares, or None if it is of one population."""
         return None
 
     @abstractmethod
@@ -96,6 +96,8 @@ class MetricBase(Frozen):
         """Return the metric for a given number of classes, or say why there is none."""
 
     def _require_classes(self, n_classes: int) -> None:
+        """Refuse a number of classes that the metric is not for."""
+        check_count(n_classes, "n_classes", at_least=2)
         if self.n_classes in (None, n_classes):
             return
         hint = (
