@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karat.datasets import LogisticLaw
 from karat.elicit import MetricOracle, Quadratic, RateSpace
-from karat.elicit._quadratic import curvature_of_ratios
+from karat.elicit.search import curvature_of_ratios
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import LinearMetric, QuadraticMetric
 

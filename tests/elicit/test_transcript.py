@@ -15,11 +15,13 @@ from karat.elicit import (
     Fair,
     FairQuadratic,
     Polynomial,
+    Procedure,
     Quadratic,
     RateSpace,
     Transcript,
     load_transcript,
 )
+from karat.elicit.posterior import Effort
 from karat.exceptions import ElicitationError, KaratError, TranscriptError
 
 
@@ -27,7 +29,7 @@ from karat.exceptions import ElicitationError, KaratError, TranscriptError
 def few_particles():
     """A transcript does not ask how well the metric is known."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("karat.elicit._procedure.N_PARTICLES", 100)
+        patch.setattr(Procedure, "effort", Effort(particles=100))
         yield
 
 

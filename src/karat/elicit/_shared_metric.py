@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._convergence import bulk_ess, split_r_hat
 from karat._typing import FloatArray
-from karat._validate import check_rng, refuse_option
+from karat._validate import check_count, check_rng, refuse_option
 from karat.elicit.families import LinearFamily, unit
 from karat.elicit.posterior import PeopleChains
 from karat.elicit.result import ElicitationResult, SharedMetric
@@ -29,6 +29,8 @@ def shared_metric(
     results: Sequence[ElicitationResult],
     *,
     names: Sequence[Any] | None = None,
+    warm_up: int = 800,
+    draws: int = 600,
     rng: int | np.random.Generator | None = None,
 ) -> SharedMetric:
     """Return what several people want together, with how far they differ.
@@ -41,6 +43,10 @@ def shared_metric(
         One per person, of ``BinaryLinear``, ``DiagonalLinear`` or ``Linear``.
     names : sequence, optional
         What to call the people; by default "person 1", "person 2" and so on.
+    warm_up : int, default 800
+        Sweeps of the sampler before draws are kept, in which its steps adapt.
+    draws : int, default 600
+        Draws that are kept of each of the 16 chains, every second sweep.
     rng : int or generator, optional
         Randomness of the sampler.
 
@@ -60,7 +66,10 @@ def shared_metric(
     if len(called) != len(people):
         refuse_option(called, "names", f"one name for each of {len(people)} people")
     chains = PeopleChains(space, people, check_rng(rng))
-    center, spread, each = chains.run()
+    center, spread, each = chains.run(
+        warm_up=check_count(warm_up, "warm_up", at_least=0),
+        draws=check_count(draws, "draws", at_least=4),
+    )
     return _summarised(space, center, spread, each, tuple(called), chains.rng)
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from karat.elicit._families import unit
-from karat.elicit._settled import least_squares_within, settled
+from karat.elicit.families import unit
+from karat.elicit.search import least_squares_within, solve_slopes
 
 
 def positive(theta):
@@ -42,7 +42,7 @@ def sites(seed, q=4, pairs=2, scale=1.0):
 @pytest.mark.parametrize("seed", range(4))
 def test_exact_slopes_settle_the_weights(seed, scale):
     slopes, knowns, designs, theta = sites(seed, scale=scale)
-    found = settled(slopes, knowns, designs, positive, 1e-6)
+    found = solve_slopes(slopes, knowns, designs, positive, 1e-6)
     np.testing.assert_allclose(found, theta, rtol=1e-3, atol=1e-3 * scale)
 
 
@@ -51,12 +51,12 @@ def test_no_gaps_stay_none_whatever_rounding_leaves_open(seed):
     slopes, knowns, designs, _ = sites(seed, scale=0.0)
     rng, tol = np.random.default_rng(seed), 1e-3
     slopes = [unit(f + tol * rng.normal(size=f.shape) / 4) for f in slopes]
-    assert np.abs(settled(slopes, knowns, designs, positive, tol)).max() < 0.02
+    assert np.abs(solve_slopes(slopes, knowns, designs, positive, tol)).max() < 0.02
 
 
 def test_without_errors_weights_are_settled_up_to_a_factor():
     slopes, knowns, designs, theta = sites(0)
     nothing = [np.zeros_like(known) for known in knowns]
     slopes = [unit(theta @ design.T) for design in designs]
-    found = settled(slopes, nothing, designs, positive, 1e-6)
+    found = solve_slopes(slopes, nothing, designs, positive, 1e-6)
     np.testing.assert_allclose(found, unit(theta), atol=1e-4)

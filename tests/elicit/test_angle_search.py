@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from karat.elicit._query import Query
-from karat.elicit._sphere import (
+from karat.elicit import Query
+from karat.elicit.search import (
     Brackets,
     angle_sweep,
     angles_of,
@@ -124,7 +124,7 @@ def test_a_tie_leaves_the_middle_half_and_a_skip_asks_nearby():
     assert next(steps).first[0] == 0.5
     asked = steps.send("tie")
     assert (brackets.low[0], brackets.high[0]) == (0.25, 0.75)
-    assert brackets.told.tolist() == [[1, 1]]
+    assert brackets.answered.tolist() == [[1, 1]]
     assert asked.first[0] == 0.5
     places = [steps.send("skip").first[0] for _ in range(3)]
     assert places == pytest.approx([0.45, 0.55, 0.4])

@@ -17,20 +17,29 @@ from karat.elicit import (
     LinearFractional,
     MetricOracle,
     Polynomial,
+    Procedure,
     Quadratic,
     RateSpace,
 )
-from karat.elicit._active import Belief, Judge, Pairs, SpherePairs, best_question, chances
-from karat.elicit._families import Linear as LinearFamily
-from karat.elicit._particles import Cloud
+from karat.elicit.families import LinearFamily
+from karat.elicit.posterior import (
+    AgreementPanel,
+    AttainablePairs,
+    Belief,
+    Effort,
+    ParticlePosterior,
+    SpherePairs,
+    answer_information,
+    best_question,
+)
 from karat.exceptions import ContradictionWarning, ElicitationError
 from karat.metrics import cost_matrix
 
 DOCTOR = cost_matrix([[0, 1], [4, 0]])
 
 
-def cloud_of(space, n=400, seed=0):
-    return Cloud.prior(LinearFamily(space), n, 0.01, np.random.default_rng(seed))
+def posterior_of(space, n=400, seed=0):
+    return ParticlePosterior.prior(LinearFamily(space), n, 0.01, np.random.default_rng(seed))
 
 
 # --- the value of a question
@@ -49,20 +58,20 @@ def test_information_is_what_an_answer_says_of_the_preference(lapse, chance):
             )
             if p * given > 0:
                 total += p * given * np.log2(given / answered)
-    assert chances(np.array([chance]), lapse)[0] == pytest.approx(total, abs=1e-12)
+    assert answer_information(np.array([chance]), lapse)[0] == pytest.approx(total, abs=1e-12)
 
 
 def test_an_even_split_tells_most(binary):
-    cloud = cloud_of(binary)
-    n = len(cloud.parameters)
+    posterior = posterior_of(binary)
+    n = len(posterior.parameters)
     halves = np.where(np.arange(n) < n / 2, 1.0, -1.0)
     tenth = np.where(np.arange(n) < n / 10, 1.0, -1.0)
     margins = np.stack([np.ones(n), tenth, halves, -np.ones(n)])
     margins = margins[:, :: max(1, n // 375)]
     ones = np.ones(4)
-    assert best_question(cloud, margins, ones, ones) == 2
+    assert best_question(posterior, margins, ones, ones) == 2
     # A pair whose sides do not differ is no question, however it splits.
-    assert best_question(cloud, margins, np.array([1.0, 1.0, 0.0, 1.0]), ones) == 1
+    assert best_question(posterior, margins, np.array([1.0, 1.0, 0.0, 1.0]), ones) == 1
 
 
 # --- where questions come from
@@ -72,36 +81,36 @@ def test_an_even_split_tells_most(binary):
 def test_pairs_are_attained_by_classifiers(name, spaces):
     space = spaces[name]
     for inside in (False, True):
-        pairs = Pairs.of(space, np.random.default_rng(0), inside=inside)
+        pairs = AttainablePairs.of(space, np.random.default_rng(0), inside=inside)
         assert np.allclose(pairs.confusions.sum(axis=2), space.prior)
         assert np.allclose(space.coordinates(pairs.confusions), pairs.points)
         for point in pairs.points[:4]:
             assert space.contains(point)
-        cloud = cloud_of(space)
-        margins, scale, seen = pairs.candidates(cloud)
-        index = best_question(cloud, margins, scale, seen)
+        posterior = posterior_of(space)
+        margins, scale, seen = pairs.candidates(posterior)
+        index = best_question(posterior, margins, scale, seen)
         first, second, query = pairs.pick(index)
         assert np.array_equal(space.coordinates(query.first), first)
         assert np.array_equal(space.coordinates(query.second), second)
-        values = LinearFamily(space).values(cloud.parameters, np.stack([first, second]))
-        stride = max(1, len(cloud.parameters) // 375)
+        values = LinearFamily(space).values(posterior.parameters, np.stack([first, second]))
+        stride = max(1, len(posterior.parameters) // 375)
         assert np.allclose(margins[index], (values[:, 0] - values[:, 1])[::stride])
 
 
 @pytest.mark.parametrize("name", ["binary", "diagonal", "confusion", "rate"])
 def test_sphere_pairs_are_opposite_points_of_the_ball(name, spaces):
     space = spaces[name]
-    pairs, cloud = SpherePairs(space, np.random.default_rng(0)), cloud_of(space)
-    margins, _, _ = pairs.candidates(cloud)
+    pairs, posterior = SpherePairs(space, np.random.default_rng(0)), posterior_of(space)
+    margins, _, _ = pairs.candidates(posterior)
     assert np.allclose(np.linalg.norm(pairs.directions, axis=1), 1)
     for index in range(3):
         first, second, query = pairs.pick(index)
         assert np.allclose((first + second) / 2, space.center)
         assert np.linalg.norm(first - second) == pytest.approx(2 * space.radius)
         assert space.contains(first, tol=1e-7)
-        values = LinearFamily(space).values(cloud.parameters, np.stack([first, second]))
+        values = LinearFamily(space).values(posterior.parameters, np.stack([first, second]))
         expected = (values[:, 0] - values[:, 1]) / (2 * space.radius)
-        stride = max(1, len(cloud.parameters) // 375)
+        stride = max(1, len(posterior.parameters) // 375)
         assert np.allclose(margins[index], expected[::stride], atol=1e-9)
         assert np.allclose(space.coordinates(query.first), first, atol=1e-7)
 
@@ -110,7 +119,7 @@ def test_sphere_pairs_are_opposite_points_of_the_ball(name, spaces):
 
 
 def test_agreement_is_counted_pair_by_pair(diagonal, rng):
-    judge = Judge.of(diagonal, np.random.default_rng(0))
+    panel = AgreementPanel.of(diagonal, 400, np.random.default_rng(0))
     family = LinearFamily(diagonal)
     draws = np.abs(rng.normal(size=(5, 3)))
     shares = rng.dirichlet(np.ones(5))
@@ -118,25 +127,25 @@ def test_agreement_is_counted_pair_by_pair(diagonal, rng):
     total = 0.0
     for share, theirs in zip(shares, draws, strict=True):
         same = [
-            (mine @ (judge.points[i] - judge.points[j]) > 0)
-            == (theirs @ (judge.points[i] - judge.points[j]) > 0)
-            for i, j in zip(judge.left, judge.right, strict=True)
+            (mine @ (panel.points[i] - panel.points[j]) > 0)
+            == (theirs @ (panel.points[i] - panel.points[j]) > 0)
+            for i, j in zip(panel.left, panel.right, strict=True)
         ]
         total += share * np.mean(same)
-    assert judge.agreement(family, mine, draws, shares) == pytest.approx(total, abs=1e-9)
-    assert judge.agreement(family, mine, np.tile(mine, (4, 1)), np.full(4, 0.25)) == 1.0
+    assert panel.agreement(family, mine, draws, shares) == pytest.approx(total, abs=1e-9)
+    assert panel.agreement(family, mine, np.tile(mine, (4, 1)), np.full(4, 0.25)) == 1.0
     margins = [
-        abs((d / np.linalg.norm(d)) @ (judge.points[i] - judge.points[j]))
-        for i, j in zip(judge.left, judge.right, strict=True)
+        abs((d / np.linalg.norm(d)) @ (panel.points[i] - panel.points[j]))
+        for i, j in zip(panel.left, panel.right, strict=True)
         for d in draws
     ]
-    assert judge.typical_margin(family, draws) == pytest.approx(np.median(margins))
+    assert panel.typical_margin(family, draws) == pytest.approx(np.median(margins))
 
 
 def test_agreement_of_a_certain_posterior_is_one(binary):
-    cloud = cloud_of(binary)
-    cloud.parameters[:] = [1.0, 2.0]
-    belief = Belief(cloud, Judge.of(binary, np.random.default_rng(0)))
+    posterior = posterior_of(binary)
+    posterior.parameters[:] = [1.0, 2.0]
+    belief = Belief(posterior, AgreementPanel.of(binary, 400, np.random.default_rng(0)))
     assert belief.agreement() == pytest.approx(1.0)
     assert np.allclose(belief.estimate / belief.estimate.sum(), [1 / 3, 2 / 3])
 
@@ -158,9 +167,7 @@ PROCEDURES = [
 def few_particles():
     """Enough for what is compared here, which is one run with another of the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("karat.elicit._procedure.N_PARTICLES", 300)
-        patch.setattr("karat.elicit._active._CANDIDATES", 400)
-        patch.setattr("karat.elicit._summaries._SHOWN", 100)
+        patch.setattr(Procedure, "effort", Effort(particles=300, candidates=400, kept=100))
         yield
 
 
@@ -246,12 +253,12 @@ def test_a_skip_teaches_nothing(errors):
     procedure = Linear(errors, rng=4, agreement=1.0)
     for answer in ("first", "second"):
         procedure.tell(answer)
-    cloud = copy.deepcopy(procedure._belief.cloud)
+    posterior = copy.deepcopy(procedure._belief.posterior)
     before, asked = procedure.result, procedure.ask()
     procedure.tell("skip")
     after = procedure.result
-    assert np.array_equal(procedure._belief.cloud.parameters, cloud.parameters)
-    assert np.array_equal(procedure._belief.cloud.log_weights, cloud.log_weights)
+    assert np.array_equal(procedure._belief.posterior.parameters, posterior.parameters)
+    assert np.array_equal(procedure._belief.posterior.log_weights, posterior.log_weights)
     assert after.metric == before.metric
     assert after.intervals == before.intervals
     assert after.agreement == before.agreement

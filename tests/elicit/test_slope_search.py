@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.elicit._slopes import (
+from karat.elicit.search import (
     Site,
     find_slope,
+    informative_places,
     null_vectors,
-    outside,
+    off_slope,
     site_brackets,
     slope_of,
-    spread_out,
     trace_slope,
 )
 
@@ -51,9 +51,9 @@ def test_outside_is_what_is_left_of_the_matrix(seed, q, size, own):
     rng = np.random.default_rng(seed)
     slopes = rng.normal(size=(4, q))
     slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
-    slopes[0] = 0.0  # a flat place: all of the gradient is outside
+    slopes[0] = 0.0  # a flat place: all of the gradient is off_slope
     design = rng.normal(size=(4, q, size) if own else (q, size))
-    found = outside(slopes, design)
+    found = off_slope(slopes, design)
     for i, f in enumerate(slopes):
         matrix = design[i] if own else design
         assert np.allclose(found[i], (np.eye(q) - np.outer(f, f)) @ matrix)
@@ -66,7 +66,7 @@ def test_outside_is_what_is_left_of_the_matrix(seed, q, size, own):
 def test_places_are_chosen_one_by_one_for_the_greatest_determinants(seed, places, rows, size, n):
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(places, rows, size))
-    chosen = spread_out(features, n).tolist()
+    chosen = informative_places(features, n).tolist()
     assert len(chosen) == min(n, places) == len(set(chosen))
 
     def determinants(some):
@@ -79,13 +79,13 @@ def test_places_are_chosen_one_by_one_for_the_greatest_determinants(seed, places
         assert determinants(chosen[: count + 1]) >= best - 1e-6
     # A place that must be among them is the first.
     last = places - 1
-    assert spread_out(features, n, first=(last,))[0] == last
+    assert informative_places(features, n, first=(last,))[0] == last
 
 
 def test_the_first_of_equal_places_is_chosen():
     """Copies add little: all kinds come before the second of any."""
     features = np.repeat(np.eye(3)[:, None, :], 4, axis=0)
-    assert spread_out(features, 3).tolist() == [0, 4, 8]
+    assert informative_places(features, 3).tolist() == [0, 4, 8]
 
 
 # --- a slope by questions
@@ -127,7 +127,7 @@ def test_a_slope_of_any_signs_is_found_by_one_sweep(sign, seed, width):
     found = slope_of(brackets.middle[None], brackets, sites, 1)[0]
     assert np.linalg.norm(found - true) <= np.sqrt(width - 1) * tol / 2 + 1e-5
     # What was said of one place says nothing of another.
-    assert np.array_equal(brackets.told[:2], np.zeros((2, 2)))
+    assert np.array_equal(brackets.answered[:2], np.zeros((2, 2)))
 
 
 @given(seed=SEEDS, width=st.integers(2, 6))

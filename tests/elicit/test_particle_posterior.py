@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.elicit._families import Elasticity, Linear, Ratio
-from karat.elicit._particles import Cloud
+from karat.elicit.families import LinearFamily, PowerMeanFamily, RatioFamily
+from karat.elicit.posterior import ParticlePosterior
 
 N = 12_000
 SCALE = 0.03
@@ -70,20 +70,20 @@ class Quadrature:
         return self.theta[np.searchsorted(self.density.cumsum(), p)]
 
 
-def angles_of(cloud):
-    return np.arctan2(cloud.parameters[:, 1], cloud.parameters[:, 0])
+def angles_of(posterior):
+    return np.arctan2(posterior.parameters[:, 1], posterior.parameters[:, 0])
 
 
-def assert_posterior(cloud, exact):
+def assert_posterior(posterior, exact):
     """Compare mean, quantiles, lapse rate and blind spot within six standard errors."""
-    n = len(cloud.parameters) / 6  # moved particles are not independent
-    angles, shares = angles_of(cloud), cloud.shares
+    n = len(posterior.parameters) / 6  # moved particles are not independent
+    angles, shares = angles_of(posterior), posterior.shares
     assert abs(shares @ angles - exact.mean) < 6 * exact.spread() / np.sqrt(n)
     for p in (0.025, 0.1, 0.5, 0.9, 0.975):
         below = shares @ (angles <= exact.quantile(p))
         assert abs(below - p) < 6 * np.sqrt(p * (1 - p) / n) + 2e-3
-    assert abs(cloud.lapse_mean - exact.lapse) < 6 * exact.lapse / np.sqrt(n)
-    share = shares @ (cloud.blind == 0)
+    assert abs(posterior.lapse_mean - exact.lapse) < 6 * exact.lapse / np.sqrt(n)
+    share = shares @ (posterior.indifference == 0)
     assert abs(share - exact.no_ties) < 6 * np.sqrt(0.25 / n)
 
 
@@ -101,60 +101,59 @@ ASKED = {
 def test_posterior_after_some_answers(case, binary):
     turns, said = (np.array(values, dtype=float) for values in ASKED[case])
     first, second = pairs_at(turns)
-    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(1))
+    posterior = ParticlePosterior.prior(LinearFamily(binary), N, SCALE, np.random.default_rng(1))
     for a, b, answer in zip(first, second, said, strict=True):
-        cloud.tell(a, b, answer)
-    assert_posterior(cloud, Quadrature(first, second, said))
+        posterior.update(a, b, answer)
+    assert_posterior(posterior, Quadrature(first, second, said))
     if len(said) > 1:  # some of these were resampled and moved on the way
-        assert cloud.effective > 0.3 * N
+        assert posterior.effective > 0.3 * N
 
 
-def test_weights_alone_are_right_too(binary, monkeypatch):
-    monkeypatch.setattr("karat.elicit._particles._RESAMPLE_BELOW", 0.0)
+def test_weights_alone_are_right_too(binary):
     turns, said = (np.array(values, dtype=float) for values in ASKED["ties and slips"])
     first, second = pairs_at(turns)
-    cloud = Cloud.prior(Linear(binary), 4 * N, SCALE, np.random.default_rng(2))
-    before = cloud.parameters.copy()
+    rng = np.random.default_rng(2)
+    posterior = ParticlePosterior.prior(LinearFamily(binary), 4 * N, SCALE, rng, resample_below=0.0)
+    before = posterior.parameters.copy()
     for a, b, answer in zip(first, second, said, strict=True):
-        cloud.tell(a, b, answer)
-    assert np.array_equal(cloud.parameters, before)
-    assert_posterior(cloud, Quadrature(first, second, said))
+        posterior.update(a, b, answer)
+    assert np.array_equal(posterior.parameters, before)
+    assert_posterior(posterior, Quadrature(first, second, said))
 
 
 def test_moving_leaves_the_posterior_as_it_is(binary):
     """Many more moves than are ever made: a wrong step would have drifted away by then."""
     turns, said = (np.array(values, dtype=float) for values in ASKED["ties and slips"])
     first, second = pairs_at(turns)
-    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(3))
+    posterior = ParticlePosterior.prior(LinearFamily(binary), N, SCALE, np.random.default_rng(3))
     for a, b, answer in zip(first, second, said, strict=True):
-        cloud.tell(a, b, answer)
+        posterior.update(a, b, answer)
     for _ in range(8):
-        cloud._resample()
-        cloud._move()
+        posterior.rejuvenate()
     exact = Quadrature(first, second, said)
-    assert_posterior(cloud, exact)
-    assert 0.05 < cloud.acceptance < 0.95
-    assert (cloud.parameters >= 0).all()
+    assert_posterior(posterior, exact)
+    assert 0.05 < posterior.acceptance < 0.95
+    assert (posterior.parameters >= 0).all()
     # The length of the parameters is no part of the metric: it keeps its prior, Rayleigh's.
-    length = np.linalg.norm(cloud.parameters, axis=1)
+    length = np.linalg.norm(posterior.parameters, axis=1)
     assert stats.kstest(length[:2000], stats.rayleigh.cdf).pvalue > 1e-4
     # What is kept to save work is what it would be if computed again.
-    assert np.allclose(cloud.margins, cloud._margins(cloud.parameters, first, second))
+    assert np.allclose(posterior.margins, posterior._margins(posterior.parameters, first, second))
 
 
 def test_no_answers_no_change(binary):
     exact = Quadrature(np.empty((0, 2)), np.empty((0, 2)), np.empty(0))
-    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(4))
+    posterior = ParticlePosterior.prior(LinearFamily(binary), N, SCALE, np.random.default_rng(4))
     assert exact.mean == pytest.approx(np.pi / 4)
     assert exact.lapse == pytest.approx(0.05)
-    assert cloud.lapse_mean == pytest.approx(0.05)
-    assert_posterior(cloud, exact)
-    assert cloud.effective == pytest.approx(N)
+    assert posterior.lapse_mean == pytest.approx(0.05)
+    assert_posterior(posterior, exact)
+    assert posterior.effective == pytest.approx(N)
 
 
-@pytest.mark.parametrize("kind", [Linear, Ratio, Elasticity])
+@pytest.mark.parametrize("kind", [LinearFamily, RatioFamily, PowerMeanFamily])
 def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal):
-    """A moved cloud against a larger one that only weighs draws of the prior."""
+    """A moved posterior against a larger one that only weighs draws of the prior."""
     family = kind(diagonal)
     truth = np.abs(np.random.default_rng(5).normal(size=family.size))
     rng = np.random.default_rng(6)
@@ -165,9 +164,9 @@ def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal):
     said[[3, 8]] = 0.0, -said[8]
     scale = float(np.median(np.abs(values[:12] - values[12:]))) / 10
 
-    moved = Cloud.prior(family, 6000, scale, np.random.default_rng(7))
+    moved = ParticlePosterior.prior(family, 6000, scale, np.random.default_rng(7))
     for a, b, answer in zip(first, second, said, strict=True):
-        moved.tell(a, b, answer)
+        moved.update(a, b, answer)
     draws = np.abs(rng.normal(size=(120_000, family.size)))
     blind = np.where(rng.random(120_000) < 0.5, 0.0, scale * np.exp(rng.normal(size=120_000)))
     margin = family.values(draws, first) - family.values(draws, second)
@@ -190,57 +189,61 @@ def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal):
     assert (np.abs(moved.shares @ found - mean) < 6 * spread * error).all()
     second_moment = np.sqrt(moved.shares @ (found - mean) ** 2)
     assert np.allclose(second_moment, spread, rtol=0.25)
-    assert abs(moved.shares @ (moved.blind == 0) - weight @ (blind == 0)) < 6 * 0.5 * error
+    assert abs(moved.shares @ (moved.indifference == 0) - weight @ (blind == 0)) < 6 * 0.5 * error
 
 
 def test_cautious_shares_are_those_of_a_known_lapse_rate(binary):
     """The posterior given ε: wider than with ε unknown, which may be smaller."""
     turns, said = (np.array(values, dtype=float) for values in ASKED["a slip"])
     first, second = pairs_at(turns)
-    cloud = Cloud.prior(Linear(binary), N, SCALE, np.random.default_rng(8))
+    posterior = ParticlePosterior.prior(LinearFamily(binary), N, SCALE, np.random.default_rng(8))
     for a, b, answer in zip(first, second, said, strict=True):
-        cloud.tell(a, b, answer)
-    shares, rate = cloud.cautious()
-    assert cloud.lapse_mean < rate < 0.6
+        posterior.update(a, b, answer)
+    shares, rate = posterior.cautious()
+    assert posterior.lapse_mean < rate < 0.6
     exact = Quadrature(first, second, said, rate=rate)
-    assert abs(shares @ angles_of(cloud) - exact.mean) < 6 * exact.spread() / np.sqrt(N / 12)
+    assert abs(shares @ angles_of(posterior) - exact.mean) < 6 * exact.spread() / np.sqrt(N / 12)
     assert shares.sum() == pytest.approx(1)
-    spread = np.sqrt(shares @ (angles_of(cloud) - exact.mean) ** 2)
+    spread = np.sqrt(shares @ (angles_of(posterior) - exact.mean) ** 2)
     assert spread == pytest.approx(exact.spread(), rel=0.1)
     assert exact.spread() > 1.05 * Quadrature(first, second, said).spread()
 
 
 def test_contradictions_are_slips(binary):
     """Someone who says one thing and its opposite by turns: nobody is sure of anything."""
-    cloud = Cloud.prior(Linear(binary), 2000, SCALE, np.random.default_rng(9))
+    posterior = ParticlePosterior.prior(LinearFamily(binary), 2000, SCALE, np.random.default_rng(9))
     first, second = pairs_at(np.array([0.8]))
     for n in range(40):
-        cloud.tell(first[0], second[0], 1.0 if n % 2 else -1.0)
-        assert np.isfinite(cloud.shares).all()
-        assert np.isfinite(cloud.parameters).all()
+        posterior.update(first[0], second[0], 1.0 if n % 2 else -1.0)
+        assert np.isfinite(posterior.shares).all()
+        assert np.isfinite(posterior.parameters).all()
     # Half of 40 answers are slips whatever the metric is: (1+20)/(20+40).
-    assert cloud.lapse_mean == pytest.approx(21 / 60, abs=0.03)
-    below = cloud.shares @ (angles_of(cloud) < 0.8)
+    assert posterior.lapse_mean == pytest.approx(21 / 60, abs=0.03)
+    below = posterior.shares @ (angles_of(posterior) < 0.8)
     assert 0.2 < below < 0.8
-    assert cloud.effective > 500
+    assert posterior.effective > 500
 
 
 def test_ties_alone_widen_the_blind_spot(binary):
-    cloud = Cloud.prior(Linear(binary), 5000, SCALE, np.random.default_rng(10))
+    posterior = ParticlePosterior.prior(
+        LinearFamily(binary), 5000, SCALE, np.random.default_rng(10)
+    )
     rng = np.random.default_rng(11)
     first, second = pairs_at(rng.uniform(0.2, 1.4, 12))
     for a, b in zip(first, second, strict=True):
-        cloud.tell(a, b, 0.0)
-    assert cloud.shares @ (cloud.blind > SCALE) > 0.95
+        posterior.update(a, b, 0.0)
+    assert posterior.shares @ (posterior.indifference > SCALE) > 0.95
 
 
 def test_the_prior_is_uniform_over_directions(errors):
-    cloud = Cloud.prior(Linear(errors), 4000, SCALE, np.random.default_rng(12))
-    units = cloud.parameters / np.linalg.norm(cloud.parameters, axis=1, keepdims=True)
+    posterior = ParticlePosterior.prior(
+        LinearFamily(errors), 4000, SCALE, np.random.default_rng(12)
+    )
+    units = posterior.parameters / np.linalg.norm(posterior.parameters, axis=1, keepdims=True)
     # A squared coordinate of a uniform direction in q dimensions is Beta(1/2, (q−1)/2).
     for column in units.T:
         assert stats.kstest(column**2, stats.beta(0.5, 2.5).cdf).pvalue > 1e-4 / 6
-    spots = cloud.blind[cloud.blind > 0]
+    spots = posterior.indifference[posterior.indifference > 0]
     assert abs(len(spots) / 4000 - 0.5) < 5 * 0.5 / np.sqrt(4000)
     assert stats.kstest(np.log(spots / SCALE), stats.norm.cdf).pvalue > 1e-4
 
@@ -262,7 +265,7 @@ def draw_answers(family, parameters, blind, lapse, first, second, rng):
 
 def rank_of_truth(space, rng, answered=8, lapse=None):
     """Return where the truth lies among the particles: for each weight, and for the slips."""
-    family = Linear(space)
+    family = LinearFamily(space)
     truth = np.abs(rng.normal(size=family.size))
     blind = 0.0 if rng.random() < 0.5 else SCALE * np.exp(rng.normal())
     rate = LAPSE.rvs(random_state=rng) if lapse is None else lapse
@@ -270,14 +273,14 @@ def rank_of_truth(space, rng, answered=8, lapse=None):
     points = space.coordinates(tables)
     first, second = points[:answered], points[answered:]
     said = draw_answers(family, truth, blind, rate, first, second, rng)
-    cloud = Cloud.prior(family, 800, SCALE, rng)
+    posterior = ParticlePosterior.prior(family, 800, SCALE, rng)
     for a, b, answer in zip(first, second, said, strict=True):
-        cloud.tell(a, b, answer)
+        posterior.update(a, b, answer)
     weight = truth / np.linalg.norm(truth)
-    found = cloud.parameters / np.linalg.norm(cloud.parameters, axis=1, keepdims=True)
-    slips, kept = cloud.lapse
+    found = posterior.parameters / np.linalg.norm(posterior.parameters, axis=1, keepdims=True)
+    slips, kept = posterior.lapse
     drawn = rng.beta(slips, kept)
-    return np.append(cloud.shares @ (found < weight), cloud.shares @ (drawn < rate))
+    return np.append(posterior.shares @ (found < weight), posterior.shares @ (drawn < rate))
 
 
 def outside(ranks):
