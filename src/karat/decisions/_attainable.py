@@ -16,8 +16,8 @@ from karat._validate import (
     require_two_classes,
     shown,
 )
-from karat.decisions._columns import Columns
-from karat.decisions._population import Population
+from karat.decisions.populations import Population
+from karat.decisions.solvers import Columns
 from karat.exceptions import LabelError
 
 __all__ = ["Attainable", "AttainableSet", "require_every_class"]

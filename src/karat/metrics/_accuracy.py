@@ -10,9 +10,8 @@ import numpy as np
 from karat._typing import Column, FloatArray
 from karat._validate import check_classes
 from karat.exceptions import MetricError
-from karat.metrics._base import Metric
-from karat.metrics._linear import LinearMetric
-from karat.metrics._metric_base import Form
+from karat.metrics._linear_metric import LinearMetric
+from karat.metrics.base import Form, Metric
 
 if TYPE_CHECKING:
     from karat.decisions import BayesClassifier

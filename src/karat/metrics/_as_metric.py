@@ -5,13 +5,16 @@ from typing import Any
 
 from karat.exceptions import MetricError
 from karat.metrics._accuracy import accuracy
-from karat.metrics._averages import macro, micro
 from karat.metrics._balanced_accuracy import balanced_accuracy
-from karat.metrics._base import Metric
-from karat.metrics._binary_ratios import f_beta, jaccard, precision, recall
+from karat.metrics._f_beta import f_beta
 from karat.metrics._g_mean import g_mean
+from karat.metrics._jaccard import jaccard
+from karat.metrics._macro import macro
 from karat.metrics._mcc import mcc
-from karat.metrics._metric_base import MetricBase
+from karat.metrics._micro import micro
+from karat.metrics._precision import precision
+from karat.metrics._recall import recall
+from karat.metrics.base import Metric, MetricBase
 
 __all__ = ["as_metric"]
 
@@ -29,9 +32,14 @@ _NAMED: dict[str, Metric] = {
 def as_metric(metric: Any) -> MetricBase:
     """Return a metric object for a metric or its name.
 
-    Names are those of `karat.metrics`, ``f1``, ``f2``, ``f0.5`` and so on, and these with
-    ``macro_`` or ``micro_`` in front.
+    Parameters
+    ----------
+    metric : Metric, GroupMetric or str
+        A metric, which comes back as it is, or a name: those of `karat.metrics`, ``f1``, ``f2``,
+        ``f0.5`` and so on, and these with ``macro_`` or ``micro_`` in front.
 
+    Examples
+    --------
     >>> as_metric("macro_f1").title
     'macro F1'
     """

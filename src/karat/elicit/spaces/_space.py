@@ -11,9 +11,8 @@ from karat._frozen import frozen_array
 from karat._typing import AnyArray, FloatArray
 from karat._validate import check_count, check_finite_matrix, check_number, check_rng, shown
 from karat.decisions import Mixture, RandomizedClassifier
-from karat.decisions._columns import Columns
-from karat.decisions._nearest import Nearest, farthest, nearest
-from karat.decisions._population import Population, compressed
+from karat.decisions.populations import Population, compressed
+from karat.decisions.solvers import Columns, Nearest, farthest, nearest
 from karat.elicit.spaces._found_directions import FoundDirections
 from karat.elicit.spaces._space_sources import SpaceSources
 from karat.exceptions import ElicitationError, LabelError, ShapeError
