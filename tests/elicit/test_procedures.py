@@ -175,7 +175,7 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
     space = spaces[name]
     procedure = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
     silent = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
-    tables = procedure.arena.sample(5, rng=0)
+    tables = procedure.question_space.sample(5, rng=0)
     for n, answer in enumerate(["first", "skip", "tie", "second", None]):
         result = quiet_result(procedure)
         assert result.n_queries == n == len(result.transcript.answers)

@@ -17,7 +17,7 @@ from karat.elicit import (
     shared_metric,
 )
 from karat.elicit.posterior import Effort
-from karat.exceptions import ElicitationError
+from karat.exceptions import ElicitationError, OptionError
 from karat.metrics import cost_matrix, weighted_accuracy
 
 
@@ -85,7 +85,7 @@ def test_what_is_refused(space):
     result = asked(space, 2)
     with pytest.raises(ElicitationError, match="at least 2"):
         shared_metric(space, [result])
-    with pytest.raises(ElicitationError, match="name each once"):
+    with pytest.raises(OptionError, match=r"names is \['a'\]; expected one name for each of 2"):
         shared_metric(space, [result, result], names=["a"])
     other = BinarySpace.from_density(LogisticLaw.binary(3.0).proba, n_points=501)
     with pytest.raises(ElicitationError, match="another space"):

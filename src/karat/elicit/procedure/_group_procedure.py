@@ -68,11 +68,9 @@ class GroupProcedure(SlopeProcedure):
             np.ones(q) if cost is None else cost,
             self._even(pairs) if violation is None else violation,
         )
-        name, given = ("violation", violation) if cost is None else ("cost", cost)
         if len(metric.cost) != q or len(metric.violation) != pairs:
             refuse_option(
-                given,
-                name,
+                *((cost, "cost") if len(metric.cost) != q else (violation, "violation")),
                 f"weights for the {self.joint.space.n_classes} classes and {self.joint.n_groups} "
                 f"groups of the space, and not for {metric.n_classes} and {metric.n_groups}",
             )

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat.elicit.spaces import Space
 from karat.elicit.transcript import Query, Transcript, load_transcript
-from karat.exceptions import TranscriptError
+from karat.exceptions import OptionError, TranscriptError
 
 __all__ = ["Resumable"]
 
@@ -86,7 +86,7 @@ class Resumable(ABC):
         _check_same_space(saved.space, _described(space))
         try:
             procedure = cls(space, **saved.options)
-        except TypeError as error:
+        except (TypeError, OptionError) as error:
             raise TranscriptError(f"the transcript's options do not fit: {error}") from error
         for number, (answer, (first, second)) in enumerate(
             zip(saved.answers, saved.queries, strict=True), start=1
