@@ -155,9 +155,9 @@ class DiagonalLinear(Procedure):
         if not flat:
             return None
         return (
-            f"the weights of {'; of '.join(flat)} cannot be told apart beyond what this data "
-            "reaches: one class of the pair is then always predicted, whatever the weights. Only "
-            "a limit of their ratio is known"
+            f"the weights of {'; of '.join(flat)} cannot be told apart beyond the ratios that "
+            "these data distinguish: one class of the pair is then always predicted, whatever the "
+            "weights. Only a limit of their ratio is known"
         )
 
     def _at_the_end(self, at: int, limits: tuple[float, float]) -> bool:

@@ -69,7 +69,7 @@ def active_search(
             return
         index = best_question(posterior, *source.candidates(posterior))
         if index is None:
-            return  # every pair that can be told apart was asked about
+            return  # every pair whose sides differ was asked about
         first, second, query = source.pick(index)
         answer = yield query
         source.record(index, answer)

@@ -53,7 +53,7 @@ def warn_of_answers(procedure: "Procedure", result: ElicitationResult) -> None:
         warnings.warn(
             f"{n} of {given} answers contradict the others (questions "
             f"{', '.join(map(str, result.contradictions[:5]))}{', …' * (n > 5)}), and "
-            f"strategy={procedure.strategy!r} takes every answer at its word; use 'active', which "
+            f"strategy={procedure.strategy!r} takes every answer for right; use 'active', which "
             "allows for slips",
             ContradictionWarning,
             stacklevel=4,

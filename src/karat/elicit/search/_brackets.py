@@ -67,7 +67,10 @@ class Brackets:
         return np.asarray((self.low + self.high) / 2)
 
     def estimate(self, near: float) -> FloatArray:
-        """Return the middle of each bracket; an end that no answer set reaches to a near limit."""
+        """Return the middle of each bracket.
+
+        An end that no answer set is taken at its limit, where that is no farther than ``near``.
+        """
         low = np.where(self.low - self.open_low <= near, self.open_low, self.low)
         high = np.where(self.open_high - self.high <= near, self.open_high, self.high)
         return np.asarray((low + high) / 2)

@@ -20,7 +20,7 @@ __all__ = ["least_squares_within", "null_vectors", "off_slope", "solve_slopes"]
 _DESCENTS = 300  # accelerated gradient steps
 _LEAST = 1.0  # times tol: weight of the rows that pull costs of gaps toward 0
 _REWEIGHED = 3  # rounds in which sites are weighed by the lengths of their gradients
-_SHORT = 1e-3  # of the unit of errors: below, a gradient is not told from 0
+_SHORT = 1e-3  # of the unit of errors: a shorter gradient is taken for 0
 _SLACK = 10.0  # times tol: by how much errors of slopes make weights inadmissible
 _GREAT = 10.0  # what gaps may cost in units of errors before smaller costs are tried
 
