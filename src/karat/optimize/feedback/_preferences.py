@@ -12,8 +12,8 @@ import numpy as np
 from karat._typing import FloatArray
 from karat._validate import check_number, refuse_option
 from karat.elicit import Query
-from karat.elicit._query import check_answer
-from karat.elicit._sphere import Brackets, Steps, angle_sweep, direction
+from karat.elicit.search import Brackets, Steps, angle_sweep, direction
+from karat.elicit.transcript import check_answer
 from karat.optimize.probes import Position, Probes
 
 __all__ = ["Preferences"]
