@@ -32,9 +32,10 @@ and a mean over splits. Hiranandani (2021) shows a figure in which accuracy rise
 """
 _SIZE = """\
 Figure 7.2 (d): test value against the number of validation rows. Hiranandani (2021) shows
-accuracy on Adience; here it is the fairness metric of Table 7.6 on Adult. Half of the test file tests; the
-validation rows are drawn from the other half, alike in income and sex. "refitted" is a logistic
-regression of the validation rows, "refitted, FW-EG" the same model post-shifted on these rows.
+accuracy on Adience; here it is the fairness metric of Table 7.6 on Adult. Half of the test file
+tests; the validation rows are drawn from the other half, alike in income and sex. "refitted" is a
+logistic regression of the validation rows, "refitted, FW-EG" the same model post-shifted on these
+rows.
 """
 _FEW = """\
 100 rows hold 3 women of high income. The constant alone has two weights and finds them; five
