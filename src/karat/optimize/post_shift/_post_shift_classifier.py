@@ -66,10 +66,11 @@ class PostShiftClassifier(ShareClassifier):
         refuse_lazy(X=X, y=y, X_val=X_val, y_val=y_val, sample_weight=sample_weight)
         if (X_val is None) != (y_val is None):
             raise DataError("X_val and y_val belong together; pass both or none")
-        self.estimator_ = self._fitted_model(X, y, sample_weight)
         same = X_val is None
         if same:
             _refuse_weights_alone(sample_weight_val, "X_val and y_val")
+        self.estimator_ = self._fitted_model(X, y, sample_weight)
+        if same:
             self._warn_same_rows()
             X_val, y_val, sample_weight_val = X, y, sample_weight
         known = np.asarray(self.estimator_.classes_)

@@ -2,11 +2,10 @@
 
 `surrogate` is the value of the surrogate with its gradient in O(n log n), for a loss of `LOSSES`;
 `lower_weight` is the weight without jumps below the one asked for. `fit_linear` minimises it, with
-a share of the log-loss, over linear scores. `compile_loops` compiles the loop of the logistic loss
+a share of the log-loss, over linear scores. `warm` compiles the loop of the logistic loss
 beforehand.
 """
 
-from karat.ranking.learning._compile_loops import compile_loops
 from karat.ranking.learning._linear_fit import (
     Goal,
     LinearFit,
@@ -23,6 +22,7 @@ from karat.ranking.learning._surrogate import (
     rank_weights,
     surrogate,
 )
+from karat.ranking.learning._warm import warm
 
 __all__ = [
     "LOSSES",
@@ -31,11 +31,11 @@ __all__ = [
     "Surrogate",
     "best_threshold",
     "check_loss",
-    "compile_loops",
     "fit_linear",
     "likelihood_share",
     "lower_weight",
     "rank_weights",
     "scales",
     "surrogate",
+    "warm",
 ]

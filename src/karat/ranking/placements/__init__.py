@@ -3,10 +3,9 @@
 `read_labels`, `check_weighting` and `labelled_scores` read what users pass;
 `LabelledScores.placed`, `place` and `place_counts` sort it into `Placements`, the sufficient
 statistic of every area under the ROC curve. Large data go through compiled loops on two threads;
-`compile_loops` compiles these beforehand.
+`warm` compiles these beforehand.
 """
 
-from karat.ranking.placements._compile_loops import compile_loops
 from karat.ranking.placements._labelled_scores import (
     LabelledScores,
     check_weighting,
@@ -14,14 +13,15 @@ from karat.ranking.placements._labelled_scores import (
     read_labels,
 )
 from karat.ranking.placements._placements import Placements, place, place_counts
+from karat.ranking.placements._warm import warm
 
 __all__ = [
     "LabelledScores",
     "Placements",
     "check_weighting",
-    "compile_loops",
     "labelled_scores",
     "place",
     "place_counts",
     "read_labels",
+    "warm",
 ]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-__all__ = ["compile_loops"]
+__all__ = ["warm"]
 
 
-def compile_loops() -> None:
+def warm() -> None:
     """Sum the logistic loss over the pairs of a few scores."""
     from karat.ranking.learning._softplus_loop import softplus_sums
 
