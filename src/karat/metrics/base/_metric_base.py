@@ -127,7 +127,7 @@ class MetricBase(Frozen):
             refuse_option(
                 pos_label,
                 "pos_label",
-                f"None: {self.title} is for {self.n_classes} classes, none of them the positive one",
+                f"None: {self.title} is for {self.n_classes} classes, none of them positive",
             )
         if classes is not None:
             return binary_order(check_classes(classes), pos_label, name="classes")
