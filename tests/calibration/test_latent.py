@@ -1,4 +1,4 @@
-"""The models: normal scores, the closed form, maximum likelihood, the seed's sum."""
+"""The models: normal scores, the closed form, maximum likelihood, the dequantized sum."""
 
 import numpy as np
 import pytest
@@ -91,19 +91,19 @@ def test_probit_is_finite_and_at_its_optimum_for_labels_that_can_be_separated(by
     )
 
 
-def test_the_dequantized_sum_is_that_of_the_seed(the_seed):
+def test_the_dequantized_sum_is_that_of_the_paper(by_loops):
     y, h = drawn(n=40, k=2)
     jitter = np.random.default_rng(3).random(y.shape) - 0.5
     fitted = DequantizedCopula(y, h, np.random.default_rng(3)).fitted
-    np.testing.assert_allclose(fitted, the_seed(y, h, jitter), atol=1e-6)
+    np.testing.assert_allclose(fitted, by_loops(y, h, jitter), atol=1e-6)
 
 
 def test_the_dequantized_sum_stays_wrong_however_many_rows():
     """The jitter weakens correlations: what a label means is drawn toward its frequency."""
     y, h, meaning = MultilabelLaw("temperature", n_labels=2).sample(6000, rng=0)
-    seed = DequantizedCopula(y, h, np.random.default_rng(0)).fitted
+    jittered = DequantizedCopula(y, h, np.random.default_rng(0)).fitted
     ours = LatentCopula(y, h).fitted
-    assert ((seed - meaning) ** 2).mean() > 20 * ((ours - meaning) ** 2).mean()
+    assert ((jittered - meaning) ** 2).mean() > 20 * ((ours - meaning) ** 2).mean()
 
 
 @pytest.mark.parametrize("model", [LatentCopula, ProbitCopula, Trees])

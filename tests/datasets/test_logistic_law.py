@@ -14,7 +14,7 @@ from karat.statistics import confusion
 @pytest.mark.parametrize("a", [0.5, 5.0, 50.0])
 @pytest.mark.parametrize("m", [(1.0, 1.0), (0.9, 0.3), (0.05, 1.0), (1.0, 0.0)])
 def test_binary_law_has_the_closed_form_of_the_thesis(a, m):
-    """Eq. A.2 and A.3 of seed 001, with ∫ 1/(1+e^{ax}) dx = x − ln(1+e^{ax})/a."""
+    """Eq. A.2 and A.3 of Hiranandani (2021), with ∫ 1/(1+e^{ax}) dx = x − ln(1+e^{ax})/a."""
     m11, m00 = m
     cut = 1.0 if m00 == 0 else np.clip(np.log(m11 / m00) / a, -1, 1)
 

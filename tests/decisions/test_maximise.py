@@ -32,7 +32,7 @@ FEW = hypothesis_settings(max_examples=20, deadline=None)
 
 
 def population(seed, k, m, n=24):
-    """Return probabilities that are taken at their word, groups and weights."""
+    """Return calibrated probabilities, groups and weights."""
     rng = np.random.default_rng(seed)
     proba = rng.dirichlet(np.full(k, 0.6), n)
     groups = np.arange(n) % m

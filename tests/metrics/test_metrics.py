@@ -17,6 +17,7 @@ from karat.metrics import (
     LinearFractionalMetric,
     LinearMetric,
     accuracy,
+    as_metric,
     balanced_accuracy,
     cost_matrix,
     f_beta,
@@ -233,6 +234,14 @@ def test_wrong_number_of_classes():
         (lambda: precision.gradient([[1.0, 0], [0, 0]]), MetricError, "has no gradient"),
         (lambda: g_mean.gradient([[0.0, 0.5], [0, 0.5]]), MetricError, "has no gradient"),
         (lambda: accuracy.score([0, 1], [0, 1], classes=[0, 1, 2], pos_label=1), LabelError, "3"),
+        (
+            lambda: LinearMetric(np.eye(3)).score([0, 1, 2], [0, 1, 2], pos_label=1),
+            OptionError,
+            "pos_label is 1; expected None: linear metric is for 3 classes",
+        ),
+        (lambda: accuracy.for_classes(1), OptionError, "n_classes is 1; expected a whole number"),
+        (lambda: as_metric("f"), OptionError, "metric is 'f'; expected a metric of karat.metrics"),
+        (lambda: accuracy.equivalent(accuracy, tol=-1), OptionError, "tol is -1; expected a num"),
     ],
 )
 def test_bad_metrics(build, error, message):

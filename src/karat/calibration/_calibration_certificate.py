@@ -44,8 +44,9 @@ def calibration_certificate(
     model : {"copula", "trees"}
         What G is. Boosted trees see interactions between labels that a Gaussian copula cannot.
     split : {"strict", "cross-fitted"}
-        ``strict`` fits G on one half and judges it on the other, with a limit that holds for any
-        number of rows; ``cross-fitted`` judges every row, and its limit is approximate.
+        ``strict`` fits G on one half of the rows and evaluates it on the other, with a limit that
+        holds for any number of rows; ``cross-fitted`` evaluates G on every row, with five models
+        each fitted to the other folds, and its limit is approximate.
     confidence : float, default 0.95
         Probability that the limit holds.
     rng : int or generator, optional

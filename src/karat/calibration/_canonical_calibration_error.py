@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_confidence, check_number, check_rng
-from karat.calibration.estimates import binned, pair_scores, rotated, score_test, strict_gain
+from karat.calibration.estimates import binned, debiased_terms, pair_scores, score_test, strict_gain
 from karat.calibration.inputs import LabelTable, read_table
 from karat.calibration.models import METHODS, Fit, fit_of, folds_of
 from karat.calibration.result import CanonicalCalibration
@@ -15,7 +15,8 @@ from karat.limits.kernels import normal_quantile
 
 __all__ = ["canonical_calibration_error"]
 
-_BINS, _FOLDS = 15, 3
+_BINS = 15  # of equally many rows, as is usual for reliability diagrams
+_FOLDS = 3
 _MISFIT = (
     "the estimate is below 0 beyond chance, so the model does not describe these labels; "
     "calibration_certificate(model='trees') does not rest on it"
@@ -32,12 +33,13 @@ def canonical_calibration_error(
     confidence: float | None = 0.95,
     rng: int | np.random.Generator | None = None,
 ) -> CanonicalCalibration:
-    r"""Measure how far probabilities of several labels are from what they mean jointly.
+    r"""Measure how far the probabilities of several labels are from E[y | h], given all of them.
 
     .. math:: CE_p = \left(E\,\|E[y \mid h] - h\|_p^p\right)^{1/p}
 
-    (seed 004, eq. 1). The conditional is on the whole vector h: each label may be calibrated by
-    itself while its frequency depends on the probabilities of others.
+    (Panda & Garain 2023, eq. 1). The conditional expectation is given the whole vector h of
+    probabilities: each label may be calibrated by itself while its frequency depends on the
+    probabilities of others.
 
     Parameters
     ----------
@@ -48,10 +50,11 @@ def canonical_calibration_error(
     p : float, default 2
         The power.
     method : {"latent", "probit", "trees", "dequantized"}
-        ``latent`` takes labels as thresholds of Gaussians that go with the normal scores of h, in
-        closed form; ``probit`` fits the same form by maximum likelihood. ``trees`` are boosted
-        trees, which see what a Gaussian copula cannot (interactions, steps) and take far longer.
-        ``dequantized`` is the estimator of seed 004, which is inconsistent, for comparison.
+        The model of E[y | h]. ``latent`` takes each label as a Gaussian variable that exceeds a
+        threshold and is correlated with the normal scores of h, in closed form; ``probit`` fits the
+        same form by maximum likelihood. ``trees`` are boosted trees, which find what a Gaussian
+        copula cannot (interactions, steps) and take far longer. ``dequantized`` is the estimator of
+        Panda & Garain (2023), which is inconsistent, for comparison.
     confidence : float or None, default 0.95
         Level of the limits and of the certificate; None measures ``value`` alone, which is fast.
     rng : int or generator, optional
@@ -93,13 +96,13 @@ def _estimated(
 ) -> CanonicalCalibration:
     y, h = table.y, table.h
     fit = fit_of(method, rng)
-    meant = _out_of_fold(y, h, fit, rng) if method == "trees" else fit(y, h).fitted
-    off = np.abs(meant - h)
+    expected = _out_of_fold(y, h, fit, rng) if method == "trees" else fit(y, h).fitted
+    off = np.abs(expected - h)
     value = float((off**p).sum(axis=1).mean() ** (1 / p))
     debiased = lower = upper = error = certificate = p_value = None
     per_label: FloatArray = (off**2).mean(axis=0)
     if confidence is not None:
-        terms = rotated(y, h, fit, rng).terms
+        terms = debiased_terms(y, h, fit, rng).terms
         total = terms.sum(axis=1)
         debiased, error = float(total.mean()), float(total.std(ddof=1)) / math.sqrt(len(total))
         reach = normal_quantile((1 - confidence) / 2) * error
@@ -129,9 +132,9 @@ def _estimated(
 
 
 def _out_of_fold(y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator) -> FloatArray:
-    """Return what each row means by a model that did not see it: trees know their own rows."""
-    fold, meant = folds_of(len(y), _FOLDS, rng), np.empty(y.shape)
+    """Return E[y | h] of each row by a model that did not see it: trees repeat their own rows."""
+    fold, expected = folds_of(len(y), _FOLDS, rng), np.empty(y.shape)
     for k in range(_FOLDS):
         here = fold == k
-        meant[here] = fit(y[~here], h[~here])(h[here])
-    return meant
+        expected[here] = fit(y[~here], h[~here])(h[here])
+    return expected

@@ -1,4 +1,4 @@
-"""The synthetic laws of seed 001: logistic curves on an interval, with exact confusions."""
+"""The synthetic laws of Hiranandani (2021): logistic curves on an interval, exact confusions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,10 @@ _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class LogisticLaw(Frozen):
-    """X uniform on [−1, 1] and ``P(Y=i | x) ∝ 1 / (1 + exp(slopes[i]·x))``.
+    """A law of one feature and a class whose confusions are known exactly.
 
-    ``LogisticLaw.binary(a)`` is the law of seed 001, section 3.6.1, where
+    X is uniform on [−1, 1] and ``P(Y=i | x) ∝ 1 / (1 + exp(slopes[i]·x))``.
+    ``LogisticLaw.binary(a)`` is the law of Hiranandani (2021), section 3.6.1, where
     ``P(Y=1 | x) = 1/(1+exp(a·x))``; with slopes (1, 3, 5) or (1, 3, 6, 10) it is that of section
     4.6.1, whose printed probabilities do not sum to 1 and are normalised here.
 

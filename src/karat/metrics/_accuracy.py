@@ -43,6 +43,7 @@ class Accuracy(Metric):
 
     def for_classes(self, n_classes: int) -> LinearMetric:
         """Return accuracy as a linear metric."""
+        self._require_classes(n_classes)
         return _linear_accuracy(n_classes)
 
     def bayes_classifier(self, classes: Column | None = None) -> "BayesClassifier":

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from karat.exceptions import MetricError
+from karat._validate import refuse_option
 from karat.metrics._accuracy import accuracy
 from karat.metrics._balanced_accuracy import balanced_accuracy
 from karat.metrics._f_beta import f_beta
@@ -46,12 +46,14 @@ def as_metric(metric: Any) -> MetricBase:
     if isinstance(metric, MetricBase):
         return metric
     named = _of_name(metric) if isinstance(metric, str) else None
-    if named is not None:
-        return named
-    raise MetricError(
-        f"metric is {metric!r}; expected a metric of karat.metrics or one of the names "
-        f"{[*_NAMED, 'f1', 'f0.5']}, with macro_ or micro_ in front for more than two classes"
-    )
+    if named is None:
+        refuse_option(
+            metric,
+            "metric",
+            f"a metric of karat.metrics or one of the names {[*_NAMED, 'f1', 'f0.5']}, with "
+            "macro_ or micro_ in front for more than two classes",
+        )
+    return named
 
 
 def _of_name(name: str) -> Metric | None:

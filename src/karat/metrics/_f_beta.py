@@ -9,8 +9,8 @@ __all__ = ["f_beta"]
 def f_beta(beta: float) -> LinearFractionalMetric:
     """Weighted harmonic mean of precision and recall.
 
-    ``F_β = (1+β²)·TP / ((1+β²)·TP + β²·FN + FP)`` (seed 001, eq. 3.8): recall counts β times as
-    much as precision.
+    ``F_β = (1+β²)·TP / ((1+β²)·TP + β²·FN + FP)`` (Hiranandani 2021, eq. 3.8): recall counts β
+    times as much as precision.
 
     Parameters
     ----------

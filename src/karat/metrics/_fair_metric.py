@@ -18,10 +18,11 @@ __all__ = ["FairMetric"]
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class FairMetric(GroupMetric):
-    """``−(1−λ)·⟨cost, r⟩ − λ·Σ_{u<v} ⟨violation[uv], |rᵘ − rᵛ|⟩`` (seed 001, Definition 5.1).
+    """Minus the cost of errors and of absolute differences between groups.
 
-    r are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
-    Definition 5.1 is a cost; here greater is better, so it has a minus.
+    ``φ = −(1−λ)·⟨cost, r⟩ − λ·Σ_{u<v} ⟨violation[uv], |rᵘ − rᵛ|⟩``, where r
+    are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
+    Hiranandani (2021), Definition 5.1, is a cost; here greater is better, so it has a minus.
 
     Parameters
     ----------

@@ -18,10 +18,11 @@ __all__ = ["FairQuadraticMetric"]
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class FairQuadraticMetric(GroupMetric):
-    """``−(1−λ)·⟨cost, r⟩ − λ·½·Σ_{u<v} (rᵘ−rᵛ)ᵀ·violation[uv]·(rᵘ−rᵛ)`` (Definition 6.4).
+    """Minus the cost of errors and of squared differences between groups.
 
-    r are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
-    Definition 6.4 of seed 001 is a cost; here greater is better, so it has a minus.
+    ``φ = −(1−λ)·⟨cost, r⟩ − λ·½·Σ_{u<v} (rᵘ−rᵛ)ᵀ·violation[uv]·(rᵘ−rᵛ)``, where r
+    are the error rates ``P(Ŷ=j | Y=i)``, i ≠ j, row by row: of all items, and of each group.
+    Hiranandani (2021), Definition 6.4, is a cost; here greater is better, so it has a minus.
 
     Parameters
     ----------

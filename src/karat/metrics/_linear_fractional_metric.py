@@ -18,10 +18,10 @@ __all__ = ["LinearFractionalMetric"]
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class LinearFractionalMetric(Metric):
-    """A ratio: ``φ(C) = ⟨numerator, C⟩ / (⟨denominator, C⟩ + constant)``.
+    """A ratio of two linear functions of the confusion.
 
-    Seed 001, Definition 3.2 and eq. 3.7. Where the denominator is 0 the value is 0, with a
-    warning, as scikit-learn has it.
+    ``φ(C) = ⟨numerator, C⟩ / (⟨denominator, C⟩ + constant)`` (Hiranandani 2021, Definition 3.2 and
+    eq. 3.7). Where the denominator is 0 the value is 0, with a warning, as in scikit-learn.
 
     Parameters
     ----------

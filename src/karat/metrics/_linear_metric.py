@@ -19,7 +19,9 @@ __all__ = ["LinearMetric"]
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class LinearMetric(Metric):
-    """Expected gain: ``φ(C) = Σ_ij weights[i, j] · C[i, j]`` (seed 001, Definitions 3.1 and 4.2).
+    """The expected gain of a prediction, linear in the confusion.
+
+    ``φ(C) = Σ_ij weights[i, j] · C[i, j]`` (Hiranandani 2021, Definitions 3.1 and 4.2).
 
     Parameters
     ----------
@@ -71,8 +73,8 @@ class LinearMetric(Metric):
         """Return the canonical equivalent: no gain for a right prediction, errors of norm 1.
 
         Subtracting the diagonal from each row shifts the metric by a constant of the population,
-        which leaves ``⟨a, off-diagonal⟩`` with ``‖a‖₂ = 1`` (seed 001, Definition 4.2). A metric
-        that no classifier can change becomes 0.
+        which leaves ``⟨a, off-diagonal⟩`` with ``‖a‖₂ = 1`` (Hiranandani 2021, Definition 4.2). A
+        metric that has the same value for every classifier becomes 0.
         """
         relative = self.weights - np.diag(self.weights)[:, None]
         size = np.linalg.norm(relative)
@@ -81,7 +83,8 @@ class LinearMetric(Metric):
     def bayes_classifier(self, classes: Column | None = None) -> "BayesClassifier":
         """Return the classifier that maximises the expected gain of each item.
 
-        It predicts ``argmax_j Σ_i P(Y=i | x) weights[i, j]`` (seed 001, Propositions 3.1 and B.1).
+        It predicts ``argmax_j Σ_i P(Y=i | x) weights[i, j]`` (Hiranandani 2021, Propositions 3.1
+        and B.1).
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ class Micro(Average):
 
     __slots__ = ()
     kind: ClassVar[str] = "micro"
-    word: ClassVar[str] = "micro"
+    prefix: ClassVar[str] = "micro"
 
     def _values(self, confusions: FloatArray) -> FloatArray:
         return self.metric._values(one_vs_rest(confusions).mean(axis=1))
@@ -31,6 +31,7 @@ class Micro(Average):
 
     def for_classes(self, n_classes: int) -> Metric:
         """Return a pooled linear or linear-fractional metric as one on k classes."""
+        self._require_classes(n_classes)
         inner = self.metric.for_classes(2)
         if isinstance(inner, LinearMetric):
             return LinearMetric(self._pooled(inner.weights, n_classes), name=self.title)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
+from karat._validate import check_count
 from karat.exceptions import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.coefficients import symmetric_tensor
@@ -21,10 +22,11 @@ _MOST = 6  # terms that a description lists
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class PolynomialMetric(Metric):
-    """A polynomial: ``φ(r) = Σ_n ⟨A_n, r ⊗ … ⊗ r⟩ / n!`` of the error rates (seed 001, eq. 6.26).
+    """A polynomial of the error rates.
 
-    The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
-    has a negative coefficient.
+    ``φ(r) = Σ_n ⟨A_n, r ⊗ … ⊗ r⟩ / n!`` (Hiranandani 2021, eq. 6.26). The rates are
+    ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so errors that cost have
+    negative coefficients.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ class PolynomialMetric(Metric):
                     f"coefficients[{n - 1}] has {tensor.ndim} indices; expected {n}, its degree"
                 )
             tensors.append(tensor)
-        if order is not None and order != len(tensors):
+        if order is not None and check_count(order, "order") != len(tensors):
             raise MetricError(f"order is {order!r} and there are {len(tensors)} tensors")
         object.__setattr__(self, "coefficients", tuple(tensors))
         object.__setattr__(self, "name", None if name is None else str(name))
@@ -119,7 +121,7 @@ class PolynomialMetric(Metric):
         return PolynomialMetric([t * scale for t in self.coefficients], name=self.name)
 
     def describe(self, classes: Sequence[Any] | None = None) -> str:
-        """Say in words what each rate of errors is worth at first, and what bends."""
+        """Say in words the slope in each error rate at 0, and the size of the terms beyond it."""
         names = error_names(class_names(classes, self.n_classes))
         linear = self.coefficients[0]
         order = np.argsort(-np.abs(linear), kind="stable")[:_MOST]

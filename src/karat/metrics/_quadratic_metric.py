@@ -18,10 +18,11 @@ __all__ = ["QuadraticMetric"]
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class QuadraticMetric(Metric):
-    """``φ(r) = ⟨linear, r⟩ + ½·rᵀ·quadratic·r`` of the error rates (seed 001, Definition 6.3).
+    """A quadratic function of the error rates.
 
-    The rates are ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so what costs
-    has a negative coefficient.
+    ``φ(r) = ⟨linear, r⟩ + ½·rᵀ·quadratic·r`` (Hiranandani 2021, Definition 6.3). The rates are
+    ``r_ij = P(Ŷ=j | Y=i)`` for i ≠ j, row by row. Greater is better, so errors that cost have
+    negative coefficients.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class QuadraticMetric(Metric):
 
     @property
     def form(self) -> Form:
-        """What a solver may rely on: concave where no direction bends upwards."""
+        """What a solver may rely on: concave if ``quadratic`` has no positive eigenvalue."""
+        # Rounding of an eigenvalue is relative to the largest coefficient.
         steepest = float(np.linalg.eigvalsh(self.quadratic).max())
         size = max(1.0, float(np.abs(self.quadratic).max()))
         return "concave" if steepest <= 1e-9 * size else "smooth"
@@ -93,5 +95,5 @@ class QuadraticMetric(Metric):
         return QuadraticMetric(self.linear * scale, self.quadratic * scale, name=self.name)
 
     def describe(self, classes: Sequence[Any] | None = None) -> str:
-        """Say in words what each rate of errors is worth at first, and what bends."""
+        """Say in words the slope in each error rate at 0, and the size of the terms beyond it."""
         return self._polynomial.describe(classes)

@@ -13,7 +13,7 @@ __all__ = ["weighted_accuracy"]
 def weighted_accuracy(weights: Column) -> LinearMetric:
     """Reward for right predictions, one weight per class: ``Σ_i weights[i]·C[i, i]``.
 
-    Seed 001, eq. 3.6 and Definition 4.1.
+    Hiranandani (2021), eq. 3.6 and Definition 4.1.
 
     Parameters
     ----------

@@ -17,7 +17,8 @@ def confusion(
 ) -> Confusion:
     """Count truth against prediction.
 
-    ``C[i, j] = P(Y=i, Ŷ=j)``: rows are the truth, columns the prediction (seed 001, eq. 4.1).
+    ``C[i, j] = P(Y=i, Ŷ=j)``: rows are the truth, columns the prediction (Hiranandani 2021,
+    eq. 4.1).
 
     Parameters
     ----------

@@ -18,9 +18,9 @@ class WeightedAUCLoss(nn.Module):
 
     For the scores sᵢ of positives and sⱼ of negatives,
     ``Σⱼ ωⱼ · meanᵢ φ((sᵢ − sⱼ) / margin)`` with ``ωⱼ = (K(r/n₀) − K((r−1)/n₀)) / K(1)`` for the
-    negative of ascending rank r: 1 − f_{W′,ℓ} / ‖W′‖₁ of seed 003, section 2.2, with ℓ = 1 − φ.
-    Ranks count as constants for the gradient, which is exact where no two negatives are level;
-    level negatives share their weights.
+    negative of ascending rank r: 1 − f_{W′,ℓ} / ‖W′‖₁ of Maurer & Pontil (2020), section 2.2, with
+    ℓ = 1 − φ. Ranks count as constants for the gradient, which is exact where no two negatives have
+    the same score; negatives of one score share their weights.
 
     Parameters
     ----------

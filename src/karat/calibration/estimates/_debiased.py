@@ -7,21 +7,25 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.calibration.models import Fit, folds_of
 
-__all__ = ["Rotated", "rotated"]
+__all__ = ["DebiasedTerms", "debiased_terms"]
 
 
-class Rotated(NamedTuple):
+class DebiasedTerms(NamedTuple):
     """The terms of the debiased estimate and of the certificate, one row each, by label."""
 
     terms: FloatArray
     gains: FloatArray
 
 
-def rotated(y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator) -> Rotated:
-    r"""Return ``T_i = (y−h)·(G₁−h) + (y−h)·(G₂−h) − (G₁−h)·(G₂−h)``, with G₁, G₂ from other folds.
+def debiased_terms(
+    y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator
+) -> DebiasedTerms:
+    r"""Return terms whose mean is the squared canonical error, with models of other folds.
 
-    G₁ and G₂ are independent, so their variance drops out: ``E T = CE₂² − ‖E[G] − g‖²``. ``gains``
-    are ``(y−h)² − (y−G)²`` with the mean G of both, whose mean is at most CE₂² for any G.
+    ``T_i = (y−h)·(G₁−h) + (y−h)·(G₂−h) − (G₁−h)·(G₂−h)``, where G₁ and G₂ are fitted to the two
+    folds that row i is not in. They are independent, so their variance drops out and
+    ``E T = CE₂² − ‖E[G] − g‖²``. ``gains`` are ``(y−h)² − (y−G)²`` with the mean G of both, whose
+    expectation is at most CE₂² for any G.
     """
     fold = folds_of(len(y), 3, rng)
     models = [fit(y[fold == k], h[fold == k]) for k in range(3)]
@@ -33,4 +37,4 @@ def rotated(y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator) ->
         terms[here] = residual * (off[0] + off[1]) - off[0] * off[1]
         mean = (off[0] + off[1]) / 2
         gains[here] = mean * (2 * residual - mean)
-    return Rotated(terms, gains)
+    return DebiasedTerms(terms, gains)

@@ -18,7 +18,7 @@ from karat.exceptions import ColumnError, LabelError, ProbabilityError, ShapeErr
 
 __all__ = ["LabelTable", "in_order", "read_probabilities", "read_table"]
 
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # by which a probability in single precision may be outside [0, 1]
 _SHOWN = 6  # names in a note
 
 
@@ -35,7 +35,7 @@ class LabelTable:
     names : tuple of str
         What each label is called.
     notes : tuple of str
-        What was done with labels or columns that say nothing.
+        How labels and columns without information were treated.
     columns : list of str or None
         The columns of probabilities, if they came in a frame.
     """
@@ -186,7 +186,7 @@ def _read_classes(
 
 
 def _two_classes(codes: IntArray, classes: AnyArray) -> tuple[FloatArray, list[str]]:
-    """Read two classes, the larger being positive; a single 0 or 1 says which it is."""
+    """Read two classes, the larger being positive; a single class must be 0 or 1."""
     if len(classes) > 2:
         raise ShapeError(
             f"y_true holds {len(classes)} classes and y_prob has one column; pass one column of "
@@ -232,7 +232,7 @@ def _notes(y: FloatArray, h: FloatArray, names: tuple[str, ...]) -> tuple[str, .
         notes.append(f"always 0 or always 1, so taken as certain: {_listed(always)}")
     if same:
         notes.append(
-            f"constant probabilities, which tell nothing about other labels: {_listed(same)}"
+            f"constant probabilities, which carry no information on other labels: {_listed(same)}"
         )
     return tuple(notes)
 

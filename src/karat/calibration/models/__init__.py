@@ -12,7 +12,7 @@ from karat.calibration.models._latent import LatentCopula, shrunk_correlation
 from karat.calibration.models._methods import METHODS, Fit, Model, fit_of
 from karat.calibration.models._normal_scores import NormalScores
 from karat.calibration.models._probit import ProbitCopula, probit_weights
-from karat.calibration.models._shrunk import Moved, fit_shrunk
+from karat.calibration.models._shrunk import ShrunkModel, fit_shrunk
 from karat.calibration.models._trees import Trees
 
 __all__ = [
@@ -21,9 +21,9 @@ __all__ = [
     "Fit",
     "LatentCopula",
     "Model",
-    "Moved",
     "NormalScores",
     "ProbitCopula",
+    "ShrunkModel",
     "Trees",
     "fit_of",
     "fit_shrunk",

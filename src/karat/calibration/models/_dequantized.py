@@ -1,4 +1,4 @@
-"""The estimator of seed 004, kept for comparison."""
+"""The estimator of Panda & Garain (2023), kept for comparison."""
 
 import numpy as np
 
@@ -8,16 +8,17 @@ from karat.calibration.models._normal_scores import NormalScores
 
 __all__ = ["DequantizedCopula"]
 
-_BLOCK = 512
+_BLOCK = 512  # rows whose products with all rows are in memory at a time
 
 
 class DequantizedCopula:
-    """``Ê[z_j | h] = (1/N) Σ_i z_ij φ̂(𝔉_j(z_ij), F(h))`` with ``z = y + U(−½, ½)`` (eq. 5–14).
+    """A Gaussian copula of probabilities and labels that uniform noise makes continuous.
 
-    φ is the ratio of Gaussian copula densities, so each term weighs row i by the density of its
-    normal score under the conditional law of z_j given h. The jitter makes z independent of h given
-    y, which a Gaussian copula of (z, h) is not: the estimate stays biased however many rows there
-    are. It costs O(N²K).
+    ``Ê[z_j | h] = (1/N) Σ_i z_ij φ̂(𝔉_j(z_ij), F(h))`` with ``z = y + U(−½, ½)`` (eq. 5–14). φ is
+    the ratio of Gaussian copula densities, so each term weighs row i by the density of its normal
+    score under the conditional law of z_j given h. The noise makes z independent of h given y,
+    which a Gaussian copula of (z, h) is not: the estimate stays biased however many rows there are.
+    It costs O(N²K).
     """
 
     def __init__(self, y: FloatArray, h: FloatArray, rng: np.random.Generator) -> None:
@@ -42,14 +43,14 @@ class DequantizedCopula:
         self.weight, self.noise = weight / spread, np.sqrt(1.0 - explained)
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._meaning(self.scores(h))
+        return self._conditional_mean(self.scores(h))
 
     @property
     def fitted(self) -> FloatArray:
-        """What the rows that it was fitted to mean."""
-        return self._meaning(self.scores.own)
+        """E[y | h] of the rows that the model was fitted to."""
+        return self._conditional_mean(self.scores.own)
 
-    def _meaning(self, v: FloatArray) -> FloatArray:
+    def _conditional_mean(self, v: FloatArray) -> FloatArray:
         mean = v @ self.weight.T
         found = np.empty(v.shape)
         for start in range(0, len(v), _BLOCK):

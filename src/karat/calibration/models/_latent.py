@@ -7,15 +7,17 @@ from karat.calibration.models._normal_scores import NormalScores
 
 __all__ = ["LatentCopula", "shrunk_correlation"]
 
-_MOST = 0.98  # of a latent label's variance that probabilities may explain
+# Share of a latent label's variance that probabilities may explain: at 1 the noise s_j would be 0.
+_MOST = 0.98
 
 
 class LatentCopula:
-    r"""``P(y_j = 1 | h) = Φ((μ_j − τ_j)/s_j)`` by moments.
+    r"""Each label as a latent Gaussian variable above a threshold, fitted by moments.
 
-    ``y_j`` says whether a latent Gaussian exceeds ``τ_j = Φ⁻¹(p_j(0))``; latent variables and the
-    normal scores v of h are jointly Gaussian. With the biserial correlations ``r_j`` and the
-    correlation R of the scores, ``μ_j = r_jᵀR⁻¹v`` and ``s_j² = 1 − r_jᵀR⁻¹r_j``.
+    ``P(y_j = 1 | h) = Φ((μ_j − τ_j)/s_j)``, where ``y_j`` is 1 if a latent Gaussian exceeds
+    ``τ_j = Φ⁻¹(p_j(0))``; latent variables and the normal scores v of h are jointly Gaussian. With
+    the biserial correlations ``r_j`` and the correlation R of the scores, ``μ_j = r_jᵀR⁻¹v`` and
+    ``s_j² = 1 − r_jᵀR⁻¹r_j``.
     """
 
     def __init__(self, y: FloatArray, h: FloatArray) -> None:
@@ -39,14 +41,14 @@ class LatentCopula:
         self.noise = np.sqrt(1.0 - explained * factor**2)
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._meaning(self.scores(h))
+        return self._conditional_mean(self.scores(h))
 
     @property
     def fitted(self) -> FloatArray:
-        """What the rows that it was fitted to mean."""
-        return self._meaning(self.scores.own)
+        """E[y | h] of the rows that the model was fitted to."""
+        return self._conditional_mean(self.scores.own)
 
-    def _meaning(self, v: FloatArray) -> FloatArray:
+    def _conditional_mean(self, v: FloatArray) -> FloatArray:
         from scipy.special import ndtr
 
         return np.asarray(ndtr((v @ self.weight.T - self.tau) / self.noise))
@@ -62,7 +64,7 @@ def shrunk_correlation(v: FloatArray) -> FloatArray:
     square = v**2
     spread = ((square.T @ square / n).sum() - (cov**2).sum()) / n
     amount = 1.0 if distance <= 0 else min(1.0, max(0.0, float(spread / distance)))
-    shrunk = cov - amount * off + 1e-9 * np.eye(k)
+    shrunk = cov - amount * off + 1e-9 * np.eye(k)  # constant columns have no variance at all
     size = np.sqrt(np.diag(shrunk))
     size[size == 0] = 1.0
     return np.asarray(shrunk / np.outer(size, size))

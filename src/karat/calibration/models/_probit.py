@@ -7,12 +7,15 @@ from karat.calibration.models._normal_scores import NormalScores
 
 __all__ = ["ProbitCopula", "probit_weights"]
 
-_STEPS = 30
+_STEPS = 30  # Newton's method needs fewer than ten unless labels can be separated
 _RIDGE = 1.0  # of one observation's worth: keeps separable labels finite
 
 
 class ProbitCopula:
-    """``P(y_j = 1 | h) = Φ(a_j + b_jᵀv)``, each label by Newton's method."""
+    """A probit regression of each label on the normal scores v of all probabilities.
+
+    ``P(y_j = 1 | h) = Φ(a_j + b_jᵀv)``, by Newton's method.
+    """
 
     def __init__(self, y: FloatArray, h: FloatArray) -> None:
         self.scores = NormalScores(h)
@@ -21,14 +24,14 @@ class ProbitCopula:
         self.weight = np.array([probit_weights(x, y[:, j]) for j in range(y.shape[1])])
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._meaning(self.scores(h))
+        return self._conditional_mean(self.scores(h))
 
     @property
     def fitted(self) -> FloatArray:
-        """What the rows that it was fitted to mean."""
-        return self._meaning(self.scores.own)
+        """E[y | h] of the rows that the model was fitted to."""
+        return self._conditional_mean(self.scores.own)
 
-    def _meaning(self, v: FloatArray) -> FloatArray:
+    def _conditional_mean(self, v: FloatArray) -> FloatArray:
         from scipy.special import ndtr
 
         return np.asarray(ndtr(v @ self.weight[:, 1:].T + self.weight[:, 0]))

@@ -35,7 +35,7 @@ class Trees:
 
     @property
     def fitted(self) -> FloatArray:
-        """What the rows that it was fitted to mean."""
+        """E[y | h] of the rows that the model was fitted to."""
         return self(self.rows)
 
     def __call__(self, h: FloatArray) -> FloatArray:

@@ -43,10 +43,11 @@ class Frontier:
 
     @classmethod
     def of(cls, proba: FloatArray, mass: FloatArray, i: int, j: int) -> "Frontier":
-        """Sort the items by how much they speak for i and not for j."""
+        """Sort the items by the ratio of the probabilities of i and j."""
         with np.errstate(divide="ignore", invalid="ignore"):
             log_ratio = np.log(proba[:, i]) - np.log(proba[:, j])
         log_ratio = np.where(np.isnan(log_ratio), 0.0, log_ratio)  # neither is possible
+        # Items whose ratios differ by rounding alone are one step of the curve.
         ratios, group = np.unique(-np.round(log_ratio, 12), return_inverse=True)
         rows = mass.shape[1]
         masses = np.column_stack(
@@ -77,9 +78,10 @@ class Frontier:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """The least and greatest angle ``atan2(weight_j, weight_i)`` that can be told apart.
+        """The angles ``atan2(weight_j, weight_i)`` between which the best threshold changes.
 
-        Beyond them one class is always predicted, whatever the weights.
+        Below the least and above the greatest of them the best rule always predicts one class, so
+        preferences between classifiers say nothing about where the weights lie there.
         """
         edges = np.diff(self.gains[self.hull], axis=0)  # (more of i, less of j)
         angles = np.arctan2(edges[:, 0], -edges[:, 1])  # the edge's normal

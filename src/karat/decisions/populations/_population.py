@@ -46,8 +46,8 @@ class Population:
         return np.asarray(self.mass.sum(axis=0))
 
     @cached_property
-    def at_its_word(self) -> bool:
-        """Whether what is counted is what the probabilities say, so that plug-in rules are best."""
+    def calibrated(self) -> bool:
+        """Whether the probabilities imply the masses, so that plug-in rules are best."""
         if self.mass.shape != self.proba.shape:
             return False
         weight = self.mass.sum(axis=1, keepdims=True)

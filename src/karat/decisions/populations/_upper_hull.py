@@ -18,8 +18,7 @@ def upper_hull(points: FloatArray) -> IntArray:
     ----------
     points : array (n, 2)
         Points whose first coordinate never falls and whose second never rises from one point to
-        the next, as those of a threshold that moves: one more kind of item is gained, another
-        lost.
+        the next, such as the correct predictions of two classes while a threshold moves.
 
     Notes
     -----

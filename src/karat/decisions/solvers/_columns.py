@@ -1,4 +1,4 @@
-"""The classifiers found so far, of each block of items that decides apart."""
+"""The classifiers found so far, for each block of items with rules of its own."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ __all__ = ["Columns", "Oracle"]
 # Maps directions (b, d) to what makes the best classifier of each block, (b, blocks, ...), and to
 # the points (b, blocks, d) that these classifiers attain. Points of blocks are added.
 Oracle = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-_ROUNDING = 1e-14  # of a sum, as a share of it
+_ROUNDING = 1e-14  # relative: a point better by less than the rounding of its sum is not new
 
 
 class Columns:
@@ -36,7 +36,7 @@ class Columns:
         self.points = [points[:, b] for b in range(points.shape[1])]
 
     def copy(self) -> "Columns":
-        """Return columns that grow without these."""
+        """Return a copy to which points can be added without changing these columns."""
         twin = object.__new__(Columns)
         twin.oracle, twin.makers, twin.points = self.oracle, list(self.makers), list(self.points)
         return twin
@@ -50,10 +50,10 @@ class Columns:
         return int(self.points[0].shape[1])
 
     def look(self, directions: FloatArray) -> tuple[FloatArray, bool]:
-        """Look for better points; return the greatest value of each direction, and if any is new.
+        """Look for better points; return the greatest value in each direction, and if any is new.
 
         Points that are no better than known ones are not kept. An oracle that is not exact may
-        find less than what is known; the value is then that of the known.
+        return less than a known point attains; the value is then that of the known point.
         """
         makers, points = self.oracle(directions)
         value, grown = np.zeros(len(directions)), False

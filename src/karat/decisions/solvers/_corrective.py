@@ -19,7 +19,7 @@ __all__ = ["Smooth", "climb"]
 _MOST_STEPS = 200  # Newton steps in one round
 # How far toward each rule slopes are compared to learn how they bend: exact for quadratics.
 _REACH = 1e-3
-_SHARES = 1e-13  # a smaller share is rounding
+_SHARES = 1e-13  # a smaller share is rounding, and would keep a rule in the mixture
 
 
 class Smooth(NamedTuple):

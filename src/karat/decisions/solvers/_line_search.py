@@ -9,6 +9,7 @@ from karat.decisions.solvers._polyhedral import Solution
 
 __all__ = ["follow"]
 
+# Lengths of a step, as shares of the way to the rule: fine where the first steps are short.
 _TRIED = np.concatenate([np.geomspace(1e-4, 0.1, 13), np.linspace(0.125, 1.0, 15)])
 # Where there is no slope (a class that is never predicted), one is taken this far inside.
 _INSIDE = (0.0, 1e-3, 0.1, 0.5)

@@ -2,8 +2,8 @@
 
 Every kernel takes ``delta``, the error of one side: a two-sided limit at a confidence calls it with
 half of ``1 − confidence``. There are limits of proportions from arrays of counts (binomial),
-quantiles, standard errors and distances from a mean to its limit (means), and one construction
-each by betting, by resampling and with the help of predictions.
+quantiles and standard errors of means, and one construction each by betting, by resampling and
+with the help of predictions. A *reach* is the distance from an estimate to its limit on one side.
 """
 
 from karat.limits.kernels._betting import betting_limits, betting_lower

@@ -40,15 +40,16 @@ def powered_estimate(
 
     and, ``finite``, for the mean of exactly these N items
     :math:`(1/n - 1/N)\, Var(f) (1 - \rho^2)`. A value of 0 and one of 1 are added to Var(f), and
-    one surprise to what m leaves unexplained, so that n equal values are not reported as certain.
+    one wrong prediction to the variance that m leaves unexplained, so that n equal values are not
+    reported as certain.
     """
     n, total = len(f), len(f) + n_others
     weight, explained = _control(f, m)
     left = 1 - n / total
     estimate = float(f.mean()) + weight * left * (unseen - float(m.mean()))
-    centre, surprise = (f.sum() + 1) / (n + 2), 1 / (n + 2)
+    centre, wrong = (f.sum() + 1) / (n + 2), 1 / (n + 2)
     spread = ((f @ f + 1) / (n + 2) - centre**2) * n / (n - 1)
-    unexplained = max(spread * (1 - explained), surprise * (1 - surprise))
+    unexplained = max(spread * (1 - explained), wrong * (1 - wrong))
     sampling = 0.0 if finite else spread / total
     t = student_quantile(delta, n - 1)
     reach, alone = (t * np.sqrt(part * left / n + sampling) for part in (unexplained, spread))

@@ -8,8 +8,8 @@ from karat._typing import FloatArray
 
 __all__ = ["affinely_related"]
 
-_POPULATIONS = 4
-_POINTS = 40
+_POPULATIONS = 4  # the scale may depend on the prior, so one population is not enough
+_POINTS = 40  # confusions on each, more than a named metric has coefficients for a few classes
 
 
 def affinely_related(

@@ -66,12 +66,12 @@ class GroupMetric(MetricBase):
     def _violations(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
         """Return the violation of gaps between the rates of pairs of groups, (b, pairs, q).
 
-        Corners are ``rounded`` to that width.
+        The corner of an absolute value at 0 is rounded off within a distance of ``rounded``.
         """
 
     @abstractmethod
     def _violation_slopes(self, gaps: FloatArray, rounded: float = 0.0) -> FloatArray:
-        """Return its derivatives in the gaps, (b, pairs, q)."""
+        """Return the derivatives of the violation in the gaps, (b, pairs, q)."""
 
     def __call__(self, confusion: Any) -> float:
         """Return the value of the confusions of all groups.
@@ -127,18 +127,19 @@ class GroupMetric(MetricBase):
         )
 
     def equivalent(self, other: MetricBase, *, tol: float = 1e-9) -> bool:
-        """Whether the two metrics always rank classifiers alike, being a positive scale apart."""
+        """Whether the two metrics always rank classifiers alike: a positive factor apart."""
         if not isinstance(other, MetricBase):
             raise MetricError(f"a metric can be equivalent to a metric, and not to {other!r}")
         if type(other) is not type(self) or not isinstance(other, GroupMetric):
             return False
         if other.cost.shape != self.cost.shape or other.violation.shape != self.violation.shape:
             return False
+        tol = check_number(tol, "tol", at_least=0.0)
         mine, theirs = (m._weights() for m in (self, other))
         return bool(np.linalg.norm(mine - theirs) <= tol * max(1.0, float(np.linalg.norm(mine))))
 
     def _weights(self) -> FloatArray:
-        """Return all coefficients at the norm 1."""
+        """Return all coefficients in one vector of norm 1."""
         both = ((1 - self.tradeoff) * self.cost, self.tradeoff * self.violation.ravel())
         flat = np.concatenate(both)
         size = np.linalg.norm(flat)
@@ -186,6 +187,7 @@ class GroupMetric(MetricBase):
         return table
 
     def _worst(self, sizes: FloatArray, names: Sequence[str]) -> str:
+        """Say which error and which pair of groups have the greatest of ``sizes`` (pairs, q)."""
         pairs = self._pairs()
         p, i = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
         u, v = pairs[int(p)]

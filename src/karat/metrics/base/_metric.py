@@ -1,11 +1,11 @@
-"""What every metric can do."""
+"""What every metric of one population can do."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_confusions
+from karat._validate import check_confusions, check_number
 from karat.exceptions import MetricError
 from karat.metrics.base._equivalence import affinely_related
 from karat.metrics.base._metric_base import MetricBase
@@ -137,7 +137,7 @@ class Metric(MetricBase):
         )
 
     def equivalent(self, other: MetricBase, *, tol: float = 1e-9) -> bool:
-        """Whether the two metrics always rank classifiers alike, being scale and shift apart.
+        """Whether the two metrics always rank classifiers alike: a scale and a shift apart.
 
         On every population, one must be a positive multiple of the other plus a constant. The
         scale and the shift may depend on the class priors, which no classifier can change. So a
@@ -155,9 +155,10 @@ class Metric(MetricBase):
             raise MetricError(f"a metric can be equivalent to a metric, and not to {other!r}")
         if not isinstance(other, Metric):
             return False
+        level = check_number(tol, "tol", at_least=0.0)
         sizes = {m.n_classes for m in (self, other)} - {None}
         if len(sizes) > 1:
             return False
         return all(
-            affinely_related(self._values, other._values, k, tol) for k in (sizes or {2, 3}) if k
+            affinely_related(self._values, other._values, k, level) for k in (sizes or {2, 3}) if k
         )

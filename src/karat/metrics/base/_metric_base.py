@@ -7,7 +7,14 @@ from typing import Any, ClassVar, Literal, Self
 
 from karat._frozen import Frozen
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import binary_order, check_classes, encode_labels, is_matrix
+from karat._validate import (
+    binary_order,
+    check_classes,
+    check_count,
+    encode_labels,
+    is_matrix,
+    refuse_option,
+)
 from karat.exceptions import MetricError
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Form", "MetricBase"]
@@ -51,7 +58,7 @@ class MetricBase(Frozen):
 
     @property
     def n_groups(self) -> int | None:
-        """Number of groups the metric compares, or None if it does not know groups."""
+        """Number of groups the metric compares, or None if it is of one population."""
         return None
 
     @abstractmethod
@@ -96,6 +103,8 @@ class MetricBase(Frozen):
         """Return the metric for a given number of classes, or say why there is none."""
 
     def _require_classes(self, n_classes: int) -> None:
+        """Refuse a number of classes that the metric is not for."""
+        check_count(n_classes, "n_classes", at_least=2)
         if self.n_classes in (None, n_classes):
             return
         hint = (
@@ -112,8 +121,14 @@ class MetricBase(Frozen):
         self, y_true: Column, y_pred: Column | Frame, classes: Column | None, pos_label: Any
     ) -> AnyArray | Column | None:
         """Return the class order to count with: the positive class last."""
-        if pos_label is None or self.n_classes not in (None, 2):
+        if pos_label is None:
             return classes
+        if self.n_classes not in (None, 2):
+            refuse_option(
+                pos_label,
+                "pos_label",
+                f"None: {self.title} is for {self.n_classes} classes, none of them positive",
+            )
         if classes is not None:
             return binary_order(check_classes(classes), pos_label, name="classes")
         columns = {"y_true": y_true} if is_matrix(y_pred) else {"y_true": y_true, "y_pred": y_pred}

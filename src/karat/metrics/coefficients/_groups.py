@@ -39,7 +39,7 @@ def read_cost(cost: Any) -> FloatArray:
 def rescaled(
     cost: FloatArray, violation: FloatArray, tradeoff: float, a: float, b: float
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return the same metric up to scale with parts of norm 1 and the trade-off to match."""
+    """Return cost over a, violation over b, and the trade-off that keeps the metric up to scale."""
     left, right = (1 - tradeoff) * a, tradeoff * b
     share = right / (left + right) if left + right > 0 else tradeoff
     return (

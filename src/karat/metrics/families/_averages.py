@@ -36,24 +36,24 @@ class Average(Metric):
     """A binary metric carried to k classes."""
 
     metric: Metric
-    word: ClassVar[str]
+    prefix: ClassVar[str]
 
     def __post_init__(self) -> None:
         if not isinstance(self.metric, Metric):
             raise MetricError(
-                f"{self.word} was given {self.metric!r}; expected a metric for two classes, "
-                f"such as {self.word}(f_beta(1))"
+                f"{self.prefix} was given {self.metric!r}; expected a metric for two classes, "
+                f"such as {self.prefix}(f_beta(1))"
             )
         if self.metric.n_classes not in (None, 2):
             raise MetricError(
-                f"{self.word} was given a metric for {self.metric.n_classes} classes; expected "
+                f"{self.prefix} was given a metric for {self.metric.n_classes} classes; expected "
                 "one for two classes"
             )
 
     @property
     def title(self) -> str:
         """Short name for tables and messages."""
-        return f"{self.word} {self.metric.title}"
+        return f"{self.prefix} {self.metric.title}"
 
 
 class Macro(Average):
@@ -61,7 +61,7 @@ class Macro(Average):
 
     __slots__ = ()
     kind: ClassVar[str] = "macro"
-    word: ClassVar[str] = "macro"
+    prefix: ClassVar[str] = "macro"
 
     def _values(self, confusions: FloatArray) -> FloatArray:
         tables = one_vs_rest(confusions)

@@ -15,7 +15,10 @@ __all__ = ["GMean"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GMean(Metric):
-    """Geometric mean of the recalls: ``(Π_i C[i, i] / Σ_j C[i, j])^(1/k)`` (seed 001, eq. 7.23)."""
+    """Geometric mean of the recalls, over the classes that occur.
+
+    ``(Π_i C[i, i] / Σ_j C[i, j])^(1/k)`` (Hiranandani 2021, eq. 7.23).
+    """
 
     kind: ClassVar[str] = "g-mean"
 

@@ -33,7 +33,7 @@ def describe_gains(title: str, weights: FloatArray, names: Sequence[str]) -> str
     if not errors:
         return f"{head}: no prediction changes its value."
     errors.sort(key=lambda error: -error[0])
-    most = 6
+    most = 6  # errors that a sentence can list
     listed = "; ".join(
         f"predicting {predicted} when the truth is {truth} "
         f"{'costs' if amount > 0 else 'gains'} {abs(amount):.4g}"

@@ -85,7 +85,7 @@ def draw_pairs(result: LabelPairs, ax: "Axes | None" = None) -> "Axes":
     ax.set_xticks(range(k), names, rotation=90, fontsize=8)
     ax.set_yticks(range(k), names, fontsize=8)
     ax.set_xlabel("probability of")
-    ax.set_ylabel("surprise in")
+    ax.set_ylabel("residual of")
     ax.set_title("Which pairs carry the error (z-values)", fontsize=10)
     ax.figure.colorbar(image, ax=ax, shrink=0.8)
     return ax

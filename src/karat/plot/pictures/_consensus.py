@@ -28,7 +28,7 @@ _ROWS = 80  # entries beyond which a forest shows one line per domain
 
 
 def draw_forest(result: ErrorRates, ax: "Axes | None" = None) -> "Axes":
-    """Draw every voter's error rate with its limits; grey where votes do not settle it."""
+    """Draw every voter's error rate with its limits; grey where votes do not identify it."""
     if len(result.mean) > _ROWS and len(result.domains) > 1:
         return _draw_domains(result, ax)
     order = np.lexsort((result.mean, result.domain))
@@ -36,9 +36,9 @@ def draw_forest(result: ErrorRates, ax: "Axes | None" = None) -> "Axes":
     rows = np.arange(len(order))
     known = result.identified[result.domain[order]]
     mean, lower, upper = (getattr(result, n)[order] for n in ("mean", "lower", "upper"))
-    for settled, color, name in ((True, COLORS[0], "settled by the votes"),
-                                 (False, GRID, "not settled by votes alone")):  # fmt: skip
-        some = known == settled
+    for identified, color, name in ((True, COLORS[0], "identified by the votes"),
+                                 (False, GRID, "not identified by votes alone")):  # fmt: skip
+        some = known == identified
         if some.any():
             ax.hlines(rows[some], lower[some], upper[some], color=color, linewidth=2)
             ax.plot(mean[some], rows[some], "o", ms=4, color=color, label=name)
@@ -72,7 +72,10 @@ def _draw_domains(result: ErrorRates, ax: "Axes | None") -> "Axes":
         if result.truth is not None:
             at = np.full(len(here), d + 0.25)
             ax.plot(result.truth[here], at, "|", ms=6, color=COLORS[1], alpha=0.7)
-    for color, name in ((COLORS[0], "settled by the votes"), (GRID, "not settled by votes alone")):
+    for color, name in (
+        (COLORS[0], "identified by the votes"),
+        (GRID, "not identified by votes alone"),
+    ):
         ax.plot([], [], "o", ms=4, color=color, label=name)
     if result.truth is not None:
         ax.plot([], [], "|", ms=8, color=COLORS[1], label="truth")
@@ -86,7 +89,7 @@ def _draw_domains(result: ErrorRates, ax: "Axes | None") -> "Axes":
 
 
 def draw_explanations(result: Explanations, ax: "Axes | None" = None) -> "Axes":
-    """Draw the error rates under each account side by side, joined voter by voter."""
+    """Draw the error rates under each explanation side by side, joined voter by voter."""
     order = np.argsort(result.rates[0], kind="stable")
     ax = new_axes(ax, (6.8, 1.8 + 0.2 * len(order)))
     rows = np.arange(len(order))
@@ -98,9 +101,9 @@ def draw_explanations(result: Explanations, ax: "Axes | None" = None) -> "Axes":
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(left=0)
     ax.set_xlabel("error rate")
-    state = "settled by the votes" if result.identified else "not settled by votes alone"
+    state = "identified by the votes" if result.identified else "not identified by votes alone"
     where = "" if result.domain == "all" else f"{literal(result.domain)}: "
-    # A legend beside the rows would hide some; above them it takes a line for each account.
+    # A legend beside the rows would hide some; above them it takes a line for each explanation.
     ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1))
     ax.set_title(f"{where}{state}", fontsize=10, loc="left", pad=16 + 14 * len(result.names))
     quiet(ax, grid="x")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_class_weights", "draw_history", "draw_optimum", "draw_regions"]
 
-_MOST_BASIS = 6  # functions whose bars can be told apart
+_MOST_BASIS = 6  # functions whose bars stay distinct
 _MOST_CELLS = 12  # classes whose weights can be written into cells
 
 
@@ -86,7 +86,7 @@ def _draw_held_out(ax: Any, result: OptimizationHistory, at: float) -> None:
 
 
 def draw_class_weights(result: ClassWeights, ax: "Axes | None" = None) -> "Axes":
-    """Draw what each class is worth, with each basis function (seed 001, Figure 7.2a)."""
+    """Draw what each class is worth, with each basis function (Hiranandani 2021, Fig. 7.2a)."""
     names = [literal(c) for c in result.classes.tolist()]
     if result.weights.ndim == 3:
         return _draw_matrix(result, names, ax)

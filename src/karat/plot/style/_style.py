@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COLORS", "GRID", "INK", "MARKERS", "literal", "new_axes", "quiet"]
 
-# Okabe and Ito's palette: tells apart for colour-blind readers. Yellow is too faint for lines.
+# Okabe and Ito's palette, whose colours differ for colour-blind readers too, without its yellow,
+# which is too faint for lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#222222"
@@ -17,7 +18,7 @@ GRID = "#9aa0a6"
 
 
 def literal(name: Any) -> str:
-    """Return a name as matplotlib must be told it, so that a dollar is a dollar."""
+    """Return a name with its dollar signs escaped: matplotlib takes them for mathematics."""
     return str(name).replace("$", r"\$")
 
 

@@ -9,11 +9,11 @@ __all__ = ["FOLDS", "conditional_means", "held_out_means", "normal_scores", "ran
 
 FOLDS = 4
 _EXPLAINED = 0.98  # of a latent label's variance that probabilities may explain
-_RIDGE = 0.02
+_RIDGE = 0.02  # least share of independence in the correlation, so that it can be inverted
 
 
 def held_out_means(v: Tensor, y: Tensor) -> Tensor:
-    """Return what each row means by a fit to the rows of other folds."""
+    """Return E[y | h] of each row, fitted to the rows of other folds."""
     fold = torch.arange(len(v), device=v.device) % FOLDS
     parts = [conditional_means(v[fold == k], v[fold != k], y[fold != k]) for k in range(FOLDS)]
     return torch.cat(parts)[torch.argsort(torch.argsort(fold, stable=True))]
@@ -29,7 +29,7 @@ def normal_scores(h: Tensor, smoothing: float) -> Tensor:
 
 
 def ranked_scores(h: Tensor) -> Tensor:
-    """Return the same by mid-ranks, which is faster and has no gradient."""
+    """Return standardised normal scores by mid-ranks, which is faster and has no gradient."""
     columns = h.T.contiguous()
     ordered = columns.sort(dim=1).values
     below, upto = (torch.searchsorted(ordered, columns, right=right) for right in (False, True))
@@ -42,7 +42,7 @@ def _standard(v: Tensor) -> Tensor:
 
 
 def conditional_means(at: Tensor, v: Tensor, y: Tensor) -> Tensor:
-    """Fit the latent model to scores v and labels y; return what the scores ``at`` mean."""
+    """Fit the latent model to scores v and labels y; return E[y | h] at the scores ``at``."""
     n, k = v.shape
     share = y.mean(dim=0)
     kept = share.clamp(0.5 / (n + 1), 1 - 0.5 / (n + 1))

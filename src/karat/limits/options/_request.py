@@ -5,12 +5,12 @@ from typing import Any
 from karat._validate import check_choice, check_confidence
 from karat.limits.result import Limits
 
-__all__ = ["Asked", "check_asked"]
+__all__ = ["LimitRequest", "check_request"]
 
 _SIDES = ("both", "lower", "upper")
 
 
-class Asked:
+class LimitRequest:
     """The confidence and the sides that are asked for, checked."""
 
     __slots__ = ("confidence", "delta", "side")
@@ -43,6 +43,6 @@ class Asked:
         )
 
 
-def check_asked(confidence: Any, side: Any) -> Asked:
+def check_request(confidence: Any, side: Any) -> LimitRequest:
     """Check ``confidence=`` and ``side=``."""
-    return Asked(check_confidence(confidence), check_choice(side, "side", _SIDES))
+    return LimitRequest(check_confidence(confidence), check_choice(side, "side", _SIDES))
