@@ -9,6 +9,7 @@ from karat.exceptions import (
     KaratError,
     LabelError,
     MetricError,
+    OptionError,
     ShapeError,
     UndefinedMetricWarning,
 )
@@ -16,6 +17,7 @@ from karat.metrics import (
     LinearFractionalMetric,
     LinearMetric,
     accuracy,
+    as_metric,
     balanced_accuracy,
     cost_matrix,
     f_beta,
@@ -220,9 +222,9 @@ def test_wrong_number_of_classes():
         (lambda: LinearMetric("abc"), ShapeError, "expected a matrix of numbers"),
         (lambda: LinearFractionalMetric(np.eye(2), np.eye(3)), MetricError, "expected the same"),
         (lambda: LinearFractionalMetric(np.eye(2), np.zeros((2, 2))), MetricError, "denominator"),
-        (lambda: LinearFractionalMetric(np.eye(2), np.eye(2), "x"), DataError, "constant is 'x'"),
-        (lambda: f_beta(-1), DataError, "beta is -1; expected a number of at least 0"),
-        (lambda: f_beta("1"), DataError, "beta is '1'"),
+        (lambda: LinearFractionalMetric(np.eye(2), np.eye(2), "x"), OptionError, "constant is 'x'"),
+        (lambda: f_beta(-1), OptionError, "beta is -1; expected a number of at least 0"),
+        (lambda: f_beta("1"), OptionError, "beta is '1'"),
         (lambda: cost_matrix([[0, 1]]), MetricError, "costs has shape"),
         (lambda: weighted_accuracy([1]), MetricError, "one weight per class"),
         (lambda: macro("f1"), MetricError, r"macro was given 'f1'"),
@@ -232,6 +234,14 @@ def test_wrong_number_of_classes():
         (lambda: precision.gradient([[1.0, 0], [0, 0]]), MetricError, "has no gradient"),
         (lambda: g_mean.gradient([[0.0, 0.5], [0, 0.5]]), MetricError, "has no gradient"),
         (lambda: accuracy.score([0, 1], [0, 1], classes=[0, 1, 2], pos_label=1), LabelError, "3"),
+        (
+            lambda: LinearMetric(np.eye(3)).score([0, 1, 2], [0, 1, 2], pos_label=1),
+            OptionError,
+            "pos_label is 1; expected None: linear metric is for 3 classes",
+        ),
+        (lambda: accuracy.for_classes(1), OptionError, "n_classes is 1; expected a whole number"),
+        (lambda: as_metric("f"), OptionError, "metric is 'f'; expected a metric of karat.metrics"),
+        (lambda: accuracy.equivalent(accuracy, tol=-1), OptionError, "tol is -1; expected a num"),
     ],
 )
 def test_bad_metrics(build, error, message):

@@ -29,8 +29,8 @@ from karat.elicit import (
     Space,
     load_transcript,
 )
-from karat.elicit._group_procedure import GroupProcedure
-from karat.elicit._terminal_oracle import by_group, whole_counts
+from karat.elicit.oracles import by_group, whole_counts
+from karat.elicit.procedure import GroupProcedure
 from karat.exceptions import ColumnError, DataError, KaratWarning
 from karat.report import Section, Table, render_report, result_svg
 

@@ -10,8 +10,8 @@ from karat._validate import check_scores
 from karat.cli._files import as_label, named_columns, pick_column, read_metric, read_table
 from karat.exceptions import ColumnError, DataError
 from karat.metrics import MetricBase
-from karat.optimize import Column, FrankWolfeClassifier
-from karat.optimize._basis import fit_basis
+from karat.optimize import ColumnBasis, FrankWolfeClassifier
+from karat.optimize.basis import fit_basis
 from karat.report import Section, Table, render_report, result_svg
 
 __all__ = ["run_optimize"]
@@ -104,7 +104,9 @@ def _functions(frame: Any, basis: list[str], labels: Any) -> Any:
 
     for name in basis:
         pick_column(frame, name, "--basis")
-    fitted = fit_basis(["constant", *(Column(name) for name in basis)], frame, labels.to_numpy())
+    fitted = fit_basis(
+        ["constant", *(ColumnBasis(name) for name in basis)], frame, labels.to_numpy()
+    )
     return pl.DataFrame(fitted.values(frame), schema=list(fitted.names))
 
 
