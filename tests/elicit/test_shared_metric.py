@@ -44,7 +44,8 @@ def test_people_who_agree_have_little_spread(space):
 def test_people_who_differ_are_not_averaged_away(space):
     costs = (0.3, 0.5, 3.0, 6.0)
     results = [asked(space, c, i, agreement=0.99) for i, c in enumerate(costs)]
-    shared = shared_metric(space, results, names=list("abcd"), rng=0)
+    names = ("a", 2, None, 4.5)
+    shared = shared_metric(space, results, names=names, rng=0)
     assert shared.spread.lower > 1.3
     assert shared.agreement < 0.85
     ratios = [person[0].estimate / person[1].estimate for person in shared.people]
@@ -52,7 +53,7 @@ def test_people_who_differ_are_not_averaged_away(space):
     assert ratios[0] < 1 < ratios[-1]
     wide = shared.next_person[0].upper - shared.next_person[0].lower
     assert wide > shared.intervals[0].upper - shared.intervals[0].lower
-    assert shared.people_names == tuple("abcd")
+    assert shared.people_names == names  # as they were passed
 
 
 def test_a_person_with_few_answers_is_drawn_toward_the_others(space):
@@ -87,6 +88,9 @@ def test_what_is_refused(space):
         shared_metric(space, [result])
     with pytest.raises(OptionError, match=r"names is \['a'\]; expected one name for each of 2"):
         shared_metric(space, [result, result], names=["a"])
+    for option in ("warm_up", "draws"):
+        with pytest.raises(OptionError, match=f"{option} is -1; expected a whole number"):
+            shared_metric(space, [result, result], **{option: -1})
     other = BinarySpace.from_density(LogisticLaw.binary(3.0).proba, n_points=501)
     with pytest.raises(ElicitationError, match="another space"):
         shared_metric(other, [result, result])

@@ -7,6 +7,7 @@ import pytest
 
 from karat.elicit import BinaryLinear, BinarySpace, Query, TerminalOracle
 from karat.elicit.oracles import comparison_text, whole_counts
+from karat.exceptions import OptionError
 
 FIRST = np.array([[0.5, 0.1], [0.15, 0.25]])
 SECOND = np.array([[0.45, 0.15], [0.05, 0.35]])
@@ -79,3 +80,13 @@ def test_it_drives_a_procedure():
     answers = io.StringIO("1\n2\n" * 30)
     oracle = TerminalOracle(space.classes, stream_in=answers, stream_out=io.StringIO())
     assert BinaryLinear(space, strategy="bisection").run(oracle).n_queries >= 5
+
+
+@pytest.mark.parametrize("out_of", [0, -5, 2.5, "all", True])
+def test_numbers_of_cases_that_are_none(out_of):
+    for refused in (
+        lambda: TerminalOracle(out_of=out_of),
+        lambda: Query(FIRST, SECOND).counts(out_of),
+    ):
+        with pytest.raises(OptionError, match=f"out_of is {out_of!r}; expected a whole number"):
+            refused()

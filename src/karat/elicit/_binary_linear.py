@@ -15,11 +15,12 @@ _MOSTLY = 0.5  # share of the posterior beyond an end at which to warn
 
 
 class BinaryLinear(Procedure):
-    """Elicits ``cos θ · TP + sin θ · TN`` (Hiranandani 2021, section 3.4.1).
+    """Elicits what a true positive is worth in true negatives.
 
-    ``bisection`` asks one question a halving: the two ends of a chord of the boundary that the
-    middle direction values alike. ``published`` is Algorithm 3.1, four questions a halving.
-    ``tol`` is the width of θ in radians, 0.02 by default.
+    The metric is ``cos θ · TP + sin θ · TN`` (Hiranandani 2021, section 3.4.1). ``bisection`` asks
+    one question a halving: the two ends of a chord of the boundary that the middle direction values
+    alike. ``published`` is Algorithm 3.1, four questions a halving. ``tol`` is the width of θ in
+    radians, 0.02 by default.
 
     Parameters are those of every procedure; see `Procedure`.
 

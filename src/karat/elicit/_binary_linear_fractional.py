@@ -23,12 +23,13 @@ __all__ = ["BinaryLinearFractional"]
 
 
 class BinaryLinearFractional(Procedure):
-    """Elicits a ratio of linear functions of TP and TN (Hiranandani 2021, section 3.4.2).
+    """Elicits a ratio of linear functions of true positives and true negatives, such as F1.
 
-    Preferences determine such a metric up to its order only: F1 and Jaccard rank classifiers alike.
-    The result is ``N / (N + M)`` with N weighing what is right and M what is wrong. ``bisection``
-    finds the level sets through two points by antipodal pairs; ``published`` is Algorithms 3.1, 3.2
-    and 3.3. ``tol`` is the width of both angles in radians, 0.005 by default.
+    Hiranandani 2021, section 3.4.2. Preferences determine such a metric up to its order only: F1
+    and Jaccard rank classifiers alike. The result is ``N / (N + M)`` with N weighing what is right
+    and M what is wrong. ``bisection`` finds the level sets through two points by antipodal pairs;
+    ``published`` is Algorithms 3.1, 3.2 and 3.3. ``tol`` is the width of both angles in radians,
+    0.005 by default.
 
     Parameters are those of every procedure; see `Procedure`.
 

@@ -16,13 +16,14 @@ _BEYOND = 0.02  # of m: a face that ends so little short of what is still possib
 
 
 class DiagonalLinear(Procedure):
-    """Elicits ``Σ a_i · P(Y=i, Ŷ=i)`` with ``Σ a_i = 1`` (Hiranandani 2021, section 4.3.1).
+    """Elicits what being right about each class is worth.
 
-    A pair of classes is compared by classifiers that predict only these two. ``bisection`` asks
-    about chords of that face, always where a weight is least known, and measures every class
-    against one that its first answers show to be heavy. ``published`` is Algorithm 4.1: against the
-    first class, four questions a halving. ``tol`` is the width of ``m = a_ref/(a_ref + a_i)`` and
-    the effect of it on any weight, 0.01 by default.
+    The metric is ``Σ a_i · P(Y=i, Ŷ=i)`` with ``Σ a_i = 1`` (Hiranandani 2021, section 4.3.1). A
+    pair of classes is compared by classifiers that predict only these two. ``bisection`` asks about
+    chords of that face, always where a weight is least known, and measures every class against one
+    that its first answers show to be heavy. ``published`` is Algorithm 4.1: against the first
+    class, four questions a halving. ``tol`` is the width of ``m = a_ref/(a_ref + a_i)`` and the
+    effect of it on any weight, 0.01 by default.
 
     Parameters are those of every procedure; see `Procedure`.
 

@@ -22,12 +22,13 @@ __all__ = ["DiagonalLinearFractional"]
 
 
 class DiagonalLinearFractional(Procedure):
-    """Elicits ``N / (N + M)`` over the right predictions of each class.
+    """Elicits a ratio of linear functions of how often each class is predicted rightly.
 
-    Hiranandani 2021, section 4.4.1. ``bisection`` finds the level sets through two points by
-    antipodal pairs. ``published`` is Algorithms 4.1, 4.3 and 4.4 as printed, which take the slopes
-    of the faces for that of the whole and so keep an error that does not vanish. ``tol`` is the
-    width of each angle in radians (of m for ``published``), 0.005 by default.
+    The metric is ``N / (N + M)`` (Hiranandani 2021, section 4.4.1). ``bisection`` finds the level
+    sets through two points by antipodal pairs. ``published`` is Algorithms 4.1, 4.3 and 4.4 as
+    printed, which take the slopes of the faces for that of the whole and so keep an error that does
+    not vanish. ``tol`` is the width of each angle in radians (of m for ``published``), 0.005 by
+    default.
 
     Parameters are those of every procedure; see `Procedure`.
     """

@@ -15,7 +15,7 @@ _MOST_SHIFTS = 3  # of a window whose best value is at its edge
 
 
 class DiagonalMonotone(DiagonalLinear):
-    """Elicits the linear metric that agrees with a monotone one at its optimum.
+    """Elicits the linear metric that agrees with any monotone metric at its optimum.
 
     Hiranandani 2021, section 4.4.3. The person may have G-mean in mind, or no formula at all: what
     is found is the weighted accuracy whose best classifier is also best for them. ``bisection``

@@ -22,14 +22,15 @@ _MOST_EXTRA = 4  # slopes more than equations ask for
 
 
 class Fair(GroupProcedure):
-    """Elicits ``−(1−λ)⟨a, r⟩ − λ Σ_{u<v} ⟨b^{uv}, |r^u − r^v|⟩``.
+    """Elicits how errors are traded against gaps in error rates between groups.
 
-    Hiranandani 2021, Definition 5.1. ``bisection`` finds the slope in the rates of one group while
-    the others predict one class always, each its own; the signs of all gaps are then known and the
-    metric is linear. Slopes of a group determine what its gaps to all others cost, and λ without a
-    question (188 questions for three classes and two groups, tolerance 0.001, where Hiranandani
-    2021 takes 2,680). ``published`` is Algorithm 5.1 with its slips corrected: slopes of partitions
-    of the groups over the whole sphere, and Algorithm 5.2 for λ.
+    The metric is ``−(1−λ)⟨a, r⟩ − λ Σ_{u<v} ⟨b^{uv}, |r^u − r^v|⟩`` (Hiranandani 2021, Definition
+    5.1). ``bisection`` finds the slope in the rates of one group while the others predict one class
+    always, each its own; the signs of all gaps are then known and the metric is linear. Slopes of a
+    group determine what its gaps to all others cost, and λ without a question (188 questions for
+    three classes and two groups, tolerance 0.001, where Hiranandani 2021 takes 2,680).
+    ``published`` is Algorithm 5.1 with its slips corrected: slopes of partitions of the groups over
+    the whole sphere, and Algorithm 5.2 for λ.
 
     Parameters
     ----------

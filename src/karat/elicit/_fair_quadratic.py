@@ -32,15 +32,15 @@ _NEARER = (1 / 8, 1 / 64)
 
 
 class FairQuadratic(GroupProcedure):
-    """Elicits ``−(1−λ)⟨a, r⟩ − ½λ Σ_{u<v} dᵀB^{uv}d``, ``d = r^u − r^v``.
+    """Elicits how errors are traded against squared gaps in error rates between groups.
 
-    Hiranandani 2021, Definition 6.4. ``bisection`` finds the slope in the rates of group u while v
-    stands at a place far from it and all other groups guess as u does: it is
-    ``τ_u ⊙ a − B^{uv}(z_v − o)``, of one pair alone. Slopes for places spread over what v attains
-    determine ``B^{uv}`` in units of a, and λ without a question. ``published`` is Algorithm D.2
-    with its slips corrected: Algorithm 6.1 for partitions of the groups within a ball that all
-    attain (D.3 where only λ is unknown). ``tol`` is the width of each angle in radians, 0.004 by
-    default.
+    The metric is ``−(1−λ)⟨a, r⟩ − ½λ Σ_{u<v} dᵀB^{uv}d`` with ``d = r^u − r^v`` (Hiranandani 2021,
+    Definition 6.4). ``bisection`` finds the slope in the rates of group u while v stands at a place
+    far from it and all other groups guess as u does: it is ``τ_u ⊙ a − B^{uv}(z_v − o)``, of one
+    pair alone. Slopes for places spread over what v attains determine ``B^{uv}`` in units of a, and
+    λ without a question. ``published`` is Algorithm D.2 with its slips corrected: Algorithm 6.1 for
+    partitions of the groups within a ball that all attain (D.3 where only λ is unknown). ``tol`` is
+    the width of each angle in radians, 0.004 by default.
 
     Parameters
     ----------

@@ -13,8 +13,9 @@ __all__ = ["Linear"]
 
 
 class Linear(Procedure):
-    """Elicits ``−⟨a, errors⟩`` with ``‖a‖₂ = 1`` (Hiranandani 2021, section 4.3.2).
+    """Elicits what every kind of error costs.
 
+    The metric is ``−⟨a, errors⟩`` with ``‖a‖₂ = 1`` (Hiranandani 2021, section 4.3.2).
     ``bisection`` and ``published`` ask about points of a ball inside the feasible set: one sweep
     from the last angle to the first with antipodal pairs (40 questions for three classes), or
     Algorithm 4.2, two cycles with four questions a halving (320). ``tol`` is the width of each

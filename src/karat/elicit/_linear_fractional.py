@@ -24,12 +24,12 @@ __all__ = ["LinearFractional"]
 
 
 class LinearFractional(Procedure):
-    """Elicits ``−N / (N + M)`` over every kind of error (Hiranandani 2021, section 4.4.2).
+    """Elicits a ratio of linear functions of every kind of error.
 
-    ``bisection`` finds the level sets through two points by antipodal pairs; ``published`` is
-    Algorithms 4.2, 4.5 and 4.6 on the ball inside the feasible set, where both level sets nearly
-    agree: it cannot tell a ratio from a linear metric there. ``tol`` is the width of each angle in
-    radians, 0.005 by default.
+    The metric is ``−N / (N + M)`` (Hiranandani 2021, section 4.4.2). ``bisection`` finds the level
+    sets through two points by antipodal pairs; ``published`` is Algorithms 4.2, 4.5 and 4.6 on the
+    ball inside the feasible set, where both level sets nearly agree: it cannot tell a ratio from a
+    linear metric there. ``tol`` is the width of each angle in radians, 0.005 by default.
 
     Parameters are those of every procedure; see `Procedure`.
     """

@@ -32,13 +32,14 @@ _LEAST = 1.0  # times tol: weight of the rows that pull bends toward 0
 
 
 class Polynomial(SlopeProcedure):
-    """Elicits ``Σ_n ⟨A_n, r^⊗n⟩ / n!`` of the error rates r (Hiranandani 2021, section 6.6).
+    """Elicits a metric that is a polynomial of the error rates.
 
-    Weights have any sign, and norm 1 together. ``bisection`` finds the slope at places spread over
-    all that is attained, near extreme classifiers and not within a small ball, which makes the
-    errors five to ten times smaller; the weights are the null vector of what all slopes say.
-    ``published`` looks within a ball, at the places that the recursion of section 6.6 leads to.
-    ``tol`` is the width of each angle in radians, 0.001 by default.
+    The metric is ``Σ_n ⟨A_n, r^⊗n⟩ / n!`` of the rates r (Hiranandani 2021, section 6.6). Weights
+    have any sign, and norm 1 together. ``bisection`` finds the slope at places spread over all that
+    is attained, near extreme classifiers and not within a small ball, which makes the errors five
+    to ten times smaller; the weights are the null vector of what all slopes say. ``published``
+    looks within a ball, at the places that the recursion of section 6.6 leads to. ``tol`` is the
+    width of each angle in radians, 0.001 by default.
 
     Parameters
     ----------

@@ -14,13 +14,14 @@ __all__ = ["Quadratic"]
 
 
 class Quadratic(Polynomial):
-    """Elicits ``⟨a, r⟩ + ½ rᵀBr`` of the error rates r, ``‖a‖² + ‖B‖² = 1``.
+    """Elicits a metric that is quadratic in the error rates.
 
-    Hiranandani 2021, Definition 6.3. ``bisection`` finds q + 2 slopes at places spread over all
-    that is attained; antipodal pairs make each exact, and a and B are the null vector of what all
-    slopes say (408 questions for three classes). ``published`` is Algorithm 6.1: the slopes in
-    small balls around the center and along each axis, and ratios of their entries, with the slips
-    of equation 6.18 corrected. ``tol`` is the width of each angle in radians, 0.004 by default.
+    The metric is ``⟨a, r⟩ + ½ rᵀBr`` of the rates r with ``‖a‖² + ‖B‖² = 1`` (Hiranandani 2021,
+    Definition 6.3). ``bisection`` finds q + 2 slopes at places spread over all that is attained;
+    antipodal pairs make each exact, and a and B are the null vector of what all slopes say (408
+    questions for three classes). ``published`` is Algorithm 6.1: the slopes in small balls around
+    the center and along each axis, and ratios of their entries, with the slips of equation 6.18
+    corrected. ``tol`` is the width of each angle in radians, 0.004 by default.
 
     Parameters
     ----------

@@ -24,11 +24,12 @@ _NO_GAPS = 4.0  # times tol: a trade-off below cannot be distinguished from 0
 
 
 class GroupProcedure(SlopeProcedure):
-    """Elicits ``−(1−λ)⟨a, r⟩ − λ v``, with v a violation: what gaps between groups cost.
+    """A procedure that elicits how errors are traded against gaps between groups.
 
-    The cost a is the slope where all groups have the same rates. Where they differ, the slope in
-    the rates of one group is a known multiple of a and what its gaps to the others cost, in the
-    same unit; so the violation comes out as ``λ/(1−λ)`` times itself, and λ needs no question.
+    The metric is ``−(1−λ)⟨a, r⟩ − λ v`` with v a violation: what gaps between groups cost. The cost
+    a is the slope where all groups have the same rates. Where they differ, the slope in the rates
+    of one group is a known multiple of a and what its gaps to the others cost, in the same unit; so
+    the violation comes out as ``λ/(1−λ)`` times itself, and λ needs no question.
     """
 
     spaces = (RateSpace,)
