@@ -11,7 +11,7 @@ from karat.consensus._model import Model, build_problem
 from karat.exceptions import DataError
 from karat.votes._table import VoteTable
 from karat.votes.em import State, log_likelihood
-from karat.weak._base import PatternModel
+from karat.weak.models import PatternModel
 
 __all__ = ["ConsensusLabelModel"]
 

@@ -9,7 +9,7 @@ from karat._validate import check_classes, check_probabilities, refuse_lazy
 from karat.exceptions import DataError
 from karat.statistics import Patterns
 from karat.votes.reading import read_weak_labels
-from karat.weak._protocol import LabelModel
+from karat.weak._label_model import LabelModel
 
 __all__ = ["from_snorkel"]
 

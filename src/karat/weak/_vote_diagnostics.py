@@ -5,7 +5,7 @@ import numpy as np
 from karat._typing import Column, Frame
 from karat.statistics import Patterns
 from karat.votes.reading import read_weak_labels
-from karat.weak._kernels import totals_of
+from karat.weak.models import totals_of
 from karat.weak.result import VoteDiagnostics
 
 __all__ = ["vote_diagnostics"]
