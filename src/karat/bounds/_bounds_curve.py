@@ -60,9 +60,10 @@ def bounds_curve(
 
     Notes
     -----
-    In a pass from the highest threshold to the lowest, each item enters the counts once. What the
-    votes say of the prediction comes from one regression of the scores' normal ranks on the votes,
-    read at every threshold, to which each pattern's own counts in the other folds are added.
+    In a pass from the highest threshold to the lowest, each item enters the counts once. The
+    distribution of the prediction given the votes comes from one regression of the scores' normal
+    ranks on the votes, evaluated at every threshold, to which each pattern's own counts in the
+    other fold are added.
 
     Examples
     --------

@@ -51,9 +51,9 @@ def difference_bounds(
 ) -> DifferenceBounds:
     """Bound metric(a) − metric(b) from the same items; where both agree, they cancel.
 
-    Sharp for metrics that are linear given the margins (linear ones for any number of classes;
-    precision, recall, F, balanced accuracy and MCC for two); for others the difference of the
-    separate bounds, marked as not sharp.
+    The bounds are sharp for metrics that are linear given the margins (linear ones for any number
+    of classes; precision, recall, F, balanced accuracy and MCC for two). For other metrics they are
+    the differences of the separate bounds, marked as not sharp.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ def performance_bounds(
 
 
 def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
-    """Return a result without numbers, which says why."""
+    """Return a result without numbers for a group, with the reason why there are none."""
     nothing: dict[str, Any] = dict.fromkeys(
         ("lower", "upper", "lower_limit", "upper_limit", "label_model_estimate"), float("nan")
     )

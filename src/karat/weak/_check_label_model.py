@@ -73,7 +73,7 @@ def check_label_model(
         them together, by Bonferroni), and as much by the true labels.
     independence : bool, optional
         Whether labelers must be independent given the truth. By default they must unless the model
-        says otherwise, as `OracleLabelModel` does.
+        declares otherwise, as `OracleLabelModel` does.
     rng : int or Generator, default 0
         Randomness of the Monte Carlo test.
     sample_weight : column (n,), optional
@@ -89,9 +89,9 @@ def check_label_model(
 
     Notes
     -----
-    Differences of less than 0.02 are let pass, however large n is. Standard errors take P(Y | Z) as
+    Differences of less than 0.02 are ignored, however large n is. Standard errors take P(Y | Z) as
     fixed; for a model fitted to the same votes they are a little too large. Three labelers agree
-    as a fitted Dawid–Skene model implies, right or wrong: only true labels can tell then.
+    as a fitted Dawid–Skene model implies, right or wrong: only true labels test it then.
 
     References
     ----------

@@ -30,8 +30,8 @@ class DawidSkene(PatternModel):
     .. math:: P(Z=z) = \sum_y \pi_y \prod_j \theta_j(z_j \mid y)
 
     The log-likelihood of the pattern counts is maximised, with ``smoothing`` items of each class
-    added to every confusion, on which a labeler does as the majority vote has it do. They keep
-    labelers with few votes in place and are forgotten as n grows.
+    added to every confusion, in the proportions that the majority vote implies for the labeler.
+    They stabilise labelers with few votes, and their influence vanishes as n grows.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class DawidSkene(PatternModel):
 
     Notes
     -----
-    The classes are told apart by the votes for them: of all ways to name the classes that were
-    learned, the one in which most votes are right is taken, so on average labelers are better than
-    chance. EM is accelerated by SQUAREM (Varadhan and Roland 2008).
+    The learned classes are named by the votes for them: of all ways to name them, the one in which
+    most votes are right is taken, so on average labelers are better than chance. EM is accelerated
+    by SQUAREM (Varadhan and Roland 2008).
 
     References
     ----------

@@ -36,8 +36,8 @@ class TripletLabelModel(PatternModel):
 
     of which the median over all j, k is taken. Signs are those that fit the agreements with most
     labelers better than chance. ``P(Y | Z)`` follows by Bayes' rule with ``P(Z_i = Y) = (1+a_i)/2``
-    and abstention saying nothing. With more than two classes each is set against the rest and the
-    probabilities are scaled to sum to 1.
+    and abstention saying nothing. With more than two classes each is fitted against the rest and
+    the probabilities are scaled to sum to 1.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class TripletLabelModel(PatternModel):
         if guessed.any():
             names = [self.names_[j] for j in np.flatnonzero(guessed)]
             warnings.warn(
-                f"the accuracy of {named(names)} cannot be told from triplets, because no two "
+                f"the accuracy of {named(names)} cannot be estimated from triplets, because no two "
                 "others vote beside each of them and together, so TripletLabelModel gives them the "
                 "median of the rest; leave them out, or use DawidSkene",
                 KaratWarning,

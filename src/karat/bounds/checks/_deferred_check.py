@@ -14,16 +14,17 @@ from karat.weak.checks import check_patterns
 
 __all__ = ["DeferredCheck"]
 
-# The check simulates labels; more of them would only find misfits too small to matter.
+# True labels that the check uses: it simulates as many, and more would only find misfits that are
+# too small to matter.
 _MOST_GOLD = 300
 _READ = ("assumes_independence", "abstention_is_informative")
 
 
 class DeferredCheck:
-    """Holds what the check needs, patterns and not rows, and makes it once.
+    """The check of a label model, made once, when it is first called.
 
-    It takes several times as long as the closed forms of a bound, and most bounds of a loop over
-    thresholds or models are read without it.
+    It holds patterns and not rows. The check takes several times as long as the closed forms of a
+    bound, and most bounds of a loop over thresholds or models are read without it.
     """
 
     __slots__ = ("_arguments", "_made")
@@ -52,7 +53,7 @@ class DeferredCheck:
         class_prior: FloatArray | None = None,
         gold: Any = None,
     ) -> "DeferredCheck":
-        """Build it from checked input; ``gold`` is what `read_gold` gave."""
+        """Build the check from checked input; ``gold`` is what `read_gold` returned."""
         known = None if gold is None else gold[0]
         return cls(inputs.votes, inputs.p, label_model, class_prior, known)
 
@@ -60,7 +61,7 @@ class DeferredCheck:
         """Return the check, making it the first time."""
         if self._made is None:
             votes, p, traits, prior, gold, level = self._arguments
-            # The seed is fixed, so that the same result always says the same.
+            # The seed is fixed, so that a result has one check, however often it is made.
             self._made = check_patterns(
                 votes, p, model=traits, class_prior=prior, gold=gold, confidence=level,
                 rng=np.random.default_rng(0),
@@ -84,7 +85,7 @@ def _rebuilt(arguments: Any, made: LabelModelCheck | None) -> DeferredCheck:
 
 
 def _some(rows: IntArray) -> IntArray:
-    """Return at most so many rows, chosen at random but always the same."""
+    """Return at most ``_MOST_GOLD`` rows, drawn with a fixed seed."""
     if len(rows) <= _MOST_GOLD:
         return rows
     return np.sort(np.random.default_rng(0).choice(rows, _MOST_GOLD, replace=False))

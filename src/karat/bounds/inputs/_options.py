@@ -31,7 +31,7 @@ __all__ = [
     "warn_if_sparse",
 ]
 
-_RARE = 10  # a pattern seen less often than this says little of P(Ŷ | z)
+_RARE = 10  # fewer items than this determine P(Ŷ | z) of a pattern too poorly
 _NOTABLE = 0.05  # share of the items in rare patterns from which the plug-in bounds are off
 
 

@@ -1,6 +1,6 @@
-"""What the votes say of the prediction: P(Ŷ | z), learned from the other folds.
+"""q̂: the distribution of the prediction given the votes, P(Ŷ | z), learned from the other folds.
 
-Whatever is learned here the bounds stay valid; a better guess makes them tighter.
+The bounds are valid whatever is learned here; a better q̂ makes them tighter.
 """
 
 import numpy as np
@@ -9,16 +9,17 @@ from karat._typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["features", "learn_predictions"]
 
-_STRENGTHS = (3.0, 10.0, 30.0, 100.0, 300.0)
-_MAX_ITER = 100
+_STRENGTHS = (3.0, 10.0, 30.0, 100.0, 300.0)  # items that the regression may be worth
+_MAX_ITER = 100  # of fixed-Hessian steps; stopping early only makes q̂ a little worse
 _MAX_NEWTON = 25
 _TOLERANCE = 1e-3  # of a logit's coefficient; a finer q̂ would not move the bounds
 
 
 def features(patterns: IntArray, p: FloatArray, n_classes: int) -> FloatArray:
-    """Return one row per pattern: one-hot votes, abstention apart, and the posterior.
+    """Return one row per pattern: a constant, one-hot votes, and the posterior with its log odds.
 
-    A vote that was not asked for (-2) has a column of its own where there is any.
+    An abstention (-1) is all zeros; a vote that was not asked for (-2) has a column of its own
+    where it occurs. The log odds are clipped: a certain posterior would swamp the ridge.
     """
     seen = [
         np.append(-2, np.arange(n_classes)) == patterns[:, [j]] for j in range(patterns.shape[1])
@@ -31,9 +32,9 @@ def features(patterns: IntArray, p: FloatArray, n_classes: int) -> FloatArray:
 def learn_predictions(x: FloatArray, counts: AnyArray) -> FloatArray:
     """Return q̂ (patterns, k) from counts of (pattern, prediction).
 
-    A multinomial logistic regression on the votes, then each pattern's own counts added to it as
-    if the regression were so many items; how many is what predicts the counts best, each item
-    left out in turn.
+    A multinomial logistic regression on the votes is combined with each pattern's own counts, as
+    if the regression were a number of items. That number is the one that predicts the counts best
+    when each item is left out in turn.
     """
     seen = counts.sum(axis=1)
     rows = seen > 0
@@ -72,6 +73,7 @@ def _binary_logistic(x: FloatArray, counts: AnyArray) -> FloatArray:
         slope = x.T @ (expected - counts[:, 1]) + weights
         spread = expected * (1.0 - expected / np.maximum(seen, 1e-300))
         step = np.linalg.solve((x * spread[:, None]).T @ x + ridge, slope)
+        # A step of more than 5 in a logit overshoots where classes are separable.
         weights = weights - step / max(1.0, float(np.abs(step).max()) / 5.0)
         if float(np.abs(step).max()) < _TOLERANCE:
             break

@@ -28,7 +28,7 @@ __all__ = ["Inputs", "read_gold", "read_inputs"]
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Checked data: the patterns, what the label model says of each, and the rows.
+    """Checked data: the patterns, P(Y | pattern) of the label model, and the items.
 
     ``p[z]`` is P(Y | pattern z). ``given`` is the order in which users pass columns of classes;
     ``classes`` has the positive class last, and equals ``given[keep]``. ``weight`` and ``cluster``
@@ -84,7 +84,8 @@ def read_inputs(
             "every vote in weak_labels abstains or is null; pass at least one labeler that votes"
         )
     weight = check_weights(sample_weight)
-    weight = None if weight is None else weight / weight.mean()  # only ratios matter
+    # Only ratios of weights matter; a mean of 1 keeps them comparable with counts.
+    weight = None if weight is None else weight / weight.mean()
     cluster, _ = encode_groups(clusters, name="clusters")
     check_same_length(weak_labels=votes.ids, sample_weight=weight, clusters=cluster)
     group = None

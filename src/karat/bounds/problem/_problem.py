@@ -1,4 +1,4 @@
-"""One bound to find: the counts, what the label model says, and what q̂ guesses."""
+"""One bound to find: counts of items, P(Y | z) of the label model, and q̂."""
 
 from dataclasses import dataclass, replace
 

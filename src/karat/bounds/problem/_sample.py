@@ -1,4 +1,4 @@
-"""The data of a bound, split into folds: all that is needed are counts."""
+"""The items of a bound, split into folds and reduced to counts."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ __all__ = ["Rows", "Sample", "split_counts", "split_rows"]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Items one by one; kept only where errors are not independent between items."""
+    """One entry per item; kept only where items of a cluster are dependent."""
 
     ids: IntArray
     predicted: IntArray
@@ -29,7 +29,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Weights of (fold, pattern, prediction), and their squares."""
+    """Sums of the weights of (fold, pattern, prediction), and of their squares."""
 
     counts: FloatArray
     squares: FloatArray
@@ -42,7 +42,7 @@ class Sample:
 
     @property
     def effective(self) -> float:
-        """Kish's number of items; for clusters, that of clusters if it is smaller."""
+        """Kish's effective number of items, or of clusters where that is smaller."""
         kish = effective_number(self.total, float(self.squares.sum()))
         if self.rows is None:
             return kish
@@ -61,7 +61,11 @@ class Sample:
 
 
 def split_counts(counts: AnyArray, folds: int, rng: np.random.Generator) -> Sample:
-    """Split counts of (pattern, prediction) at random, as if each item had drawn its fold."""
+    """Split counts of (pattern, prediction) at random into folds.
+
+    Items of one cell are exchangeable, so a multinomial draw of the count is the same as drawing
+    the fold of each item.
+    """
     if folds == 1:
         weights = counts[None].astype(np.float64)
     else:

@@ -73,7 +73,7 @@ def threshold_bounds(
 
 
 class _Sums(NamedTuple):
-    """At each threshold: means of TP's two bounds, and the moments their errors need."""
+    """At each threshold: means of TP's two bounds, and the moments that their errors need."""
 
     low: FloatArray
     high: FloatArray
@@ -95,7 +95,7 @@ def _sweep(
     order = np.argsort(-level, kind="stable")
     starts = np.searchsorted(-level[order], -np.arange(len(cuts), 0, -1), side="right")
     block = max(1, _BLOCK // (folds * patterns))
-    called = np.zeros(folds * patterns)
+    positives = np.zeros(folds * patterns)
     done = 0
     out: list[FloatArray] = []
     for first in range(0, len(cuts), block):
@@ -103,9 +103,9 @@ def _sweep(
         table = np.empty((len(tops), folds * patterns))
         for row, top in enumerate(tops):
             fresh = cell[order[done : starts[top]]]
-            called += np.bincount(fresh, minlength=len(called))
+            positives += np.bincount(fresh, minlength=len(positives))
             done = starts[top]
-            table[row] = called
+            table[row] = positives
         at = len(cuts) - 1 - np.array(tops)
         expected = _expected(table, seen, folds, None if guess is None else guess(at))
         out.append(_bounded(table, *expected, p, columns, n))
@@ -114,15 +114,15 @@ def _sweep(
 
 
 def _expected(
-    called: FloatArray, seen: FloatArray, folds: int, guess: FloatArray | None
+    positives: FloatArray, seen: FloatArray, folds: int, guess: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return q̂ as a fraction: the other folds' positives and items, with the regression's guess."""
     if guess is None:
-        return called, np.maximum(seen.ravel(), 1.0)
+        return positives, np.maximum(seen.ravel(), 1.0)
     # With two folds, the other fold is the other row.
     guess *= _STRENGTH
-    guess += called.reshape(len(called), folds, -1)[:, ::-1]
-    return guess.reshape(called.shape), seen[::-1].ravel() + _STRENGTH
+    guess += positives.reshape(len(positives), folds, -1)[:, ::-1]
+    return guess.reshape(positives.shape), seen[::-1].ravel() + _STRENGTH
 
 
 def _guess(inputs: Inputs, score: FloatArray, cuts: FloatArray, fold: IntArray, folds: int) -> Any:
@@ -160,33 +160,33 @@ def _guess(inputs: Inputs, score: FloatArray, cuts: FloatArray, fold: IntArray, 
 
 
 class _Columns(NamedTuple):
-    """For each cell: what it adds to the mean and the moments, alone and per item called."""
+    """For each cell: what it adds to the mean and the moments, alone and per predicted positive."""
 
     low: FloatArray
-    low_called: FloatArray
+    low_positive: FloatArray
     high: FloatArray
-    high_called: FloatArray
+    high_positive: FloatArray
     fixed: FloatArray
 
 
 def _columns(seen: FloatArray, p: FloatArray) -> _Columns:
     """Return the columns of mean, E[t²], E[t·h] and E[t·p] for either bound of TP.
 
-    An item's TP value is t(z, h), h being 1 if it is called positive: h + p − 1 or 0 for the lower
-    bound, h or p for the upper. Sums of such products are linear in which of the two is used.
+    An item's TP value is t(z, h), h being 1 if it is predicted positive: h + p − 1 or 0 for the
+    lower bound, h or p for the upper. Sums of such products are linear in which of the two is used.
     """
     one, none, miss = np.ones_like(p), np.zeros_like(p), p - 1.0
     return _Columns(
         low=np.stack([seen * miss, seen * miss**2, none, seen * p * miss], axis=1),
-        low_called=np.stack([one, 2 * p - 1, p, p], axis=1),
+        low_positive=np.stack([one, 2 * p - 1, p, p], axis=1),
         high=np.stack([-seen * p, -seen * p**2, none, -seen * p**2], axis=1),
-        high_called=np.stack([one, one, 1 - p, p], axis=1),
+        high_positive=np.stack([one, one, 1 - p, p], axis=1),
         fixed=np.array([seen @ p, seen @ p**2, 0.0, seen @ p**2]),
     )
 
 
 def _bounded(
-    called: FloatArray,
+    positives: FloatArray,
     top: FloatArray,
     bottom: FloatArray,
     p: FloatArray,
@@ -201,13 +201,13 @@ def _bounded(
     low = (top > (1.0 - p) * bottom).astype(np.float64)  # q̂ + p > 1
     high = (top < p * bottom).astype(np.float64)  # q̂ < p
     lows, highs = low @ columns.low, high @ columns.high + columns.fixed
-    low *= called
-    high *= called
-    lows += low @ columns.low_called
-    highs += high @ columns.high_called
-    both = called @ p
+    low *= positives
+    high *= positives
+    lows += low @ columns.low_positive
+    highs += high @ columns.high_positive
+    both = positives @ p
     highs[:, 2] += both
-    shared = [both, np.full(len(called), columns.fixed[1])]
+    shared = [both, np.full(len(positives), columns.fixed[1])]
     rows = [lows[:, 0], highs[:, 0], *lows[:, 1:].T, *shared, *highs[:, 1:].T, *shared]
     return np.stack(rows) / n
 

@@ -18,7 +18,6 @@ __all__ = [
     "best_plans",
     "cell_bounds",
     "dual_values",
-    "is_match",
     "match_bounds",
     "worst_mean",
 ]
@@ -65,7 +64,7 @@ def dual_values(gain: FloatArray, alpha: FloatArray, p: FloatArray, slack: float
     return np.asarray(best + worst_mean(alpha, p, slack)[..., None])
 
 
-def is_match(gain: FloatArray) -> bool:
+def _is_match(gain: FloatArray) -> bool:
     """Whether the gain is a positive or negative multiple of 1[Y = Ŷ]."""
     scale = gain.flat[0]
     return (
@@ -82,7 +81,7 @@ def best_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float = 0.
     """
     if gain.shape[0] == 2:
         return _binary_duals(gain, q, p, slack)
-    if is_match(gain):
+    if _is_match(gain):
         scale = float(gain[0, 0])
         alpha = _match_duals(q, p, slack) if scale > 0 else _mismatch_duals(q, p, slack)
         return np.asarray(abs(scale) * alpha)
@@ -97,9 +96,9 @@ def best_plans(gain: FloatArray, q: FloatArray, p: FloatArray) -> FloatArray:
     if gain.shape != (2, 2):
         return transport_plans(gain, q, p)
     bend = gain[0, 0] - gain[0, 1] - gain[1, 0] + gain[1, 1]
-    shown, truth = q[:, 1], p[:, 1]
-    both = np.minimum(shown, truth) if bend > 0 else np.maximum(shown + truth - 1.0, 0.0)
-    rows = [[1.0 - shown - truth + both, shown - both], [truth - both, both]]
+    predicted, truth = q[:, 1], p[:, 1]
+    both = np.minimum(predicted, truth) if bend > 0 else np.maximum(predicted + truth - 1.0, 0.0)
+    rows = [[1.0 - predicted - truth + both, predicted - both], [truth - both, both]]
     return np.moveaxis(np.array(rows), -1, 0)
 
 
@@ -119,10 +118,10 @@ def _binary_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float) 
     chosen = np.zeros(q.shape[:-1])
     kinks = gain[1] - gain[0] if slack <= 0 else np.append(gain[1] - gain[0], 0.0)
     for a in np.unique(kinks):
-        truth = a * np.clip(p[:, 1] + (slack if a > 0 else -slack), 0.0, 1.0)
-        shown = q @ np.maximum(gain[0], gain[1] - a)
-        better = truth + shown < best
-        best = np.where(better, truth + shown, best)
+        by_truth = a * np.clip(p[:, 1] + (slack if a > 0 else -slack), 0.0, 1.0)
+        by_prediction = q @ np.maximum(gain[0], gain[1] - a)
+        better = by_truth + by_prediction < best
+        best = np.where(better, by_truth + by_prediction, best)
         chosen = np.where(better, a, chosen)
     return np.stack([np.zeros_like(chosen), chosen], axis=-1)
 

@@ -49,7 +49,7 @@ def _solve(
     predictions, sink. Mass may change its class only through the slack's arc.
     """
     k, j = gain.shape
-    model, hub, true, shown = 1, 1 + k, 3 + k, 3 + 2 * k
+    model, hub, true, outcome = 1, 1 + k, 3 + k, 3 + 2 * k
     nodes = 4 + 2 * k + j
     sink = nodes - 1
     cost = np.zeros((nodes, nodes))
@@ -57,17 +57,17 @@ def _solve(
     room[hub, hub + 1] = slack
     for i in range(k):
         room[0, model + i] = truth[i]
-        room[model + i, true + i] = 2.0
+        room[model + i, true + i] = 2.0  # more than all mass: unlimited
         if slack > 0.0:
             room[model + i, hub] = 2.0
             room[hub + 1, true + i] = 2.0
         for c in range(j):
-            room[true + i, shown + c] = 2.0
-            cost[true + i, shown + c] = -gain[i, c]
-            cost[shown + c, true + i] = gain[i, c]
+            room[true + i, outcome + c] = 2.0
+            cost[true + i, outcome + c] = -gain[i, c]
+            cost[outcome + c, true + i] = gain[i, c]
     for c in range(j):
-        room[shown + c, sink] = predicted[c]
-    for _ in range(50 * nodes):
+        room[outcome + c, sink] = predicted[c]
+    for _ in range(50 * nodes):  # each path fills an arc, so far fewer are needed: only a guard
         distance, before = _shortest_paths(cost, room, 0, False)
         if distance[sink] == np.inf:
             break
@@ -83,7 +83,7 @@ def _solve(
             b = before[b]
     for i in range(k):
         for c in range(j):
-            plan[i, c] = room[shown + c, true + i]  # what flowed forward can flow back
+            plan[i, c] = room[outcome + c, true + i]  # what flowed forward can flow back
     # The arcs of source and sink only carry the margins; potentials come from the rest.
     room[0, :] = 0.0
     room[:, 0] = 0.0

@@ -9,17 +9,18 @@ from karat.weak.checks._evidence import Evidence
 
 __all__ = ["copied_pair"]
 
-_ITEMS = 30  # that both label, below which an agreement says little
+_ITEMS = 30  # that both label; the agreement on fewer items is too uncertain
 # A pair is only called a copy if it agrees this often, and this much more often than the others:
 # the reason names a labeler to drop, so it has to be plain to see.
 _AGREE, _LEAD = 0.9, 0.15
 
 
 def copied_pair(evidence: Evidence) -> tuple[int, float] | None:
-    """Return the pair that agrees far more than the others and that the copy finder names.
+    """Return the pair that may be a copy, and how often the other pairs agree (median); or None.
 
-    And how often the others agree. Two labelers that are nearly always right agree as often as a
-    copy would; the finder, which fits error rates, tells them from one.
+    The pair agrees far more often than the others, and `copying_forest` finds it too. Two labelers
+    that are nearly always right agree as often as a labeler and its copy; the forest, which fits
+    error rates, does not mistake them for one.
     """
     figures = evidence.agreement
     common = np.flatnonzero(figures.n >= _ITEMS)

@@ -1,4 +1,4 @@
-"""All figures that may speak against a label model."""
+"""The figures by which a label model is tested."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,10 @@ __all__ = ["Evidence", "gather"]
 
 
 class Evidence(NamedTuple):
-    """The patterns, and what they and the true labels say of P(Y | Z).
+    """The patterns, and the figures that test P(Y | Z) against them and against true labels.
 
-    ``agreement`` is how often two labelers agree where both vote, ``covote`` how often both vote.
+    ``agreement`` is how often two labelers agree where both vote, ``covote`` how often both vote;
+    ``lead_z`` is by how many standard errors each labeler is better than chance under the model.
     """
 
     found: Patterns

@@ -1,4 +1,4 @@
-"""From figures to sentences: what speaks against a label model."""
+"""The failed tests of a label model, worded as reasons."""
 
 from statistics import NormalDist
 
@@ -11,18 +11,19 @@ from karat.weak.checks._evidence import Evidence
 
 __all__ = ["find_reasons"]
 
-# Pairs and labelers that get a sentence of their own.
+# Pairs and labelers that get a sentence of their own; the rest are counted in one more.
 _NAMED = 2
 
 
 def find_reasons(
     evidence: Evidence, *, error: float, threshold: float, agreement: bool, covotes: bool
 ) -> list[str]:
-    """Return what speaks against the model, the most telling first.
+    """Return a sentence for each failed test, the most important first.
 
     All tests of the votes together raise a false alarm with probability ``error`` (Bonferroni).
-    A model that was counted from true labels (no ``agreement``) needs neither independent labelers
-    nor ones that are better than chance.
+    ``threshold`` is the least difference that counts. ``agreement`` and ``covotes`` say whether
+    the two are tested: a model that was counted from true labels needs neither independent
+    labelers nor labelers that are better than chance.
     """
     n_pairs = len(evidence.agreement.z)
     tests = len(evidence.lead_z) * agreement + n_pairs * (agreement + covotes)
@@ -87,7 +88,8 @@ def _of_agreement(evidence: Evidence, limit: float, threshold: float) -> list[st
 def _of_loners(evidence: Evidence, threshold: float) -> list[str]:
     """Name labelers that agree with the others less often than their vote frequencies imply.
 
-    A majority vote believes them all the same. This too explains a test that has failed.
+    A majority vote counts such votes like any other. This is no test of its own: it explains an
+    agreement test that has failed.
     """
     table, figures = evidence.table, evidence.agreement
     votes = np.einsum("jy,jyc->jc", table.mass, table.given)

@@ -87,8 +87,8 @@ def best_start(
 ) -> DawidSkeneFit:
     """Return the most likely of several short runs, the majority vote's first among equals."""
     if len(codes) > _SAMPLE:
-        ends = np.cumsum(weight)
-        at = np.searchsorted(ends, ends[-1] * rng.random(_SAMPLE), side="right")
+        totals = np.cumsum(weight)
+        at = np.searchsorted(totals, totals[-1] * rng.random(_SAMPLE), side="right")
         drawn = np.bincount(np.minimum(at, len(codes) - 1), minlength=len(codes))
         codes, weight = codes[drawn > 0], drawn[drawn > 0].astype(np.float64)
     problem = problem_of(codes, weight)

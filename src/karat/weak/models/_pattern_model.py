@@ -1,4 +1,4 @@
-"""What the label models share: reading votes, and posteriors on distinct patterns only."""
+"""The base of the label models: reading votes, and posteriors of distinct patterns."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ class PatternModel(Parameters, ABC):
     names_: tuple[str, ...]
     null_: str
 
-    # What `check_label_model` may hold against the votes. A subclass says otherwise.
+    # Which assumptions `check_label_model` tests; a subclass overrides what it does not assume.
     assumes_independence: bool = True
     abstention_is_informative: bool = False
 

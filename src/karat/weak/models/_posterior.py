@@ -98,7 +98,7 @@ def _as_labels(found: Patterns) -> AnyArray:
 
 
 def _by_pattern(proba: Any, found: Patterns) -> FloatArray:
-    """Return the rows of an n×k array by pattern, or say which two rows of one pattern differ."""
+    """Return the rows of an n×k array by pattern, or refuse two rows of one pattern that differ."""
     rows = check_probabilities(proba, "label_model", classes=found.classes)
     check_same_length(weak_labels=found.ids, label_model=rows)
     first = np.empty(len(found.patterns), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Checks that only label models need."""
+"""Requirements of label models: a class prior, and enough labelers."""
 
 import numpy as np
 
@@ -37,14 +37,14 @@ def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArr
 
 
 def require_three_voters(codes: IntArray, model: str) -> None:
-    """Refuse votes of fewer than three labelers, from which accuracies cannot be told."""
+    """Refuse votes of fewer than three labelers, from which accuracies cannot be estimated."""
     voting = int((codes >= 0).any(axis=0).sum())
     if voting == 0:
         raise LabelError("every vote in weak_labels abstains; pass at least one vote")
     if voting < 3:
-        silent = "" if voting == codes.shape[1] else f" of {codes.shape[1]}"
+        of_all = "" if voting == codes.shape[1] else f" of {codes.shape[1]}"
         raise ShapeError(
-            f"weak_labels has votes of {voting}{silent} labeler{'s' * (voting > 1)}; {model} "
+            f"weak_labels has votes of {voting}{of_all} labeler{'s' * (voting > 1)}; {model} "
             "needs three or more, because two cannot tell who is right. MajorityVote works with "
             "any number, and OracleLabelModel with some true labels"
         )

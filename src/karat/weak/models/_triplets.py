@@ -21,7 +21,7 @@ def triplet_accuracies(signed: FloatArray, weight: FloatArray) -> tuple[FloatArr
     m = len(agree)
     size = np.full(m, np.nan)
     upper = np.triu(np.ones((m, m), dtype=bool), 1)
-    # A pair that agrees by chance alone says nothing about a third.
+    # A pair that agrees by chance alone would divide by 0.
     base = np.where(upper & (np.abs(agree) > 1e-6), agree, np.nan)
     for i in range(m):
         squares = np.abs(np.outer(agree[i], agree[i]) / base)

@@ -33,7 +33,7 @@ def smoothed_confusions(counts: FloatArray, smoothing: float) -> FloatArray:
     """Return P(outcome | truth) with ``smoothing`` votes added that ignore the truth.
 
     They are spread like all votes of the labeler, so an outcome that never occurs stays at zero
-    for every truth and says nothing.
+    for every truth and does not change the posterior.
     """
     marginal: FloatArray = counts.sum(axis=1, keepdims=True)
     marginal = marginal / np.maximum(marginal.sum(axis=2, keepdims=True), TINY)
