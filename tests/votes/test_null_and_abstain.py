@@ -18,7 +18,7 @@ from karat.bounds import (
     weak_label_value,
 )
 from karat.consensus import ErrorEstimator, compare_models
-from karat.exceptions import ColumnError, DataError, KaratWarning, OptionError
+from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.statistics import pattern_counts, patterns
 from karat.votes import read_patterns
 from karat.weak import (

@@ -25,8 +25,7 @@ from karat.bounds.inputs import (
 from karat.bounds.result import PerformanceBounds
 from karat.bounds.solvers import solved_performance
 from karat.exceptions import DataError, UndefinedHereError
-from karat.metrics import GroupMetric, MetricBase
-from karat.metrics._as_metric import as_metric
+from karat.metrics import GroupMetric, MetricBase, as_metric
 from karat.statistics import Patterns
 
 __all__ = ["performance_bounds"]

@@ -9,7 +9,7 @@ from karat.bounds.inputs._predictions import Predictions
 from karat.bounds.inputs._predictor import features, learn_predictions
 from karat.bounds.inputs._read import Inputs
 from karat.bounds.problem import Problem, Sample, split_counts, split_rows
-from karat.statistics._kernels import joint_counts
+from karat.statistics.kernels import joint_counts
 
 __all__ = ["build_problem"]
 

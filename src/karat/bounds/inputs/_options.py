@@ -16,8 +16,7 @@ from karat._validate import (
 from karat.bounds.inputs._read import Inputs
 from karat.bounds.problem import Limit
 from karat.exceptions import KaratWarning, MetricError
-from karat.metrics import GroupMetric, Metric
-from karat.metrics._as_metric import as_metric
+from karat.metrics import GroupMetric, Metric, as_metric
 from karat.weak.models import check_class_prior
 
 __all__ = [

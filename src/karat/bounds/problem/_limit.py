@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.bounds.problem._sample import Sample
-from karat.limits._kernels import bernstein_reach, student_quantile
+from karat.limits.kernels import bernstein_reach, student_quantile
 
 __all__ = ["Limit"]
 

@@ -8,10 +8,7 @@ from karat.bounds.solvers._binary import ROUNDING, binary_bound, binary_bounds, 
 from karat.bounds.solvers._ratio import ratio_bounds
 from karat.exceptions import MetricError
 from karat.metrics import LinearFractionalMetric, Metric, recall
-from karat.metrics._averages import Macro
-from karat.metrics._balanced_accuracy import BalancedAccuracy
-from karat.metrics._g_mean import GMean
-from karat.metrics._mcc import MCC
+from karat.metrics.families import MCC, BalancedAccuracy, GMean, Macro
 
 __all__ = ["linear_bounds", "multiclass_bounds"]
 

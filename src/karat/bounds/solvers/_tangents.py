@@ -16,10 +16,9 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.bounds.problem import Problem
 from karat.bounds.transport import best_duals, best_plans, dual_values
-from karat.decisions._columns import Columns, Oracle
-from karat.decisions._maximise import solution_of
+from karat.decisions.solvers import Columns, Oracle, solution_of
 from karat.metrics import GroupMetric
-from karat.metrics._off_diagonal import with_zero_diagonal
+from karat.metrics.rates import with_zero_diagonal
 
 __all__ = [
     "Tangent",
