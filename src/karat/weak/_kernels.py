@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
-from karat.votes._outcomes import TINY, list_votes, vote_totals
+from karat.votes.tables import TINY, list_votes, vote_totals
 
 
 def totals_of(codes: IntArray, k: int, weight: FloatArray | None = None) -> FloatArray:

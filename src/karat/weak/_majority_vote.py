@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat.statistics import Patterns
-from karat.votes._outcomes import vote_shares
+from karat.votes.tables import vote_shares
 from karat.weak._base import PatternModel
 from karat.weak._checks import check_class_prior
 from karat.weak._kernels import totals_of

@@ -9,7 +9,7 @@ from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import named
 from karat.exceptions import KaratWarning
 from karat.statistics import Patterns
-from karat.votes._outcomes import normalized_exp
+from karat.votes.tables import normalized_exp
 from karat.weak._base import PatternModel
 from karat.weak._checks import check_class_prior, require_three_voters
 from karat.weak._kernels import (
