@@ -316,7 +316,7 @@ P = [[0.7, 0.3], [0.1, 0.9], [0.8, 0.2], [0.4, 0.6]] * 5
         ({"y_pred": [0, 1, 2, 1] * 5}, LabelError, "row 2 holds 2"),
         ({"weak_labels": [[0, 1], [1, 1], [0, -1], [1, 7]] * 5}, LabelError, "holds 7"),
         ({"weak_labels": [[-1, -1]] * 20, "classes": None}, LabelError, "every vote"),
-        ({"metric": "nice"}, MetricError, "expected a metric of karat.metrics or one of the names"),
+        ({"metric": "nice"}, OptionError, "metric is .nice.; expected a metric of karat.metrics"),
         ({"metric": LinearMetric(np.eye(3))}, MetricError, "is for 3 classes"),
         ({"method": "magic"}, OptionError, "method is 'magic'; expected 'crossfit' or 'plugin'"),
         ({"limit": "t"}, OptionError, "limit is 't'"),

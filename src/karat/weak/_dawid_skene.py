@@ -10,8 +10,8 @@ from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_choice, check_count, check_number, check_rng
 from karat.exceptions import KaratWarning
 from karat.statistics import Patterns
-from karat.votes._outcomes import naive_bayes
 from karat.votes.em import total_log_likelihood
+from karat.votes.tables import naive_bayes
 from karat.weak.models import (
     PatternModel,
     best_start,

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat.statistics import Patterns
-from karat.votes._outcomes import vote_shares
+from karat.votes.tables import vote_shares
 from karat.weak.models import PatternModel, check_class_prior, totals_of
 
 __all__ = ["MajorityVote"]

@@ -18,8 +18,8 @@ from karat._validate import (
 from karat.exceptions import WeightError
 from karat.statistics import Patterns
 from karat.statistics.kernels import distinct_votes
-from karat.votes._outcomes import naive_bayes, outcome_counts
 from karat.votes.reading import read_weak_labels
+from karat.votes.tables import naive_bayes, outcome_counts
 from karat.weak.models import PatternModel, check_class_prior, smoothed_confusions
 
 __all__ = ["OracleLabelModel"]

@@ -9,7 +9,7 @@ from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import named
 from karat.exceptions import KaratWarning
 from karat.statistics import Patterns
-from karat.votes._outcomes import normalized_exp
+from karat.votes.tables import normalized_exp
 from karat.weak.models import (
     PatternModel,
     check_class_prior,

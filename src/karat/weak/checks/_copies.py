@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from karat.votes._table import VoteTable
 from karat.votes.agreement import copying_forest, shared_votes
 from karat.votes.em import ListedProblem, VoteLaw, fit_point, starting_state
+from karat.votes.tables import VoteTable
 from karat.weak.checks._evidence import Evidence
 
 __all__ = ["copied_pair"]

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes._outcomes import vote_shares
 from karat.votes.em import (
     Blocks,
     BlocksExpectation,
@@ -16,6 +15,7 @@ from karat.votes.em import (
     run_em,
     start_from,
 )
+from karat.votes.tables import vote_shares
 from karat.weak.models._votes import smoothed_confusions, totals_of
 
 __all__ = ["best_start", "em_problem", "fit_aligned", "vote_start"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes._outcomes import TINY, list_votes, vote_totals
+from karat.votes.tables import TINY, list_votes, vote_totals
 
 __all__ = ["smoothed_confusions", "totals_of", "unanimous_votes", "winners"]
 
