@@ -49,7 +49,10 @@ def difference_bounds(
     null: str | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> DifferenceBounds:
-    """Bound metric(a) − metric(b) from the same items; where both agree, they cancel.
+    """Bound the difference of a metric between two classifiers, from weak labels alone.
+
+    Both classifiers predict the same items, and items on which they agree cancel, so the bounds
+    are tighter than a difference of two separate bounds.
 
     The bounds are sharp for metrics that are linear given the margins (linear ones for any number
     of classes; precision, recall, F, balanced accuracy and MCC for two). For other metrics they are

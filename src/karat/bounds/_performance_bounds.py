@@ -1,12 +1,12 @@
 """How good a classifier can and must be, with no labels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from karat._typing import BoolArray, Column, FloatArray, Frame
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, encode_groups
 from karat.bounds.checks import CheckByGroup, DeferredCheck
 from karat.bounds.inputs import (
@@ -174,13 +174,24 @@ def performance_bounds(
         warn_if_sparse(inputs.votes.counts, "method='plugin'")
     if compares or group_codes is None or group_names is None:
         return whole
-    per_group = {}
-    for code, name in enumerate(group_names.tolist()):
+    return replace(whole, groups=_by_group(bound, whole, group_codes, group_names))
+
+
+def _by_group(
+    bound: Callable[[BoolArray, Any], PerformanceBounds],
+    whole: PerformanceBounds,
+    codes: IntArray,
+    names: AnyArray,
+) -> dict[Any, PerformanceBounds]:
+    """Return the bounds of each group by its name, without numbers where the metric has none."""
+    found = {}
+    for code, name in enumerate(names.tolist()):
+        rows = codes == code
         try:
-            per_group[name] = bound(group_codes == code, name)
+            found[name] = bound(rows, name)
         except UndefinedHereError as error:
-            per_group[name] = _undefined(whole, name, int(np.sum(group_codes == code)), str(error))
-    return replace(whole, groups=per_group)
+            found[name] = _undefined(whole, name, int(rows.sum()), str(error))
+    return found
 
 
 def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
