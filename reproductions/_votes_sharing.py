@@ -9,9 +9,8 @@ from _show import Promise, number, say, show_table
 from _votes_data import CUTS, VoteSet, judgebench, llmbar, nell
 from scipy.stats import binomtest, ttest_rel
 
-from karat.consensus._dispersed import dispersed_chains
-from karat.consensus._model import Model, build_problem
-from karat.consensus._together import build_shared, shared_chains
+from karat.consensus.model import Model, build_problem
+from karat.consensus.sampling import build_pooled, dispersed_chains, pooled_chains
 from karat.votes.reading import Votes, read_votes
 
 __all__ = ["COLUMNS", "STRUCTURES", "case_of", "run_sharing", "wide_part"]
@@ -238,9 +237,9 @@ def _estimate(
         found = [dispersed_chains(p, chains, draws, rng, _silent)[0] for p in problems]
     else:
         voters = [d.voters for d in votes.domains]
-        shared = build_shared(tables, voters, len(votes.classifiers), structure, errors)
+        shared = build_pooled(tables, voters, len(votes.classifiers), structure, errors)
         shared = replace(shared, **prior)
-        found = list(shared_chains(shared, chains, draws, draws, rng)[0].by_domain)
+        found = list(pooled_chains(shared, chains, draws, draws, rng)[0].by_domain)
     rates_of = truth.set_index(["domain", "classifier"])["error"]
     off, inside = [], []
     for domain, part in zip(votes.domains, found, strict=True):

@@ -6,14 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from karat.consensus._arrays import SharedState
-from karat.consensus._model import Model, build_problem
-from karat.consensus._sample import run_chain
-from karat.consensus._shared_chain import run_shared_chain
-from karat.consensus._threads import Stop
-from karat.consensus._together import build_shared
-from karat.votes._table import VoteTable
+from karat.consensus.model import Model, build_problem
+from karat.consensus.sampling import Stop, build_pooled, run_chain, run_pooled_chain
+from karat.consensus.sampling.loops import PooledState
 from karat.votes.em import State
+from karat.votes.tables import VoteTable
 
 
 def table_from_rows(votes, classes, *, abstains=False, gold=None, count=None):
@@ -171,7 +168,7 @@ class SharedWorld:
             )
             for d, here in enumerate(voters)
         ]  # fmt: skip
-        return build_shared(
+        return build_pooled(
             tables, voters, self.voters, self.structure, self.errors, concentration=self.fixed
         )
 
@@ -194,7 +191,7 @@ class SharedWorld:
         if self.structure == "coupled":
             member = restaurant(rng, strength[0], self.domains)
             rows = self._rows(rng, (self.domains + 1, self.voters))
-            return SharedState(rows, weight, member, np.empty((0, 0), dtype=np.int64), strength)
+            return PooledState(rows, weight, member, np.empty((0, 0), dtype=np.int64), strength)
         table = np.zeros((self.domains, self.voters), dtype=np.int64)
         for d, here in enumerate(self.present):
             table[d, here] = restaurant(rng, strength[0], here.sum())
@@ -204,7 +201,7 @@ class SharedWorld:
         for (d, t), k in zip(open_tables, served, strict=True):
             dish[d, t] = k
         rows = self._rows(rng, (self.domains * self.voters + 1,))
-        return SharedState(rows, weight, table, dish, strength)
+        return PooledState(rows, weight, table, dish, strength)
 
     def _rows(self, rng, shape):
         return np.stack([rng.dirichlet(prior, size=shape) for prior in self.law.prior], axis=-2)
@@ -253,7 +250,7 @@ class SharedWorld:
 
     def sweep(self, shared, state, rng, sweeps, burn=0):
         """Run the compiled sampler; return what it kept and the last state."""
-        found = run_shared_chain(shared, state, rng, burn, sweeps, lambda _: None, Stop())
+        found = run_pooled_chain(shared, state, rng, burn, sweeps, lambda _: None, Stop())
         return SimpleNamespace(**found.kept, last=found.last)
 
 

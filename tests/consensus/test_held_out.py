@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.consensus._held_out import _stack, held_out, split_counts
-from karat.consensus._model import Model, build_problem
+from karat.consensus.comparison import _stack, held_out, split_counts
+from karat.consensus.model import Model, build_problem
 from karat.votes.em import State, fit_point, log_likelihood, starting_state
 
 ERRORS = ["class-conditional", "symmetric"]

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
-from karat.consensus._arrays import row_layout
-from karat.consensus._hierarchical_loops import seating_strength
-from karat.consensus._label_loops import count_rows
-from karat.consensus._partition_loops import (
+from karat.consensus.sampling.loops import (
     concentration,
+    count_rows,
     draw_rows,
     gain,
     log_gamma,
     pick,
     reassign,
+    row_layout,
+    seating_strength,
     split_or_merge,
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from karat.consensus._together import run_shared
+from karat.consensus.sampling import run_pooled
 
 CHAINS, BURN, DRAWS = 20, 200, 2400
 STRENGTHS = (1.3, 0.7)
@@ -185,7 +185,7 @@ def test_the_chains_reach_the_exact_posterior(name, structure, errors, shared_wo
     exact = Exact(case, structure, errors, shared)
     rng = np.random.default_rng(11)
     starts = [law.draw_state(rng) for _ in range(CHAINS)]
-    found = run_shared(shared, starts, rng.spawn(CHAINS), burn=BURN, draws=DRAWS)
+    found = run_pooled(shared, starts, rng.spawn(CHAINS), burn=BURN, draws=DRAWS)
     # 16 cases of up to 30 numbers; with 19 degrees of freedom |t| > 6 has probability 9e-6.
     limit = 6
     drawn = np.apply_along_axis(lambda z: canonical(z), 2, found.members)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._together import build_shared, shared_chains
+from karat.consensus.sampling import build_pooled, pooled_chains
 from karat.votes.reading import read_votes
 
 
@@ -30,11 +30,11 @@ def test_the_prior_of_shares_keeps_voters_from_being_blamed_for_a_rare_class():
         data = read_votes(votes, domains=where, classes=[0, 1])
         truth = truth[[int(d.name) for d in data.domains]]
         tables, voters = [d.table for d in data.domains], [d.voters for d in data.domains]
-        shared = build_shared(tables, voters, 5, "coupled", "class-conditional")
+        shared = build_pooled(tables, voters, 5, "coupled", "class-conditional")
         assert shared.weight_prior.tolist() == [0.5, 0.5]
         for weight, found in off.items():
             given = replace(shared, weight_prior=np.full(2, weight))
-            draws, _ = shared_chains(given, 2, 200, 200, np.random.default_rng(draw))
+            draws, _ = pooled_chains(given, 2, 200, 200, np.random.default_rng(draw))
             rates = [d.rates.mean(axis=(0, 1)) for d in draws.by_domain]
             found.append(np.abs(np.array(rates) - truth).mean())
     assert np.mean(off[0.5]) < 0.7 * np.mean(off[1.0])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.consensus._model import Model, build_problem
+from karat.consensus.model import Model, build_problem
 from karat.votes.em import _listed, fit_point, starting_state
 
 

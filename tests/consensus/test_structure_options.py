@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from karat.consensus import ErrorEstimator, compare_models
-from karat.consensus._together import _rows_of, build_shared, log_prior, shared_chains, start_of
+from karat.consensus.sampling import _rows_of, build_pooled, log_prior, pooled_chains, pooled_start
 from karat.exceptions import DataError, KaratWarning
 from karat.votes.em import fit_point, starting_state
 from karat.votes.reading import read_votes
@@ -314,7 +314,7 @@ class TestUprightStarts:
         votes, domains, _ = simulate(np.random.default_rng(86), rates, 120)
         data = read_votes(votes, domains=domains)
         tables, voters = [d.table for d in data.domains], [d.voters for d in data.domains]
-        return build_shared(tables, voters, 4, structure, errors)
+        return build_pooled(tables, voters, 4, structure, errors)
 
     @pytest.mark.parametrize("errors", ERRORS)
     @pytest.mark.parametrize("structure", STRUCTURES)
@@ -329,7 +329,7 @@ class TestUprightStarts:
             flipped += not is_upright(shared, _rows_of(shared, state.theta))
         assert flipped > 0  # so there is something to put right
         for _ in range(40):
-            start = start_of(shared, rng, together=False)
+            start = pooled_start(shared, rng, together=False)
             for rows in start.rows[:-1].reshape(3, 4, *shared.prior.shape):
                 assert is_upright(shared, rows)
 
@@ -338,7 +338,7 @@ class TestUprightStarts:
     def test_no_chain_ends_upside_down(self, structure, errors, rng):
         shared = self.shared(structure, errors)
         for _ in range(3):
-            found, _ = shared_chains(shared, 4, 60, 60, rng)
+            found, _ = pooled_chains(shared, 4, 60, 60, rng)
             for draws in found.by_domain:
                 assert (draws.rates.mean(axis=1)[:, 0] < 0.3).all()
                 assert (draws.rates.mean(axis=1)[:, 3] > 0.6).all()

@@ -21,9 +21,15 @@ from karat.exceptions import (
 )
 from karat.statistics import patterns
 from karat.votes import read_patterns
-from karat.votes._outcomes import list_votes, naive_bayes, outcome_counts, vote_shares, vote_totals
-from karat.votes._table import VoteTable
 from karat.votes.reading import read_ballots, read_votes
+from karat.votes.tables import (
+    VoteTable,
+    list_votes,
+    naive_bayes,
+    outcome_counts,
+    vote_shares,
+    vote_totals,
+)
 from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
 
 

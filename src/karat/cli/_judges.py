@@ -105,8 +105,8 @@ def _print(estimator: ErrorEstimator, shown: str) -> None:
 
 def _row(r: ErrorRates, i: int) -> tuple[str, ...]:
     return (
-        r.domains[r.domain[i]],
-        r.classifiers[r.classifier[i]],
+        str(r.domains[r.domain[i]]),
+        str(r.classifiers[r.classifier[i]]),
         f"{r.mean[i]:.3f}",
         f"{r.lower[i]:.3f} to {r.upper[i]:.3f}",
         "yes" if r.identified[r.domain[i]] else "no",

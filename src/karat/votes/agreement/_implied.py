@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes._outcomes import outcome_counts, outcomes_of
 from karat.votes.agreement._pairs import Agreement
+from karat.votes.tables import outcome_counts, outcomes_of
 
 __all__ = ["LabelerTable", "agreement_of_posterior", "labelers"]
 
