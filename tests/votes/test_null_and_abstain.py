@@ -18,7 +18,7 @@ from karat.bounds import (
     weak_label_value,
 )
 from karat.consensus import ErrorEstimator, compare_models
-from karat.exceptions import ColumnError, DataError, KaratWarning
+from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.statistics import pattern_counts, patterns
 from karat.votes import read_patterns
 from karat.weak import (
@@ -383,5 +383,5 @@ def test_another_package_is_shown_null_and_minus_one():
 )
 @pytest.mark.parametrize("null", ["abstained", "missing", None, -1])
 def test_another_word_is_refused(call, null):
-    with pytest.raises(DataError, match=r"null is .*expected 'not asked'.*'abstain'"):
+    with pytest.raises(OptionError, match=r"null is .*expected 'not asked'.*'abstain'"):
         call([[0, 1, None], [1, 1, -1], [0, 0, 1]], null)

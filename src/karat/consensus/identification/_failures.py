@@ -10,7 +10,7 @@ from karat.consensus.identification._explanations import Explanation
 from karat.votes.agreement import Agreement
 from karat.votes.tables import VoteTable
 
-__all__ = ["pairs_off", "identification_failures"]
+__all__ = ["identification_failures", "pairs_off"]
 
 _SPAN = 0.1  # explanations that move the rates by more than this on average compete
 _WIDE = 0.5  # limits this wide on average say nothing
@@ -27,8 +27,8 @@ def identification_failures(
 ) -> tuple[str, ...]:
     """Return the reasons why votes alone do not identify the error rates; none if they do.
 
-    ``modes`` holds the distances between chains that fit as well as each other, ``width`` is the mean
-    width of the limits of the rates.
+    ``modes`` holds the distances between chains that fit as well as each other, ``width`` is the
+    mean width of the limits of the rates.
     """
     reasons = []
     if table.n_voters < 3:

@@ -9,10 +9,10 @@ from karat._typing import FloatArray, IntArray
 __all__ = [
     "CopyArrays",
     "PatternArrays",
-    "RowLayout",
     "PooledBlock",
     "PooledPriors",
     "PooledState",
+    "RowLayout",
     "SweepBlock",
     "SweepScratch",
     "row_layout",
