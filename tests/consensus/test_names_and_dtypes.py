@@ -140,6 +140,9 @@ def test_domains_beside_wide_tables(library, options, names, votes_in, rng):
                             series_only=True).dtype  # fmt: skip
     for found in (est.error_rates_, est.prevalence_, est.diagnostics_, est.label_next(3)):
         got = nw.from_native(found)["domain"].dtype
+        if names == NUMBERS and passed == nw.Categorical and votes_in is pl.DataFrame:
+            assert got == nw.Int64  # categories of numbers exist in pandas alone
+            continue
         categories = {nw.Categorical, nw.Enum}
         assert type(got) is type(passed) or {type(got), type(passed)} <= categories
 
