@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
-from karat.calibration._debiased import rotated
-from karat.calibration._models import Trees
+from karat.calibration.estimates import rotated
+from karat.calibration.models import Trees
 
 __all__ = ["beta_kernel", "binned_marginal", "debiased_trees", "of_the_seed"]
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from karat.calibration._debiased import folds_of, rotated
+from karat.calibration.estimates import rotated
+from karat.calibration.models import folds_of
 
 
 def test_folds_are_even_and_random(rng):

@@ -5,11 +5,15 @@ import pytest
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 
-from karat.calibration._dequantized import DequantizedCopula
-from karat.calibration._latent import LatentCopula, shrunk_correlation
-from karat.calibration._models import Trees
-from karat.calibration._normal_scores import NormalScores
-from karat.calibration._probit import ProbitCopula, _probit
+from karat.calibration.models import (
+    DequantizedCopula,
+    LatentCopula,
+    NormalScores,
+    ProbitCopula,
+    Trees,
+    probit_weights,
+    shrunk_correlation,
+)
 from karat.datasets import MultilabelLaw
 
 
@@ -83,7 +87,7 @@ def test_probit_is_finite_and_at_its_optimum_for_labels_that_can_be_separated(by
     x = np.column_stack([np.ones(200), norm.ppf(np.arange(1, 201) / 201)])
     y = (np.arange(200) >= 200 - positives).astype(float)
     np.testing.assert_allclose(
-        _probit(x, y), by_lbfgs(x, y, np.array([1e-6, 1.0])), rtol=1e-3, atol=1e-3
+        probit_weights(x, y), by_lbfgs(x, y, np.array([1e-6, 1.0])), rtol=1e-3, atol=1e-3
     )
 
 

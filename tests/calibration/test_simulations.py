@@ -6,12 +6,9 @@ from scipy.special import ndtr
 from scipy.stats import kstest
 
 from karat.calibration import canonical_calibration_error
-from karat.calibration._calibration_certificate import strict_gain
-from karat.calibration._debiased import rotated
-from karat.calibration._latent import LatentCopula
-from karat.calibration._models import Trees
-from karat.calibration._read import read_table
-from karat.calibration._score_test import score_test
+from karat.calibration.estimates import rotated, score_test, strict_gain
+from karat.calibration.inputs import read_table
+from karat.calibration.models import LatentCopula, Trees
 from karat.datasets import MultilabelLaw
 
 pytestmark = pytest.mark.slow

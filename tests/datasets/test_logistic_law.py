@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from karat.datasets import LogisticLaw
-from karat.exceptions import DataError, MetricError, ShapeError
+from karat.exceptions import DataError, MetricError, OptionError, ShapeError
 from karat.metrics import LinearMetric, accuracy, f_beta, weighted_accuracy
 from karat.statistics import confusion
 
@@ -101,11 +101,11 @@ def test_bad_input():
     with pytest.raises(DataError, match="class number from 0 to 1"):
         law.confusion(lambda x: np.full(len(x), 2))
     for n in (0, 2.5):
-        with pytest.raises(DataError, match=f"n is {n}"):
+        with pytest.raises(OptionError, match=f"n is {n}"):
             law.sample(n)
-    with pytest.raises(DataError, match="rng is 'a'"):
+    with pytest.raises(OptionError, match="rng is 'a'"):
         law.sample(3, rng="a")
-    with pytest.raises(DataError, match="a is 'a'"):
+    with pytest.raises(OptionError, match="a is 'a'"):
         LogisticLaw.binary("a")
     with pytest.raises(DataError, match="at most 10000"):
         LogisticLaw([1, 1e7])

@@ -5,16 +5,13 @@ import math
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_confidence, check_number, check_rng
-from karat.calibration._calibration_certificate import strict_gain
-from karat.calibration._debiased import folds_of, rotated
-from karat.calibration._marginal_calibration_error import binned
-from karat.calibration._models import METHODS, Fit, fit_of
-from karat.calibration._read import LabelTable, read_table
-from karat.calibration._score_test import pair_scores, score_test
+from karat._validate import check_choice, check_confidence, check_number, check_rng
+from karat.calibration.estimates import binned, pair_scores, rotated, score_test, strict_gain
+from karat.calibration.inputs import LabelTable, read_table
+from karat.calibration.models import METHODS, Fit, fit_of, folds_of
 from karat.calibration.result import CanonicalCalibration
 from karat.exceptions import DataError
-from karat.limits._kernels import normal_quantile
+from karat.limits.kernels import normal_quantile
 
 __all__ = ["canonical_calibration_error"]
 
@@ -75,8 +72,7 @@ def canonical_calibration_error(
     >>> r.lower <= 0 <= r.upper, r.p_value > 0.01, r.certificate
     (True, True, 0.0)
     """
-    if method not in METHODS:
-        raise DataError(f"method is {method!r}; expected one of {list(METHODS)}")
+    model = check_choice(method, "method", METHODS)
     power = check_number(p, "p", at_least=1.0)
     if confidence is not None:
         check_confidence(confidence)
@@ -85,10 +81,10 @@ def canonical_calibration_error(
         raise DataError(
             f"y_true has {len(table.y)} rows; the canonical error needs at least {_LEAST}"
         )
-    return _measured(table, power, method, confidence, generator)
+    return _estimated(table, power, model, confidence, generator)
 
 
-def _measured(
+def _estimated(
     table: LabelTable,
     p: float,
     method: str,

@@ -6,9 +6,9 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._typing import FloatArray, Frame
-from karat._validate import check_fitted, check_rng
-from karat.calibration._models import Moved, fit_of, fit_shrunk
-from karat.calibration._read import in_order, read_probabilities, read_table
+from karat._validate import check_choice, check_fitted, check_rng
+from karat.calibration.inputs import in_order, read_probabilities, read_table
+from karat.calibration.models import Moved, fit_of, fit_shrunk
 from karat.exceptions import DataError, ShapeError
 
 __all__ = ["CopulaCalibrator"]
@@ -60,12 +60,11 @@ class CopulaCalibrator(Parameters):
         y_prob : frame (n, K)
             Probabilities, of rows that the model was not trained on.
         """
-        if self.method not in ("latent", "probit"):
-            raise DataError(f"method is {self.method!r}; expected 'latent' or 'probit'")
+        method = check_choice(self.method, "method", ("latent", "probit"))
         table, rng = read_table(y_true, y_prob), check_rng(self.rng)
         if len(table.y) < 10:
             raise DataError(f"y_true has {len(table.y)} rows; a map needs at least 10")
-        self.model_: Moved = fit_shrunk(table.y, table.h, fit_of(self.method, rng), rng)
+        self.model_: Moved = fit_shrunk(table.y, table.h, fit_of(method, rng), rng)
         self.share_ = self.model_.share
         self.names_, self._columns = table.names, table.columns
         return self

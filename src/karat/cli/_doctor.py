@@ -58,7 +58,7 @@ def _packages(extra: str) -> dict[str, str | None]:
 
 def compile_everything() -> float:
     """Compile every loop, or load it where that was done before; return the seconds it took."""
-    from karat.bounds._warm import warm as warm_bounds
+    from karat.bounds.transport import warm as warm_bounds
     from karat.consensus.sampling import warm as warm_consensus
     from karat.ranking._warm import warm as warm_ranking
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from karat._extras import require
 from karat.exceptions import ColumnError, DataError
-from karat.metrics import MetricBase, load_metric
-from karat.metrics._as_metric import as_metric
+from karat.metrics import MetricBase, as_metric, load_metric
 
 __all__ = ["as_label", "named_columns", "pick_column", "pick_columns", "read_metric", "read_table"]
 

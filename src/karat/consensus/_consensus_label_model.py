@@ -10,7 +10,7 @@ from karat.consensus.model import Model, build_problem, class_proba
 from karat.exceptions import DataError
 from karat.votes.em import State, log_likelihood
 from karat.votes.tables import VoteTable
-from karat.weak._base import PatternModel
+from karat.weak.models import PatternModel
 
 __all__ = ["ConsensusLabelModel"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._frozen import Frozen, frozen_array
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate import check_finite_matrix, check_number, check_rng
+from karat._validate import check_count, check_finite_matrix, check_number, check_rng
 from karat.exceptions import DataError, MetricError, ShapeError
 from karat.metrics import Metric
 
@@ -80,9 +80,7 @@ class LogisticLaw(Frozen):
         self, n: int, *, rng: int | np.random.Generator | None = None
     ) -> tuple[FloatArray, IntArray]:
         """Draw n items: x and y."""
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise DataError(f"n is {n!r}; expected a whole number of at least 1")
-        generator = check_rng(rng)
+        n, generator = check_count(n, "n"), check_rng(rng)
         x = generator.uniform(-1.0, 1.0, size=n)
         cumulative = self.proba(x).cumsum(axis=1)
         y = (generator.random((n, 1)) > cumulative).sum(axis=1)

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_count, check_number, check_rng
-from karat.exceptions import DataError
+from karat._validate import check_choice, check_count, check_number, check_rng
 
 __all__ = ["LabelSample", "MultilabelLaw"]
 
@@ -53,9 +52,7 @@ class MultilabelLaw:
     """
 
     def __init__(self, kind: str, *, n_labels: int = 5, correlation: float = 0.4) -> None:
-        if kind not in _KINDS:
-            raise DataError(f"kind is {kind!r}; expected one of {list(_KINDS)}")
-        self.kind = kind
+        self.kind = check_choice(kind, "kind", _KINDS)
         least = {"interaction": 3, "shift": 2, "latent": 2}.get(kind, 1)
         self.n_labels = check_count(n_labels, "n_labels", at_least=least)
         self.correlation = check_number(correlation, "correlation", at_least=0.0, at_most=0.99)

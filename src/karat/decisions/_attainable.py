@@ -8,6 +8,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    check_count,
     check_probabilities,
     check_same_length,
     check_weights,
@@ -16,8 +17,8 @@ from karat._validate import (
     require_two_classes,
     shown,
 )
-from karat.decisions._columns import Columns
-from karat.decisions._population import Population
+from karat.decisions.populations import Population
+from karat.decisions.solvers import Columns
 from karat.exceptions import LabelError
 
 __all__ = ["Attainable", "AttainableSet", "require_every_class"]
@@ -84,7 +85,7 @@ class Attainable:
         group: Sequence[int] | None = None,
     ) -> None:
         self.blocks = tuple(blocks)
-        self._n_groups = n_groups
+        self._n_groups = None if n_groups is None else check_count(n_groups, "n_groups")
         self.group = None if group is None else tuple(group)
 
     @classmethod

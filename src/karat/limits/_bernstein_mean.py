@@ -3,8 +3,8 @@
 import numpy as np
 
 from karat._typing import Column
-from karat.limits._kernels import bernstein_reach
-from karat.limits._options import bounded_values, check_asked, check_range
+from karat.limits.kernels import bernstein_reach
+from karat.limits.options import bounded_values, check_asked, check_range
 from karat.limits.result import Limits
 
 __all__ = ["bernstein_mean"]

@@ -1,8 +1,8 @@
 """Limits of a mean that hold for any number of items, by a bet against every wrong mean."""
 
 from karat._typing import Column
-from karat.limits._kernels import betting_limits
-from karat.limits._options import bounded_values, check_asked, check_range
+from karat.limits.kernels import betting_limits
+from karat.limits.options import bounded_values, check_asked, check_range
 from karat.limits.result import Limits
 
 __all__ = ["betting_mean"]

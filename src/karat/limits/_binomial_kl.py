@@ -2,8 +2,8 @@
 
 import math
 
-from karat.limits._kernels import kl_limits
-from karat.limits._options import check_asked, check_trials
+from karat.limits.kernels import kl_limits
+from karat.limits.options import check_asked, check_trials
 from karat.limits.result import Limits
 
 __all__ = ["binomial_kl"]

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from karat._typing import Column, FloatArray
-from karat._validate import check_choice, check_count, check_rng, check_weights
+from karat._validate import check_choice, check_count, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
-from karat.limits._kernels import bootstrap_draws, percentile_limits
-from karat.limits._options import check_asked
+from karat.limits.kernels import bootstrap_draws, percentile_limits
+from karat.limits.options import check_asked
 from karat.limits.result import Limits
 
 __all__ = ["bootstrap"]
@@ -79,7 +79,7 @@ def bootstrap(
     if cells is None:
         raise DataError("counts is None; expected one count per cell, such as np.ones(n)")
     if not callable(statistic):
-        raise DataError(f"statistic is {statistic!r}; expected a function of one weight per cell")
+        refuse_option(statistic, "statistic", "a function of one weight per cell")
     n = max(1, round(float(cells.sum())))
     values = bootstrap_draws(
         lambda drawn: statistic(drawn / n), [cells], [n], multipliers=law, n_resamples=draws,

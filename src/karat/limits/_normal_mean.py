@@ -4,14 +4,14 @@ import numpy as np
 
 from karat._typing import Column
 from karat._validate import check_same_length, check_scores, check_weights, encode_labels
-from karat.limits._kernels import (
+from karat.limits.kernels import (
     cluster_moments,
     cluster_number,
     effective_number,
     student_quantile,
     weighted_moments,
 )
-from karat.limits._options import check_asked
+from karat.limits.options import check_asked
 from karat.limits.result import Limits
 
 __all__ = ["normal_mean"]

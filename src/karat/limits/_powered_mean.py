@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from karat._typing import Column, FloatArray
-from karat._validate import check_confidence, check_same_length
+from karat._validate import check_confidence, check_flag, check_same_length
 from karat.exceptions import DataError
-from karat.limits._kernels import FEWEST, powered_bernstein, powered_estimate
-from karat.limits._options import Asked, bounded_values, check_range
+from karat.limits.kernels import FEWEST, powered_bernstein, powered_estimate
+from karat.limits.options import Asked, bounded_values, check_range
 from karat.limits.result import Limits, PoweredMean
 
 __all__ = ["powered_mean"]
@@ -78,6 +78,7 @@ def powered_mean(
     """
     asked = Asked(check_confidence(confidence), "both")
     least, most = check_range(low, high)
+    exactly = check_flag(finite, "finite")
     f = _scaled(labelled, "labelled", least, most)
     m = _scaled(predicted, "predicted", least, most)
     check_same_length(labelled=f, predicted=m)
@@ -88,7 +89,7 @@ def powered_mean(
         )
     rest = np.zeros(0) if _is_empty(others) else _scaled(others, "others", least, most)
     unseen, mean = float(rest.mean() if len(rest) else m.mean()), float(f.mean())
-    found = powered_estimate(f, m, unseen, len(rest), delta=asked.delta, finite=finite)
+    found = powered_estimate(f, m, unseen, len(rest), delta=asked.delta, finite=exactly)
     certain = powered_bernstein(f, m, unseen, len(rest), delta=asked.delta)
 
     def back(value: float) -> float:
@@ -111,7 +112,7 @@ def powered_mean(
         certain=alone(certain, "bernstein", "finite-sample"),
         n=len(f),
         n_total=len(f) + len(rest),
-        finite=bool(finite),
+        finite=exactly,
     )
 
 

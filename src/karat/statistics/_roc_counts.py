@@ -14,7 +14,7 @@ from karat._validate import (
     require_two_classes,
 )
 from karat.exceptions import LabelError
-from karat.statistics._kernels import joint_counts, tie_groups
+from karat.statistics.kernels import joint_counts, tie_groups
 from karat.statistics.result import RocCounts
 
 __all__ = ["roc_counts"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat.statistics._merge import merge_groups, merge_patterns, spread, union
+from karat.statistics.merging import merge_groups, merge_patterns, spread, union
 
 __all__ = ["PatternCounts", "Patterns"]
 

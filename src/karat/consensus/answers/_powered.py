@@ -13,7 +13,7 @@ from scipy.special import softmax
 from karat._typing import FloatArray, IntArray
 from karat.consensus.fitting import DomainFit
 from karat.consensus.model import build_problem, class_proba, labelled_errors
-from karat.limits._kernels import FEWEST, powered_bernstein, powered_estimate
+from karat.limits.kernels import FEWEST, powered_bernstein, powered_estimate
 from karat.votes.em import fit_point, starting_state
 from karat.votes.reading import Domain
 from karat.votes.tables import VoteTable
