@@ -14,7 +14,7 @@ import time
 from _show import Promise, say, verdict
 from _votes_closing import closing
 from _votes_coverage import run_coverage
-from _votes_data import CONFIRMED, CUTS, SETTLED, nell
+from _votes_data import CHOSEN_ON, CONFIRMED, CUTS, nell
 from _votes_judges import run_judges
 from _votes_nell import run_nell
 from _votes_powered import run_powered
@@ -28,7 +28,7 @@ _TABLES = (
     ("nell", None),
     ("llm_judges_llmbar", "verdicts_long"),
     ("llm_judges_judgebench", "judgebench_wide"),
-    *((f"crowd_{name}", "truth") for name in (*SETTLED, *CONFIRMED)),
+    *((f"crowd_{name}", "truth") for name in (*CHOSEN_ON, *CONFIRMED)),
 )
 
 
