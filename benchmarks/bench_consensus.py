@@ -217,7 +217,7 @@ def coupled_against_numpy(items: int) -> None:
     domains, some, sweeps = 10, 10, 500
     votes = shared_votes(domains, items)
     shared = shared_problem(votes, "coupled")
-    start = pooled_start(shared, np.random.default_rng(0), together=False)
+    start = pooled_start(shared, np.random.default_rng(0), one_cluster=False)
 
     def sample() -> Any:
         return run_pooled(shared, [start], [np.random.default_rng(0)], burn=100, draws=sweeps)

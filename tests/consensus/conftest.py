@@ -140,7 +140,7 @@ def restaurant(rng, strength, guests):
     return np.array(seats, dtype=np.int64)
 
 
-class SharedWorld:
+class PooledWorld:
     """A model of domains that share error rates, and who is asked about which item of each.
 
     ``asked`` has one table of items × voters per domain, of equal size; a voter who is never asked
@@ -196,21 +196,21 @@ class SharedWorld:
         for d, here in enumerate(self.present):
             table[d, here] = restaurant(rng, strength[0], here.sum())
         open_tables = [(d, t) for d in range(self.domains) for t in set(table[d, self.present[d]])]
-        dish = np.zeros((self.domains, self.voters), dtype=np.int64)
+        atom = np.zeros((self.domains, self.voters), dtype=np.int64)
         served = restaurant(rng, strength[1], len(open_tables))
         for (d, t), k in zip(open_tables, served, strict=True):
-            dish[d, t] = k
+            atom[d, t] = k
         rows = self._rows(rng, (self.domains * self.voters + 1,))
-        return PooledState(rows, weight, table, dish, strength)
+        return PooledState(rows, weight, table, atom, strength)
 
     def _rows(self, rng, shape):
         return np.stack([rng.dirichlet(prior, size=shape) for prior in self.law.prior], axis=-2)
 
     def clusters(self, state):
-        """Return who shares: the cluster of each domain, or the dish of each (domain, voter)."""
+        """Return who shares: the cluster of each domain, or the atom of each (domain, voter)."""
         if self.structure == "coupled":
             return state.member
-        return np.where(self.present, np.take_along_axis(state.dish, state.member, 1), -1).ravel()
+        return np.where(self.present, np.take_along_axis(state.atom, state.member, 1), -1).ravel()
 
     def theta(self, state):
         """Return θ[domain, voter, outcome, class]; of absent voters it means nothing."""
@@ -255,8 +255,8 @@ class SharedWorld:
 
 
 @pytest.fixture(scope="session")
-def shared_world():
-    return SharedWorld
+def pooled_world():
+    return PooledWorld
 
 
 @pytest.fixture(scope="session")

@@ -14,11 +14,11 @@ from karat.consensus.sampling.loops import (
     count_rows,
     draw_rows,
     gain,
+    local_concentration,
     log_gamma,
     pick,
     reassign,
     row_layout,
-    seating_strength,
     split_or_merge,
 )
 
@@ -224,7 +224,7 @@ def test_concentration_of_tables_is_drawn_from_its_posterior(rng):
     for i in range(len(drawn)):
         value = 1.0
         for _ in range(10):
-            value = seating_strength(rng, value, tables, present, hyper)
+            value = local_concentration(rng, value, tables, present, hyper)
         drawn[i] = value
     assert stats.kstest(drawn, grid_distribution(log_density)).pvalue > 0.001
 

@@ -1,6 +1,6 @@
 """Which model of the votes to use, by votes held out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def compare_models(
     folds: int = 5,
     classes: Column | None = None,
     sample_weight: Column | None = None,
-    threshold: float | list[float] | dict[str, float] | None = None,
+    threshold: float | list[float] | Mapping[Any, float] | None = None,
     abstain: str = "outcome",
     null: str = "not asked",
     rng: int | np.random.Generator | None = None,

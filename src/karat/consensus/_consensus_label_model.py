@@ -16,9 +16,9 @@ __all__ = ["ConsensusLabelModel"]
 
 
 class ConsensusLabelModel(PatternModel):
-    """What an `ErrorEstimator` knows of one domain, in the shape of a label model.
+    """The consensus of one domain as a label model, made by ``ErrorEstimator.as_label_model``.
 
-    Made by ``ErrorEstimator.as_label_model``. P(Y | Z) is averaged over posterior draws;
+    P(Y | Z) is averaged over posterior draws of the models that the estimator has fitted;
     ``draws`` gives label models of single draws, for ``label_model_draws=`` of `karat.bounds`.
 
     Parameters
@@ -28,7 +28,7 @@ class ConsensusLabelModel(PatternModel):
     names : tuple of str
         The voters, in the order of the columns.
     members : tuple
-        Pairs of a model and a state, and how much each counts.
+        Pairs of a model and a drawn state of its parameters.
     weights : array
         How much each member counts; sums to 1.
     abstentions : bool

@@ -148,7 +148,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         *,
         classes: Column | None = None,
         sample_weight: Column | None = None,
-        threshold: float | list[float] | Mapping[str, float] | None = None,
+        threshold: float | list[float] | Mapping[Any, float] | None = None,
         null: str = "not asked",
     ) -> Self:
         """Estimate the error rates.

@@ -1,9 +1,10 @@
 """From the fits of all domains to what users see.
 
-`FittedVotes` is the part of `ErrorEstimator` that answers after a fit. `summarise` makes the frozen result and `voter_agreement` the check of one domain; the functions
-named ``_table`` make frames of the library that was passed in, with the names of domains, voters
-and items in the dtype that was passed. `next_items` lists the items to label next, `powered_rates`
-uses gold labels, and `posterior_states` and `inference_data` hand draws to other tools.
+`FittedVotes` is the part of `ErrorEstimator` that answers after a fit. `summarise` makes the frozen
+result and `voter_agreement` the check of one domain; the functions named ``_table`` make frames of
+the library that was passed in, with the names of domains, voters and items in the dtype that was
+passed. `next_items` lists the items to label next, `powered_rates` uses gold labels, and
+`posterior_states` and `inference_data` hand draws to other tools.
 """
 
 from karat.consensus.answers._exports import inference_data, posterior_states

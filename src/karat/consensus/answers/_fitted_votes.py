@@ -167,7 +167,8 @@ class FittedVotes:
         Explanations
             Error rates under each explanation, side by side.
         """
-        return self.result_.explanations[self._domain(domain)]
+        d = self._domain(domain)
+        return self.result_.explanations[d]
 
     def agreement(self, domain: Any = None) -> VoterAgreement:
         """Return how often pairs of voters agree, beside what the best model expects.

@@ -42,7 +42,9 @@ def _of_library(series: Any, library: Any) -> Any:
 
     if series.implementation == library:
         return nw.maybe_reset_index(series)
-    dtype = series.dtype
+    values, dtype = series.to_list(), series.dtype
     if isinstance(dtype, nw.Enum) and library.is_pyarrow():
-        dtype = nw.Categorical  # PyArrow has no Enum
-    return nw.new_series(series.name or "values", series.to_list(), dtype, backend=library)
+        dtype = nw.Categorical()  # PyArrow has no Enum
+    if isinstance(dtype, nw.Categorical) and not all(isinstance(v, str) for v in values):
+        return nw.new_series("values", values, backend=library)  # only pandas has such categories
+    return nw.new_series("values", values, dtype, backend=library)

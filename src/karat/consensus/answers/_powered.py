@@ -85,6 +85,7 @@ def cross_predictions(domain: Domain, blind: FloatArray) -> Predictions:
         cast = known.votes_cast
         truth = np.eye(table.n_classes)[np.maximum(table.gold, 0)]
         errors = np.nan_to_num(labelled_errors(known, truth))
+        # Of few labels a record may be perfect; the clip keeps its log-odds finite.
         record = np.clip((_PRIOR * start + cast * (1 - errors)) / (_PRIOR + cast), 0.01, 0.99)
         odds = np.log(record * (table.n_classes - 1) / (1 - record))
         proba.append(_weighted_vote(table, odds))

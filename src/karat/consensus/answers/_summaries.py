@@ -30,7 +30,10 @@ def summarise(
     blind: Sequence[FloatArray | None],
     confidence: float,
 ) -> ErrorRates:
-    """Put the domains together; ``blind`` holds their `blind_consensus`, None without gold labels."""
+    """Put the domains together.
+
+    ``blind`` holds the `blind_consensus` of each domain, None without gold labels.
+    """
     parts: dict[str, list[Any]] = {}
     for d, (domain, fit, proba) in enumerate(zip(data.domains, fits, blind, strict=True)):
         entries = _entries(fit, proba, confidence)

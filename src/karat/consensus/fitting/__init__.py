@@ -1,8 +1,9 @@
 """From tables of votes to all that was learned of each domain.
 
-`fit_votes` fits every domain with checked `Settings`. `fit_domain` chooses models by votes held out, samples them, and looks for explanations that compete
-with the consensus; a `DomainFit` holds what it found, and gives means, limits and probabilities of
-labels over all models. `fit_pooled` first samples the model in which all domains share error rates.
+`fit_votes` fits every domain with checked `Settings`. `fit_domain` chooses models by votes held
+out, samples them, and looks for explanations that compete with the consensus; a `DomainFit` holds
+what it found, and gives means, limits and probabilities of labels over all models. `fit_pooled`
+first samples the model in which all domains share error rates.
 """
 
 from karat.consensus.fitting._co_clustering import (

@@ -108,7 +108,7 @@ class DomainFit:
         )
 
     def prevalence(self, confidence: float) -> FloatArray:
-        """Return the share of each class: mean over the models; limits that span all explanations."""
+        """Return the share of each class: mean over the models, limits over all explanations."""
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         parts = []
         for f in self.fitted:

@@ -19,7 +19,9 @@ __all__ = [
     "rival_is_close",
 ]
 
-_CLOSE = 1.5  # times as many votes for the favourite as for its rival
+# The favourite must have this many times the votes of its rival on hard items, or else which of the
+# two is right there is open, even where votes do not show hard items beyond doubt.
+_CLOSE = 1.5
 
 
 @dataclass(frozen=True, slots=True)

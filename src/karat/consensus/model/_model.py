@@ -14,12 +14,13 @@ __all__ = ["Errors", "Model", "Problem", "build_problem"]
 
 Errors = Literal["class-conditional", "symmetric"]
 
-# Prior (wrong, right) of a voter's votes.
-_ROWS = ((1.0, 2.0),)
+# Prior pseudo-votes (wrong, right) of a voter. All but the last say that voters are mostly right:
+# that alone distinguishes a labelling from its mirror image, which fits the votes as well.
+_ROWS = ((1.0, 2.0),)  # class-conditional errors: a row per class
 _ROWS_BY_LEVEL = ((0.5, 4.0), (1.5, 2.0))  # on easy items, on hard ones
-_RATES = ((1.0, 10.0),)
-_RATES_BY_LEVEL = ((0.5, 10.0), (2.0, 4.0))
-_WEAK = ((0.5, 0.5),)  # Jeffreys: says nothing of who is right
+_RATES = ((1.0, 10.0),)  # symmetric errors: the Beta(1, 10) of Platanios et al. 2016
+_RATES_BY_LEVEL = ((0.5, 10.0), (2.0, 4.0))  # on easy items, on hard ones
+_WEAK = ((0.5, 0.5),)  # Jeffreys' prior: says nothing of who is right
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Problem:
 
     @property
     def design(self) -> Listed:
-        """The cells that each pattern looks up, for EM."""
+        """The cells that each pattern looks up, for expectation–maximisation."""
         return Listed(self.table, self.cell, self.group, self.n_rows)
 
     @property

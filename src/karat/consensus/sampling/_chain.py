@@ -66,7 +66,7 @@ def run_chains(
     draws: int,
     step: Callable[[int], None] = lambda _: None,
 ) -> Draws:
-    """Run one chain from each start, in parallel threads; ``step`` is called with the sweeps made."""
+    """Run one chain from each start, in threads; ``step`` is called with the sweeps made."""
     chains = in_threads(
         [
             partial(run_chain, problem, start, rng, burn, draws, step)

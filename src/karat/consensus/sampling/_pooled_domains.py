@@ -97,7 +97,7 @@ def build_pooled(
 
 
 def _row_prior(problem: Problem) -> FloatArray:
-    """Return the prior of a voter's rows: (wrong, right) and (abstains, votes), or one per class."""
+    """Return the prior of a voter's rows: (wrong, right), (abstains, votes), or one per class."""
     if problem.model.errors == "class-conditional":
         return problem.prior.copy()
     rows = [problem.prior[0]]

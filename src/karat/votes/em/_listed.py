@@ -22,8 +22,8 @@ _DENSE = 1 << 16
 class Listed:
     """The cells of each pattern, one after another; see `VoteTable`.
 
-    Tables of up to ``dense_up_to`` patterns × cells × components are multiplied out by NumPy, larger
-    ones go through compiled loops; the numbers are the same.
+    Tables of up to ``dense_up_to`` patterns × cells × components are multiplied out by NumPy,
+    larger ones go through compiled loops; the numbers are the same.
     """
 
     table: VoteTable

@@ -44,7 +44,8 @@ class Ballots:
         """Return the ballots of dense patterns: one item per row, or with ``counted`` per pattern.
 
         In the codes of patterns -1 is an abstention and -2 a vote that was not asked for.
-        ``voters`` holds the names of the columns as they were passed; by default those of ``found``.
+        ``voters`` holds the names of the columns as they were passed, by default those of
+        ``found``.
         """
         matrix, k = found.patterns, len(found.classes)
         row, voter = np.nonzero(matrix > -2)

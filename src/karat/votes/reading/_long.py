@@ -114,8 +114,8 @@ def _sorted_votes(
                 f"{clash.size:,} repeated vote{'s' * (clash.size > 1)} contradict"
                 f"{'s' * (clash.size == 1)} an earlier one, first that of classifier "
                 f"{shown(voters.take(voter[clash[:1]])[0])} on item "
-                f"{shown(items.take(item[clash[:1]])[0])}; the last one counts. Drop repeats before "
-                "the call to choose otherwise",
+                f"{shown(items.take(item[clash[:1]])[0])}; the last one counts. Drop repeats "
+                "before the call to choose otherwise",
                 KaratWarning,
                 stacklevel=6,
             )

@@ -70,5 +70,9 @@ def _as_series(column: Any) -> Any:
         return None
     import narwhals as nw
 
+    if type(column).__module__.partition(".")[0] == "pyarrow" and hasattr(column, "to_pylist"):
+        import pyarrow as pa
+
+        column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     seen = nw.from_native(column, series_only=True, pass_through=True)
     return seen if isinstance(seen, nw.Series) else None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from karat.consensus.sampling.loops._label_loops import count_rows
     from karat.consensus.sampling.loops._partition_loops import (
         concentration,
+        draw_rows,
         gain,
         log_gamma,
         pick,
@@ -54,6 +55,7 @@ __all__ = [
     "clusters",
     "concentration",
     "count_rows",
+    "draw_rows",
     "gain",
     "gamma",
     "gibbs",
@@ -76,7 +78,7 @@ _FILES = {
     "_hierarchical_loops": ("local_clusters", "local_concentration", "sweeps_hierarchical"),
     "_label_loops": ("count_rows",),
     "_partition_loops": (
-        "concentration", "gain", "log_gamma", "pick", "reassign", "split_or_merge",
+        "concentration", "draw_rows", "gain", "log_gamma", "pick", "reassign", "split_or_merge",
     ),
     "_random_loops": ("binomial", "gamma"),
 }  # fmt: skip

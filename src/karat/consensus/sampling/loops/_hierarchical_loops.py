@@ -1,8 +1,9 @@
 """Gibbs sweeps of voters in domains that share single error rates (HCBEE), compiled by numba.
 
 A hierarchical Dirichlet process: the voters of a domain are in *local clusters*, and each local
-cluster has an *atom*, a set of error rates that local clusters of all domains may share. (Platanios
-et al. 2016 call domains restaurants, local clusters tables and atoms dishes.) Import only when needed.
+cluster has an *atom*, a set of error rates that local clusters of all domains may share. Platanios
+et al. 2016 call domains restaurants, local clusters tables, and atoms dishes. Import only when
+needed.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Dirichlet-process moves on items with counts, compiled by numba; import only when needed.
 
 An *item* has counts in rows of Dirichlet cells, ``stats[item, row, cell]``; the rows of a cluster
-are drawn from ``prior[row, cell]`` and integrated out. Items are domains (coupled) or local clusters
-of voters (hierarchical).
+are drawn from ``prior[row, cell]`` and integrated out. Items are domains (coupled) or local
+clusters of voters (hierarchical).
 """
 
 import math
@@ -45,8 +45,8 @@ def log_gamma(z: float) -> float:
 def gain(prior: FloatArray, base: FloatArray, more: FloatArray) -> float:
     """Return log P(more | base): a product over rows of Dirichlet-multinomial terms.
 
-    Equation 11 of Platanios et al. 2016, corrected: one ratio of Beta functions for each row, each at the
-    cluster's own counts, without the order of the votes.
+    Equation 11 of Platanios et al. 2016, corrected: one ratio of Beta functions for each row, each
+    at the cluster's own counts, without the order of the votes.
     """
     total = 0.0
     for g in range(prior.shape[0]):

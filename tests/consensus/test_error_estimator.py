@@ -1,14 +1,23 @@
-import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator, compare_models
-from karat.exceptions import DataError, KaratWarning, LabelError, NotIdentifiedWarning, ShapeError
+from karat.consensus.answers import warn_of_limits_of_the_fit
+from karat.exceptions import (
+    DataError,
+    KaratWarning,
+    LabelError,
+    NotIdentifiedWarning,
+    OptionError,
+    ShapeError,
+)
 
 RATES = np.array([0.05, 0.1, 0.2, 0.3, 0.15])
 
@@ -111,8 +120,10 @@ def test_domains_are_fitted_apart_and_a_voter_may_be_absent_from_one():
     y = est.result_.of_domain("y")
     assert np.abs(y.mean - RATES[::-1]).max() < 0.08
     assert set(est.identified_) == {"x", "y"}
-    with pytest.raises(DataError, match="name one of"):
+    with pytest.raises(OptionError, match="domain is None; expected one of"):
         est.as_label_model()
+    with pytest.raises(OptionError, match="domain is 'z'; expected one of"):
+        est.result_.of_domain("z")
 
 
 def test_abstentions_are_an_outcome_of_their_own():
@@ -153,7 +164,7 @@ def test_probabilities_are_cut_only_when_asked():
         ErrorEstimator(rng=0).fit(scores)
     est = ErrorEstimator(draws=50, rng=0).fit(scores, threshold=[0.5, 0.5, 0.5, 0.9])
     assert est.result_.confusion[3, 1, 0] > 0.5  # a high cut misses most
-    with pytest.raises(DataError, match="one per voter"):
+    with pytest.raises(OptionError, match="one per voter"):
         ErrorEstimator(rng=0).fit(scores, threshold=[0.5, 0.5])
 
 
@@ -162,17 +173,17 @@ def test_a_shared_trick_is_not_identified_and_no_ranking_is_printed():
     with pytest.warns(NotIdentifiedWarning, match="no ranking"):
         est = ErrorEstimator(draws=300, rng=0).fit(votes)
     assert est.identified_ == {"all": False}
-    assert "Votes alone do not settle" in est.result_.summary()
+    assert "Votes alone do not identify" in est.result_.summary()
     assert "lowest error rate" not in est.result_.summary()
-    story = est.explanations()
-    assert story.moved.max() > 0.1
-    assert story.labels_needed > 0
+    found = est.explanations()
+    assert found.moved.max() > 0.1
+    assert found.labels_needed > 0
     true = (votes != y[:, None]).mean(axis=0)
     inside = (est.result_.lower <= true) & (true <= est.result_.upper)
-    assert inside.mean() > 0.8, "the limits span both accounts"
+    assert inside.mean() > 0.8, "the limits span both explanations"
 
 
-def test_gold_labels_settle_it_and_turn_the_ranking_round():
+def test_gold_labels_identify_the_rates_and_turn_the_ranking_round():
     y, votes = draw_trick(np.random.default_rng(8))
     true = (votes != y[:, None]).mean(axis=0)
     with pytest.warns(NotIdentifiedWarning):
@@ -289,16 +300,19 @@ def test_two_voters_are_never_identified():
         ({"draws": 3}, "draws"),
         ({"confidence": 1.0}, "between 0 and 1"),
         ({"structure": "loose"}, "structure is 'loose'"),
+        ({"abstain": "never"}, "abstain is 'never'"),
+        ({"progress": 1}, "progress is 1; expected True or False"),
+        ({"rng": True}, "rng is True"),
     ],
 )
 def test_options_are_checked(options, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(OptionError, match=message):
         ErrorEstimator(**options).fit([[0, 1, 1], [1, 1, 0]] * 10)
 
 
 def test_other_mistakes_say_what_to_do():
     votes = pd.DataFrame({"a": [0, 1, 1, 0], "b": [0, 1, 0, 0], "c": [0, 1, 1, 1]})
-    with pytest.raises(DataError, match="not fitted"):
+    with pytest.raises(NotFittedError, match="not fitted"):
         ErrorEstimator().label_next(3)
     with pytest.raises(LabelError, match="labels the item 9"):
         ErrorEstimator(rng=0).fit(votes, y_true={9: 1})
@@ -312,14 +326,14 @@ def test_other_mistakes_say_what_to_do():
         ErrorEstimator(rng=0).fit(long, y_true=[1, 0, 1])
     with pytest.raises(ShapeError, match="shape"):
         ErrorEstimator(rng=0).fit([0, 1, 0])
-    with pytest.raises(DataError, match="list of at least one"):
+    with pytest.raises(OptionError, match="list of at least one"):
         compare_models(votes, errors="symmetric")
 
 
 # What was once wrong.
 
 
-def test_limits_of_the_prevalence_span_the_accounts():
+def test_limits_of_the_prevalence_span_the_explanations():
     rng = np.random.default_rng(15)
     y = (rng.random(600) < 0.7).astype(int)
     fooled = (y == 1) & (rng.random(600) < 0.5)
@@ -373,7 +387,7 @@ def test_a_voter_who_only_abstains_has_limits():
 
 
 @pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
-def test_votes_that_say_nothing_settle_nothing():
+def test_votes_that_say_nothing_identify_nothing():
     assert ErrorEstimator(draws=50, rng=0).fit([[0, 1, 1]]).identified_ == {"all": False}
 
 
@@ -383,13 +397,26 @@ def test_items_to_label_do_not_change_from_call_to_call(simple):
     assert est.result_.summary().startswith("0 has the lowest")
 
 
-def test_chains_that_have_not_mixed_are_named(simple, monkeypatch):
-    _, votes, est = simple
-    said = []
-    for limit in (float(est.result_.r_hat.max()) + 0.01, float(est.result_.r_hat.max()) - 0.001):
-        monkeypatch.setattr("karat.consensus._estimator._MIXED", limit)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            ErrorEstimator(draws=200, rng=0).fit(votes)
-        said.append(any("chains have not mixed (R-hat" in str(w.message) for w in caught))
-    assert said == [False, True]
+def test_chains_that_have_not_mixed_are_named(simple):
+    result = simple[2].result_
+    warn_of_limits_of_the_fit(result, most_r_hat=float(result.r_hat.max()) + 0.01)
+    with pytest.warns(KaratWarning, match=r"chains have not mixed \(R-hat"):
+        warn_of_limits_of_the_fit(result, most_r_hat=float(result.r_hat.max()) - 0.001)
+    two = replace(
+        result, domains=(1, 2), domain=np.array([0, 0, 1, 1, 1]), identified=np.array([True] * 2),
+        r_hat=np.array([1.2, 1.0, 1.4, 1.0, 1.0]),
+    )  # fmt: skip
+    with pytest.warns(KaratWarning, match=r"in 2 domains, worst in 2 \(R-hat 1.40"):
+        warn_of_limits_of_the_fit(two)
+
+
+def test_questions_check_their_options(simple):
+    est = simple[2]
+    with pytest.raises(OptionError, match="finite is 'yes'; expected True or False"):
+        est.error_rates(finite="yes")
+    with pytest.raises(OptionError, match="how is 'best'"):
+        est.label_next(3, how="best")
+    with pytest.raises(OptionError, match="n is 0"):
+        est.label_next(0)
+    with pytest.raises(OptionError, match="domain is 'some'"):
+        est.label_next(3, domain="some")

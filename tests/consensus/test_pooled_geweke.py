@@ -23,14 +23,14 @@ LIMIT = 4.5
 
 
 @pytest.fixture(scope="module")
-def law(shared_world):
+def law(pooled_world):
     """Three domains, three voters, four items: abstentions, votes not asked for, a label each."""
 
     def make(structure, errors):
         asked = np.ones((3, 4, 3), dtype=bool)
         asked[0, 1, 0] = asked[2, 3, 2] = False
         asked[1, :, 1] = False  # a voter that is absent from a domain
-        return shared_world(structure, errors, asked, classes=2, abstains=True, labelled=[2])
+        return pooled_world(structure, errors, asked, classes=2, abstains=True, labelled=[2])
 
     return make
 

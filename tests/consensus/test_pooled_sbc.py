@@ -22,12 +22,12 @@ WORLDS = [
 
 
 @pytest.fixture(scope="module")
-def law(shared_world):
+def law(pooled_world):
     """Four domains of 20 items, three voters, a tenth of the votes not asked for, five labels."""
 
     def make(structure, errors):
         asked = np.random.default_rng(0).random((4, 20, 3)) < 0.9
-        return shared_world(structure, errors, asked, labelled=range(5))
+        return pooled_world(structure, errors, asked, labelled=range(5))
 
     return make
 

@@ -135,11 +135,11 @@ class Exact:
             tables = [int(s.max()) + 1 for s in seats]
             first = np.cumsum([0, *tables])
             log = sum(log_crp(s, STRENGTHS[0]) for s in seats)
-            for dishes in partitions(int(first[-1])):
+            for atoms in partitions(int(first[-1])):
                 cluster = np.full(present.shape, -1)
                 for d, s in enumerate(seats):
-                    cluster[d, present[d]] = dishes[first[d] + s]
-                yield canonical(cluster.ravel()), cluster, log + log_crp(dishes, STRENGTHS[1])
+                    cluster[d, present[d]] = atoms[first[d] + s]
+                yield canonical(cluster.ravel()), cluster, log + log_crp(atoms, STRENGTHS[1])
 
     def given(self, cluster):
         """Return, per labelling, log P(votes) and the mean rows of each (domain, voter)."""
@@ -174,10 +174,10 @@ def within(chain_means, exact):
 @pytest.mark.parametrize("errors", ERRORS)
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("name", CASES)
-def test_the_chains_reach_the_exact_posterior(name, structure, errors, shared_world):
+def test_the_chains_reach_the_exact_posterior(name, structure, errors, pooled_world):
     case = CASES[name]
     votes = np.array(case.votes)
-    law = shared_world(
+    law = pooled_world(
         structure, errors, votes >= 0, classes=case.classes, abstains=case.abstains,
         fixed=STRENGTHS,
     )  # fmt: skip
