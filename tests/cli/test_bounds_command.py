@@ -1,10 +1,7 @@
-import json
-
 import numpy as np
 import polars as pl
 import pytest
 
-from karat.cli import main
 from karat.metrics import cost_matrix
 
 
@@ -24,12 +21,6 @@ def table(tmp_path):
     frame.write_parquet(tmp_path / "items.parquet")
     frame.write_csv(tmp_path / "items.csv")
     return tmp_path
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(a) for a in arguments])
-    return stopped.value.code or 0, capsys.readouterr()
 
 
 @pytest.mark.parametrize("name", ["items.parquet", "items.csv"])

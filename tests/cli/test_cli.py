@@ -101,10 +101,9 @@ def test_demo_says_at_once_when_it_cannot_write(capsys, tmp_path):
 def test_demo_numbers_are_right():
     """The table of the demo, recomputed with scikit-learn at each threshold."""
     import numpy as np
-    from sklearn.metrics import accuracy_score, matthews_corrcoef
-
     from karat.cli._demo._models import train_models
     from karat.cli._demo._which_metric import which_metric
+    from sklearn.metrics import accuracy_score, matthews_corrcoef
 
     models = train_models()
     section = which_metric(models)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from karat._typing import IntArray
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.report import Section, Table, result_svg
 
