@@ -90,7 +90,10 @@ def test_a_page_is_written(table, tmp_path, karat):
         (("--label", "y", "--basis", "size"), "no such column"),
         (("--label", "y", "--basis", "p"), "distinct values"),
         (("--label", "y", "--folds", "5000"), "rarest class"),
-        (("--label", "y", "--score", "p", "--pos-label", "theft"), "one of the labels fraud, legit"),
+        (
+            ("--label", "y", "--score", "p", "--pos-label", "theft"),
+            "one of the labels fraud, legit",
+        ),
         (("--label", "y", "--predictions", "out.txt"), "a name that ends in"),
         (("--label", "kind", "--score", "kind"), "kind"),
     ],

@@ -26,4 +26,6 @@ def read_pos_label(columns: Iterable[Any], text: str | None) -> Any:
 
 def read_null(text: str) -> str:
     """Return the library's ``null=`` for a flag, in which words are joined by a hyphen."""
-    return check_choice(text, "--null", ("not-asked", "abstain")).replace("-", " ")
+    return check_choice(text.replace(" ", "-"), "--null", ("not-asked", "abstain")).replace(
+        "-", " "
+    )
