@@ -28,7 +28,9 @@ def commands(text):
     fenced = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     plain = [block for language, block in fenced if not language]
     lines = [line.partition(" #")[0] for block in plain for line in block.splitlines()]
-    inline = re.findall(r"(?<!`)`(karat [^`]+)`", text)
+    inline = re.findall(
+        r"(?<!`)`(karat [^`]+ [^`]+)`", text
+    )  # one word after karat names a command
     found = [*(line for line in lines if line.startswith("karat ")), *inline]
     return [" ".join(line.split()) for line in found]
 
@@ -140,7 +142,7 @@ def folder(tmp_path_factory):
     table.write_parquet(where / "scores.parquet")
     votes = np.where(rng.random((400, 6)) < 0.85, y[:, None], 1 - y[:, None])
     items = {"model_a": y, "model_b": votes[:, 0]}
-    items |= {f"lf_{j}": votes[:, j] for j in range(1, 4)}
+    items |= {f"lf_{j}": votes[:, j] for j in range(1, 4)} | {"pred_c": y}
     pl.DataFrame(items).write_parquet(where / "items.parquet")
     voters = {name: votes[:, j] for j, name in enumerate("abc")}
     pl.DataFrame({**voters, "topic": table["region"]}).write_parquet(where / "votes.parquet")

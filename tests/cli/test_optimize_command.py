@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karat.metrics import cost_matrix, g_mean
+from karat.metrics import FairMetric, cost_matrix, g_mean
 from karat.optimize import FrankWolfeClassifier
 
 
@@ -68,6 +68,20 @@ def test_an_elicited_metric_and_a_basis(table, tmp_path, answer):
     basis = np.column_stack([np.ones(2000), kind == "card", kind == "wire"]).astype(float)
     clf = FrankWolfeClassifier(metric=cost_matrix([[0, 5], [1, 0]]), deterministic=True)
     clf.fit_from_proba(proba, np.where(fraud, "fraud", "legit")[:2000], basis_train=basis)
+    assert found["history"]["deterministic"] == pytest.approx(clf.history_.deterministic)
+
+
+def test_a_metric_of_groups_has_its_groups(table, answer, tmp_path):
+    """With a metric that ``karat elicit --family fair`` may have saved."""
+    path, p, fraud = table
+    fair = FairMetric([1, 1], [[1, 1]], 0.5)
+    saved = tmp_path / "fair.json"
+    saved.write_text(fair.to_json())
+    found = answer(path, "--label", "y", "--metric", saved, "--group", "kind", "--folds", "0")
+    kind = pl.read_csv(path)["kind"].to_numpy()[:2000]
+    proba = np.column_stack([p, 1 - p])[:2000]
+    clf = FrankWolfeClassifier(metric=fair, deterministic=True)
+    clf.fit_from_proba(proba, np.where(fraud, "fraud", "legit")[:2000], groups_val=kind)
     assert found["history"]["deterministic"] == pytest.approx(clf.history_.deterministic)
 
 

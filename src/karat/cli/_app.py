@@ -1,6 +1,5 @@
 """The commands by name; the file of a command is imported only when the command is called."""
 
-import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -22,7 +21,6 @@ _COMMANDS = {
     "calibration": "Measure whether probabilities of several labels can be trusted jointly.",
     "doctor": "Show what is installed, and what each extra would add.",
 }
-_INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 
 class _Commands(TyperGroup):
@@ -40,13 +38,6 @@ class _Commands(TyperGroup):
         """Return the command to run, whose file is imported here and no earlier."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, None if command is None else _load(str(name)), rest
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            sys.stderr.write("interrupted\n")
-            raise typer.Exit(_INTERRUPTED) from None
 
 
 def _load(name: str) -> Any:

@@ -1,6 +1,7 @@
 """``karat bounds``: how good the predictions in a file can and must be, with no labels."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -88,7 +89,7 @@ def bounds(
         )
         return _answer(table, results, labelers, code)
 
-    run(work, output=output, as_json=as_json, reads=[file])
+    run(work, output=output, as_json=as_json, reads=[file, Path(metric)])
 
 
 def _options(

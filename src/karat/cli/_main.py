@@ -8,6 +8,7 @@ __all__ = ["main"]
 
 _WRONG_USAGE = 2
 _WRONG_DATA = 3
+_INTERRUPTED = 130  # 128 and the number of the signal, as shells have it; typer exits with it too
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -31,3 +32,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stderr.write(f"error: {error}\n")
         code = _WRONG_USAGE if isinstance(error, OptionError) else _WRONG_DATA
         raise SystemExit(code) from error
+    except (KeyboardInterrupt, SystemExit) as end:
+        if isinstance(end, SystemExit) and end.code != _INTERRUPTED:
+            raise
+        sys.stderr.write("interrupted\n")
+        raise SystemExit(_INTERRUPTED) from None
