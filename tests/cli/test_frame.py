@@ -166,6 +166,16 @@ def page_of(text):
     return Answer(data={}, text=[], page=lambda: Page("title", text, [section("Q?", "A")]))
 
 
+def test_a_page_shows_the_warnings(tmp_path, capsys):
+    def work():
+        warnings.warn("few <rows>", KaratWarning, stacklevel=1)
+        return page_of("text")
+
+    run(work, output=tmp_path / "page.html")
+    assert capsys.readouterr().err == "warning: few <rows>\n"
+    assert "few &lt;rows&gt;" in (tmp_path / "page.html").read_text()
+
+
 def test_a_page_takes_the_place_of_the_old_one(tmp_path):
     page, link = tmp_path / "page.html", tmp_path / "link.html"
     link.symlink_to(page)

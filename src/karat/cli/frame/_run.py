@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from karat._frozen import plain
@@ -53,12 +54,15 @@ def run(
     else:
         show(answer.text)
     if output is not None and page is not None:
-        _write(page, output)
+        _write(page, warned, output)
 
 
-def _write(page: Page, output: Path) -> None:
+def _write(page: Page, warned: list[str], output: Path) -> None:
+    """Write the page; its first section names the warnings among what the answer rests on."""
     from karat.report import render_report
 
-    text = render_report(*page)
+    first, *others = page.sections
+    first = replace(first, assumptions=(*first.assumptions, *warned))
+    text = render_report(page.title, page.introduction, [first, *others])
     with replaced(output) as path:
         path.write_text(text, encoding="utf-8")
