@@ -4,7 +4,7 @@ import math
 from itertools import product
 
 import numpy as np
-from _calibration_peers import beta_kernel, binned_marginal, debiased_trees, of_the_seed
+from _calibration_peers import beta_kernel, binned_marginal, debiased_trees, of_panda_and_garain
 from _show import Promise, number, say, show_table
 
 from karat.calibration import canonical_calibration_error
@@ -16,7 +16,7 @@ _KINDS = ("calibrated", "latent", "temperature", "shift", "interaction")
 _WELL = ("calibrated", "latent", "temperature")  # where a Gaussian copula is right
 _SIZES, _LABELS = (500, 2000, 8000), (5, 20)
 _OURS = ("debiased", "plug-in", "trees")
-_PEERS = ("seed", "binned", "kernel")
+_PEERS = ("P&G", "binned", "kernel")
 _MOST_ROWS = 2000  # of estimators that compare all pairs of rows
 _LEVEL = 0.95
 
@@ -37,9 +37,9 @@ def _introduction(runs: int) -> str:
     return (
         "Estimates of CE₂² on five laws where it is known. 'debiased' and 'plug-in' are those of "
         "canonical_calibration_error; 'trees' is the debiased one with boosted trees in place of "
-        "the copula; 'seed' is the estimator of seed 004, 'binned' the marginal error with 15 "
-        "bins, 'kernel' a regression on products of beta kernels. "
-        f"{runs} samples for each line; trees, seed and kernel up to {_MOST_ROWS:,} rows and in "
+        "the copula; 'P&G' is the estimator of Panda & Garain (2023), 'binned' the marginal error "
+        "with 15 bins, 'kernel' a regression on products of beta kernels. "
+        f"{runs} samples for each line; trees, P&G and kernel up to {_MOST_ROWS:,} rows and in "
         f"{_peer_runs(runs, 5)} samples (fewer for 20 labels). 'covered' is how often the "
         f"{100 * _LEVEL:g} % limits hold the truth, 'above' how often the certificate is above "
         "it. A Gaussian copula is right for the first three laws; it sees part of a shift and "
@@ -65,7 +65,7 @@ def _measured(kind: str, n: int, k: int, runs: int) -> dict[str, np.ndarray]:
         one = {"debiased": r.debiased, "plug-in": r.value**2, "binned": binned_marginal(y, h)}
         if n <= _MOST_ROWS and run < _peer_runs(runs, k):
             one |= {"trees": debiased_trees(y, h, rng)}
-            one |= {"seed": of_the_seed(y, h, rng), "kernel": beta_kernel(y, h)}
+            one |= {"P&G": of_panda_and_garain(y, h, rng), "kernel": beta_kernel(y, h)}
         for name, value in one.items():
             made.setdefault(name, []).append(value - truth)
         made.setdefault("covered", []).append(r.lower <= truth <= r.upper)

@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
-from karat.calibration._debiased import rotated
-from karat.calibration._models import Trees
+from karat.calibration.estimates import debiased_terms
+from karat.calibration.models import Trees
 
-__all__ = ["beta_kernel", "binned_marginal", "debiased_trees", "of_the_seed"]
+__all__ = ["beta_kernel", "binned_marginal", "debiased_trees", "of_panda_and_garain"]
 
 Array = NDArray[np.float64]
 
@@ -22,15 +22,15 @@ def binned_marginal(y: Array, h: Array) -> float:
     return marginal_calibration_error(y, h, p=2).value ** 2
 
 
-def of_the_seed(y: Array, h: Array, rng: np.random.Generator) -> float:
-    """Return the square of the estimator of seed 004 (p = 2)."""
+def of_panda_and_garain(y: Array, h: Array, rng: np.random.Generator) -> float:
+    """Return the square of the estimator of Panda & Garain (2023), p = 2."""
     found = canonical_calibration_error(y, h, method="dequantized", confidence=None, rng=rng)
     return found.value**2
 
 
 def debiased_trees(y: Array, h: Array, rng: np.random.Generator) -> float:
     """Return the debiased squared error with boosted trees in place of the copula."""
-    return float(rotated(y, h, Trees, rng).terms.sum(axis=1).mean())
+    return float(debiased_terms(y, h, Trees, rng).terms.sum(axis=1).mean())
 
 
 def beta_kernel(y: Array, h: Array) -> float:

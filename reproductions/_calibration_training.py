@@ -73,7 +73,7 @@ def _introduction(splits: int) -> str:
         f"(β = {_BETA:g} over the number of labels, one recipe for all data) and the post-hoc maps "
         "see the 20 % that BCE stops on, so no method has more labels than another; the loss with "
         "stop_gradient=True. For comparison it is also added, with gradients, on the training rows "
-        "themselves, as seed 004 does. CE₂² is "
+        "themselves, as Panda & Garain (2023) do. CE₂² is "
         f"karat's debiased estimate, averaged over {_REPEATS} foldings; with few rows and many "
         "labels it is below the truth, for every method alike. t is that of the paired "
         "differences from BCE over splits, which share rows.\n"

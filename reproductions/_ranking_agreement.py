@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score
 
 from karat.metrics import Metric
-from karat.metrics._group_metric import GroupMetric
+from karat.metrics.base import GroupMetric
 
 __all__ = ["Agreement", "exponential_ndcg", "order_agreement", "show_rankings", "values"]
 

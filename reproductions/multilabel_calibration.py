@@ -1,4 +1,4 @@
-"""Canonical calibration of multi-label models (seed 004): the seed beside karat.
+"""Canonical calibration of multi-label models (Panda & Garain 2023): the paper beside karat.
 
 Laws need nothing; networks read `karat.datasets.load_shared`, in the folder that the environment
 variable KARAT_DATA names, and need PyTorch; they are left out without either. Exits with 1 if a
@@ -21,7 +21,7 @@ from karat.exceptions import MissingDatasetError
 
 def main() -> int:
     """Run every part and return the exit code."""
-    parser = argparse.ArgumentParser(description="Canonical calibration: the seed beside karat.")
+    parser = argparse.ArgumentParser(description="Canonical calibration: the paper beside karat.")
     parser.add_argument("--quick", action="store_true", help="fewer runs and datasets")
     quick: bool = parser.parse_args().quick
     start = time.perf_counter()

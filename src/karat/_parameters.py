@@ -3,7 +3,7 @@
 import inspect
 from typing import Any, Self
 
-from karat.exceptions import DataError
+from karat.exceptions import OptionError
 
 __all__ = ["Parameters"]
 
@@ -48,8 +48,8 @@ class Parameters:
         known = _names(type(self))
         for name in params:
             if name not in known:
-                raise DataError(
-                    f"{type(self).__name__} has no parameter {name!r}; expected one of {known}"
+                raise OptionError(
+                    f"a parameter of {type(self).__name__} is {name!r}; expected one of {known}"
                 )
         for name, value in params.items():
             setattr(self, name, value)

@@ -25,7 +25,7 @@
 
     KaratWarning (UserWarning)
     ├── ContradictionWarning            answers of a person that no metric agrees with
-    ├── NotIdentifiedWarning            an answer that the data alone do not settle
+    ├── NotIdentifiedWarning            an answer that the data alone do not identify
     ├── SmallSampleWarning              limits that so few rows make useless or too narrow
     └── UndefinedMetricWarning          a ratio with a zero denominator
 """
@@ -148,7 +148,7 @@ class ContradictionWarning(KaratWarning):
 
 
 class NotIdentifiedWarning(KaratWarning):
-    """The data alone do not settle the answer: several accounts fit them as well."""
+    """The data alone do not identify the answer: several explanations fit them equally well."""
 
 
 class SmallSampleWarning(KaratWarning):

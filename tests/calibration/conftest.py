@@ -50,8 +50,8 @@ def probit_by_lbfgs(x, y, ridge):
     return minimize(loss, np.zeros(x.shape[1]), method="L-BFGS-B", tol=1e-14).x
 
 
-def seed_sum(y, h, jitter):
-    """The sum of seed 004 as it is written (eq. 5–10, 14), by loops over rows and copulas."""
+def summed_by_loops(y, h, jitter):
+    """The sum of Panda & Garain (2023), eq. 5–10 and 14, by loops over rows and copulas."""
     n, k = y.shape
     v, z, meant = scores_by_scipy(h), y + jitter, np.empty((n, k))
     corr = correlation_by_sklearn(v)
@@ -95,8 +95,8 @@ def by_lbfgs():
 
 
 @pytest.fixture(scope="session")
-def the_seed():
-    return seed_sum
+def by_loops():
+    return summed_by_loops
 
 
 @pytest.fixture(scope="session")

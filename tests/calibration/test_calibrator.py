@@ -5,10 +5,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from karat.calibration import CopulaCalibrator, canonical_calibration_error
 from karat.datasets import MultilabelLaw
-from karat.exceptions import ColumnError, DataError, ShapeError
+from karat.exceptions import ColumnError, DataError, OptionError, ShapeError
 
 
 def squared(a, b):
@@ -99,13 +100,13 @@ def test_columns_of_a_frame_are_known_by_name():
 
 def test_bad_use():
     y, h, _ = MultilabelLaw("latent", n_labels=3).sample(50, rng=0)
-    with pytest.raises(DataError, match=r"not fitted; call fit"):
+    with pytest.raises(NotFittedError, match=r"not fitted; call fit"):
         CopulaCalibrator().transform(h)
-    with pytest.raises(DataError, match="method is 'dequantized'; expected 'latent' or 'probit'"):
+    with pytest.raises(OptionError, match="method is 'dequantized'; expected 'latent' or 'probit'"):
         CopulaCalibrator("dequantized").fit(y, h)
     with pytest.raises(DataError, match="9 rows; a map needs at least 10"):
         CopulaCalibrator().fit(y[:9], h[:9])
     with pytest.raises(ShapeError, match="2 columns and the map was fitted to 3"):
         CopulaCalibrator(rng=0).fit(y, h).transform(h[:, :2])
-    with pytest.raises(DataError, match="rng is 'a'"):
+    with pytest.raises(OptionError, match="rng is 'a'"):
         CopulaCalibrator(rng="a").fit(y, h)

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from karat.calibration import calibration_certificate
-from karat.calibration._calibration_certificate import strict_gain
-from karat.calibration._models import DequantizedCopula, LatentCopula, Moved, Trees, fit_shrunk
-from karat.calibration._read import read_table
+from karat.calibration.estimates import strict_gain
+from karat.calibration.inputs import read_table
+from karat.calibration.models import DequantizedCopula, LatentCopula, ShrunkModel, Trees, fit_shrunk
 from karat.datasets import MultilabelLaw
 
 
-@pytest.mark.parametrize("fit", [LatentCopula, Trees, "seed"])
+@pytest.mark.parametrize("fit", [LatentCopula, Trees, "dequantized"])
 def test_gains_stay_within_what_the_bet_was_told(fit):
     """Labels that are as bad for the map as can be."""
     rng = np.random.default_rng(0)
     y, h, _ = MultilabelLaw("temperature", n_labels=4).sample(400, rng=0)
-    if fit == "seed":
+    if fit == "dequantized":
         fit = lambda y, h: DequantizedCopula(y, h, rng)  # noqa: E731
     model = fit_shrunk(y, h, fit, rng, radius=True)
     others = np.vstack([rng.random((500, 4)), (rng.random((500, 4)) < 0.5).astype(float)])
@@ -28,7 +28,7 @@ def test_gains_stay_within_what_the_bet_was_told(fit):
     assert gain.max() > model.radius  # once the move is not bound enough
 
 
-def test_the_bet_is_told_a_range_that_holds_all_gains(monkeypatch):
+def test_the_bet_is_told_a_range_that_holds_all_gains():
     """A rare label that h thinks certain not to be: gains are larger than moves."""
     rng, told = np.random.default_rng(0), {}
 
@@ -36,10 +36,9 @@ def test_the_bet_is_told_a_range_that_holds_all_gains(monkeypatch):
         told.update(values=values, low=low, high=high)
         return 0.0
 
-    monkeypatch.setattr("karat.calibration._calibration_certificate.betting_lower", seen)
     h = rng.uniform(0, 0.05, (400, 2))
     y = (rng.random(h.shape) < 0.3).astype(float)
-    strict_gain(read_table(y, h), LatentCopula, 0.05, rng)
+    strict_gain(read_table(y, h), LatentCopula, 0.05, rng, limit=seen)
     assert told["low"] <= told["values"].min()
     assert told["values"].max() <= told["high"]
     assert told["values"].max() > told["high"] / 2
@@ -47,10 +46,10 @@ def test_the_bet_is_told_a_range_that_holds_all_gains(monkeypatch):
 
 def test_a_move_is_shortened():
     h = np.array([[0.2, 0.8], [0.5, 0.5]])
-    model = Moved(lambda h: np.array([[0.6, 0.4], [0.5, 0.7]]), 0.5, radius=0.2)
+    model = ShrunkModel(lambda h: np.array([[0.6, 0.4], [0.5, 0.7]]), 0.5, radius=0.2)
     np.testing.assert_allclose(model(h), [[0.3, 0.7], [0.5, 0.6]])
-    np.testing.assert_allclose(Moved(lambda h: h, 0.5, radius=0.2)(h), h)
-    np.testing.assert_allclose(Moved(lambda h: h + 9, 1.0)(h), np.ones((2, 2)))
+    np.testing.assert_allclose(ShrunkModel(lambda h: h, 0.5, radius=0.2)(h), h)
+    np.testing.assert_allclose(ShrunkModel(lambda h: h + 9, 1.0)(h), np.ones((2, 2)))
 
 
 def test_the_gain_by_hand():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from karat.calibration._debiased import folds_of, rotated
+from karat.calibration.estimates import debiased_terms
+from karat.calibration.models import folds_of
 
 
 def test_folds_are_even_and_random(rng):
@@ -26,7 +27,7 @@ def test_terms_by_hand(rng):
     y = (rng.random((9, 2)) < 0.5).astype(float)
     h = rng.random((9, 2))
     fold = folds_of(9, 3, np.random.default_rng(5))
-    found = rotated(y, h, Recorded, np.random.default_rng(5))
+    found = debiased_terms(y, h, Recorded, np.random.default_rng(5))
     for i in range(9):
         a, b = (y[fold == k].mean(axis=0) for k in range(3) if k != fold[i])
         for j in range(2):
@@ -42,7 +43,7 @@ def test_a_perfect_model_gives_the_squared_error_on_average(rng):
     h = rng.random((60_000, 1))
     g = h**2
     y = (rng.random(h.shape) < g).astype(float)
-    terms = rotated(y, h, lambda *_: np.square, rng).terms
+    terms = debiased_terms(y, h, lambda *_: np.square, rng).terms
     truth = 1 / 3 - 2 / 4 + 1 / 5
     assert terms.mean() == pytest.approx(truth, abs=4 * terms.std() / np.sqrt(len(h)))
 
@@ -52,7 +53,7 @@ def test_the_mean_has_no_bias_from_the_models_variance():
     p, h = 0.3, np.full((9, 1), 0.5)
     rng = np.random.default_rng(0)
     draws = [
-        rotated((rng.random((9, 1)) < p).astype(float), h, Recorded, rng).terms.mean()
+        debiased_terms((rng.random((9, 1)) < p).astype(float), h, Recorded, rng).terms.mean()
         for _ in range(8000)
     ]
     error = np.std(draws) / np.sqrt(len(draws))

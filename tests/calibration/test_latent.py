@@ -1,15 +1,19 @@
-"""The models: normal scores, the closed form, maximum likelihood, the seed's sum."""
+"""The models: normal scores, the closed form, maximum likelihood, the dequantized sum."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 
-from karat.calibration._dequantized import DequantizedCopula
-from karat.calibration._latent import LatentCopula, shrunk_correlation
-from karat.calibration._models import Trees
-from karat.calibration._normal_scores import NormalScores
-from karat.calibration._probit import ProbitCopula, _probit
+from karat.calibration.models import (
+    DequantizedCopula,
+    LatentCopula,
+    NormalScores,
+    ProbitCopula,
+    Trees,
+    probit_weights,
+    shrunk_correlation,
+)
 from karat.datasets import MultilabelLaw
 
 
@@ -83,23 +87,23 @@ def test_probit_is_finite_and_at_its_optimum_for_labels_that_can_be_separated(by
     x = np.column_stack([np.ones(200), norm.ppf(np.arange(1, 201) / 201)])
     y = (np.arange(200) >= 200 - positives).astype(float)
     np.testing.assert_allclose(
-        _probit(x, y), by_lbfgs(x, y, np.array([1e-6, 1.0])), rtol=1e-3, atol=1e-3
+        probit_weights(x, y), by_lbfgs(x, y, np.array([1e-6, 1.0])), rtol=1e-3, atol=1e-3
     )
 
 
-def test_the_dequantized_sum_is_that_of_the_seed(the_seed):
+def test_the_dequantized_sum_is_that_of_the_paper(by_loops):
     y, h = drawn(n=40, k=2)
     jitter = np.random.default_rng(3).random(y.shape) - 0.5
     fitted = DequantizedCopula(y, h, np.random.default_rng(3)).fitted
-    np.testing.assert_allclose(fitted, the_seed(y, h, jitter), atol=1e-6)
+    np.testing.assert_allclose(fitted, by_loops(y, h, jitter), atol=1e-6)
 
 
 def test_the_dequantized_sum_stays_wrong_however_many_rows():
     """The jitter weakens correlations: what a label means is drawn toward its frequency."""
     y, h, meaning = MultilabelLaw("temperature", n_labels=2).sample(6000, rng=0)
-    seed = DequantizedCopula(y, h, np.random.default_rng(0)).fitted
+    jittered = DequantizedCopula(y, h, np.random.default_rng(0)).fitted
     ours = LatentCopula(y, h).fitted
-    assert ((seed - meaning) ** 2).mean() > 20 * ((ours - meaning) ** 2).mean()
+    assert ((jittered - meaning) ** 2).mean() > 20 * ((ours - meaning) ** 2).mean()
 
 
 @pytest.mark.parametrize("model", [LatentCopula, ProbitCopula, Trees])

@@ -13,8 +13,7 @@ from karat.calibration import (
     canonical_calibration_error,
     marginal_calibration_error,
 )
-from karat.calibration._latent import LatentCopula
-from karat.calibration._probit import ProbitCopula
+from karat.calibration.models import LatentCopula, ProbitCopula
 
 MODELS = [LatentCopula, ProbitCopula]
 

@@ -5,15 +5,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from karat.calibration import _score_test as module
-from karat.calibration._score_test import pair_scores, score_test
+from karat.calibration.estimates import (
+    DrawSizes,
+    chi_square_statistics,
+    pair_scores,
+    score_parts,
+    score_test,
+    signed_statistics,
+)
+from karat.calibration.models import NormalScores
 from karat.datasets import MultilabelLaw
 
 
 def enumerated(y, h, normal_scores):
     """The p-value over all signs of a few rows."""
     residual = (y - h) / np.sqrt(((y - h) ** 2).mean(axis=0))
-    v = module.NormalScores(h).own
+    v = NormalScores(h).own
     u = np.array([np.outer(r, [1, *s]).ravel() for r, s in zip(residual, v, strict=True)])
 
     def statistic(signs):
@@ -38,43 +45,43 @@ def test_signs_are_those_of_all_rows(k, normal_scores):
 
 def parts(kind="calibrated", n=300, k=4):
     y, h, _ = MultilabelLaw(kind, n_labels=k).sample(n, rng=0)
-    return module._parts(y, h)
+    return score_parts(y, h)
 
 
-def test_all_ways_to_draw_are_the_same(monkeypatch):
+def signed(residual, features, seed, **sizes):
+    return signed_statistics(
+        residual, features, np.random.default_rng(seed), size=DrawSizes(**sizes)
+    )
+
+
+def test_all_ways_to_draw_are_the_same():
     residual, features = parts()
-    signs = np.random.default_rng(1)
-    plain = module._signed(residual, features, signs)
-    monkeypatch.setattr(module, "_BLOCK", 7)
-    blocks = module._signed(residual, features, np.random.default_rng(1))
-    np.testing.assert_allclose(blocks, plain)
+    plain = signed(residual, features, 1)
+    np.testing.assert_allclose(signed(residual, features, 1, block=7), plain)
     wide, more = parts(n=30, k=9)  # more products than rows: by the Gram matrix
-    gram = module._signed(wide, more, np.random.default_rng(2))
-    monkeypatch.setattr(module, "_FEW", 0)
-    np.testing.assert_allclose(module._signed(wide, more, np.random.default_rng(2)), gram)
+    gram = signed(wide, more, 2)
+    np.testing.assert_allclose(signed(wide, more, 2, few=0, block=7), gram)
 
 
-def test_many_rows_and_labels_get_fewer_draws(monkeypatch):
-    residual, features = parts()
-    monkeypatch.setattr(module, "_WORK", 1.0)
-    assert len(module._signed(residual, features, np.random.default_rng(0))) == 199
+def test_many_rows_and_labels_get_fewer_draws():
+    assert len(signed(*parts(), 0, work=1.0)) == 199
 
 
 @pytest.mark.parametrize("kind", ["calibrated", "latent"])
-def test_many_rows_have_the_same_law(kind, monkeypatch):
+def test_many_rows_have_the_same_law(kind):
     y, h, _ = MultilabelLaw(kind, n_labels=3).sample(3000, rng=2)
-    residual, features = module._parts(y, h)
+    residual, features = score_parts(y, h)
     squares = (residual**2).sum(axis=1) @ (features**2).sum(axis=1)
-    signed = module._signed(residual, features, np.random.default_rng(0)) - squares
-    mixed = module._chi_squares(module._moments(residual, features), np.random.default_rng(0))
+    by_signs = signed(residual, features, 0) - squares
+    mixed = chi_square_statistics(residual, features, np.random.default_rng(0))
     shares = [0.1, 0.5, 0.9, 0.95]
     reach = np.ptp(np.quantile(mixed, [0.1, 0.9]))
     np.testing.assert_allclose(
-        np.quantile(signed, shares), np.quantile(mixed, shares), atol=0.15 * reach
+        np.quantile(by_signs, shares), np.quantile(mixed, shares), atol=0.15 * reach
     )
     few = score_test(y, h, np.random.default_rng(0))
-    monkeypatch.setattr(module, "_FEW", 100)
-    assert score_test(y, h, np.random.default_rng(0)) == pytest.approx(few, abs=0.05)
+    many = score_test(y, h, np.random.default_rng(0), size=DrawSizes(few=100))
+    assert many == pytest.approx(few, abs=0.05)
 
 
 def test_certain_labels_have_nothing_to_test(rng):
@@ -99,7 +106,7 @@ def test_errors_are_found(kind):
 
 def test_pair_scores_by_hand(rng):
     y, h, _ = MultilabelLaw("shift", n_labels=3).sample(200, rng=0)
-    v = module.NormalScores(h).own
+    v = NormalScores(h).own
     z = pair_scores(y, h)
     for j in range(3):
         for k in range(3):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
-from karat.calibration._latent import LatentCopula
+from karat.calibration.models import LatentCopula
 from karat.datasets import MultilabelLaw
 
 

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from karat.consensus import ErrorEstimator
 from karat.consensus._co_clustering import _pairs, best_partition, certainty, shared_probability
 from karat.consensus.result import CoClustering
-from karat.plot._consensus import draw_co_clustering
+from karat.plot.pictures import draw_co_clustering
 
 mpl.use("Agg")
 

@@ -22,6 +22,7 @@ from karat.exceptions import (
     KaratError,
     LabelError,
     LengthMismatchError,
+    OptionError,
     ProbabilityError,
     ScoreError,
     ShapeError,
@@ -131,10 +132,15 @@ CASES = {
     "confidence in percent": (
         "confidence",
         {"confidence": 95},
-        DataError,
+        OptionError,
         "^confidence is 95; expected a number between 0 and 1, such as 0.95$",
     ),
-    "certain confidence": ("confidence", {"confidence": 1.0}, DataError, "^confidence is 1.0; exp"),
+    "certain confidence": (
+        "confidence",
+        {"confidence": 1.0},
+        OptionError,
+        "^confidence is 1.0; exp",
+    ),
     "unknown positive": ("pos_label", {"pos_label": "eggs"}, LabelError, r"\['ham', 'spam'\]"),
 }
 

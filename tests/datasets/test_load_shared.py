@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from karat.datasets import load_shared
-from karat.exceptions import DataError, MissingDatasetError
+from karat.exceptions import MissingDatasetError, OptionError
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_no_folder(monkeypatch):
 
 
 def test_unknown_backend(folder):
-    with pytest.raises(DataError, match="expected 'pandas' or 'polars'"):
+    with pytest.raises(OptionError, match="expected 'pandas' or 'polars'"):
         load_shared("one", backend="dask")
 
 

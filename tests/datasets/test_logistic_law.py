@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from karat.datasets import LogisticLaw
-from karat.exceptions import DataError, MetricError, ShapeError
+from karat.exceptions import DataError, MetricError, OptionError, ShapeError
 from karat.metrics import LinearMetric, accuracy, f_beta, weighted_accuracy
 from karat.statistics import confusion
 
@@ -14,7 +14,7 @@ from karat.statistics import confusion
 @pytest.mark.parametrize("a", [0.5, 5.0, 50.0])
 @pytest.mark.parametrize("m", [(1.0, 1.0), (0.9, 0.3), (0.05, 1.0), (1.0, 0.0)])
 def test_binary_law_has_the_closed_form_of_the_thesis(a, m):
-    """Eq. A.2 and A.3 of seed 001, with ∫ 1/(1+e^{ax}) dx = x − ln(1+e^{ax})/a."""
+    """Eq. A.2 and A.3 of Hiranandani (2021), with ∫ 1/(1+e^{ax}) dx = x − ln(1+e^{ax})/a."""
     m11, m00 = m
     cut = 1.0 if m00 == 0 else np.clip(np.log(m11 / m00) / a, -1, 1)
 
@@ -101,11 +101,11 @@ def test_bad_input():
     with pytest.raises(DataError, match="class number from 0 to 1"):
         law.confusion(lambda x: np.full(len(x), 2))
     for n in (0, 2.5):
-        with pytest.raises(DataError, match=f"n is {n}"):
+        with pytest.raises(OptionError, match=f"n is {n}"):
             law.sample(n)
-    with pytest.raises(DataError, match="rng is 'a'"):
+    with pytest.raises(OptionError, match="rng is 'a'"):
         law.sample(3, rng="a")
-    with pytest.raises(DataError, match="a is 'a'"):
+    with pytest.raises(OptionError, match="a is 'a'"):
         LogisticLaw.binary("a")
     with pytest.raises(DataError, match="at most 10000"):
         LogisticLaw([1, 1e7])

@@ -9,9 +9,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from karat.decisions import Attainable, maximise
-from karat.decisions._columns import Columns
-from karat.decisions._maximise import joined
+from karat.decisions import Attainable, Mixture, maximise
+from karat.decisions.solvers import Columns
 from karat.exceptions import KaratError, KaratWarning, LabelError, MetricError
 from karat.metrics import (
     FairMetric,
@@ -33,7 +32,7 @@ FEW = hypothesis_settings(max_examples=20, deadline=None)
 
 
 def population(seed, k, m, n=24):
-    """Return probabilities that are taken at their word, groups and weights."""
+    """Return calibrated probabilities, groups and weights."""
     rng = np.random.default_rng(seed)
     proba = rng.dirichlet(np.full(k, 0.6), n)
     groups = np.arange(n) % m
@@ -384,7 +383,7 @@ def test_mixtures_of_blocks_are_joined_without_changing_any_block():
     rng = np.random.default_rng(0)
     shares = [rng.dirichlet(np.ones(n)) for n in (1, 3, 5)]
     rules = [rng.normal(size=(n, 2, 2)) for n in (1, 3, 5)]
-    mixture = joined(shares, rules)
+    mixture = Mixture.of_blocks(shares, rules)
     assert mixture.shares.sum() == pytest.approx(1)
     for b, (own, made) in enumerate(zip(shares, rules, strict=True)):
         for share, rule in zip(own, made, strict=True):

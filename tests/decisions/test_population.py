@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.decisions._population import Population, compressed
-from karat.decisions._upper_hull import upper_hull
+from karat.decisions.populations import Population, compressed, upper_hull
 from karat.metrics import LinearMetric
 
 
@@ -37,11 +36,10 @@ def test_optimal_equals_a_loop_over_items_ties_included(seed, k, n):
         assert np.array_equal(table, expected)
 
 
-def test_blocks_do_not_show(monkeypatch, rng):
+def test_blocks_do_not_show(rng):
     population, weights = dyadic(rng, 50, 3), rng.normal(size=(23, 3, 3))
     whole = population.optimal(weights)
-    monkeypatch.setattr("karat.decisions._population._BLOCK", 1000)
-    assert np.array_equal(population.optimal(weights), whole)
+    assert np.array_equal(population.optimal(weights, entries=1000), whole)
 
 
 def test_optimal_agrees_with_the_metric_s_own_classifier(rng):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from karat.datasets import LogisticLaw
-from karat.decisions._frontier import Frontier
-from karat.decisions._rule import decide
+from karat.decisions.populations import Frontier
+from karat.decisions.rules import decide
 from karat.elicit import BinarySpace, DiagonalSpace
 from karat.metrics import LinearMetric, accuracy
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.datasets import LogisticLaw
-from karat.decisions._nearest import farthest, nearest
+from karat.decisions.solvers import farthest, nearest
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
 
 # Programs are solved to about 1e-7; a feasible set here is of the size of the priors.

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from karat.exceptions import DataError, WeightError
+from karat.exceptions import DataError, OptionError, WeightError
 from karat.limits import bootstrap
-from karat.limits._kernels import bootstrap_draws, percentile_limits
+from karat.limits.kernels import bootstrap_draws, percentile_limits
 
 
 def seen(strata, sizes, multipliers, n=2000, seed=0):
@@ -84,13 +84,13 @@ def test_a_ratio_without_denominator_is_refused():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"statistic": 3}, DataError, "statistic is 3"),
+        ({"statistic": 3}, OptionError, "statistic is 3"),
         ({"counts": None}, DataError, "counts is None"),
         ({"counts": [1, -2]}, WeightError, "counts row 1 is -2"),
         ({"counts": [0, 0]}, WeightError, "counts is zero in every row"),
-        ({"multipliers": "poisson"}, DataError, "multipliers is 'poisson'"),
-        ({"n_resamples": 1.5}, DataError, "n_resamples is 1.5"),
-        ({"confidence": 0}, DataError, "confidence is 0; expected a number between 0 and 1"),
+        ({"multipliers": "poisson"}, OptionError, "multipliers is 'poisson'"),
+        ({"n_resamples": 1.5}, OptionError, "n_resamples is 1.5"),
+        ({"confidence": 0}, OptionError, "confidence is 0; expected a number between 0 and 1"),
     ],
 )
 def test_wrong_input_is_refused(change, error, message):

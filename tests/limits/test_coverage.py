@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from karat.limits import bernstein_mean, betting_mean, bootstrap, normal_mean, powered_mean
-from karat.limits._kernels import clopper_pearson_limits, kl_limits, wilson_limits
+from karat.limits.kernels import clopper_pearson_limits, kl_limits, wilson_limits
 
 pytestmark = pytest.mark.slow
 

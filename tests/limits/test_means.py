@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import norm, t, ttest_1samp
 
-from karat.exceptions import DataError, EmptyDataError
+from karat.exceptions import DataError, EmptyDataError, OptionError
 from karat.limits import bernstein_mean, betting_mean, normal_mean
-from karat.limits._kernels import (
+from karat.limits.kernels import (
     bernstein_reach,
     betting_lower,
     cluster_moments,
@@ -161,18 +161,22 @@ def test_one_value_leaves_the_whole_range():
 
 @pytest.mark.parametrize("function", BOUNDED)
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "error", "message"),
     [
-        ({"values": [0.2, 1.5]}, "values row 1 is 1.5.*low=0 and high=1"),
-        ({"values": [0.2, 0.5], "low": 0.3}, "values row 0 is 0.2.*low=0.3"),
-        ({"values": [0.2], "low": 1, "high": 1}, "low is 1 and high is 1.*low < high"),
-        ({"values": [0.2], "high": math.inf}, "high is inf"),
-        ({"values": [0.2], "confidence": 1}, "confidence is 1; expected a number between 0 and 1"),
-        ({"values": [0.2], "side": None}, "side is None"),
+        ({"values": [0.2, 1.5]}, DataError, "values row 1 is 1.5.*low=0 and high=1"),
+        ({"values": [0.2, 0.5], "low": 0.3}, DataError, "values row 0 is 0.2.*low=0.3"),
+        (
+            {"values": [0.2], "low": 1, "high": 1},
+            OptionError,
+            "low is 1; expected a number below high=1",
+        ),
+        ({"values": [0.2], "high": math.inf}, OptionError, "high is inf"),
+        ({"values": [0.2], "confidence": 1}, OptionError, "confidence is 1; expected a number"),
+        ({"values": [0.2], "side": None}, OptionError, "side is None"),
     ],
 )
-def test_wrong_ranges_are_refused(function, arguments, message):
-    with pytest.raises(DataError, match=message):
+def test_wrong_ranges_are_refused(function, arguments, error, message):
+    with pytest.raises(error, match=message):
         function(**arguments)
 
 

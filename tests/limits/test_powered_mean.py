@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from karat.exceptions import DataError, LengthMismatchError
+from karat.exceptions import DataError, LengthMismatchError, OptionError
 from karat.limits import bernstein_mean, powered_mean
 
 seeds = st.integers(0, 2**32 - 1)
@@ -100,7 +100,7 @@ def test_wrong_input_is_refused():
         powered_mean(f, m[:-1], rest)
     with pytest.raises(DataError, match="others row 2 is 3"):
         powered_mean(f, m, [0.1, 0.2, 3])
-    with pytest.raises(DataError, match=r"confidence is 1\.2"):
+    with pytest.raises(OptionError, match=r"confidence is 1\.2"):
         powered_mean(f, m, rest, confidence=1.2)
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm
 
-from karat.exceptions import DataError
+from karat.exceptions import DataError, OptionError
 from karat.limits import binomial_kl, clopper_pearson, wilson
-from karat.limits._kernels import clopper_pearson_limits, kl_limits, wilson_limits
+from karat.limits.kernels import clopper_pearson_limits, kl_limits, wilson_limits
 
 LIMITS = [clopper_pearson, wilson, binomial_kl]
 KERNELS = [clopper_pearson_limits, wilson_limits, kl_limits]
@@ -94,19 +94,23 @@ def test_what_the_limits_rest_on():
 
 @pytest.mark.parametrize("function", LIMITS)
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "error", "message"),
     [
-        ({"successes": 11, "n": 10}, "successes is 11 and n is 10.*at most n"),
-        ({"successes": -1, "n": 10}, "successes is -1"),
-        ({"successes": 1, "n": math.inf}, "n is inf"),
-        ({"successes": math.nan, "n": 10}, "successes is nan"),
-        ({"successes": "3", "n": 10}, "successes is '3'"),
-        ({"successes": 3, "n": 10, "side": "two"}, "side is 'two'.*'both' or 'lower' or 'upper'"),
-        ({"successes": 3, "n": 10, "confidence": 95}, "confidence is 95.*between 0 and 1"),
+        ({"successes": 11, "n": 10}, DataError, "successes is 11 and n is 10.*at most n"),
+        ({"successes": -1, "n": 10}, OptionError, "successes is -1"),
+        ({"successes": 1, "n": math.inf}, OptionError, "n is inf"),
+        ({"successes": math.nan, "n": 10}, OptionError, "successes is nan"),
+        ({"successes": "3", "n": 10}, OptionError, "successes is '3'"),
+        ({"successes": 3, "n": 10, "side": "two"}, OptionError, "'both', 'lower' or 'upper'"),
+        (
+            {"successes": 3, "n": 10, "confidence": 95},
+            OptionError,
+            "confidence is 95.*between 0 and 1",
+        ),
     ],
 )
-def test_wrong_counts_are_refused(function, arguments, message):
-    with pytest.raises(DataError, match=message):
+def test_wrong_counts_are_refused(function, arguments, error, message):
+    with pytest.raises(error, match=message):
         function(**arguments)
 
 

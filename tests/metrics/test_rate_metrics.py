@@ -18,7 +18,7 @@ from karat.metrics import (
     accuracy,
     load_metric,
 )
-from karat.metrics._off_diagonal import classes_for, error_rates
+from karat.metrics.rates import classes_for, error_rates
 from karat.statistics import confusion
 
 

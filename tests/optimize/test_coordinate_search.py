@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.decisions._rule import decide
-from karat.metrics import f_beta, g_mean
-from karat.metrics._as_metric import as_metric
+from karat.decisions.rules import decide
+from karat.metrics import as_metric, f_beta, g_mean
 from karat.optimize import CoordinateSearchClassifier
 from karat.optimize._coordinate_search_classifier import _confusions_along
 from karat.optimize._sample import Sample

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from karat.metrics._as_metric import as_metric
+from karat.metrics import as_metric
 from karat.optimize import FrankWolfeClassifier, PlugInClassifier
 
 FEW = settings(max_examples=25, deadline=None)

@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
-from karat.decisions import _rule
-from karat.decisions._rule import decide
+from karat.decisions.rules import decide
 from karat.optimize import _sample
 
 
 @pytest.fixture(params=[16_384, 7], ids=["one chunk", "many chunks"])
 def chunk(request, monkeypatch):
     monkeypatch.setattr(_sample, "CHUNK", request.param)
-    monkeypatch.setattr(_rule, "CHUNK", request.param)
 
 
 def loops(sample, select, shares, plain):

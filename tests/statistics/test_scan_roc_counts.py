@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from karat.exceptions import ColumnError, DataError, LabelError, ScoreError
+from karat.exceptions import ColumnError, DataError, LabelError, OptionError, ScoreError
 from karat.ranking import FprBand, TprBand, Uniform, weighted_auc, weighted_auc_from_counts
 from karat.statistics import scan_roc_counts
 
@@ -86,7 +86,7 @@ def test_bad_sources_are_named(tmp_path, rows):
         scan_roc_counts([1, 2], label="y", score="s")
     with pytest.raises(DataError, match="no rows"):
         scan_roc_counts(rows.head(0), label="y", score="s")
-    with pytest.raises(DataError, match="cells"):
+    with pytest.raises(OptionError, match="cells"):
         scan_roc_counts(rows, label="y", score="s", cells=0)
     counts = scan_roc_counts(rows, label="y", score="s", cells=64)
     with pytest.raises(DataError, match="certificate='dkw'"):

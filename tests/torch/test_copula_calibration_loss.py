@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from karat.calibration import canonical_calibration_error
-from karat.calibration._latent import LatentCopula
+from karat.calibration.models import LatentCopula
 from karat.datasets import MultilabelLaw
 from karat.exceptions import (
     DataError,
     LabelError,
     LengthMismatchError,
+    OptionError,
     ProbabilityError,
     ShapeError,
 )
@@ -15,13 +16,13 @@ from karat.exceptions import (
 torch = pytest.importorskip("torch")
 
 from karat.torch import CopulaCalibrationLoss  # noqa: E402
-from karat.torch._copula_calibration_loss import _meaning, normal_scores  # noqa: E402
+from karat.torch.copula import conditional_means, normal_scores  # noqa: E402
 
 
 def latent_mean(h, y, smoothing):
     """What a batch means by the model that is fitted to it."""
     v = normal_scores(h, smoothing)
-    return _meaning(v, v, y)
+    return conditional_means(v, v, y)
 
 
 @pytest.fixture(autouse=True)
@@ -273,13 +274,15 @@ def test_labels_of_any_type():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"smoothing": 0}, "smoothing is 0; steps have no gradient"),
+        ({"smoothing": 0}, "smoothing is 0; expected a number above 0"),
         ({"smoothing": -1}, "smoothing is -1"),
         ({"smoothing": "a"}, "smoothing is 'a'"),
         ({"memory": -1}, "memory is -1"),
+        ({"shrink": 1}, "shrink is 1; expected True or False"),
+        ({"stop_gradient": None}, "stop_gradient is None"),
         ({"memory": 0.5}, "memory is 0.5; expected a whole number"),
     ],
 )
 def test_bad_options(options, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(OptionError, match=message):
         CopulaCalibrationLoss(**options)

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from karat.exceptions import DataError, LabelError, LengthMismatchError, ScoreError
+from karat.exceptions import DataError, LabelError, LengthMismatchError, OptionError, ScoreError
 from karat.ranking import FprBand, Power, TprBand, Uniform, weighted_auc
 from karat.ranking._surrogate import LOSSES, lower_weight, surrogate
 
@@ -164,15 +164,15 @@ def test_bad_batches(scores, targets, error, says):
 
 
 def test_bad_options():
-    with pytest.raises(DataError, match="loss is 'softmax'"):
+    with pytest.raises(ValueError, match="loss is 'softmax'"):
         WeightedAUCLoss(loss="softmax")
-    with pytest.raises(DataError, match="margin is 0"):
+    with pytest.raises(OptionError, match="margin is 0"):
         WeightedAUCLoss(margin=0)
-    with pytest.raises(DataError, match="memory is -1"):
+    with pytest.raises(OptionError, match="memory is -1"):
         WeightedAUCLoss(memory=-1)
-    with pytest.raises(DataError, match=r"memory is 0\.5; expected a whole number"):
+    with pytest.raises(OptionError, match=r"memory is 0\.5; expected a whole number"):
         WeightedAUCLoss(memory=0.5)
-    with pytest.raises(DataError, match="false-positive rates"):
+    with pytest.raises(ValueError, match="false-positive rates"):
         WeightedAUCLoss(TprBand(0.5, 1))
 
 

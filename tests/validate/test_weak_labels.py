@@ -7,7 +7,13 @@ import pyarrow as pa
 import pytest
 
 from karat._validate import encode_weak_labels
-from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, ShapeError
+from karat.exceptions import (
+    ColumnError,
+    EmptyDataError,
+    LabelError,
+    OptionError,
+    ShapeError,
+)
 
 VOTES = [[0, 1], [-1, 1], [2, -1]]
 
@@ -127,5 +133,5 @@ def test_a_null_was_not_asked_unless_said_otherwise():
     votes = [[0, None], [1, -1], [None, 1]]
     assert encode_weak_labels(votes).codes.tolist() == [[0, -2], [1, -1], [-2, 1]]
     assert not encode_weak_labels(votes).complete
-    with pytest.raises(DataError, match=r"null is 'skip'; expected 'not asked'.*or 'abstain'"):
+    with pytest.raises(OptionError, match=r"null is 'skip'; expected 'not asked'.*or 'abstain'"):
         encode_weak_labels(votes, null="skip")

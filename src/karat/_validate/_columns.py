@@ -49,7 +49,7 @@ def read_column(
         )
     if array.size == 0:
         raise EmptyDataError(f"{name} has no rows; pass at least one")
-    return _settle(array, mask, name, null)
+    return _plain_column(array, mask, name, null)
 
 
 def read_columns(
@@ -82,7 +82,7 @@ def read_columns(
         raise ShapeError(f"{name} has no columns; pass at least one")
     names = [str(j) for j in range(array.shape[1])]
     return [
-        _settle(array[:, j], None if mask is None else mask[:, j], f"{name} column {j}", null)
+        _plain_column(array[:, j], None if mask is None else mask[:, j], f"{name} column {j}", null)
         for j in range(array.shape[1])
     ], names
 
@@ -131,14 +131,14 @@ def _plain_array(values: Any, name: str) -> tuple[AnyArray, BoolArray | None]:
     return array, None
 
 
-def _settle(
+def _plain_column(
     array: AnyArray, mask: BoolArray | None, name: str, null: int | None
 ) -> tuple[AnyArray, BoolArray | None]:
     """Give a column one of the plain dtypes and mark its missing values."""
     if array.dtype.kind in "ST":
         array = array.astype(object)
     if array.dtype.kind == "O":
-        array, mask = _settle_objects(array, mask, name, null)
+        array, mask = _plain_objects(array, mask, name, null)
     if array.dtype.kind not in _KINDS:
         raise DataError(
             f"{name} has dtype {array.dtype}; expected integers, booleans, floats or text. "
@@ -172,7 +172,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(value != value)
 
 
-def _settle_objects(
+def _plain_objects(
     array: AnyArray, mask: BoolArray | None, name: str, null: int | None
 ) -> tuple[AnyArray, BoolArray | None]:
     types = set(map(type, array))
@@ -204,9 +204,9 @@ def _settle_objects(
     kept = np.array([_converted(v) for v in array[present].tolist()])
     if kept.dtype.kind == "O":
         raise LabelError(f"{name} holds an integer beyond 2^63; pass such identifiers as text")
-    settled = np.zeros(len(array), dtype=kept.dtype)
-    settled[present] = kept
-    return settled, missing
+    plain = np.zeros(len(array), dtype=kept.dtype)
+    plain[present] = kept
+    return plain, missing
 
 
 def _null_like_the_rest(array: AnyArray, missing: BoolArray, null: int | None) -> AnyArray:

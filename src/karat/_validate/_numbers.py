@@ -140,7 +140,7 @@ def _in_class_order(
     order = [str(c) for c in classes.tolist()]
     known = [column for column in names if column in order]
     if names == [str(j) for j in range(len(names))] or not known:
-        return columns  # positions, or names of another kind: the order is the user's word
+        return columns  # positions, or names of another kind: the caller's order counts
     if sorted(names) != sorted(order):
         raise ColumnError(
             f"{name} has the columns {named(names)} and the classes are {named(order)}; name "

@@ -49,7 +49,7 @@ class _Votes(NamedTuple):
     absent: BoolArray | None
 
     @property
-    def silent(self) -> BoolArray:
+    def without_vote(self) -> BoolArray:
         """Where there is no vote for a class."""
         return self.abstains if self.absent is None else self.abstains | self.absent
 
@@ -98,7 +98,9 @@ def _codes(votes: list[_Votes], order: AnyArray, names: list[str], name: str) ->
     small = np.int8 if len(order) < 127 else np.int32
     codes = np.empty((len(votes[0].values), len(votes)), dtype=small, order="F")
     for j, column in enumerate(votes):
-        codes[:, j] = _code(column.values, column.silent, order, f"{name} column {names[j]!r}")
+        codes[:, j] = _code(
+            column.values, column.without_vote, order, f"{name} column {names[j]!r}"
+        )
     return codes
 
 
@@ -131,7 +133,7 @@ def _classes_of(
 ) -> AnyArray:
     """Return the sorted labels that occur, abstention apart."""
     seen = {
-        f"{name} column {c!r}": _distinct(column.values, column.silent)
+        f"{name} column {c!r}": _distinct(column.values, column.without_vote)
         for column, c in zip(votes, names, strict=True)
     }
     seen |= also or {}
@@ -148,8 +150,8 @@ def _distinct(values: AnyArray, abstains: BoolArray) -> AnyArray:
     """Return the distinct votes of one labeler."""
     if values.dtype.kind in "iu" and int(values.max()) < 1 << 16:
         # Shift by one so that the abstention -1 has a bin of its own, then drop that bin.
-        silent_is_minus_one = int(abstains.sum()) == int((values == -1).sum())
-        cast = values if silent_is_minus_one else values[~abstains]
+        only_abstentions = int(abstains.sum()) == int((values == -1).sum())
+        cast = values if only_abstentions else values[~abstains]
         counts = np.bincount(cast.astype(np.intp) + 1)
         return np.flatnonzero(counts[1:])
     return np.unique(values[~abstains])

@@ -11,8 +11,7 @@ from karat.bounds._tangents import (
     tangent_at,
     tangent_of_pairs,
 )
-from karat.decisions._columns import Columns, Oracle
-from karat.decisions._maximise import solution_of
+from karat.decisions.solvers import Columns, Oracle, solution_of
 from karat.metrics import GroupMetric
 
 __all__ = ["best_tangent", "extremes"]

@@ -11,7 +11,7 @@ from karat.bounds._inputs import Inputs
 from karat.bounds._predictor import features, learn_predictions
 from karat.bounds._problem import Problem
 from karat.bounds._sample import Sample, split_counts, split_rows
-from karat.statistics._kernels import joint_counts
+from karat.statistics.kernels import joint_counts
 
 __all__ = ["Predictions", "build_problem", "plug_in", "read_predictions"]
 

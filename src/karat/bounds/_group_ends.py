@@ -21,7 +21,7 @@ from karat.bounds._tangents import (
     tangent_of_pairs,
 )
 from karat.metrics import GroupMetric
-from karat.metrics._off_diagonal import with_zero_diagonal
+from karat.metrics.rates import with_zero_diagonal
 
 __all__ = ["group_ends", "is_enumerable"]
 

@@ -19,7 +19,7 @@ from karat._validate import (
 )
 from karat.exceptions import LabelError
 from karat.statistics import Patterns
-from karat.statistics._kernels import recode
+from karat.statistics.kernels import recode
 from karat.votes.reading import read_weak_labels
 from karat.weak._posterior import classes_of, proba_of_patterns
 

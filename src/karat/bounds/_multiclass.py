@@ -8,10 +8,7 @@ from karat.bounds._problem import End, Ends, Limit, Problem
 from karat.bounds._ratio import ratio_ends
 from karat.exceptions import MetricError
 from karat.metrics import LinearFractionalMetric, LinearMetric, Metric, recall
-from karat.metrics._averages import Macro
-from karat.metrics._balanced_accuracy import BalancedAccuracy
-from karat.metrics._g_mean import GMean
-from karat.metrics._mcc import MCC
+from karat.metrics.families import MCC, BalancedAccuracy, GMean, Macro
 
 __all__ = ["linear_ends", "multiclass_ends"]
 

@@ -10,8 +10,7 @@ from karat._validate import check_choice, check_confidence, check_number, named
 from karat.bounds._inputs import Inputs
 from karat.bounds._problem import Limit
 from karat.exceptions import DataError, KaratWarning, MetricError
-from karat.metrics import GroupMetric, Metric
-from karat.metrics._as_metric import as_metric
+from karat.metrics import GroupMetric, Metric, as_metric
 from karat.weak._checks import check_class_prior
 
 __all__ = [

@@ -28,9 +28,8 @@ from karat.bounds._solve import solve
 from karat.bounds._truth import truth_of
 from karat.bounds.result import PerformanceBounds
 from karat.exceptions import DataError, UndefinedHereError, UndefinedMetricWarning
-from karat.metrics import LinearMetric, MetricBase
-from karat.metrics._as_metric import as_metric
-from karat.metrics._group_metric import GroupMetric
+from karat.metrics import LinearMetric, MetricBase, as_metric
+from karat.metrics.base import GroupMetric
 from karat.statistics import Patterns
 
 __all__ = ["bounds_of", "performance_bounds"]

@@ -8,7 +8,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.bounds._kernels import best_duals, dual_values
 from karat.bounds._sample import Sample
-from karat.limits._kernels import bernstein_reach, student_quantile
+from karat.limits.kernels import bernstein_reach, student_quantile
 
 __all__ = ["End", "Ends", "Limit", "Problem"]
 

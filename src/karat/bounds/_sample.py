@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat.limits._kernels import (
+from karat.limits.kernels import (
     Moments,
     cluster_moments,
     cluster_number,

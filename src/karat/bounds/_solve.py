@@ -16,7 +16,7 @@ from karat.metrics import (
     Metric,
     MetricBase,
 )
-from karat.metrics._mcc import MCC
+from karat.metrics.families import MCC
 
 __all__ = ["metric_range", "solve"]
 

@@ -17,7 +17,7 @@ from karat._typing import FloatArray, IntArray
 from karat.bounds._kernels import best_duals, best_plans, dual_values
 from karat.bounds._problem import Problem
 from karat.metrics import GroupMetric
-from karat.metrics._off_diagonal import with_zero_diagonal
+from karat.metrics.rates import with_zero_diagonal
 
 __all__ = [
     "Tangent",

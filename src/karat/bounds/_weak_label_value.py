@@ -16,7 +16,7 @@ from karat.bounds.collection_result import WeakLabelValue
 from karat.exceptions import DataError
 from karat.metrics import Metric
 from karat.statistics import Patterns
-from karat.statistics._kernels import distinct_votes
+from karat.statistics.kernels import distinct_votes
 
 __all__ = ["weak_label_value"]
 

@@ -8,7 +8,7 @@ from karat._frozen import plain
 from karat._result import Result
 from karat.bounds._deferred_check import DeferredCheck
 from karat.metrics import MetricBase
-from karat.metrics._group_metric import GroupMetric
+from karat.metrics.base import GroupMetric
 from karat.weak import LabelModelCheck
 
 __all__ = ["Checked", "DifferenceBounds", "ExpectationBounds", "PerformanceBounds", "percent"]

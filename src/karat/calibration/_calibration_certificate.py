@@ -2,16 +2,15 @@
 
 import numpy as np
 
-from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_confidence, check_rng
-from karat.calibration._debiased import folds_of
-from karat.calibration._models import Fit, fit_of, fit_shrunk
-from karat.calibration._read import LabelTable, read_table
+from karat._typing import Column, Frame
+from karat._validate import check_choice, check_confidence, check_rng
+from karat.calibration.estimates import cross_fitted_gain, strict_gain
+from karat.calibration.inputs import read_table
+from karat.calibration.models import fit_of
 from karat.calibration.result import CalibrationCertificate
 from karat.exceptions import DataError
-from karat.limits._kernels import betting_lower, normal_quantile
 
-__all__ = ["calibration_certificate", "strict_gain"]
+__all__ = ["calibration_certificate"]
 
 _MODELS = {"copula": "latent", "trees": "trees"}
 _WORDS = {"copula": "a copula", "trees": "boosted trees"}
@@ -45,8 +44,9 @@ def calibration_certificate(
     model : {"copula", "trees"}
         What G is. Boosted trees see interactions between labels that a Gaussian copula cannot.
     split : {"strict", "cross-fitted"}
-        ``strict`` fits G on one half and judges it on the other, with a limit that holds for any
-        number of rows; ``cross-fitted`` judges every row, and its limit is approximate.
+        ``strict`` fits G on one half of the rows and evaluates it on the other, with a limit that
+        holds for any number of rows; ``cross-fitted`` evaluates G on every row, with five models
+        each fitted to the other folds, and its limit is approximate.
     confidence : float, default 0.95
         Probability that the limit holds.
     rng : int or generator, optional
@@ -61,16 +61,14 @@ def calibration_certificate(
     >>> calibration_certificate(rng.random((4000, 2)) < truth, prob, rng=0).proves
     True
     """
-    if model not in _MODELS:
-        raise DataError(f"model is {model!r}; expected one of {list(_MODELS)}")
-    if split not in ("strict", "cross-fitted"):
-        raise DataError(f"split is {split!r}; expected 'strict' or 'cross-fitted'")
+    check_choice(model, "model", tuple(_MODELS))
+    check_choice(split, "split", ("strict", "cross-fitted"))
     level = check_confidence(confidence)
     table, generator = read_table(y_true, y_prob), check_rng(rng)
     if len(table.y) < 10:
         raise DataError(f"y_true has {len(table.y)} rows; a certificate needs at least 10")
     fit = fit_of(_MODELS[model], generator)
-    measure = strict_gain if split == "strict" else _cross_fitted
+    measure = strict_gain if split == "strict" else cross_fitted_gain
     gains, lower = measure(table, fit, 1 - level, generator)
     return CalibrationCertificate(
         value=float(gains.sum(axis=1).mean()),
@@ -83,36 +81,3 @@ def calibration_certificate(
         n=len(gains),
         notes=table.notes,
     )
-
-
-def strict_gain(
-    table: LabelTable, fit: Fit, delta: float, rng: np.random.Generator
-) -> tuple[FloatArray, float]:
-    """Return the gains on a half that the model did not see, and a lower limit for any law."""
-    fold = folds_of(len(table.y), 2, rng)
-    y, h = table.y, table.h
-    model = fit_shrunk(y[fold == 0], h[fold == 0], fit, rng, radius=True)
-    gains = _gains(y[fold == 1], h[fold == 1], model(h[fold == 1]))
-    if model.share == 0:
-        return gains, 0.0
-    # |(y−h)² − (y−g)²| = |g−h|·|2y−h−g| is at most twice the move, and moves have a radius.
-    reach = 2 * model.radius
-    return gains, betting_lower(gains.sum(axis=1), -reach, reach, delta)
-
-
-def _cross_fitted(
-    table: LabelTable, fit: Fit, delta: float, rng: np.random.Generator
-) -> tuple[FloatArray, float]:
-    fold = folds_of(len(table.y), _FOLDS, rng)
-    gains = np.empty(table.y.shape)
-    for k in range(_FOLDS):
-        here = fold == k
-        model = fit_shrunk(table.y[~here], table.h[~here], fit, rng)
-        gains[here] = _gains(table.y[here], table.h[here], model(table.h[here]))
-    total = gains.sum(axis=1)
-    error = float(total.std(ddof=1)) / np.sqrt(len(total))
-    return gains, float(total.mean() - normal_quantile(delta) * error)
-
-
-def _gains(y: FloatArray, h: FloatArray, g: FloatArray) -> FloatArray:
-    return np.asarray((y - h) ** 2 - (y - g) ** 2)

@@ -5,20 +5,18 @@ import math
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_confidence, check_number, check_rng
-from karat.calibration._calibration_certificate import strict_gain
-from karat.calibration._debiased import folds_of, rotated
-from karat.calibration._marginal_calibration_error import binned
-from karat.calibration._models import METHODS, Fit, fit_of
-from karat.calibration._read import LabelTable, read_table
-from karat.calibration._score_test import pair_scores, score_test
+from karat._validate import check_choice, check_confidence, check_number, check_rng
+from karat.calibration.estimates import binned, debiased_terms, pair_scores, score_test, strict_gain
+from karat.calibration.inputs import LabelTable, read_table
+from karat.calibration.models import METHODS, Fit, fit_of, folds_of
 from karat.calibration.result import CanonicalCalibration
 from karat.exceptions import DataError
-from karat.limits._kernels import normal_quantile
+from karat.limits.kernels import normal_quantile
 
 __all__ = ["canonical_calibration_error"]
 
-_BINS, _FOLDS = 15, 3
+_BINS = 15  # of equally many rows, as is usual for reliability diagrams
+_FOLDS = 3
 _MISFIT = (
     "the estimate is below 0 beyond chance, so the model does not describe these labels; "
     "calibration_certificate(model='trees') does not rest on it"
@@ -35,12 +33,13 @@ def canonical_calibration_error(
     confidence: float | None = 0.95,
     rng: int | np.random.Generator | None = None,
 ) -> CanonicalCalibration:
-    r"""Measure how far probabilities of several labels are from what they mean jointly.
+    r"""Measure how far the probabilities of several labels are from E[y | h], given all of them.
 
     .. math:: CE_p = \left(E\,\|E[y \mid h] - h\|_p^p\right)^{1/p}
 
-    (seed 004, eq. 1). The conditional is on the whole vector h: each label may be calibrated by
-    itself while its frequency depends on the probabilities of others.
+    (Panda & Garain 2023, eq. 1). The conditional expectation is given the whole vector h of
+    probabilities: each label may be calibrated by itself while its frequency depends on the
+    probabilities of others.
 
     Parameters
     ----------
@@ -51,10 +50,11 @@ def canonical_calibration_error(
     p : float, default 2
         The power.
     method : {"latent", "probit", "trees", "dequantized"}
-        ``latent`` takes labels as thresholds of Gaussians that go with the normal scores of h, in
-        closed form; ``probit`` fits the same form by maximum likelihood. ``trees`` are boosted
-        trees, which see what a Gaussian copula cannot (interactions, steps) and take far longer.
-        ``dequantized`` is the estimator of seed 004, which is inconsistent, for comparison.
+        The model of E[y | h]. ``latent`` takes each label as a Gaussian variable that exceeds a
+        threshold and is correlated with the normal scores of h, in closed form; ``probit`` fits the
+        same form by maximum likelihood. ``trees`` are boosted trees, which find what a Gaussian
+        copula cannot (interactions, steps) and take far longer. ``dequantized`` is the estimator of
+        Panda & Garain (2023), which is inconsistent, for comparison.
     confidence : float or None, default 0.95
         Level of the limits and of the certificate; None measures ``value`` alone, which is fast.
     rng : int or generator, optional
@@ -75,8 +75,7 @@ def canonical_calibration_error(
     >>> r.lower <= 0 <= r.upper, r.p_value > 0.01, r.certificate
     (True, True, 0.0)
     """
-    if method not in METHODS:
-        raise DataError(f"method is {method!r}; expected one of {list(METHODS)}")
+    model = check_choice(method, "method", METHODS)
     power = check_number(p, "p", at_least=1.0)
     if confidence is not None:
         check_confidence(confidence)
@@ -85,10 +84,10 @@ def canonical_calibration_error(
         raise DataError(
             f"y_true has {len(table.y)} rows; the canonical error needs at least {_LEAST}"
         )
-    return _measured(table, power, method, confidence, generator)
+    return _estimated(table, power, model, confidence, generator)
 
 
-def _measured(
+def _estimated(
     table: LabelTable,
     p: float,
     method: str,
@@ -97,13 +96,13 @@ def _measured(
 ) -> CanonicalCalibration:
     y, h = table.y, table.h
     fit = fit_of(method, rng)
-    meant = _out_of_fold(y, h, fit, rng) if method == "trees" else fit(y, h).fitted
-    off = np.abs(meant - h)
+    expected = _out_of_fold(y, h, fit, rng) if method == "trees" else fit(y, h).fitted
+    off = np.abs(expected - h)
     value = float((off**p).sum(axis=1).mean() ** (1 / p))
     debiased = lower = upper = error = certificate = p_value = None
     per_label: FloatArray = (off**2).mean(axis=0)
     if confidence is not None:
-        terms = rotated(y, h, fit, rng).terms
+        terms = debiased_terms(y, h, fit, rng).terms
         total = terms.sum(axis=1)
         debiased, error = float(total.mean()), float(total.std(ddof=1)) / math.sqrt(len(total))
         reach = normal_quantile((1 - confidence) / 2) * error
@@ -133,9 +132,9 @@ def _measured(
 
 
 def _out_of_fold(y: FloatArray, h: FloatArray, fit: Fit, rng: np.random.Generator) -> FloatArray:
-    """Return what each row means by a model that did not see it: trees know their own rows."""
-    fold, meant = folds_of(len(y), _FOLDS, rng), np.empty(y.shape)
+    """Return E[y | h] of each row by a model that did not see it: trees repeat their own rows."""
+    fold, expected = folds_of(len(y), _FOLDS, rng), np.empty(y.shape)
     for k in range(_FOLDS):
         here = fold == k
-        meant[here] = fit(y[~here], h[~here])(h[here])
-    return meant
+        expected[here] = fit(y[~here], h[~here])(h[here])
+    return expected

@@ -6,19 +6,19 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._typing import FloatArray, Frame
-from karat._validate import check_fitted, check_rng
-from karat.calibration._models import Moved, fit_of, fit_shrunk
-from karat.calibration._read import in_order, read_probabilities, read_table
+from karat._validate import check_choice, check_fitted, check_rng
+from karat.calibration.inputs import in_order, read_probabilities, read_table
+from karat.calibration.models import ShrunkModel, fit_of, fit_shrunk
 from karat.exceptions import DataError, ShapeError
 
 __all__ = ["CopulaCalibrator"]
 
 
 class CopulaCalibrator(Parameters):
-    """Maps probabilities to what they mean given all of them, ``Ê[y | h]``.
+    """Post-hoc calibration: maps probabilities h of several labels to estimates of E[y | h].
 
-    The map is fitted by a copula, and its move away from h is shortened by what held-out rows say
-    it is worth, so that few rows do little harm.
+    The map is fitted by a copula. Its difference from h is multiplied by a share between 0 and 1
+    that held-out rows support, so that a map fitted to few rows does little harm.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class CopulaCalibrator(Parameters):
     Attributes
     ----------
     share_ : float
-        The part of the move that was kept, between 0 and 1.
+        The share of the map's difference from h that was kept, between 0 and 1.
     names_ : tuple of str
         The labels.
 
@@ -60,12 +60,11 @@ class CopulaCalibrator(Parameters):
         y_prob : frame (n, K)
             Probabilities, of rows that the model was not trained on.
         """
-        if self.method not in ("latent", "probit"):
-            raise DataError(f"method is {self.method!r}; expected 'latent' or 'probit'")
+        method = check_choice(self.method, "method", ("latent", "probit"))
         table, rng = read_table(y_true, y_prob), check_rng(self.rng)
         if len(table.y) < 10:
             raise DataError(f"y_true has {len(table.y)} rows; a map needs at least 10")
-        self.model_: Moved = fit_shrunk(table.y, table.h, fit_of(self.method, rng), rng)
+        self.model_: ShrunkModel = fit_shrunk(table.y, table.h, fit_of(method, rng), rng)
         self.share_ = self.model_.share
         self.names_, self._columns = table.names, table.columns
         return self

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from karat._typing import Column, FloatArray, Frame
-from karat._validate import check_number
-from karat.calibration._read import LabelTable, read_table
+from karat._typing import Column, Frame
+from karat._validate import check_count, check_number
+from karat.calibration.estimates import binned
+from karat.calibration.inputs import LabelTable, read_table
 from karat.calibration.result import MarginalCalibration
-from karat.exceptions import DataError
 
-__all__ = ["binned", "marginal_calibration_error"]
+__all__ = ["marginal_calibration_error"]
 
 
 def marginal_calibration_error(
@@ -41,13 +41,11 @@ def marginal_calibration_error(
     True
     """
     power = check_number(p, "p", at_least=1.0)
-    count = int(check_number(bins, "bins", at_least=1))
-    if count != bins:
-        raise DataError(f"bins is {bins!r}; expected a whole number")
-    return _measured(read_table(y_true, y_prob), power, count)
+    count = check_count(bins, "bins")
+    return _estimated(read_table(y_true, y_prob), power, count)
 
 
-def _measured(table: LabelTable, p: float, bins: int) -> MarginalCalibration:
+def _estimated(table: LabelTable, p: float, bins: int) -> MarginalCalibration:
     parts = [binned(table.y[:, j], table.h[:, j], bins) for j in range(table.y.shape[1])]
     each = np.array([(w @ np.abs(o - m) ** p) for m, o, w, _ in parts])
     return MarginalCalibration(
@@ -62,24 +60,3 @@ def _measured(table: LabelTable, p: float, bins: int) -> MarginalCalibration:
         n=len(table.y),
         notes=table.notes,
     )
-
-
-def binned(
-    y: FloatArray, h: FloatArray, bins: int
-) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Return mean probability, frequency and share of each bin, and the debiased squared error.
-
-    The squared difference of a bin of m rows is too large by the variance of its frequency, which
-    ``o(1 − o)/(m − 1)`` estimates (A. Kumar, P. Liang, T. Ma, Verified uncertainty calibration,
-    NeurIPS 2019).
-    """
-    edges = np.unique(np.quantile(h, np.linspace(0, 1, bins + 1)))
-    place = np.clip(np.searchsorted(edges, h, side="right") - 1, 0, max(len(edges) - 2, 0))
-    size = np.bincount(place).astype(float)
-    kept = size > 0
-    size = size[kept]
-    mean = np.bincount(place, h)[kept] / size
-    rate = np.bincount(place, y)[kept] / size
-    share = size / len(y)
-    chance = np.divide(rate * (1 - rate), size - 1, out=np.zeros_like(rate), where=size > 1)
-    return mean, rate, share, float(share @ ((rate - mean) ** 2 - chance))

@@ -35,7 +35,7 @@ class MarginalCalibration(Result):
     n : int
         Rows.
     notes : tuple of str
-        What was done with labels that say nothing.
+        How labels without information (always 0, always 1, constant probabilities) were treated.
     """
 
     value: float
@@ -66,7 +66,7 @@ class MarginalCalibration(Result):
 class CalibrationCertificate(Result):
     """A proof that probabilities are not canonically calibrated.
 
-    For any map G that was not fitted to the rows it is judged on, the mean of
+    For any map G that was not fitted to the rows it is evaluated on, the mean of
     ``‖y−h‖² − ‖y−G(h)‖²`` is at most CE₂².
 
     Attributes
@@ -86,9 +86,9 @@ class CalibrationCertificate(Result):
     names : tuple of str
         The labels.
     n : int
-        Rows that G was judged on.
+        Rows that G was evaluated on.
     notes : tuple of str
-        What was done with labels that say nothing.
+        How labels without information (always 0, always 1, constant probabilities) were treated.
     """
 
     value: float
@@ -127,12 +127,12 @@ class CalibrationCertificate(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LabelPairs(Result):
-    """Which label's surprises go with which label's probability.
+    """Which label's residuals are correlated with which label's probability.
 
     Attributes
     ----------
     z_values : array (K, K)
-        How far residuals of label j (row) go with the probability of label k, in z-values.
+        Correlation of the residuals of label j (row) with the probability of label k, as z-values.
     names : tuple of str
         The labels.
     """
@@ -152,7 +152,7 @@ class LabelPairs(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CanonicalCalibration(Result):
-    """How far probabilities are from what they mean jointly.
+    """How far probabilities are from E[y | h], the frequencies given all of them.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class CanonicalCalibration(Result):
     marginal : array (K,)
         The binned, debiased squared error of each label by itself.
     pairs : array (K, K)
-        How far residuals of label j (row) go with the probability of label k, in z-values.
+        Correlation of the residuals of label j (row) with the probability of label k, as z-values.
     p : float
         The power.
     method : str
@@ -186,7 +186,7 @@ class CanonicalCalibration(Result):
     n : int
         Rows.
     notes : tuple of str
-        What was done with labels that say nothing.
+        How labels without information (always 0, always 1, constant probabilities) were treated.
     """
 
     value: float
@@ -212,7 +212,7 @@ class CanonicalCalibration(Result):
         return LabelPairs(z_values=self.pairs, names=self.names)
 
     def summary(self) -> str:
-        """Return the error, whether it is proven, and what marginals alone would say."""
+        """Return the error, whether it is proven, and the error of the labels by themselves."""
         head = f"canonical calibration error CE{self.p:g} {self.value:.4f} ({self.method})"
         if self.debiased is None or self.lower is None or self.upper is None:
             return f"{head}, n = {self.n:,}, {len(self.names)} labels"

@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from karat._typing import FloatArray, IntArray
 from karat.consensus._explanations import labelled_errors
-from karat.limits._kernels import FEWEST, powered_bernstein, powered_estimate
+from karat.limits.kernels import FEWEST, powered_bernstein, powered_estimate
 from karat.votes._table import VoteTable
 from karat.votes.reading import Domain
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from karat._extras import require
-from karat.exceptions import DataError, MissingDatasetError
+from karat._validate import check_choice
+from karat.exceptions import MissingDatasetError
 
 __all__ = ["load_shared"]
 
@@ -32,8 +33,7 @@ def load_shared(name: str, table: str | None = None, *, backend: str = "pandas")
     -------
     pandas or polars DataFrame
     """
-    if backend not in ("pandas", "polars"):
-        raise DataError(f"backend is {backend!r}; expected 'pandas' or 'polars'")
+    check_choice(backend, "backend", ("pandas", "polars"))
     path = _find(_folder(), name, table)
     purpose = f"reading {path.name} with backend={backend!r}"
     module = require(backend, purpose=purpose)

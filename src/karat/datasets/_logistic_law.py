@@ -1,4 +1,4 @@
-"""The synthetic laws of seed 001: logistic curves on an interval, with exact confusions."""
+"""The synthetic laws of Hiranandani (2021): logistic curves on an interval, exact confusions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._frozen import Frozen, frozen_array
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate import check_finite_matrix, check_number, check_rng
+from karat._validate import check_count, check_finite_matrix, check_number, check_rng
 from karat.exceptions import DataError, MetricError, ShapeError
 from karat.metrics import Metric
 
@@ -21,9 +21,10 @@ _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class LogisticLaw(Frozen):
-    """X uniform on [−1, 1] and ``P(Y=i | x) ∝ 1 / (1 + exp(slopes[i]·x))``.
+    """A law of one feature and a class whose confusions are known exactly.
 
-    ``LogisticLaw.binary(a)`` is the law of seed 001, section 3.6.1, where
+    X is uniform on [−1, 1] and ``P(Y=i | x) ∝ 1 / (1 + exp(slopes[i]·x))``.
+    ``LogisticLaw.binary(a)`` is the law of Hiranandani (2021), section 3.6.1, where
     ``P(Y=1 | x) = 1/(1+exp(a·x))``; with slopes (1, 3, 5) or (1, 3, 6, 10) it is that of section
     4.6.1, whose printed probabilities do not sum to 1 and are normalised here.
 
@@ -80,9 +81,7 @@ class LogisticLaw(Frozen):
         self, n: int, *, rng: int | np.random.Generator | None = None
     ) -> tuple[FloatArray, IntArray]:
         """Draw n items: x and y."""
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise DataError(f"n is {n!r}; expected a whole number of at least 1")
-        generator = check_rng(rng)
+        n, generator = check_count(n, "n"), check_rng(rng)
         x = generator.uniform(-1.0, 1.0, size=n)
         cumulative = self.proba(x).cumsum(axis=1)
         y = (generator.random((n, 1)) > cumulative).sum(axis=1)

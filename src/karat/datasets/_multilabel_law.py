@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_count, check_number, check_rng
-from karat.exceptions import DataError
+from karat._validate import check_choice, check_count, check_number, check_rng
 
 __all__ = ["LabelSample", "MultilabelLaw"]
 
@@ -19,11 +18,11 @@ _MEAN, _NODES = -0.5, 801
 
 
 class LabelSample(NamedTuple):
-    """Labels, probabilities, and what the probabilities mean, ``E[y | h]``."""
+    """Labels y, probabilities h, and the conditional mean ``E[y | h]`` of the labels."""
 
     y_true: FloatArray
     y_prob: FloatArray
-    meaning: FloatArray
+    conditional_mean: FloatArray
 
 
 class MultilabelLaw:
@@ -32,12 +31,12 @@ class MultilabelLaw:
     Parameters
     ----------
     kind : {"calibrated", "latent", "temperature", "shift", "interaction"}
-        ``calibrated`` means what it says. In the next two, ``h = Φ(Z)`` with correlated Gaussians
-        Z: the ``latent`` law means ``Φ(0.7·Z_j + 0.3·Z_k − 0.1)`` with k the label after j, and
-        ``temperature`` is over-confident, ``Φ(0.6·Z_j)``. In ``shift`` the probabilities are
-        independent and ``h_j`` means ``h_j + 0.15·sign(h_k − ½)``: each label is calibrated by
-        itself and all together are not. In ``interaction`` it means
-        ``h_j + 0.15·sign(h_k − ½)·sign(h_l − ½)``, which no single other label gives away.
+        What ``E[y_j | h]`` is. ``calibrated``: ``h_j`` itself. In the next two, ``h = Φ(Z)`` with
+        correlated Gaussians Z: ``latent`` has ``Φ(0.7·Z_j + 0.3·Z_k − 0.1)`` with k the label after
+        j, and ``temperature``, which is over-confident, ``Φ(0.6·Z_j)``. In ``shift`` the
+        probabilities are independent and it is ``h_j + 0.15·sign(h_k − ½)``: each label is
+        calibrated by itself and all together are not. In ``interaction`` it is
+        ``h_j + 0.15·sign(h_k − ½)·sign(h_l − ½)``, which no single other label reveals.
     n_labels : int, default 5
         Number of labels; at least 3 for ``interaction`` and 2 for ``shift`` and ``latent``.
     correlation : float, default 0.4
@@ -53,9 +52,7 @@ class MultilabelLaw:
     """
 
     def __init__(self, kind: str, *, n_labels: int = 5, correlation: float = 0.4) -> None:
-        if kind not in _KINDS:
-            raise DataError(f"kind is {kind!r}; expected one of {list(_KINDS)}")
-        self.kind = kind
+        self.kind = check_choice(kind, "kind", _KINDS)
         least = {"interaction": 3, "shift": 2, "latent": 2}.get(kind, 1)
         self.n_labels = check_count(n_labels, "n_labels", at_least=least)
         self.correlation = check_number(correlation, "correlation", at_least=0.0, at_most=0.99)
@@ -90,10 +87,10 @@ class MultilabelLaw:
             shared = generator.standard_normal((n, 1)) * math.sqrt(self.correlation)
             own = generator.standard_normal((n, k)) * math.sqrt(1 - self.correlation)
             z = _MEAN + shared + own
-            h, g = ndtr(z), self._meaning(z)
+            h, g = ndtr(z), self._conditional_mean(z)
         return LabelSample((generator.random(h.shape) < g).astype(float), h, g)
 
-    def _meaning(self, z: FloatArray) -> FloatArray:
+    def _conditional_mean(self, z: FloatArray) -> FloatArray:
         from scipy.special import ndtr
 
         if self.kind == "temperature":
@@ -123,5 +120,8 @@ class MultilabelLaw:
         a, b = np.meshgrid(nodes, nodes, indexing="ij")
         other = self.correlation * a + math.sqrt(1 - self.correlation**2) * b
         z = np.stack([_MEAN + a, _MEAN + other], axis=-1)
-        off = np.abs(self._meaning(z.reshape(-1, 2))[:, 0] - ndtr(z.reshape(-1, 2)[:, 0])) ** power
+        off = (
+            np.abs(self._conditional_mean(z.reshape(-1, 2))[:, 0] - ndtr(z.reshape(-1, 2)[:, 0]))
+            ** power
+        )
         return float((self.n_labels * (np.outer(weights, weights).ravel() @ off)) ** (1 / power))

@@ -8,6 +8,8 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    check_count,
+    check_flag,
     check_probabilities,
     check_same_length,
     check_weights,
@@ -16,8 +18,8 @@ from karat._validate import (
     require_two_classes,
     shown,
 )
-from karat.decisions._columns import Columns
-from karat.decisions._population import Population
+from karat.decisions.populations import Population
+from karat.decisions.solvers import Columns
 from karat.exceptions import LabelError
 
 __all__ = ["Attainable", "AttainableSet", "require_every_class"]
@@ -50,9 +52,9 @@ class AttainableSet(Protocol):
 class Attainable:
     """The confusions of all mixtures of rules that decide by given class probabilities.
 
-    Items are in blocks that decide apart: where a classifier sees the group of an item, every
-    group is a block. A rule predicts ``argmax_j Σ_i W_ij·P(Y=i | x)`` with any weights W; for each
-    item of a block one rule of a mixture is drawn.
+    Items are in blocks, and each block has rules of its own: where a classifier sees the group of
+    an item, every group is a block. A rule predicts ``argmax_j Σ_i W_ij·P(Y=i | x)`` with any
+    weights W; for each item of a block one rule of a mixture is drawn.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ class Attainable:
         group: Sequence[int] | None = None,
     ) -> None:
         self.blocks = tuple(blocks)
-        self._n_groups = n_groups
+        self._n_groups = None if n_groups is None else check_count(n_groups, "n_groups")
         self.group = None if group is None else tuple(group)
 
     @classmethod
@@ -121,6 +123,7 @@ class Attainable:
         weight = check_weights(sample_weight)
         members, names = encode_groups(groups)
         check_same_length(y_true=codes, proba=checked, sample_weight=weight, groups=members)
+        check_flag(sees_groups, "sees_groups")
         weight = np.ones(len(codes)) if weight is None else weight
         return _attainable_of(
             checked, np.eye(len(order))[codes], weight, members, names, sees_groups
@@ -135,7 +138,7 @@ class Attainable:
         sees_groups: bool = True,
         sample_weight: Column | None = None,
     ) -> "Attainable":
-        """Build the set from probabilities that are taken at their word: no labels needed.
+        """Build the set from calibrated probabilities, with no labels.
 
         Parameters
         ----------
@@ -152,6 +155,7 @@ class Attainable:
         weight = check_weights(sample_weight)
         members, names = encode_groups(groups)
         check_same_length(proba=checked, sample_weight=weight, groups=members)
+        check_flag(sees_groups, "sees_groups")
         weight = np.ones(len(checked)) if weight is None else weight
         return _attainable_of(checked, checked, weight, members, names, sees_groups)
 
@@ -175,9 +179,9 @@ class Attainable:
     def exact(self) -> bool:
         """Whether the best rule of every linear gain is found, and not only the plug-in rule.
 
-        It is for two classes, and where probabilities are taken at their word.
+        It is for two classes, and for any number of them where the probabilities are calibrated.
         """
-        return self.n_classes == 2 or all(block.at_its_word for block in self.blocks)
+        return self.n_classes == 2 or all(block.calibrated for block in self.blocks)
 
     @property
     def truth(self) -> FloatArray:

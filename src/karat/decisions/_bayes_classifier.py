@@ -7,11 +7,11 @@ import numpy as np
 
 from karat._frozen import Frozen, frozen_array
 from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_classes, check_probabilities, check_scores, is_matrix
-from karat.decisions._rule import decide
+from karat._validate import check_classes
+from karat.decisions.rules import decide, read_probabilities
 from karat.exceptions import MetricError
 
-__all__ = ["BayesClassifier", "read_probabilities"]
+__all__ = ["BayesClassifier"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,11 +73,3 @@ class BayesClassifier(Frozen):
 
     def _probabilities(self, proba: Any) -> FloatArray:
         return read_probabilities(proba, self.classes)
-
-
-def read_probabilities(proba: Any, classes: AnyArray) -> FloatArray:
-    """Check class probabilities (n, k), or (n,) of the second of two classes."""
-    if len(classes) == 2 and not is_matrix(proba):
-        second = check_scores(proba, "proba")
-        proba = np.column_stack([1.0 - second, second])
-    return check_probabilities(proba, "proba", classes=classes)

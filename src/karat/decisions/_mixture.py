@@ -1,15 +1,14 @@
 """Mixtures of rules: for each item one of several rules is drawn and decides."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from karat._frozen import Frozen
 from karat._typing import FloatArray, IntArray
-from karat.decisions._rule import decide
+from karat.decisions.rules import decide, drawn, mixed, uniforms
 
-__all__ = ["Mixture", "drawn", "mixed", "uniforms"]
+__all__ = ["Mixture"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,40 +41,31 @@ class Mixture(Frozen):
         """Return the codes of the predicted classes: the same for the same rows, every time."""
         return drawn(self.class_shares(proba, basis), uniforms(proba, self.seed))
 
+    @classmethod
+    def of_blocks(
+        cls, shares: list[FloatArray], rules: list[FloatArray], seed: int = 0
+    ) -> "Mixture":
+        """Join the mixtures of several blocks into one, with weights (T, blocks, k, k).
 
-def mixed(proba: FloatArray, start: float, rules: Iterable[tuple[float, IntArray]]) -> FloatArray:
-    """Return class shares: the probabilities with the share ``start``, and decisions of rules."""
-    total = start * proba
-    rows = np.arange(len(proba))
-    for share, codes in rules:
-        total[rows, codes] += share
-    return total
+        [0, 1) is cut where the shares of any block's rules end; in each piece every block has one
+        rule. Blocks decide separately, so which of their rules come together does not matter.
 
-
-def drawn(shares: FloatArray, uniform: FloatArray) -> IntArray:
-    """Return the class in whose part of [0, 1) the number of each row falls."""
-    upper = np.cumsum(shares[:, :-1], axis=1)
-    return np.asarray(np.sum(uniform[:, None] >= upper, axis=1))
-
-
-def uniforms(proba: FloatArray, seed: int) -> FloatArray:
-    """Return a number in [0, 1) for each row that depends on its probabilities and the seed alone.
-
-    A hash and not a stream: a row is predicted alike whatever rows come with it. Probabilities are
-    rounded to nine digits first, since libraries differ in the last ones from batch to batch.
-    """
-    state = np.full(len(proba), np.uint64(seed % 2**64))
-    with np.errstate(over="ignore"):
-        for column in (np.round(proba, 9) + 0.0).T:  # + 0.0 turns −0 into 0
-            state = _scrambled(state ^ np.ascontiguousarray(column).view(np.uint64))
-    return np.asarray((state >> np.uint64(11)) * 2.0**-53)
-
-
-def _scrambled(
-    x: "np.ndarray[tuple[int], np.dtype[np.uint64]]",
-) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
-    """Mix the bits (the finaliser of SplitMix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+        Parameters
+        ----------
+        shares : list of arrays (n,)
+            For each block the shares of its rules.
+        rules : list of arrays (n, k, k)
+            For each block the weights of its rules.
+        seed : int, default 0
+            The seed of the mixture.
+        """
+        used = [np.flatnonzero(s > 1e-12) for s in shares]
+        ends = [np.cumsum(s[u] / s[u].sum()) for s, u in zip(shares, used, strict=True)]
+        cuts = np.unique(np.round(np.concatenate([[0.0], *ends]), 12))
+        cuts[-1] = 1.0
+        middles = (cuts[1:] + cuts[:-1]) / 2
+        weights = [
+            rules[b][used[b][np.searchsorted(end, middles).clip(max=len(end) - 1)]]
+            for b, end in enumerate(ends)
+        ]
+        return cls(np.diff(cuts), np.stack(weights, axis=1), seed=seed)

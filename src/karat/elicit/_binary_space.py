@@ -15,8 +15,7 @@ from karat._validate import (
     require_two_classes,
 )
 from karat.decisions import RandomizedClassifier
-from karat.decisions._frontier import Frontier, Point
-from karat.decisions._population import Population
+from karat.decisions.populations import Frontier, Point, Population
 from karat.elicit._space import Space
 from karat.elicit._space_sources import sample_population
 from karat.exceptions import ElicitationError, LabelError, ScoreError

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit._space import Space
-from karat.metrics._off_diagonal import off_diagonal, with_zero_diagonal
+from karat.metrics.rates import off_diagonal, with_zero_diagonal
 
 __all__ = ["ConfusionSpace"]
 

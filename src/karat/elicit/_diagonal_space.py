@@ -5,9 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray
-from karat.decisions._frontier import Frontier, Point
-from karat.decisions._nearest import nearest
-from karat.decisions._population import Population
+from karat.decisions.populations import Frontier, Point, Population
+from karat.decisions.solvers import nearest
 from karat.elicit._space import Space
 
 __all__ = ["DiagonalSpace"]

@@ -8,7 +8,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat._validate import check_rng
 from karat.elicit._rate_space import RateSpace
-from karat.metrics._off_diagonal import off_diagonal
+from karat.metrics.rates import off_diagonal
 
 __all__ = ["JointRates"]
 

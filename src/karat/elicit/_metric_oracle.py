@@ -7,8 +7,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat._validate import check_number, check_rng
 from karat.elicit._query import Answer, Query
-from karat.metrics import MetricBase
-from karat.metrics._as_metric import as_metric
+from karat.metrics import MetricBase, as_metric
 
 __all__ = ["MetricOracle"]
 

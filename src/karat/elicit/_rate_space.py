@@ -20,11 +20,11 @@ from karat._validate import (
     shown,
 )
 from karat.decisions import Attainable, RandomizedClassifier
-from karat.decisions._population import Population
+from karat.decisions.populations import Population
 from karat.elicit._confusion_space import ConfusionSpace
 from karat.elicit._space_sources import sample_population
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
-from karat.metrics._off_diagonal import off_diagonal, with_zero_diagonal
+from karat.metrics.rates import off_diagonal, with_zero_diagonal
 
 __all__ = ["RateSpace"]
 

@@ -15,9 +15,8 @@ from karat._validate import (
     shown,
 )
 from karat.decisions import Mixture, RandomizedClassifier
-from karat.decisions._columns import Columns
-from karat.decisions._nearest import Nearest, farthest, nearest
-from karat.decisions._population import Population, compressed
+from karat.decisions.populations import Population, compressed
+from karat.decisions.solvers import Columns, Nearest, farthest, nearest
 from karat.elicit._space_sources import SpaceSources
 from karat.exceptions import ElicitationError, LabelError, ShapeError
 from karat.metrics import LinearFractionalMetric, LinearMetric

@@ -17,8 +17,8 @@ from karat._validate import (
     encode_labels,
     require_two_classes,
 )
-from karat.decisions._population import Population
-from karat.decisions._randomized_classifier import log_odds, recalibrated
+from karat.decisions.populations import Population
+from karat.decisions.rules import log_odds, recalibrated
 from karat.exceptions import DataError, LabelError
 
 __all__ = ["SpaceSources", "sample_population"]

@@ -3,8 +3,8 @@
 import numpy as np
 
 from karat._typing import Column
-from karat.limits._kernels import bernstein_reach
-from karat.limits._options import bounded_values, check_asked, check_range
+from karat.limits.kernels import bernstein_reach
+from karat.limits.options import bounded_values, check_range, check_request
 from karat.limits.result import Limits
 
 __all__ = ["bernstein_mean"]
@@ -57,13 +57,13 @@ def bernstein_mean(
     <Limits: between 0.4804 and 0.5196 at 95 % confidence (empirical Bernstein limits,
     finite-sample); 0.5 was seen (n = 1,000)>
     """
-    asked = check_asked(confidence, side)
+    request = check_request(confidence, side)
     least, most = check_range(low, high)
     x = bounded_values(values, "values", least, most)
     mean, n = float(x.mean()), len(x)
     variance = float(x.var(ddof=1)) if n > 1 else 0.0
-    reach = bernstein_reach(variance, n, most - least, asked.delta)
-    return asked.limits(
+    reach = bernstein_reach(variance, n, most - least, request.delta)
+    return request.limits(
         (float(np.maximum(mean - reach, least)), float(np.minimum(mean + reach, most))),
         estimate=mean,
         n=n,

@@ -1,8 +1,8 @@
 """Limits of a mean that hold for any number of items, by a bet against every wrong mean."""
 
 from karat._typing import Column
-from karat.limits._kernels import betting_limits
-from karat.limits._options import bounded_values, check_asked, check_range
+from karat.limits.kernels import betting_limits
+from karat.limits.options import bounded_values, check_range, check_request
 from karat.limits.result import Limits
 
 __all__ = ["betting_mean"]
@@ -59,11 +59,11 @@ def betting_mean(
     <Limits: between 0.4914 and 0.5086 at 95 % confidence (betting limits, finite-sample); 0.5 was
     seen (n = 1,000)>
     """
-    asked = check_asked(confidence, side)
+    request = check_request(confidence, side)
     least, most = check_range(low, high)
     x = bounded_values(values, "values", least, most)
-    return asked.limits(
-        betting_limits(x, least, most, asked.delta),
+    return request.limits(
+        betting_limits(x, least, most, request.delta),
         estimate=float(x.mean()),
         n=len(x),
         method="betting",

@@ -2,8 +2,8 @@
 
 import math
 
-from karat.limits._kernels import kl_limits
-from karat.limits._options import check_asked, check_trials
+from karat.limits.kernels import kl_limits
+from karat.limits.options import check_request, check_trials
 from karat.limits.result import Limits
 
 __all__ = ["binomial_kl"]
@@ -52,10 +52,10 @@ def binomial_kl(
     <Limits: between 0.3208 and 0.971 at 95 % confidence (binomial KL limits, finite-sample); 0.74
     was seen (n = 10)>
     """
-    asked = check_asked(confidence, side)
+    request = check_request(confidence, side)
     x, trials = check_trials(successes, n)
-    low, high = kl_limits(x, trials, asked.delta)
-    return asked.limits(
+    low, high = kl_limits(x, trials, request.delta)
+    return request.limits(
         (float(low), float(high)),
         estimate=x / trials if trials else math.nan,
         n=trials,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from karat._typing import Column, FloatArray
-from karat._validate import check_choice, check_count, check_rng, check_weights
+from karat._validate import check_choice, check_count, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
-from karat.limits._kernels import bootstrap_draws, percentile_limits
-from karat.limits._options import check_asked
+from karat.limits.kernels import bootstrap_draws, percentile_limits
+from karat.limits.options import check_request
 from karat.limits.result import Limits
 
 __all__ = ["bootstrap"]
@@ -72,14 +72,14 @@ def bootstrap(
     <Limits: between 0.6207 and 0.8113 at 95 % confidence (bootstrap limits, approximate); 0.7273
     was seen (n = 200)>
     """
-    asked = check_asked(confidence, side)
+    request = check_request(confidence, side)
     law = check_choice(multipliers, "multipliers", _MULTIPLIERS)
     draws, generator = check_count(n_resamples, "n_resamples"), check_rng(rng)
     cells = check_weights(counts, "counts")
     if cells is None:
         raise DataError("counts is None; expected one count per cell, such as np.ones(n)")
     if not callable(statistic):
-        raise DataError(f"statistic is {statistic!r}; expected a function of one weight per cell")
+        refuse_option(statistic, "statistic", "a function of one weight per cell")
     n = max(1, round(float(cells.sum())))
     values = bootstrap_draws(
         lambda drawn: statistic(drawn / n), [cells], [n], multipliers=law, n_resamples=draws,
@@ -90,8 +90,8 @@ def bootstrap(
             f"statistic is not a finite number on {int((~np.isfinite(values)).sum())} of {draws} "
             "samples; use multipliers='gamma', which leaves no item out, or another statistic"
         )
-    return asked.limits(
-        percentile_limits(values, asked.delta),
+    return request.limits(
+        percentile_limits(values, request.delta),
         estimate=float(statistic(cells / cells.sum())),
         n=float(cells.sum()),
         method="bootstrap",

@@ -2,8 +2,8 @@
 
 import math
 
-from karat.limits._kernels import clopper_pearson_limits
-from karat.limits._options import check_asked, check_trials
+from karat.limits.kernels import clopper_pearson_limits
+from karat.limits.options import check_request, check_trials
 from karat.limits.result import Limits
 
 __all__ = ["clopper_pearson"]
@@ -54,11 +54,11 @@ def clopper_pearson(
     <Limits: between 0.3475 and 0.9333 at 95 % confidence (Clopper–Pearson limits, exact); 0.7 was
     seen (n = 10)>
     """
-    asked = check_asked(confidence, side)
+    request = check_request(confidence, side)
     x, trials = check_trials(successes, n)
-    low, high = clopper_pearson_limits(x, trials, asked.delta)
+    low, high = clopper_pearson_limits(x, trials, request.delta)
     whole = x.is_integer() and trials.is_integer()
-    return asked.limits(
+    return request.limits(
         (float(low), float(high)),
         estimate=x / trials if trials else math.nan,
         n=trials,

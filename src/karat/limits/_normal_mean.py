@@ -4,14 +4,14 @@ import numpy as np
 
 from karat._typing import Column
 from karat._validate import check_same_length, check_scores, check_weights, encode_labels
-from karat.limits._kernels import (
+from karat.limits.kernels import (
     cluster_moments,
     cluster_number,
     effective_number,
     student_quantile,
     weighted_moments,
 )
-from karat.limits._options import check_asked
+from karat.limits.options import check_request
 from karat.limits.result import Limits
 
 __all__ = ["normal_mean"]
@@ -63,7 +63,7 @@ def normal_mean(
     <Limits: between 0.2037 and 0.5963 at 95 % confidence (normal limits, approximate); 0.4 was seen
     (n = 5)>
     """
-    asked = check_asked(confidence, side)
+    request = check_request(confidence, side)
     x, weight = check_scores(values, "values"), check_weights(sample_weight)
     cluster = None if clusters is None else encode_labels({"clusters": clusters})[0][0]
     check_same_length(values=x, sample_weight=weight, clusters=cluster)
@@ -74,9 +74,9 @@ def normal_mean(
     else:
         mean, error = cluster_moments(x, w, cluster)
         n = min(n, cluster_number(w, cluster))
-    quantile = student_quantile(asked.delta, n - 1)
+    quantile = student_quantile(request.delta, n - 1)
     reach = quantile * error if np.isfinite(quantile) else np.inf
-    return asked.limits(
+    return request.limits(
         (mean - reach, mean + reach),
         estimate=mean,
         n=n,

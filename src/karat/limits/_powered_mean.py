@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from karat._typing import Column, FloatArray
-from karat._validate import check_confidence, check_same_length
+from karat._validate import check_confidence, check_flag, check_same_length
 from karat.exceptions import DataError
-from karat.limits._kernels import FEWEST, powered_bernstein, powered_estimate
-from karat.limits._options import Asked, bounded_values, check_range
+from karat.limits.kernels import FEWEST, powered_bernstein, powered_estimate
+from karat.limits.options import LimitRequest, bounded_values, check_range
 from karat.limits.result import Limits, PoweredMean
 
 __all__ = ["powered_mean"]
@@ -34,8 +34,8 @@ def powered_mean(
 
     (PPI++: Angelopoulos, Duchi and Zrnic 2023). However bad the predictions are, the limits stay
     right; good ones narrow them towards :math:`\sqrt{1-\rho^2}` of those of the labels. To Var(f)
-    a value at either end of the range is added, and one surprise to what m leaves unexplained, so
-    that n equal values are not reported as certain.
+    one value at each end of the range is added, and to the variance that m leaves unexplained one
+    wrong prediction, so that n equal values are not reported as certain.
 
     Parameters
     ----------
@@ -76,8 +76,9 @@ def powered_mean(
     >>> bool(r.lower < 2 / 3 < r.upper), r.upper - r.lower < r.labels.width
     (True, True)
     """
-    asked = Asked(check_confidence(confidence), "both")
+    request = LimitRequest(check_confidence(confidence), "both")
     least, most = check_range(low, high)
+    exactly = check_flag(finite, "finite")
     f = _scaled(labelled, "labelled", least, most)
     m = _scaled(predicted, "predicted", least, most)
     check_same_length(labelled=f, predicted=m)
@@ -88,15 +89,15 @@ def powered_mean(
         )
     rest = np.zeros(0) if _is_empty(others) else _scaled(others, "others", least, most)
     unseen, mean = float(rest.mean() if len(rest) else m.mean()), float(f.mean())
-    found = powered_estimate(f, m, unseen, len(rest), delta=asked.delta, finite=finite)
-    certain = powered_bernstein(f, m, unseen, len(rest), delta=asked.delta)
+    found = powered_estimate(f, m, unseen, len(rest), delta=request.delta, finite=exactly)
+    certain = powered_bernstein(f, m, unseen, len(rest), delta=request.delta)
 
     def back(value: float) -> float:
         return least + (most - least) * min(max(value, 0.0), 1.0)
 
     def alone(ends: tuple[float, float], method: str, guarantee: str) -> Limits:
         low, high = (back(end) for end in ends)
-        return asked.limits(
+        return request.limits(
             (low, high), estimate=back(mean), n=len(f), method=method, guarantee=guarantee
         )
 
@@ -105,13 +106,13 @@ def powered_mean(
         estimate=back(found.estimate),
         lower=back(found.estimate - found.reach),
         upper=back(found.estimate + found.reach),
-        confidence=asked.confidence,
+        confidence=request.confidence,
         weight=found.weight,
         labels=alone((mean - reach, mean + reach), "normal", "approximate"),
         certain=alone(certain, "bernstein", "finite-sample"),
         n=len(f),
         n_total=len(f) + len(rest),
-        finite=bool(finite),
+        finite=exactly,
     )
 
 

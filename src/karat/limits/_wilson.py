@@ -2,8 +2,8 @@
 
 import math
 
-from karat.limits._kernels import wilson_limits
-from karat.limits._options import check_asked, check_trials
+from karat.limits.kernels import wilson_limits
+from karat.limits.options import check_request, check_trials
 from karat.limits.result import Limits
 
 __all__ = ["wilson"]
@@ -49,10 +49,10 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95, side: str = 
     <Limits: between 0.3968 and 0.8922 at 95 % confidence (Wilson limits, approximate); 0.7 was seen
     (n = 10)>
     """
-    asked = check_asked(confidence, side)
+    request = check_request(confidence, side)
     x, trials = check_trials(successes, n)
-    low, high = wilson_limits(x, trials, asked.delta)
-    return asked.limits(
+    low, high = wilson_limits(x, trials, request.delta)
+    return request.limits(
         (float(low), float(high)),
         estimate=x / trials if trials else math.nan,
         n=trials,

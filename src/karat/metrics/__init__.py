@@ -4,22 +4,26 @@ A metric is a frozen object, callable on a confusion ``C[i, j] = P(Y=i, Ŷ=j)``;
 """
 
 from karat.metrics._accuracy import accuracy
-from karat.metrics._averages import macro, micro
+from karat.metrics._as_metric import as_metric
 from karat.metrics._balanced_accuracy import balanced_accuracy
-from karat.metrics._base import Metric
-from karat.metrics._binary_ratios import f_beta, jaccard, precision, recall
-from karat.metrics._fair import FairMetric
-from karat.metrics._fair_quadratic import FairQuadraticMetric
+from karat.metrics._cost_matrix import cost_matrix
+from karat.metrics._f_beta import f_beta
+from karat.metrics._fair_metric import FairMetric
+from karat.metrics._fair_quadratic_metric import FairQuadraticMetric
 from karat.metrics._g_mean import g_mean
-from karat.metrics._gains import cost_matrix, weighted_accuracy
-from karat.metrics._group_metric import GroupMetric
-from karat.metrics._linear import LinearMetric
-from karat.metrics._linear_fractional import LinearFractionalMetric
+from karat.metrics._jaccard import jaccard
+from karat.metrics._linear_fractional_metric import LinearFractionalMetric
+from karat.metrics._linear_metric import LinearMetric
 from karat.metrics._load_metric import load_metric
+from karat.metrics._macro import macro
 from karat.metrics._mcc import mcc
-from karat.metrics._metric_base import MetricBase
-from karat.metrics._polynomial import PolynomialMetric
-from karat.metrics._quadratic import QuadraticMetric
+from karat.metrics._micro import micro
+from karat.metrics._polynomial_metric import PolynomialMetric
+from karat.metrics._precision import precision
+from karat.metrics._quadratic_metric import QuadraticMetric
+from karat.metrics._recall import recall
+from karat.metrics._weighted_accuracy import weighted_accuracy
+from karat.metrics.base import GroupMetric, Metric, MetricBase
 
 __all__ = [
     "FairMetric",
@@ -32,6 +36,7 @@ __all__ = [
     "PolynomialMetric",
     "QuadraticMetric",
     "accuracy",
+    "as_metric",
     "balanced_accuracy",
     "cost_matrix",
     "f_beta",

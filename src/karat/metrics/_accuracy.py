@@ -10,9 +10,8 @@ import numpy as np
 from karat._typing import Column, FloatArray
 from karat._validate import check_classes
 from karat.exceptions import MetricError
-from karat.metrics._base import Metric
-from karat.metrics._linear import LinearMetric
-from karat.metrics._metric_base import Form
+from karat.metrics._linear_metric import LinearMetric
+from karat.metrics.base import Form, Metric
 
 if TYPE_CHECKING:
     from karat.decisions import BayesClassifier
@@ -44,6 +43,7 @@ class Accuracy(Metric):
 
     def for_classes(self, n_classes: int) -> LinearMetric:
         """Return accuracy as a linear metric."""
+        self._require_classes(n_classes)
         return _linear_accuracy(n_classes)
 
     def bayes_classifier(self, classes: Column | None = None) -> "BayesClassifier":

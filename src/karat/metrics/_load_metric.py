@@ -7,17 +7,15 @@ from typing import Any
 
 from karat.exceptions import MetricError
 from karat.metrics._accuracy import Accuracy
-from karat.metrics._averages import Macro, Micro
-from karat.metrics._balanced_accuracy import BalancedAccuracy
-from karat.metrics._fair import FairMetric
-from karat.metrics._fair_quadratic import FairQuadraticMetric
-from karat.metrics._g_mean import GMean
-from karat.metrics._linear import LinearMetric
-from karat.metrics._linear_fractional import LinearFractionalMetric
-from karat.metrics._mcc import MCC
-from karat.metrics._metric_base import SCHEMA, SCHEMA_VERSION, MetricBase
-from karat.metrics._polynomial import PolynomialMetric
-from karat.metrics._quadratic import QuadraticMetric
+from karat.metrics._fair_metric import FairMetric
+from karat.metrics._fair_quadratic_metric import FairQuadraticMetric
+from karat.metrics._linear_fractional_metric import LinearFractionalMetric
+from karat.metrics._linear_metric import LinearMetric
+from karat.metrics._micro import Micro
+from karat.metrics._polynomial_metric import PolynomialMetric
+from karat.metrics._quadratic_metric import QuadraticMetric
+from karat.metrics.base import SCHEMA, SCHEMA_VERSION, MetricBase
+from karat.metrics.families import MCC, BalancedAccuracy, GMean, Macro
 
 __all__ = ["load_metric", "metric_from_dict"]
 
@@ -84,7 +82,12 @@ def metric_from_dict(data: Any) -> MetricBase:
         raise MetricError(
             f"the metric has the kind {data.get('kind')!r}; expected one of {sorted(_KINDS)}"
         )
-    fields = {key: data[key] for key in data if key not in ("schema", "version", "kind")}
+    # A metric may hold another one, such as the binary metric that is averaged over classes.
+    fields = {
+        key: metric_from_dict(value) if isinstance(value, dict) else value
+        for key, value in data.items()
+        if key not in ("schema", "version", "kind")
+    }
     kind = _KINDS[data["kind"]]
     try:
         return kind._from_fields(fields)

@@ -6,10 +6,9 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.decisions import Attainable, Mixture, maximise
-from karat.decisions._columns import Columns
-from karat.decisions._corrective import Smooth, climb
-from karat.decisions._population import Population
-from karat.decisions._rule import one_hot
+from karat.decisions.populations import Population
+from karat.decisions.rules import one_hot
+from karat.decisions.solvers import Columns, Smooth, climb
 from karat.metrics import GroupMetric, MetricBase
 from karat.optimize._frank_wolfe import Problem, Search, Step
 from karat.optimize._sample import Sample

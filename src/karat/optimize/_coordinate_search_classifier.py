@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_count, check_number
-from karat.decisions._rule import decide, last_argmax, one_hot
+from karat.decisions.rules import decide, last_argmax, one_hot
 from karat.metrics import MetricBase
 from karat.optimize._black_box import BlackBox
 from karat.optimize._feedback import ProbedMetric

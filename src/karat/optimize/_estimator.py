@@ -24,8 +24,7 @@ from karat._validate import (
     shown,
 )
 from karat.exceptions import DataError, LabelError, SmallSampleWarning
-from karat.metrics import GroupMetric, MetricBase
-from karat.metrics._as_metric import as_metric
+from karat.metrics import GroupMetric, MetricBase, as_metric
 from karat.optimize._basis import FittedBasis, fit_basis
 from karat.optimize._black_box import Rows
 from karat.optimize._read_basis import candidates_of, independent, read_basis

@@ -7,8 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.decisions import Mixture
-from karat.decisions._mixture import mixed
-from karat.decisions._rule import decide
+from karat.decisions.rules import decide, mixed
 from karat.exceptions import ProbeError
 from karat.optimize._feedback import Feedback, KnownMetric
 from karat.optimize._probes import Position, Probes

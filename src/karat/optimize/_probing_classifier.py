@@ -9,7 +9,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_fitted, check_number, check_seed
 from karat.decisions import Mixture
-from karat.decisions._rule import one_hot
+from karat.decisions.rules import one_hot
 from karat.exceptions import DataError
 from karat.metrics import MetricBase
 from karat.optimize._best_mixture import best_mixture

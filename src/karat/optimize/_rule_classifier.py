@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.decisions._rule import decide, one_hot
+from karat.decisions.rules import decide, one_hot
 from karat.optimize._estimator import PostShiftClassifier
 
 __all__ = ["RuleClassifier"]

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.decisions._rule import CHUNK, one_hot
+from karat.decisions.rules import CHUNK, one_hot
 
 __all__ = ["Decisions", "Sample", "as_shares"]
 

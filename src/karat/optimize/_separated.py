@@ -4,9 +4,8 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.decisions import Mixture
-from karat.decisions._columns import Columns
-from karat.decisions._polyhedral import Program, solve
-from karat.decisions._rule import decide
+from karat.decisions.rules import decide
+from karat.decisions.solvers import Columns, Program, solve
 from karat.optimize._probes import TargetProbes
 from karat.optimize._sample import Sample
 

@@ -38,40 +38,46 @@ from karat.elicit import (
 )
 from karat.limits import Limits, PoweredMean
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
-from karat.plot._bounds import (
-    draw_curve,
-    draw_interval,
-    draw_ranking,
-    draw_robustness,
-    draw_value,
-)
-from karat.plot._calibration import (
+from karat.plot.pictures import (
+    draw_agreement,
+    draw_area,
+    draw_areas,
+    draw_asked,
     draw_canonical,
     draw_certificate,
-    draw_pairs,
-    draw_reliability,
-)
-from karat.plot._consensus import (
-    draw_agreement,
+    draw_check,
+    draw_class_weights,
     draw_co_clustering,
     draw_comparison,
+    draw_curve,
+    draw_diagnostics,
+    draw_difference,
+    draw_elicited,
     draw_explanations,
     draw_forest,
-)
-from karat.plot._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
-from karat.plot._elicit import (
-    draw_asked,
-    draw_elicited,
     draw_frontier,
+    draw_history,
+    draw_interval,
     draw_lambda,
+    draw_limits,
+    draw_margin,
+    draw_optimum,
+    draw_pairs,
+    draw_pattern_counts,
+    draw_patterns,
+    draw_point,
+    draw_powered,
     draw_progress,
+    draw_ranking,
+    draw_regions,
+    draw_reliability,
+    draw_robustness,
+    draw_roc,
     draw_shared,
+    draw_table,
+    draw_value,
     draw_weight_table,
 )
-from karat.plot._limits import draw_limits, draw_powered
-from karat.plot._optimize import draw_class_weights, draw_history, draw_optimum, draw_regions
-from karat.plot._ranking import draw_area, draw_areas, draw_difference, draw_margin, draw_point
-from karat.plot._weak import draw_check, draw_diagnostics
 from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics

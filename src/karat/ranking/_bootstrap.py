@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.limits._kernels import bootstrap_draws
+from karat.limits.kernels import bootstrap_draws
 from karat.ranking._placements import Placements
 
 __all__ = ["resampled"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat.exceptions import DataError
-from karat.limits._kernels import normal_quantile, percentile_limits
+from karat.limits.kernels import normal_quantile, percentile_limits
 from karat.ranking._area import (
     area,
     area_and_limits,

@@ -10,7 +10,7 @@ import numpy as np
 from karat._typing import BoolArray, Column, FloatArray, Frame
 from karat._validate import check_same_length, check_score_columns, check_scores, check_weights
 from karat.exceptions import DataError
-from karat.limits._kernels import normal_quantile
+from karat.limits.kernels import normal_quantile
 from karat.ranking._influence import influence
 from karat.ranking._measure import measure
 from karat.ranking._options import AnyWeight, Options, check_options, scale_of

@@ -3,17 +3,9 @@
 from dataclasses import dataclass
 
 from karat._frozen import Frozen
+from karat.report._table import Table
 
-__all__ = ["Section", "Table"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Table(Frozen):
-    """A table: column names and rows of text."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
+__all__ = ["Section"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,9 +12,9 @@ from karat._validate import (
     require_two_classes,
 )
 from karat.exceptions import DataError
-from karat.statistics._kernels import joint_counts, soft_counts
-from karat.statistics._patterns import find_patterns
+from karat.statistics.kernels import joint_counts, soft_counts
 from karat.statistics.pattern_result import PatternCounts
+from karat.statistics.reading import find_patterns
 
 __all__ = ["pattern_counts"]
 

@@ -1,7 +1,7 @@
 """Distribution of the prediction given the truth."""
 
 from karat._typing import Column, Frame
-from karat.statistics._confusion import count_labels
+from karat.statistics.reading import count_labels
 from karat.statistics.result import Rates
 
 __all__ = ["rates"]

@@ -14,7 +14,7 @@ from karat._validate import (
     require_two_classes,
 )
 from karat.exceptions import LabelError
-from karat.statistics._kernels import joint_counts, tie_groups
+from karat.statistics.kernels import joint_counts, tie_groups
 from karat.statistics.result import RocCounts
 
 __all__ = ["roc_counts"]
@@ -35,7 +35,7 @@ def roc_counts(
     y_true : column (n,)
         True labels of two classes.
     y_score : column (n,)
-        Scores; a higher one speaks for the positive class.
+        Scores; a higher score means that the positive class is more likely.
     sample_weight : column (n,), optional
         Weights of at least 0.
     pos_label : label, optional

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._extras import require
-from karat._validate import binary_order, check_number
+from karat._validate import binary_order, check_count
 from karat.exceptions import ColumnError, DataError, LabelError, ScoreError
 from karat.statistics.result import RocCounts
 
@@ -49,7 +49,7 @@ def scan_roc_counts(
     """
     import narwhals as nw
 
-    number = int(check_number(cells, "cells", at_least=1))
+    number = check_count(cells, "cells")
     table, options = _lazy(source)
     names = table.collect_schema().names()
     for column in (label, score):

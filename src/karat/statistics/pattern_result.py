@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat.statistics._merge import merge_groups, merge_patterns, spread, union
+from karat.statistics.merging import merge_groups, merge_patterns, spread, union
 
 __all__ = ["PatternCounts", "Patterns"]
 
@@ -72,10 +72,10 @@ class Patterns(Result):
 
     def summary(self) -> str:
         """Return how many rows fall into how many patterns."""
-        silent = self.counts[(self.patterns < 0).all(axis=1)].sum() / self.n
+        without_vote = self.counts[(self.patterns < 0).all(axis=1)].sum() / self.n
         return (
             f"{self.n:,.6g} rows of {len(self.names)} labelers fall into "
-            f"{len(self.patterns):,} patterns; on {100 * silent:.1f} % nobody votes"
+            f"{len(self.patterns):,} patterns; on {100 * without_vote:.1f} % nobody votes"
         )
 
 

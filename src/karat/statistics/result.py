@@ -9,7 +9,7 @@ import numpy as np
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import LabelError
-from karat.statistics._merge import merge_groups, spread, union
+from karat.statistics.merging import merge_groups, spread, union
 
 __all__ = ["Confusion", "Rates", "RocCounts"]
 

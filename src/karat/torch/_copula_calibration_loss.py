@@ -1,11 +1,9 @@
 """The canonical calibration error as a loss of PyTorch."""
 
-import math
-
 import torch
 from torch import Tensor, nn
 
-from karat._validate import check_number
+from karat._validate import check_count, check_flag, check_number, refuse_option
 from karat.exceptions import (
     DataError,
     LabelError,
@@ -13,13 +11,17 @@ from karat.exceptions import (
     ProbabilityError,
     ShapeError,
 )
+from karat.torch.copula import (
+    FOLDS,
+    conditional_means,
+    held_out_means,
+    normal_scores,
+    ranked_scores,
+)
 
 __all__ = ["CopulaCalibrationLoss"]
 
-_EXPLAINED = 0.98  # of a latent label's variance that probabilities may explain
-_RIDGE = 0.02
-_FOLDS = 4
-_LEAST = 2 * _FOLDS  # rows
+_LEAST = 2 * FOLDS  # rows
 
 
 class CopulaCalibrationLoss(nn.Module):
@@ -76,13 +78,11 @@ class CopulaCalibrationLoss(nn.Module):
     ) -> None:
         super().__init__()
         self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
-        if self.smoothing == 0:
-            raise DataError("smoothing is 0; steps have no gradient. Pass 0.1, for example")
-        self.shrink = bool(shrink)
-        self.stop_gradient = bool(stop_gradient)
-        self.memory = int(check_number(memory, "memory", at_least=0))
-        if self.memory != memory:
-            raise DataError(f"memory is {memory!r}; expected a whole number of rows")
+        if self.smoothing == 0:  # steps have no gradient
+            refuse_option(smoothing, "smoothing", "a number above 0, such as 0.1")
+        self.shrink = check_flag(shrink, "shrink")
+        self.stop_gradient = check_flag(stop_gradient, "stop_gradient")
+        self.memory = check_count(memory, "memory", at_least=0)
         self.register_buffer("kept_prob", torch.empty(0, 0), persistent=False)
         self.register_buffer("kept_target", torch.empty(0, 0), persistent=False)
 
@@ -112,10 +112,10 @@ class CopulaCalibrationLoss(nn.Module):
 
     def _move(self, h: Tensor, y: Tensor) -> Tensor:
         """Return ``Ê − h``, as far as labels that it was not fitted to bear it out."""
-        v = _ranked(h) if self.stop_gradient else normal_scores(h, self.smoothing)
+        v = ranked_scores(h) if self.stop_gradient else normal_scores(h, self.smoothing)
         if not self.shrink:
-            return _meaning(v, v, y) - h
-        move = _held_out(v, y) - h
+            return conditional_means(v, v, y) - h
+        move = held_out_means(v, y) - h
         gained, length = ((y - h) * move).sum(dim=0), (move**2).sum(dim=0)
         return move * (gained / length.clamp_min(1e-12)).clamp(0.0, 1.0)
 
@@ -135,55 +135,6 @@ class CopulaCalibrationLoss(nn.Module):
             prob = torch.cat([h.detach(), self.kept_prob.to(h)]) if same else h.detach()
             label = torch.cat([y, self.kept_target.to(h)]) if same else y
             self.kept_prob, self.kept_target = prob[: self.memory], label[: self.memory]
-
-
-def _held_out(v: Tensor, y: Tensor) -> Tensor:
-    """Return what each row means by a fit to the rows of other folds."""
-    fold = torch.arange(len(v), device=v.device) % _FOLDS
-    parts = [_meaning(v[fold == k], v[fold != k], y[fold != k]) for k in range(_FOLDS)]
-    return torch.cat(parts)[torch.argsort(torch.argsort(fold, stable=True))]
-
-
-def normal_scores(h: Tensor, smoothing: float) -> Tensor:
-    """Return standardised normal scores of each column, by a smoothed distribution function."""
-    n = len(h)
-    spread = h.std(dim=0).clamp_min(1e-4)
-    step = (h[:, None, :] - h[None, :, :]) / (smoothing * spread)
-    level = torch.sigmoid(step).mean(dim=1)
-    return _standard(torch.special.ndtri((n * level + 0.5) / (n + 1)))
-
-
-def _ranked(h: Tensor) -> Tensor:
-    """Return the same by mid-ranks, which is faster and has no gradient."""
-    columns = h.T.contiguous()
-    ordered = columns.sort(dim=1).values
-    below, upto = (torch.searchsorted(ordered, columns, right=right) for right in (False, True))
-    return _standard(torch.special.ndtri((below + upto + 1).T.to(h) / (2 * len(h) + 2)))
-
-
-def _standard(v: Tensor) -> Tensor:
-    v = v - v.mean(dim=0)
-    return v / v.std(dim=0, correction=0).clamp_min(1e-4)
-
-
-def _meaning(at: Tensor, v: Tensor, y: Tensor) -> Tensor:
-    """Fit the latent model to scores v and labels y; return what the scores ``at`` mean."""
-    n, k = v.shape
-    share = y.mean(dim=0)
-    kept = share.clamp(0.5 / (n + 1), 1 - 0.5 / (n + 1))
-    tau = -torch.special.ndtri(kept)
-    density = torch.exp(-(tau**2) / 2) / math.sqrt(2 * math.pi)
-    r = (y - share).T @ v / n / density[:, None]
-    # A batch is small: correlations are drawn toward independence by its size.
-    amount = min(1.0, k / (n + k) + _RIDGE)
-    eye = torch.eye(k, dtype=v.dtype, device=v.device)
-    corr = (v.T @ v / n) * (1 - amount) + eye * amount
-    weight = torch.linalg.solve(corr, r.T).T
-    explained = (weight * r).sum(dim=1)
-    factor = torch.sqrt((_EXPLAINED / explained.clamp_min(1e-12)).clamp(max=1.0))
-    noise = torch.sqrt(1 - explained * factor**2)
-    meant: Tensor = torch.special.ndtr((at @ (weight * factor[:, None]).T - tau) / noise)
-    return meant
 
 
 def _check(prob: Tensor, target: Tensor) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from karat._validate import check_number
+from karat._validate import check_count, check_number, refuse_option
 from karat.exceptions import DataError, LabelError, LengthMismatchError, ScoreError
 from karat.ranking._surrogate import LOSSES, check_loss, lower_weight
 from karat.ranking._uniform import Uniform
@@ -18,9 +18,9 @@ class WeightedAUCLoss(nn.Module):
 
     For the scores sᵢ of positives and sⱼ of negatives,
     ``Σⱼ ωⱼ · meanᵢ φ((sᵢ − sⱼ) / margin)`` with ``ωⱼ = (K(r/n₀) − K((r−1)/n₀)) / K(1)`` for the
-    negative of ascending rank r: 1 − f_{W′,ℓ} / ‖W′‖₁ of seed 003, section 2.2, with ℓ = 1 − φ.
-    Ranks count as constants for the gradient, which is exact where no two negatives are level;
-    level negatives share their weights.
+    negative of ascending rank r: 1 − f_{W′,ℓ} / ‖W′‖₁ of Maurer & Pontil (2020), section 2.2, with
+    ℓ = 1 − φ. Ranks count as constants for the gradient, which is exact where no two negatives have
+    the same score; negatives of one score share their weights.
 
     Parameters
     ----------
@@ -70,11 +70,9 @@ class WeightedAUCLoss(nn.Module):
         self.loss = check_loss(loss)
         self.margin = check_number(margin, "margin", at_least=0.0)
         if self.margin == 0:
-            raise DataError("margin is 0; expected a positive difference of scores")
+            refuse_option(margin, "margin", "a positive difference of scores")
         self.ramp = ramp
-        self.memory = int(check_number(memory, "memory", at_least=0.0))
-        if self.memory != memory:
-            raise DataError(f"memory is {memory!r}; expected a whole number of scores")
+        self.memory = check_count(memory, "memory", at_least=0)
         self._lower = lower_weight(self.weight, ramp)
         self.register_buffer("memory_positive", torch.empty(0), persistent=False)
         self.register_buffer("memory_negative", torch.empty(0), persistent=False)

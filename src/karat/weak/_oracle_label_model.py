@@ -17,7 +17,7 @@ from karat._validate import (
 )
 from karat.exceptions import WeightError
 from karat.statistics import Patterns
-from karat.statistics._kernels import distinct_votes
+from karat.statistics.kernels import distinct_votes
 from karat.votes._outcomes import naive_bayes, outcome_counts
 from karat.votes.reading import read_weak_labels
 from karat.weak._base import PatternModel

@@ -8,7 +8,7 @@ from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import check_probabilities, check_same_length, refuse_lazy
 from karat.exceptions import DataError, LabelError, ProbabilityError
 from karat.statistics import Patterns
-from karat.statistics._kernels import recode
+from karat.statistics.kernels import recode
 from karat.votes.reading import read_weak_labels
 
 __all__ = ["classes_of", "pattern_posterior", "proba_of_patterns"]

@@ -9,7 +9,7 @@ from karat._extras import require
 from karat._typing import AnyArray
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.cli.demo._models import Models
-from karat.plot._bounds import draw_rows
+from karat.plot.pictures import draw_rows
 from karat.report import Section, Table, figure_svg
 from karat.weak import DawidSkene, LabelModelCheck
 

@@ -19,7 +19,7 @@ from karat.metrics import (
     jaccard,
     mcc,
 )
-from karat.plot._style import COLORS, GRID, INK, MARKERS, quiet
+from karat.plot.style import COLORS, GRID, INK, MARKERS, quiet
 from karat.report import Section, Table, figure_svg
 from karat.statistics import RocCounts, roc_counts
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.statistics._kernels import distinct_votes
+from karat.statistics.kernels import distinct_votes
 from karat.votes._outcomes import outcomes_of, safe_log
 
 __all__ = ["Blocks"]

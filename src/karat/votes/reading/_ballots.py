@@ -9,7 +9,7 @@ from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import shown
 from karat.exceptions import DataError, LengthMismatchError
 from karat.statistics import Patterns
-from karat.statistics._kernels import distinct_rows, distinct_votes
+from karat.statistics.kernels import distinct_rows, distinct_votes
 
 __all__ = ["Ballots", "same_lists"]
 

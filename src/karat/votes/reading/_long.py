@@ -8,7 +8,7 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
 from karat._validate import check_null, encode_labels, native_frame, read_column, shown
 from karat.exceptions import ColumnError, KaratWarning, LabelError
-from karat.statistics._kernels import distinct_rows
+from karat.statistics.kernels import distinct_rows
 from karat.votes.reading._ballots import Ballots, same_lists
 from karat.votes.reading._threshold import above, thresholds, two_classes
 

@@ -18,8 +18,8 @@ from karat._validate import (
 )
 from karat.exceptions import ColumnError, DataError, LabelError, LazyFrameError
 from karat.statistics import Patterns
-from karat.statistics._kernels import distinct_votes, recode
-from karat.statistics._patterns import find_patterns
+from karat.statistics.kernels import distinct_votes, recode
+from karat.statistics.reading import find_patterns
 from karat.votes.reading._ballots import Ballots
 from karat.votes.reading._long import long_columns, read_long
 from karat.votes.reading._threshold import cut_columns

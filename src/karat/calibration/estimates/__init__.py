@@ -1,0 +1,33 @@
+"""Estimates and tests of calibration, on checked labels and probabilities.
+
+The mean of `debiased_terms` estimates the squared canonical error without the bias of a plug-in.
+`strict_gain` and `cross_fitted_gain` bound that error from below by what a model gains on rows that
+it did not see, `score_test` tests that it is 0, and `pair_scores` shows which pairs of labels carry
+it. `binned` measures the calibration of one label by itself.
+"""
+
+from karat.calibration.estimates._bins import binned
+from karat.calibration.estimates._debiased import DebiasedTerms, debiased_terms
+from karat.calibration.estimates._gains import cross_fitted_gain, strict_gain
+from karat.calibration.estimates._score_test import (
+    DrawSizes,
+    chi_square_statistics,
+    pair_scores,
+    score_parts,
+    score_test,
+    signed_statistics,
+)
+
+__all__ = [
+    "DebiasedTerms",
+    "DrawSizes",
+    "binned",
+    "chi_square_statistics",
+    "cross_fitted_gain",
+    "debiased_terms",
+    "pair_scores",
+    "score_parts",
+    "score_test",
+    "signed_statistics",
+    "strict_gain",
+]

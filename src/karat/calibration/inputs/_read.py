@@ -1,0 +1,241 @@
+"""From what users pass to 0/1 labels and probabilities, one column per label."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._validate import (
+    check_probabilities,
+    check_same_length,
+    encode_labels,
+    is_matrix,
+    read_column,
+    read_columns,
+)
+from karat.exceptions import ColumnError, LabelError, ProbabilityError, ShapeError
+
+__all__ = ["LabelTable", "in_order", "read_probabilities", "read_table"]
+
+_ROUNDING = 1e-6  # by which a probability in single precision may be outside [0, 1]
+_SHOWN = 6  # names in a note
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTable:
+    """Labels and probabilities.
+
+    Attributes
+    ----------
+    y : array (n, K)
+        0 or 1.
+    h : array (n, K)
+        Probabilities.
+    names : tuple of str
+        What each label is called.
+    notes : tuple of str
+        How labels and columns without information were treated.
+    columns : list of str or None
+        The columns of probabilities, if they came in a frame.
+    """
+
+    y: FloatArray
+    h: FloatArray
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+    columns: list[str] | None = None
+
+
+def read_table(y_true: Frame | Column, y_prob: Frame | Column) -> LabelTable:
+    """Read a multi-label table, two classes (one column each), or several classes (one-hot)."""
+    h, columns = read_probabilities(y_prob)
+    names: list[str] | None
+    if _many_labels(y_true):
+        y, names = _read_labels(y_true)
+        if y.shape[1] != h.shape[1]:
+            raise ShapeError(
+                f"y_true has {y.shape[1]} labels and y_prob has {h.shape[1]} columns; pass one "
+                "column of probabilities per label"
+            )
+        if names is not None and columns is not None:
+            h, columns = in_order(h, columns, names)
+    else:
+        y, names = _read_classes(y_true, y_prob, h, columns)
+    check_same_length(y_true=y, y_prob=h)
+    shown = tuple(_given(names) or _given(columns) or (f"label {j}" for j in range(h.shape[1])))
+    return LabelTable(y, h, shown, _notes(y, h, shown), columns)
+
+
+def read_probabilities(y_prob: Frame | Column) -> tuple[FloatArray, list[str] | None]:
+    """Return probabilities, one column per label, and the names that a frame gives them."""
+    if _is_table(y_prob):
+        columns, names = read_columns(y_prob, "y_prob", each="column per label")
+        places = [f"y_prob column {name}, row" for name in names]
+    else:
+        columns, names, places = [read_column(y_prob, "y_prob")], [], ["y_prob row"]
+    arrays = [
+        _probabilities(array, mask, place)
+        for place, (array, mask) in zip(places, columns, strict=True)
+    ]
+    return np.column_stack(arrays), names if _is_frame(y_prob) else None
+
+
+def in_order(h: FloatArray, columns: list[str], names: list[str]) -> tuple[FloatArray, list[str]]:
+    """Return columns in the order of names if they have the same; other names go by position."""
+    if sorted(columns) == sorted(names):
+        return h[:, [columns.index(name) for name in names]], names
+    both = [name for name in columns if name in names]
+    if both:
+        raise ColumnError(
+            f"y_prob has the columns {columns[:_SHOWN]} and the labels are {names[:_SHOWN]}: they "
+            f"share {both[:_SHOWN]} and not the rest. Give each column the name of its label, or "
+            "pass arrays"
+        )
+    return h, columns
+
+
+def _probabilities(array: AnyArray, mask: AnyArray | None, place: str) -> FloatArray:
+    if mask is not None:
+        raise ProbabilityError(
+            f"{place} {int(np.flatnonzero(mask)[0])} is missing or NaN; expected probabilities. "
+            "Drop such rows or fill them in"
+        )
+    if array.dtype.kind == "U":
+        raise ProbabilityError(f"{place} 0 is the text {str(array[0])!r}; expected probabilities")
+    values = array.astype(float)
+    wrong = ~((values >= -_ROUNDING) & (values <= 1 + _ROUNDING))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ProbabilityError(
+            f"{place} {row} is {values[row]:g}; expected probabilities between 0 and 1. Apply a "
+            "sigmoid to scores first"
+        )
+    return np.asarray(np.clip(values, 0.0, 1.0))
+
+
+def _is_frame(values: Any) -> bool:
+    return hasattr(type(values), "columns")
+
+
+def _is_table(values: Any) -> bool:
+    """Whether there may be several columns."""
+    if isinstance(values, list | tuple):
+        return bool(values) and hasattr(values[0], "__len__") and not isinstance(values[0], str)
+    return _is_frame(values) or len(getattr(values, "shape", ())) > 1
+
+
+def _many_labels(y_true: Any) -> bool:
+    """Whether there are several columns of 0 and 1, and not one of classes."""
+    if is_matrix(y_true):
+        return True
+    if not _is_frame(y_true):
+        return False
+    import narwhals as nw
+
+    schema = nw.from_native(y_true).collect_schema()
+    if len(schema) < 2:
+        return False
+    known = (nw.Boolean, nw.Object)
+    odd = [name for name, kind in schema.items() if not (kind.is_numeric() or kind in known)]
+    if odd:
+        raise ColumnError(
+            f"y_true is a frame with the columns {list(schema)[:_SHOWN]}, and {odd[0]!r} holds no "
+            f"numbers; expected 0 and 1 in each, or one column of classes: frame[{odd[0]!r}]"
+        )
+    return True
+
+
+def _given(names: list[str] | None) -> list[str] | None:
+    """Return names that somebody gave; positions are none."""
+    return None if names is None or names == [str(j) for j in range(len(names))] else names
+
+
+def _read_labels(y_true: Frame) -> tuple[FloatArray, list[str] | None]:
+    columns, names = read_columns(y_true, "y_true", each="column per label")
+    arrays = []
+    for name, (array, mask) in zip(names, columns, strict=True):
+        if mask is not None:
+            row = int(np.flatnonzero(mask)[0])
+            raise LabelError(f"y_true column {name}, row {row} is missing; drop the row first")
+        text = array.dtype.kind == "U"
+        odd = np.ones(len(array), bool) if text else ~np.isin(array, (0, 1))
+        if odd.any():
+            row = int(np.flatnonzero(odd)[0])
+            raise LabelError(
+                f"y_true column {name}, row {row} is {array[row].item()!r}; expected 0 and 1 (or "
+                "False and True) in each column. For one column of classes pass it as it is, with "
+                "a column of probabilities per class"
+            )
+        arrays.append(array.astype(float))
+    return np.column_stack(arrays), names if _is_frame(y_true) else None
+
+
+def _read_classes(
+    y_true: Column, y_prob: Frame | Column, h: FloatArray, columns: list[str] | None
+) -> tuple[FloatArray, list[str]]:
+    """Read one column of classes: two of them, or one-hot with a probability for each."""
+    (codes,), classes = encode_labels({"y_true": y_true})
+    check_same_length(y_true=codes, y_prob=h)
+    if h.shape[1] == 1:
+        return _two_classes(codes, classes)
+    order = _class_order(classes, columns, h.shape[1])
+    check_probabilities(y_prob, "y_prob")
+    place = np.array([order.index(str(c)) for c in classes.tolist()])
+    return np.eye(len(order))[place[codes]], order
+
+
+def _two_classes(codes: IntArray, classes: AnyArray) -> tuple[FloatArray, list[str]]:
+    """Read two classes, the larger being positive; a single class must be 0 or 1."""
+    if len(classes) > 2:
+        raise ShapeError(
+            f"y_true holds {len(classes)} classes and y_prob has one column; pass one column of "
+            "probabilities per class"
+        )
+    if len(classes) == 2:
+        return (codes == 1).astype(float)[:, None], [str(classes[1])]
+    if classes[0] not in (0, 1):
+        raise LabelError(
+            f"y_true holds one class only, {classes[0].item()!r}, and y_prob may be of it or of "
+            "the other. Pass 0 and 1"
+        )
+    return np.full((len(codes), 1), float(classes[0])), [str(type(classes[0].item())(1))]
+
+
+def _class_order(classes: AnyArray, columns: list[str] | None, k: int) -> list[str]:
+    """Return the class of each column of probabilities."""
+    found = [str(c) for c in classes.tolist()]
+    if columns is not None and set(found) <= set(columns):
+        return columns
+    if columns is not None and set(found) & set(columns) and _given(columns) is not None:
+        raise ColumnError(
+            f"y_prob has the columns {columns[:_SHOWN]} and the classes are {found[:_SHOWN]}; "
+            "name every column after its class, or none"
+        )
+    if len(found) == k:
+        return found
+    if classes.dtype.kind in "iu" and classes[0] == 0 and classes[-1] < k:
+        return [str(j) for j in range(k)]  # a class that does not occur here
+    raise ShapeError(
+        f"y_true holds {len(found)} classes {found[:_SHOWN]} and y_prob has {k} columns; pass one "
+        "column of probabilities per class, in a frame that names them if some class does not "
+        "occur here"
+    )
+
+
+def _notes(y: FloatArray, h: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:
+    rate, spread = y.mean(axis=0), np.ptp(h, axis=0)
+    always = [name for name, p in zip(names, rate, strict=True) if p in (0.0, 1.0)]
+    same = [name for name, s in zip(names, spread, strict=True) if s == 0]
+    notes = []
+    if always:
+        notes.append(f"always 0 or always 1, so taken as certain: {_listed(always)}")
+    if same:
+        notes.append(
+            f"constant probabilities, which carry no information on other labels: {_listed(same)}"
+        )
+    return tuple(notes)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")

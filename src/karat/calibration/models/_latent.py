@@ -1,0 +1,70 @@
+"""The latent Gaussian model of labels given all probabilities, in closed form."""
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.calibration.models._normal_scores import NormalScores
+
+__all__ = ["LatentCopula", "shrunk_correlation"]
+
+# Share of a latent label's variance that probabilities may explain: at 1 the noise s_j would be 0.
+_MOST = 0.98
+
+
+class LatentCopula:
+    r"""Each label as a latent Gaussian variable above a threshold, fitted by moments.
+
+    ``P(y_j = 1 | h) = Φ((μ_j − τ_j)/s_j)``, where ``y_j`` is 1 if a latent Gaussian exceeds
+    ``τ_j = Φ⁻¹(p_j(0))``; latent variables and the normal scores v of h are jointly Gaussian. With
+    the biserial correlations ``r_j`` and the correlation R of the scores, ``μ_j = r_jᵀR⁻¹v`` and
+    ``s_j² = 1 − r_jᵀR⁻¹r_j``.
+    """
+
+    def __init__(self, y: FloatArray, h: FloatArray) -> None:
+        from scipy.special import ndtri
+
+        n = len(y)
+        self.scores = NormalScores(h)
+        v = self.scores.own
+        spread = v.std(axis=0)
+        spread[spread == 0] = 1.0
+        v = v / spread
+        share = y.mean(axis=0)
+        # A label that is always 0 or 1 stays so, as far as n rows can say.
+        self.tau = -ndtri(np.clip(share, 0.5 / (n + 1), 1 - 0.5 / (n + 1)))
+        density = np.exp(-(self.tau**2) / 2) / np.sqrt(2 * np.pi)
+        r = (y - share).T @ v / n / density[:, None]
+        weight = np.linalg.solve(shrunk_correlation(v), r.T).T
+        explained = (weight * r).sum(axis=1)
+        factor = np.sqrt(np.minimum(1.0, _MOST / np.maximum(explained, 1e-300)))
+        self.weight = weight * factor[:, None] / spread
+        self.noise = np.sqrt(1.0 - explained * factor**2)
+
+    def __call__(self, h: FloatArray) -> FloatArray:
+        return self._conditional_mean(self.scores(h))
+
+    @property
+    def fitted(self) -> FloatArray:
+        """E[y | h] of the rows that the model was fitted to."""
+        return self._conditional_mean(self.scores.own)
+
+    def _conditional_mean(self, v: FloatArray) -> FloatArray:
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr((v @ self.weight.T - self.tau) / self.noise))
+
+
+def shrunk_correlation(v: FloatArray) -> FloatArray:
+    """Return the correlation of columns of mean 0, drawn toward independence (Ledoit–Wolf)."""
+    n, k = v.shape
+    cov = v.T @ v / n
+    scale = np.trace(cov) / k
+    off = cov - scale * np.eye(k)
+    distance = (off**2).sum()
+    square = v**2
+    spread = ((square.T @ square / n).sum() - (cov**2).sum()) / n
+    amount = 1.0 if distance <= 0 else min(1.0, max(0.0, float(spread / distance)))
+    shrunk = cov - amount * off + 1e-9 * np.eye(k)  # constant columns have no variance at all
+    size = np.sqrt(np.diag(shrunk))
+    size[size == 0] = 1.0
+    return np.asarray(shrunk / np.outer(size, size))

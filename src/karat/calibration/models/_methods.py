@@ -1,0 +1,35 @@
+"""The models of ``method=``, and how each is fitted."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.calibration.models._dequantized import DequantizedCopula
+from karat.calibration.models._latent import LatentCopula
+from karat.calibration.models._probit import ProbitCopula
+from karat.calibration.models._trees import Trees
+
+__all__ = ["METHODS", "Fit", "Model", "fit_of"]
+
+
+class Model(Protocol):
+    """A map of probabilities; ``fitted`` is its value at the rows it was fitted to."""
+
+    @property
+    def fitted(self) -> FloatArray: ...
+
+    def __call__(self, h: FloatArray) -> FloatArray: ...
+
+
+Fit = Callable[[FloatArray, FloatArray], Model]
+METHODS = ("latent", "probit", "trees", "dequantized")
+
+
+def fit_of(method: str, rng: np.random.Generator) -> Fit:
+    """Return how a model of a method is fitted."""
+    if method == "dequantized":
+        return lambda y, h: DequantizedCopula(y, h, rng)  # the only one that draws
+    fits: dict[str, Fit] = {"latent": LatentCopula, "probit": ProbitCopula, "trees": Trees}
+    return fits[method]

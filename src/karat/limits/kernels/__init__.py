@@ -1,0 +1,55 @@
+"""Limits on plain arrays, without any check: what other packages of karat compute with.
+
+Every kernel takes ``delta``, the error of one side: a two-sided limit at a confidence calls it with
+half of ``1 − confidence``. There are limits of proportions from arrays of counts (binomial),
+quantiles and standard errors of means, and one construction each by betting, by resampling and
+with the help of predictions. A *reach* is the distance from an estimate to its limit on one side.
+"""
+
+from karat.limits.kernels._betting import betting_limits, betting_lower
+from karat.limits.kernels._binomial import (
+    clopper_pearson_limits,
+    kl_limits,
+    wilson_limits,
+)
+from karat.limits.kernels._bootstrap import bootstrap_draws, percentile_limits
+from karat.limits.kernels._means import (
+    Moments,
+    bernstein_reach,
+    cluster_moments,
+    cluster_number,
+    effective_number,
+    hoeffding_reach,
+    normal_quantile,
+    student_quantile,
+    weighted_moments,
+)
+from karat.limits.kernels._powered import (
+    FEWEST,
+    Powered,
+    powered_bernstein,
+    powered_estimate,
+)
+
+__all__ = [
+    "FEWEST",
+    "Moments",
+    "Powered",
+    "bernstein_reach",
+    "betting_limits",
+    "betting_lower",
+    "bootstrap_draws",
+    "clopper_pearson_limits",
+    "cluster_moments",
+    "cluster_number",
+    "effective_number",
+    "hoeffding_reach",
+    "kl_limits",
+    "normal_quantile",
+    "percentile_limits",
+    "powered_bernstein",
+    "powered_estimate",
+    "student_quantile",
+    "weighted_moments",
+    "wilson_limits",
+]

@@ -1,0 +1,94 @@
+"""One function for each kind of result, which draws it on given or new axes.
+
+A file holds the pictures of one package's results. `karat.plot.draw` chooses among them by the type
+of the result; colours, markers and quiet axes come from `karat.plot.style`.
+"""
+
+from karat.plot.pictures._bounds import (
+    draw_curve,
+    draw_interval,
+    draw_ranking,
+    draw_robustness,
+    draw_rows,
+    draw_value,
+)
+from karat.plot.pictures._calibration import (
+    draw_canonical,
+    draw_certificate,
+    draw_pairs,
+    draw_reliability,
+)
+from karat.plot.pictures._consensus import (
+    draw_agreement,
+    draw_co_clustering,
+    draw_comparison,
+    draw_explanations,
+    draw_forest,
+)
+from karat.plot.pictures._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
+from karat.plot.pictures._elicit import (
+    draw_asked,
+    draw_elicited,
+    draw_frontier,
+    draw_lambda,
+    draw_progress,
+    draw_shared,
+    draw_weight_table,
+)
+from karat.plot.pictures._limits import draw_limits, draw_powered
+from karat.plot.pictures._optimize import (
+    draw_class_weights,
+    draw_history,
+    draw_optimum,
+    draw_regions,
+)
+from karat.plot.pictures._ranking import (
+    draw_area,
+    draw_areas,
+    draw_difference,
+    draw_margin,
+    draw_point,
+)
+from karat.plot.pictures._weak import draw_check, draw_diagnostics
+
+__all__ = [
+    "draw_agreement",
+    "draw_area",
+    "draw_areas",
+    "draw_asked",
+    "draw_canonical",
+    "draw_certificate",
+    "draw_check",
+    "draw_class_weights",
+    "draw_co_clustering",
+    "draw_comparison",
+    "draw_curve",
+    "draw_diagnostics",
+    "draw_difference",
+    "draw_elicited",
+    "draw_explanations",
+    "draw_forest",
+    "draw_frontier",
+    "draw_history",
+    "draw_interval",
+    "draw_lambda",
+    "draw_limits",
+    "draw_margin",
+    "draw_optimum",
+    "draw_pairs",
+    "draw_pattern_counts",
+    "draw_patterns",
+    "draw_point",
+    "draw_powered",
+    "draw_progress",
+    "draw_ranking",
+    "draw_regions",
+    "draw_reliability",
+    "draw_robustness",
+    "draw_roc",
+    "draw_rows",
+    "draw_shared",
+    "draw_table",
+    "draw_value",
+    "draw_weight_table",
+]

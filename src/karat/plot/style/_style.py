@@ -1,0 +1,40 @@
+"""The look of every picture: one palette, quiet axes, readable on light and dark pages."""
+
+from typing import TYPE_CHECKING, Any
+
+from karat._extras import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["COLORS", "GRID", "INK", "MARKERS", "literal", "new_axes", "quiet"]
+
+# Okabe and Ito's palette, whose colours differ for colour-blind readers too, without its yellow,
+# which is too faint for lines.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+INK = "#222222"
+GRID = "#9aa0a6"
+
+
+def literal(name: Any) -> str:
+    """Return a name with its dollar signs escaped: matplotlib takes them for mathematics."""
+    return str(name).replace("$", r"\$")
+
+
+def new_axes(ax: "Axes | None", size: tuple[float, float] = (5.0, 4.0)) -> Any:
+    """Return ``ax``, or the axes of a new figure."""
+    if ax is not None:
+        return ax
+    pyplot = require("matplotlib.pyplot", purpose="drawing a result")
+    _, fresh = pyplot.subplots(figsize=size, layout="constrained")
+    return fresh
+
+
+def quiet(ax: Any, *, grid: str | None = None) -> None:
+    """Take away what carries no information."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    if grid:
+        ax.grid(axis=grid, color=GRID, alpha=0.25, linewidth=0.8)
+        ax.set_axisbelow(True)

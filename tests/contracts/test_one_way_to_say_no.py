@@ -1,0 +1,473 @@
+"""Every public callable refuses a bad option with the same error and the same sentence.
+
+Callables are found by looking: every function, constructor and method behind a public name that
+takes a word among several, a count, ``confidence=`` or ``rng=``, and every estimator that can be
+asked before it is fitted. A new one must be given an example call below: the first test fails until
+it is.
+"""
+
+import importlib
+import inspect
+import io
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+import karat
+from karat import (
+    bounds,
+    calibration,
+    consensus,
+    datasets,
+    decisions,
+    elicit,
+    limits,
+    metrics,
+    optimize,
+    ranking,
+    statistics,
+    votes,
+    weak,
+)
+from karat._result import Result
+from karat.exceptions import OptionError
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # a few rows are few
+
+HAS_TORCH = find_spec("torch") is not None
+PACKAGES = [
+    name
+    for name in karat.__all__[1:]
+    if name not in {"cli", "exceptions"} and (name != "torch" or HAS_TORCH)
+]
+
+# Parameters that look like an option of these kinds and are none.
+NOT_OPTIONS = {
+    "answer",  # of a person: data, with an error of its own
+    "i", "j",  # numbers of classes
+    "name",  # any text
+    "seed",  # of a value that karat builds itself
+    "title",
+}  # fmt: skip
+# Counts that may be 0, where -1 is tried.
+MAY_BE_0 = {"torch.CopulaCalibrationLoss.memory", "torch.WeightedAUCLoss.memory"}
+# Classes that a fitted estimator makes: their constructors take its parts, not a user's options.
+MADE_BY_KARAT = {"ConsensusLabelModel"}
+# Options that take a list of words.
+LISTED = {"consensus.compare_models"}
+
+
+# --- the options, found by looking
+
+
+class Option(NamedTuple):
+    """A parameter of a public callable, which may have several names."""
+
+    paths: tuple[str, ...]
+    name: str
+    kind: str
+
+    @property
+    def path(self) -> str:
+        """The name under which there is an example call."""
+        return next((path for path in self.paths if path in CALLS), self.paths[0])
+
+    def __str__(self) -> str:
+        return f"{self.path}({self.name})"
+
+
+def callables() -> dict[Any, tuple[Callable[..., Any], list[str]]]:
+    """Return every public function, constructor and method, with all names that it has.
+
+    A method that several classes inherit is one method, and needs one example.
+    """
+    found: dict[Any, tuple[Callable[..., Any], list[str]]] = {}
+    for package in PACKAGES:
+        module = importlib.import_module(f"karat.{package}")
+        for name in sorted(module.__all__):
+            for path, thing in _of(getattr(module, name), f"{package}.{name}"):
+                key = thing.__init__ if inspect.isclass(thing) else thing
+                found.setdefault(key, (thing, []))[1].append(path)
+    return found
+
+
+def _of(thing: Any, path: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    if inspect.isfunction(thing):
+        yield path, thing
+        return
+    kind = thing if inspect.isclass(thing) else type(thing)
+    if issubclass(kind, BaseException) or not kind.__module__.startswith("karat"):
+        return
+    made = issubclass(kind, Result) or kind.__name__ in MADE_BY_KARAT
+    if inspect.isclass(thing) and not made:
+        yield path, thing
+    for name in dir(kind):
+        member = inspect.getattr_static(kind, name)
+        function = getattr(member, "__func__", member)
+        ours = getattr(function, "__module__", None) or ""
+        if name[0] == "_" or not inspect.isfunction(function) or not ours.startswith("karat"):
+            continue
+        if not getattr(function, "__isabstractmethod__", False):
+            yield f"{path}.{name}", function
+
+
+def options() -> Iterator[Option]:
+    for thing, paths in callables().values():
+        documented = _documented_words(thing)
+        for parameter in inspect.signature(thing).parameters.values():
+            kind = _kind(parameter, documented)
+            if kind is not None and parameter.name not in NOT_OPTIONS:
+                yield Option(tuple(paths), parameter.name, kind)
+
+
+def _documented_words(thing: Any) -> set[str]:
+    """Return the parameters whose docstring lists words: ``side : {"both", "lower"}``."""
+    lines = re.findall(r"^ *([\w, ]+) : .*\{[\"']", inspect.getdoc(thing) or "", re.MULTILINE)
+    return {name for line in lines for name in line.split(", ")}
+
+
+def _kind(parameter: inspect.Parameter, documented: set[str]) -> str | None:
+    if parameter.name in ("confidence", "rng"):
+        return parameter.name
+    if parameter.name in documented or (isinstance(parameter.default, str) and parameter.default):
+        return "word"
+    shown = str(getattr(parameter.annotation, "__name__", parameter.annotation))
+    return "count" if re.fullmatch(r"int( \| None)?", shown) else None
+
+
+OPTIONS = list(options())
+
+
+# --- small valid input
+
+RNG = np.random.default_rng(0)
+TRUTH = np.arange(60) % 2
+VOTES = np.where(RNG.random((60, 4)) < 0.2, 1 - TRUTH[:, None], TRUTH[:, None])
+X = RNG.normal(size=(60, 2)) + TRUTH[:, None]
+CHANCE = 1 / (1 + np.exp(-X[:, 0]))
+PROBA = np.column_stack([1 - CHANCE, CHANCE])
+LABELS = RNG.random((60, 2)) < 0.5
+PROB = RNG.random((60, 2))
+GROUPS = np.arange(60) // 30
+MODEL = weak.MajorityVote().fit(VOTES)
+BOUND = (VOTES[:, 0], VOTES, MODEL)
+LINEAR = LogisticRegression()
+SCORES = {"one": CHANCE, "two": X[:, 1]}
+UNIT = [0.2, 0.9, 0.6, 0.4, 0.7]
+SPACE = elicit.BinarySpace.from_scores(TRUTH, CHANCE)
+CONFUSIONS = elicit.ConfusionSpace.from_proba(TRUTH, PROBA)
+RATES = elicit.RateSpace.from_proba(TRUTH, PROBA, groups=GROUPS)
+QUERY = elicit.Query(*(SPACE.confusion(point) for point in SPACE.sample(2, rng=0)))
+PERSON = elicit.MetricOracle(metrics.cost_matrix([[0, 1], [4, 0]]))
+FAIR = metrics.FairMetric([1, 2], [[1, 1]], 0.5)
+
+
+@cache
+def estimated() -> consensus.ErrorEstimator:
+    return consensus.ErrorEstimator(draws=20, dependence="none", rng=0).fit(VOTES)
+
+
+@cache
+def elicited() -> elicit.ElicitationResult:
+    return elicit.BinaryLinear(SPACE, max_queries=4, rng=0).run(PERSON)
+
+
+def asked(**options: Any) -> elicit.BinaryLinear:
+    return elicit.BinaryLinear(SPACE, **({"max_queries": 2, "rng": 0} | options))
+
+
+def answered() -> elicit.BinaryLinear:
+    procedure = asked()
+    procedure.ask()
+    procedure.tell("first")
+    return procedure
+
+
+def with_basis(basis: Any) -> Any:
+    classifier = optimize.FrankWolfeClassifier(LINEAR, n_iter=2, basis=basis)
+    return classifier.fit(X, TRUTH, X_val=X, y_val=TRUTH)
+
+
+def fair_frontier(n: int = 5) -> Any:
+    procedure = elicit.Fair(RATES, max_queries=3, rng=0)
+    procedure.run(elicit.MetricOracle(FAIR))
+    return procedure.frontier(n)
+
+
+def tuned(kind: Any, **options: Any) -> Any:
+    known = {"estimator": LINEAR}
+    if kind is optimize.FrankWolfeClassifier:
+        known["n_iter"] = 2
+    return kind(**(known | options)).fit(X, TRUTH, X_val=X, y_val=TRUTH)
+
+
+def smallest(n_classes: int = 2) -> Callable[[Any], Any]:
+    """Ask a metric for so many classes."""
+    return lambda metric: metric.for_classes(n_classes)
+
+
+def torch_losses() -> dict[str, Callable[..., Any]]:
+    return {
+        f"torch.{name}": getattr(importlib.import_module("karat.torch"), name)
+        for name in ("CopulaCalibrationLoss", "WeightedAUCLoss")
+        if HAS_TORCH
+    }
+
+
+# A call with valid input for every public callable that takes one of these options; what it is
+# given replaces the options of that call. Constructors that keep their arguments are fitted.
+CALLS: dict[str, Callable[..., Any]] = torch_losses() | {
+    "bounds.bounds_curve": lambda **o: bounds.bounds_curve(
+        CHANCE, VOTES, MODEL, metric="accuracy", **o
+    ),
+    "bounds.difference_bounds": lambda **o: bounds.difference_bounds(
+        VOTES[:, 1], *BOUND, metric="accuracy", **o
+    ),
+    "bounds.expectation_bounds": lambda **o: bounds.expectation_bounds(PROBA, VOTES, MODEL, **o),
+    "bounds.performance_bounds": lambda **o: bounds.performance_bounds(
+        *BOUND, metric="accuracy", **o
+    ),
+    "bounds.rank_models": lambda **o: bounds.rank_models(
+        {"a": VOTES[:, 0], "b": VOTES[:, 1]}, VOTES, MODEL, metric="accuracy", **o
+    ),
+    "bounds.robustness_curve": lambda **o: bounds.robustness_curve(*BOUND, metric="accuracy", **o),
+    "bounds.weak_label_value": lambda **o: bounds.weak_label_value(*BOUND, metric="accuracy", **o),
+    "calibration.CopulaCalibrator": lambda **o: calibration.CopulaCalibrator(**o).fit(LABELS, PROB),
+    "calibration.calibration_certificate": lambda **o: calibration.calibration_certificate(
+        LABELS, PROB, **o
+    ),
+    "calibration.canonical_calibration_error": lambda **o: calibration.canonical_calibration_error(
+        LABELS, PROB, **o
+    ),
+    "calibration.marginal_calibration_error": lambda **o: calibration.marginal_calibration_error(
+        LABELS, PROB, **o
+    ),
+    "consensus.ConsensusLabelModel.draws": lambda n=2: estimated().as_label_model().draws(n),
+    "consensus.ConsensusLabelModel.predict_proba": lambda **o: (
+        estimated().as_label_model().predict_proba(VOTES, **o)
+    ),
+    "consensus.ErrorEstimator": lambda **o: consensus.ErrorEstimator(
+        **({"draws": 20, "dependence": "none", "rng": 0} | o)
+    ).fit(VOTES),
+    "consensus.ErrorEstimator.fit": lambda **o: consensus.ErrorEstimator(
+        draws=20, dependence="none", rng=0
+    ).fit(VOTES, **o),
+    "consensus.ErrorEstimator.label_next": lambda **o: estimated().label_next(**o),
+    "consensus.compare_models": lambda **o: consensus.compare_models(
+        VOTES, **({"dependence": ["none"], "rng": 0} | o)
+    ),
+    "datasets.LogisticLaw.sample": lambda n=3, **o: datasets.LogisticLaw.binary().sample(n, **o),
+    "datasets.MultilabelLaw": lambda kind="latent", **o: datasets.MultilabelLaw(kind, **o),
+    "datasets.MultilabelLaw.sample": lambda n=3, **o: (
+        datasets.MultilabelLaw("latent").sample(n, **o)
+    ),
+    "datasets.load_shared": lambda **o: datasets.load_shared("nell", **o),
+    "decisions.Attainable": lambda **o: decisions.Attainable(
+        decisions.Attainable.from_calibrated(PROBA).blocks, **o
+    ),
+    "decisions.RandomizedClassifier.predict": lambda **o: (
+        SPACE.classifier(SPACE.center).predict(PROBA, **o)
+    ),
+    "decisions.maximise": lambda **o: decisions.maximise(
+        metrics.accuracy, decisions.Attainable.from_calibrated(PROBA), **o
+    ),
+    "elicit.BinaryLinear": asked,
+    "elicit.BinaryLinear.forecast": lambda **o: answered().forecast(
+        **({"extra": 1, "n_people": 1} | o)
+    ),
+    "elicit.BinaryLinear.undo": lambda n=1: answered().undo(n),
+    "elicit.BinarySpace.from_density": lambda **o: elicit.BinarySpace.from_density(
+        lambda x: (1 + x) / 2, **o
+    ),
+    "elicit.BinarySpace.sample": lambda n=3, **o: SPACE.sample(n, **o),
+    "elicit.ConfusionSpace.sample": lambda n=3, **o: CONFUSIONS.sample(n, **o),
+    "elicit.Fair.frontier": fair_frontier,
+    "elicit.MetricOracle": lambda **o: elicit.MetricOracle(metrics.f_beta(1), **o)(QUERY),
+    "elicit.Polynomial": lambda **o: elicit.Polynomial(RATES, **o),
+    "elicit.Query.counts": lambda **o: QUERY.counts(**o),
+    "elicit.RateSpace.group_sample": lambda n=3, **o: RATES.group_sample(n, **o),
+    "elicit.TerminalOracle": lambda **o: elicit.TerminalOracle(
+        **o, stream_in=io.StringIO("1\n"), stream_out=io.StringIO()
+    )(QUERY),
+    "elicit.shared_metric": lambda **o: elicit.shared_metric(
+        SPACE, [elicited(), elicited()], **o
+    ),
+    "limits.bernstein_mean": lambda **o: limits.bernstein_mean(UNIT, **o),
+    "limits.betting_mean": lambda **o: limits.betting_mean(UNIT, **o),
+    "limits.binomial_kl": lambda **o: limits.binomial_kl(7, 10, **o),
+    "limits.bootstrap": lambda **o: limits.bootstrap(lambda w: w[0], [40, 10], **o),
+    "limits.clopper_pearson": lambda **o: limits.clopper_pearson(7, 10, **o),
+    "limits.normal_mean": lambda **o: limits.normal_mean(UNIT, **o),
+    "limits.powered_mean": lambda **o: limits.powered_mean([0, 1, 1, 0, 1], UNIT, [0.5], **o),
+    "limits.wilson": lambda **o: limits.wilson(7, 10, **o),
+    "metrics.FairMetric.for_classes": lambda **o: smallest(**o)(FAIR),
+    "metrics.LinearFractionalMetric.for_classes": lambda **o: smallest(**o)(metrics.f_beta(1)),
+    "metrics.PolynomialMetric": lambda **o: metrics.PolynomialMetric([[-1, -2]], **o),
+    "metrics.accuracy.for_classes": lambda **o: smallest(**o)(metrics.accuracy),
+    "optimize.Clusters": lambda **o: with_basis(optimize.Clusters(**o)),
+    "optimize.CoordinateSearchClassifier": lambda **o: tuned(
+        optimize.CoordinateSearchClassifier, **o
+    ),
+    "optimize.CostSensitiveClassifier": lambda **o: tuned(optimize.CostSensitiveClassifier, **o),
+    "optimize.FrankWolfeClassifier": lambda **o: tuned(optimize.FrankWolfeClassifier, **o),
+    "optimize.PlugInClassifier": lambda **o: tuned(optimize.PlugInClassifier, **o),
+    "optimize.RadialBasis": lambda **o: with_basis(optimize.RadialBasis(**({"centers": 2} | o))),
+    "ranking.FiniteFamily": lambda size=10: ranking.FiniteFamily(size),
+    "ranking.LinearScores": lambda dim=3: ranking.LinearScores(dim),
+    "ranking.WeightedAUCClassifier": lambda **o: ranking.WeightedAUCClassifier(
+        ranking.FprBand(0, 0.5), **o
+    ).fit(X, TRUTH),
+    "ranking.compare_auc": lambda **o: ranking.compare_auc(TRUTH, SCORES, **o),
+    "ranking.roc_at": lambda **o: ranking.roc_at(TRUTH, CHANCE, fpr=0.1, **o),
+    "ranking.uniform_margin": lambda **o: ranking.uniform_margin(
+        200, 200, family=ranking.FiniteFamily(10), weight=ranking.Uniform(), **o
+    ),
+    "ranking.weighted_auc": lambda **o: ranking.weighted_auc(TRUTH, CHANCE, **o),
+    "ranking.weighted_auc_from_counts": lambda **o: ranking.weighted_auc_from_counts(
+        statistics.roc_counts(TRUTH, CHANCE), **o
+    ),
+    "statistics.pattern_counts": lambda **o: statistics.pattern_counts(VOTES[:, 0], VOTES, **o),
+    "statistics.patterns": lambda **o: statistics.patterns(VOTES, **o),
+    "statistics.scan_roc_counts": lambda **o: statistics.scan_roc_counts(
+        pl.LazyFrame({"y": TRUTH, "s": CHANCE}), label="y", score="s", **o
+    ),
+    "votes.read_patterns": lambda **o: votes.read_patterns(VOTES, **o),
+    "weak.DawidSkene": lambda **o: weak.DawidSkene(**o).fit(VOTES),
+    "weak.OracleLabelModel": lambda **o: weak.OracleLabelModel(**o).fit(VOTES, TRUTH),
+    "weak.OracleLabelModel.fit": lambda **o: weak.OracleLabelModel().fit(VOTES, TRUTH, **o),
+    "weak.check_label_model": lambda **o: weak.check_label_model(VOTES, MODEL, **o),
+} | {
+    f"weak.{kind.__name__}.fit": lambda kind=kind, **o: kind().fit(VOTES, **o)
+    for kind in (weak.DawidSkene, weak.MajorityVote, weak.TripletLabelModel)
+} | {
+    f"weak.{kind.__name__}.predict_proba": lambda kind=kind, **o: (
+        kind().fit(VOTES, TRUTH).predict_proba(VOTES, **o)
+        if kind is weak.OracleLabelModel
+        else kind().fit(VOTES).predict_proba(VOTES, **o)
+    )
+    for kind in (
+        weak.DawidSkene, weak.MajorityVote, weak.OracleLabelModel, weak.TripletLabelModel
+    )
+}  # fmt: skip
+
+
+def of_kind(kind: str) -> list[Any]:
+    return [pytest.param(option, id=str(option)) for option in OPTIONS if option.kind == kind]
+
+
+def refused(option: Option, value: Any) -> str:
+    """Return the sentence of the one error for options."""
+    assert option.path in CALLS, f"give {option.path} an example call in CALLS"
+    with pytest.raises(OptionError) as caught:
+        CALLS[option.path](**{option.name: value})
+    assert type(caught.value) is OptionError
+    return str(caught.value)
+
+
+def test_every_option_has_an_example():
+    new = {str(option) for option in OPTIONS if option.path not in CALLS}
+    assert new == set(), "give each of these callables an example call in CALLS"
+    known = {path for option in OPTIONS for path in option.paths}
+    assert set(CALLS) - known == set(), "these callables no longer take such an option"
+
+
+def test_the_options_are_found():
+    found = {str(option): option.kind for option in OPTIONS}
+    assert found["limits.wilson(side)"] == "word"
+    assert found["limits.wilson(confidence)"] == "confidence"
+    assert found["limits.bootstrap(n_resamples)"] == "count"
+    assert found["calibration.CopulaCalibrator(rng)"] == "rng"
+
+
+@pytest.mark.parametrize("option", of_kind("word"))
+def test_an_unknown_word(option):
+    value = ["no such word"] if option.path in LISTED and option.name != "null" else "no such word"
+    said = refused(option, value)
+    assert re.match(rf"{option.name} is \W*no such word\W*; expected .*\w", said), said
+
+
+@pytest.mark.parametrize("option", of_kind("count"))
+def test_a_count_that_is_too_small(option):
+    value = -1 if f"{option.path}.{option.name}" in MAY_BE_0 else 0
+    said = refused(option, value)
+    pattern = rf"{option.name} is {value}; expected a whole number of at least \d+( .*)?"
+    assert re.fullmatch(pattern, said), said
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("option", of_kind("confidence"))
+def test_a_confidence_of_nothing_or_everything(option, value):
+    wanted = f"confidence is {value}; expected a number between 0 and 1, such as 0.95"
+    assert refused(option, value) == wanted
+
+
+@pytest.mark.parametrize("option", of_kind("confidence"))
+def test_a_low_confidence_is_one(option):
+    CALLS[option.path](confidence=0.4)
+
+
+@pytest.mark.parametrize("value", ["abc", -1, True, 1.5])
+@pytest.mark.parametrize("option", of_kind("rng"))
+def test_what_is_no_source_of_randomness(option, value):
+    wanted = f"rng is {value!r}; expected a whole number of at least 0, a numpy Generator or None"
+    assert refused(option, value) == wanted
+
+
+# --- estimators that are not fitted
+
+# What each method that needs a fit is given; by name, because estimators share their names.
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "agreement": (),
+    "as_label_model": (),
+    "decision_function": (X,),
+    "decision_regions": (),
+    "error_rates": (),
+    "explanations": (),
+    "label_next": (),
+    "powered": (),
+    "predict": (X,),
+    "predict_from_proba": (PROBA,),
+    "predict_pattern_proba": (VOTES,),
+    "predict_proba": (X,),
+    "predict_proba_from_proba": (PROBA,),
+    "score": (X, TRUTH),
+    "to_inference_data": (),
+    "transform": (PROB,),
+}
+NEED_NO_FIT = {"fit", "fit_from_proba", "get_params", "set_params", "get_metadata_routing"}
+
+
+def unfitted() -> Iterator[Any]:
+    for package in PACKAGES:
+        module = importlib.import_module(f"karat.{package}")
+        for name in sorted(module.__all__):
+            kind = getattr(module, name)
+            if not inspect.isclass(kind) or not hasattr(kind, "fit") or name in MADE_BY_KARAT:
+                continue
+            for method in sorted(dir(kind)):
+                public = method[0] != "_" and not method.endswith("_request")
+                if (
+                    public
+                    and method not in NEED_NO_FIT
+                    and inspect.isfunction(getattr(kind, method))
+                ):
+                    yield pytest.param(kind, method, id=f"{package}.{name}.{method}")
+
+
+@pytest.mark.parametrize(("kind", "method"), list(unfitted()))
+def test_an_estimator_that_is_not_fitted(kind, method):
+    assert method in ARGUMENTS, f"say in ARGUMENTS what {method} is given"
+    needed = {"estimator": LINEAR} if "estimator" in inspect.signature(kind).parameters else {}
+    rows = (VOTES,) if kind.__module__.startswith("karat.weak") else ARGUMENTS[method]
+    with pytest.raises(NotFittedError) as caught:
+        getattr(kind(**needed), method)(*rows)
+    pattern = rf"this {kind.__name__} is not fitted; call fit\w*(\(.*\))? first"
+    assert re.fullmatch(pattern, str(caught.value)), str(caught.value)
