@@ -96,7 +96,7 @@ def random_weights(dim: int, index: int) -> Array:
 
 
 def told_apart(space: Space, index: int) -> bool:
-    """Whether the faces of the first class reach every ratio of a random diagonal metric."""
+    """Whether the faces of the first class distinguish every ratio of a random diagonal metric."""
     if not isinstance(space, DiagonalSpace):
         return True
     weights = random_weights(space.dim, index)

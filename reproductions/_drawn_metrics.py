@@ -1,4 +1,4 @@
-"""Metrics drawn at random as in chapters 5 and 6 of seed 001, and rates that are all attained.
+"""Metrics drawn at random as in Hiranandani 2021, chapters 5 and 6, and rates that are attained.
 
 The thesis' metrics are costs of rates; karat's are better the greater they are, so these are
 minus the costs.

@@ -1,4 +1,4 @@
-"""Two classes, a law known exactly and magic: Tables 3.1, 3.2, A.1 and A.2 of the thesis."""
+"""Two classes, a law known exactly and magic: Tables 3.1, 3.2, A.1 and A.2 of Hiranandani 2021."""
 
 import numpy as np
 from _elicit_common import (
@@ -40,7 +40,7 @@ def run_linear() -> list[Promise]:
     say("Weights of true positives and true negatives, from answers about thresholds of a law.\n")
     show_table(
         "Tables 3.1 and A.1: a·TP + b·TN, tolerance 0.02 radians",
-        ["true", "published", "karat thesis", "questions", "karat bisection", "questions"],
+        ["true", "published", "karat published", "questions", "karat bisection", "questions"],
         rows,
     )
     return [Promise("Tables 3.1 and A.1, largest difference", max(apart), 0.01, at_most=True)]
@@ -83,7 +83,7 @@ def _show_ratios(name: str, space: BinarySpace, printed: list[Ratio]) -> Promise
             line.append(f"{orders[-1]:.3f} ({found.n_queries})")
         rows.append(line)
     columns = [
-        "true p / q", "thesis p / q", "α", "σ", "τ", "karat thesis p / q", "α", "σ", "τ",
+        "true p / q", "thesis p / q", "α", "σ", "τ", "karat published p / q", "α", "σ", "τ",
         "bisection τ", f"τ at {_FINE}",
     ]  # fmt: skip
     show_table(f"Tables 3.2 and A.2 on {name}", columns, rows)

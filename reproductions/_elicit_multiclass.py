@@ -1,4 +1,4 @@
-"""More classes, laws known exactly: Tables 4.3, 4.4, B.1, B.2 and B.4 to B.6 of the thesis."""
+"""More classes, laws known exactly: Tables 4.3, 4.4, B.1, B.2 and B.4 to B.6 of Hiranandani 2021."""
 
 from functools import cache
 
@@ -67,7 +67,7 @@ def run_diagonal() -> list[Promise]:
              str(fewer.n_queries)]
         )  # fmt: skip
     columns = [
-        "true", "published", "karat thesis", "questions", "told apart", "Gaussian law", "bisection",
+        "true", "published", "karat published", "questions", "told apart", "Gaussian law", "bisection",
         "questions",
     ]  # fmt: skip
     show_table("Tables 4.3 and B.1: Σ a_i·C_ii, tolerance 0.01", columns, rows)
@@ -114,7 +114,7 @@ def run_sphere(*, quick: bool) -> list[Promise]:
              number(from_printed[-1], 4), str(ours.n_queries), str(fewer.n_queries)]
         )  # fmt: skip
     columns = [
-        "true costs", "published", "karat thesis", "bisection", "karat from thesis", "questions",
+        "true costs", "published", "karat published", "bisection", "karat from thesis", "questions",
         "bisection",
     ]  # fmt: skip
     say("What each kind of error costs, from points of a ball: largest error of a cost.\n")

@@ -1,4 +1,4 @@
-"""The figures that the thesis prints for metric elicitation, seed 001, chapters 3 and 4."""
+"""The figures that Hiranandani 2021, chapters 3 and 4, prints for metric elicitation."""
 
 from typing import NamedTuple
 

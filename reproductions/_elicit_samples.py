@@ -1,4 +1,4 @@
-"""Finite samples: Table A.3 (magic, breast cancer) and Figure 4.2 (vehicle) of the thesis."""
+"""Finite samples: Table A.3 (magic, breast cancer) and Figure 4.2 (vehicle) of Hiranandani 2021."""
 
 import os
 from collections.abc import Callable

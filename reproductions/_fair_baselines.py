@@ -1,4 +1,4 @@
-"""The metrics of Table 5.2 of seed 001, by which classifiers are often ranked."""
+"""The metrics of Table 5.2 of Hiranandani 2021, by which classifiers are often ranked."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Figure 5.4 of seed 001: ranking real classifiers by elicited metrics and those of Table 5.2."""
+"""Hiranandani 2021, Figure 5.4: real classifiers ranked by elicited metrics and by others."""
 
 from typing import Any
 

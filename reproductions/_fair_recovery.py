@@ -1,4 +1,4 @@
-"""Figure 5.3 of seed 001: how close elicited fair metrics are to the oracle's."""
+"""Figure 5.3 of Hiranandani 2021: how close elicited fair metrics are to the oracle's."""
 
 from itertools import product
 from math import ceil, comb, log2, pi

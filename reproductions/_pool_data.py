@@ -1,4 +1,4 @@
-"""The data of Tables 5.1 and 6.1 of seed 001 that are kept here: features, classes and groups."""
+"""The data of Hiranandani 2021, Tables 5.1 and 6.1, kept here: features, classes and groups."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Pools of real classifiers: their confusions in each group, on rows that they were not fitted to.
 
-Five families of 20 classifiers, as in section 5.5.2 of seed 001 (section 6.5.3 takes four):
+Five families of 20 classifiers, as in section 5.5.2 of Hiranandani 2021 (section 6.5.3 takes four):
 logistic regression, networks, support vector machines, boosted trees, and ones made fairer. The
 thesis trains the last under constraints; here they are reweighted, or their scores are shifted by
 group.

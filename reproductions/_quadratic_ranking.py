@@ -1,4 +1,4 @@
-"""Figures 6.7 and 6.8 of seed 001: ranking real classifiers by elicited quadratic metrics."""
+"""Hiranandani 2021, Figures 6.7 and 6.8: real classifiers ranked by quadratic metrics."""
 
 from collections.abc import Sequence
 

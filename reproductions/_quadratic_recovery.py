@@ -1,4 +1,4 @@
-"""Figures 6.3 and 6.4 of seed 001: how close elicited quadratic metrics are to the oracle's."""
+"""Hiranandani 2021, Figures 6.3 and 6.4: how close quadratic metrics are to the oracle's."""
 
 from collections.abc import Callable
 from itertools import product

@@ -1,4 +1,4 @@
-"""Fair metrics (seed 001, chapter 5): errors of what is elicited, and rankings of real classifiers.
+"""Fair metrics (Hiranandani 2021, chapter 5): errors of elicited ones, and real rankings.
 
 Figure 5.3 needs nothing; Figure 5.4 reads `karat.datasets.load_shared`, in the folder that the
 environment variable KARAT_DATA names, and is left out without it. Exits with 1 if a promised figure

@@ -1,4 +1,4 @@
-"""Metric elicitation (seed 001, chapters 3 and 4): the thesis' tables beside karat's figures.
+"""Metric elicitation (Hiranandani 2021, chapters 3 and 4): its tables beside karat's figures.
 
 Laws need nothing; the parts on real data read `karat.datasets.load_shared`, in the folder that the
 environment variable KARAT_DATA names, and are left out without it. Exits with 1 if a promised

@@ -1,4 +1,4 @@
-"""Quadratic metrics (seed 001, chapter 6): errors of what is elicited, and real rankings.
+"""Quadratic metrics (Hiranandani 2021, chapter 6): errors of what is elicited, and real rankings.
 
 Figure 6.3 needs nothing; Figures 6.7 and 6.8 read `karat.datasets.load_shared`, in the folder that
 the environment variable KARAT_DATA names, and are left out without it. Exits with 1 if a promised

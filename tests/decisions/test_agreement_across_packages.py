@@ -5,7 +5,7 @@ import pytest
 
 from karat.decisions import Attainable, maximise
 from karat.elicit import Fair, FairQuadratic, RateSpace
-from karat.elicit._fairness_frontier import fairness_frontier
+from karat.elicit.families import fairness_frontier
 from karat.elicit.result import WeightInterval
 from karat.metrics import FairMetric, FairQuadraticMetric, LinearFractionalMetric
 from karat.optimize import FrankWolfeClassifier

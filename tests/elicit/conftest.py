@@ -10,7 +10,8 @@ from scipy.optimize import linprog
 from scipy.stats import kendalltau
 
 from karat.datasets import LogisticLaw
-from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Procedure, RateSpace
+from karat.elicit.posterior import Effort
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import FairMetric, FairQuadraticMetric, PolynomialMetric, QuadraticMetric
 
@@ -242,14 +243,10 @@ def drawn():
 def sparing():
     """Fewer draws: enough where only the estimate is looked at, or one run compared to another."""
     with pytest.MonkeyPatch.context() as patch:
-        # 25 steps on the way and 200 or 1,000 metrics at each otherwise
-        patch.setattr(
-            "karat.elicit._slope_procedure.SlopeProcedure._affordable",
-            lambda self, draws: 3 if draws <= 25 else 40,
+        effort = Effort(
+            panel=100, draws=40, history_steps=3, history_draws=40, kept=40, boundary=40
         )
-        patch.setattr("karat.elicit._active._JUDGED", 100)
-        patch.setattr("karat.elicit._summaries._SHOWN", 40)
-        patch.setattr("karat.elicit._summaries._BOUNDARY", 40)
+        patch.setattr(Procedure, "effort", effort)
         yield
 
 

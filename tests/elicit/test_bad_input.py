@@ -32,6 +32,7 @@ from karat.exceptions import (
     LabelError,
     LengthMismatchError,
     NotIdentifiedWarning,
+    OptionError,
     ProbabilityError,
     ScoreError,
     ShapeError,
@@ -167,9 +168,9 @@ def test_a_class_that_never_occurs(kind):
 
 def test_densities():
     law = LogisticLaw.binary(5.0)
-    with pytest.raises(DataError, match="low is 1 and high 0"):
+    with pytest.raises(OptionError, match=r"low is 1.0; expected a number below high, which is 0"):
         BinarySpace.from_density(law.proba, low=1.0, high=0.0)
-    with pytest.raises(DataError, match="low is nan"):
+    with pytest.raises(OptionError, match="low is nan"):
         BinarySpace.from_density(law.proba, low=np.nan)
     with pytest.raises(ProbabilityError, match=r"proba\(x\)"):
         BinarySpace.from_density(lambda x: 3 * x)
@@ -180,8 +181,9 @@ def test_densities():
         BinarySpace.from_density(law.proba, classes=["a", "b", "c"])
     with pytest.raises(LabelError, match="DiagonalSpace or ConfusionSpace"):
         BinarySpace.from_density(LogisticLaw([1, 3, 5]).proba)
-    with pytest.raises(DataError, match=r"n_points|no rows"):
-        BinarySpace.from_density(law.proba, n_points=0)
+    for wrong in (0, 1, 2.5):
+        with pytest.raises(OptionError, match=f"n_points is {wrong}; expected a whole number of"):
+            BinarySpace.from_density(law.proba, n_points=wrong)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -228,8 +230,12 @@ def test_directions_and_points(errors, binary):
         binary.contains([1, 2, 3])
     with pytest.raises(ShapeError, match="3×3 confusion"):
         errors.classifier(np.eye(2))
-    with pytest.raises(DataError, match="rng is 'a'"):
+    with pytest.raises(OptionError, match="rng is 'a'"):
         errors.sample(3, rng="a")
+    with pytest.raises(OptionError, match=r"n is 2\.5; expected a whole number"):
+        errors.sample(2.5)
+    with pytest.raises(OptionError, match="tol is -1"):
+        errors.contains(errors.center, tol=-1)
 
 
 def test_probabilities_in_too_few_directions():
@@ -273,10 +279,13 @@ def test_several_classes_for_a_procedure_of_two(kind, diagonal):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"strategy": "guess"}, "strategy is 'guess'; expected one of 'active', 'bisection', 'pu"),
+        ({"strategy": "guess"}, "strategy is 'guess'; expected 'active', 'bisection' or 'pu"),
         ({"strategy": None}, "strategy is None"),
-        ({"orientation": "up"}, "orientation is 'up'; expected one of 'increasing'"),
-        ({"pairs": "all"}, "pairs is 'all'; expected one of 'attainable', 'sphere'"),
+        (
+            {"orientation": "up"},
+            "orientation is 'up'; expected 'increasing', 'decreas",
+        ),
+        ({"pairs": "all"}, "pairs is 'all'; expected 'attainable' or 'sphere'"),
         ({"tol": 0}, "tol is 0"),
         ({"tol": -1.0}, "tol is -1"),
         ({"tol": "small"}, "tol is 'small'"),
@@ -293,7 +302,7 @@ def test_several_classes_for_a_procedure_of_two(kind, diagonal):
     ids=str,
 )
 def test_options(options, message, binary):
-    with pytest.raises(KaratError, match=message):
+    with pytest.raises(OptionError, match=message):
         BinaryLinear(binary, **options)
 
 
@@ -309,7 +318,7 @@ def test_answers(binary):
     with pytest.raises(AnswerError, match="2 answers cannot be taken back: 1 were given"):
         procedure.undo(2)
     for wrong in (0, -1):
-        with pytest.raises(AnswerError, match="cannot be taken back"):
+        with pytest.raises(OptionError, match=f"n is {wrong}; expected a whole number of at least"):
             procedure.undo(wrong)
     assert procedure.answers == ("first",)
     while procedure.ask() is not None:
@@ -323,7 +332,7 @@ def test_undoing_what_is_no_number(wrong, binary):
     procedure = BinaryLinear(binary, strategy="bisection")
     for _ in range(3):
         procedure.tell("first")
-    with pytest.raises(KaratError):
+    with pytest.raises(OptionError, match=f"n is {wrong!r}; expected a whole number"):
         procedure.undo(wrong)
     assert len(procedure.answers) == 3
 
@@ -352,16 +361,16 @@ def test_groups_that_are_missing(kind, spaces):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"orientation": "decreasing"}, "orientation is 'decreasing'.*Leave the orientation out"),
+        ({"orientation": "decreasing"}, "orientation is 'decreasing'; expected 'increas"),
         ({"orientation": "ask"}, "orientation is 'ask'"),
         ({"orientation": "up"}, "orientation is 'up'"),
-        ({"pairs": "sphere"}, "pairs='sphere' is for linear metrics"),
+        ({"pairs": "sphere"}, "pairs is 'sphere'.*find linear metrics only"),
         ({"sparse": "yes"}, "sparse is 'yes'; expected True or False"),
         ({"sparse": 1}, "sparse is 1"),
         ({"sparse": None}, "sparse is None"),
         (
             {"strategy": "published", "sparse": True},
-            "sparse=True saves questions with strategy='bis",
+            "sparse is True; expected False with strategy='published'",
         ),
         ({"strategy": "guess"}, "strategy is 'guess'"),
         ({"tol": 0}, "tol is 0"),
@@ -371,7 +380,7 @@ def test_groups_that_are_missing(kind, spaces):
     ids=str,
 )
 def test_options_of_slopes(kind, name, options, message, spaces):
-    with pytest.raises(KaratError, match=message):
+    with pytest.raises(OptionError, match=message):
         kind(spaces[name], **options)  # before anything is asked
 
 
@@ -379,20 +388,30 @@ def test_options_of_slopes(kind, name, options, message, spaces):
     ("kind", "name", "options", "message"),
     [
         (Quadratic, "odds", {"diagonal": "yes"}, "diagonal is 'yes'; expected True or False"),
-        (Quadratic, "odds", {"diagonal": True, "strategy": "published"}, "diagonal=True saves"),
+        (
+            Quadratic,
+            "odds",
+            {"diagonal": True, "strategy": "published"},
+            "diagonal is True; expec",
+        ),
         (FairQuadratic, "groups", {"diagonal": 0}, "diagonal is 0"),
         (
             FairQuadratic,
             "groups",
             {"diagonal": True, "strategy": "published"},
-            "diagonal=True saves",
+            "diagonal is True; expec",
         ),
         (Fair, "groups", {"same_pairs": "all"}, "same_pairs is 'all'"),
-        (Fair, "groups", {"violation": [[1, 1]], "same_pairs": True}, "same_pairs=True has noth"),
+        (
+            Fair,
+            "groups",
+            {"violation": [[1, 1]], "same_pairs": True},
+            "same_pairs is True; exp",
+        ),
     ],
 )
 def test_options_of_one_kind(kind, name, options, message, spaces):
-    with pytest.raises(ElicitationError, match=message):
+    with pytest.raises(OptionError, match=message):
         kind(spaces[name], **options)
 
 
@@ -405,7 +424,7 @@ def test_options_of_one_kind(kind, name, options, message, spaces):
         ([[1, 2]], "cost has shape"),
         (np.ones(6), r"violation has shape|3 classes"),
         ([1, -1], "cost holds -1"),
-        ([0, 0], "cost is 0 for every error; leave it out"),
+        ([0, 0], r"cost is \[0, 0\]; expected a cost above 0 for some error"),
         ([np.nan, 1], "cost holds nan|finite"),
         ("high", "cost"),
         (3, "cost"),
@@ -422,21 +441,21 @@ def test_costs_of_errors(kind, cost, message, spaces):
     [
         (Fair, [1, 1], "violation has shape"),
         (Fair, [[1, 1, 1]], "violation has shape"),
-        (Fair, np.ones((3, 2)), "for 2 classes and 3 groups, and the space has 2 and 2"),
+        (Fair, np.ones((3, 2)), "violation is .*the 2 classes and 2 groups of the space"),
         (Fair, np.ones((2, 2)), "violation has 2 rows"),
         (Fair, [[1, -1]], "violation holds -1"),
-        (Fair, [[0, 0]], "violation is 0 throughout"),
+        (Fair, [[0, 0]], "violation is .*; expected a weight above 0"),
         (FairQuadratic, [[1, 1]], "violation has shape"),
         (FairQuadratic, np.ones((1, 3, 3)), "violation has shape"),
-        (FairQuadratic, np.tile(np.eye(2), (3, 1, 1)), "and 3 groups, and the space has 2 and 2"),
+        (FairQuadratic, np.tile(np.eye(2), (3, 1, 1)), "the 2 classes and 2 groups of"),
         (FairQuadratic, [[[1, 2], [0, 1]]], "not symmetric"),
         (FairQuadratic, [[[1, 2], [2, 1]]], "eigenvalue -1"),
-        (FairQuadratic, np.zeros((1, 2, 2)), "violation is 0 throughout"),
+        (FairQuadratic, np.zeros((1, 2, 2)), "violation is .*; expected a weight above 0"),
         (FairQuadratic, [[[np.inf, 0], [0, 1]]], "violation"),
     ],
 )
 def test_costs_of_gaps(kind, violation, message, spaces):
-    with pytest.raises(KaratError, match=message):
+    with pytest.raises(KaratError, match=rf"(?s){message}"):
         kind(spaces["groups"], violation=violation)
 
 

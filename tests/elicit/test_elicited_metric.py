@@ -21,7 +21,7 @@ from karat.elicit import (
     LinearFractional,
     MetricOracle,
 )
-from karat.exceptions import ElicitationError
+from karat.exceptions import OptionError
 from karat.metrics import LinearFractionalMetric, LinearMetric, cost_matrix, f_beta, load_metric
 from karat.statistics import confusion
 
@@ -119,7 +119,7 @@ def test_a_ratio_says_what_is_worth_what(results):
     assert inverse.estimate == pytest.approx(1 / ratio.estimate)
     assert inverse.lower == pytest.approx(1 / ratio.upper, rel=0.05)
     assert str(ratio).startswith("right about 1 against right about 0: ")
-    with pytest.raises(ElicitationError, match="no weight 'nothing'"):
+    with pytest.raises(OptionError, match="of is 'nothing'; expected 'right about 1'"):
         result.ratio("nothing", "right about 0")
 
 

@@ -401,7 +401,7 @@ def agreement_on_fresh_pairs(procedure, truth, rng, n=400):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContradictionWarning)
         found = procedure.result.metric
-    tables = procedure.arena.sample(2 * n, rng=rng)
+    tables = procedure.question_space.sample(2 * n, rng=rng)
     mine, theirs = found._values(tables), truth._values(tables)
     differ = np.abs(tables[:n] - tables[n:]).max(axis=(1, 2, 3)) > 1e-12
     return np.mean(((mine[:n] > mine[n:]) == (theirs[:n] > theirs[n:]))[differ])

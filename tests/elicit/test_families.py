@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from karat.elicit import DiagonalSpace
-from karat.elicit._families import Elasticity, Linear, Ratio, unit
+from karat.elicit.families import LinearFamily, PowerMeanFamily, RatioFamily, unit
 from karat.metrics import LinearMetric, g_mean
 
 NAMES = ["binary", "diagonal", "confusion", "rate"]
@@ -21,7 +21,7 @@ def test_linear_values_are_those_of_its_metric_but_for_a_scale(
     name, norm, seed, spaces, draw_confusions
 ):
     space, rng = spaces[name], np.random.default_rng(seed)
-    family = Linear(space, norm=norm)
+    family = LinearFamily(space, norm=norm)
     parameters = np.abs(rng.normal(size=(3, family.size)))
     tables = draw_confusions(space, 20, rng)
     values = family.values(parameters, space.coordinates(tables))
@@ -39,7 +39,7 @@ def test_linear_values_are_those_of_its_metric_but_for_a_scale(
 @settings(max_examples=10, deadline=None)
 def test_ratio_values_rank_as_its_metric(name, seed, spaces, draw_confusions, ranks_alike):
     space, rng = spaces[name], np.random.default_rng(seed)
-    family = Ratio(space)
+    family = RatioFamily(space)
     parameters = np.abs(rng.normal(size=(3, family.size)))
     tables = draw_confusions(space, 30, rng)
     values = family.values(parameters, space.coordinates(tables))
@@ -53,7 +53,7 @@ def test_ratio_values_rank_as_its_metric(name, seed, spaces, draw_confusions, ra
         assert ranks_alike(family.metric(np.concatenate([above, below]))(tables), value)
 
 
-@pytest.mark.parametrize("kind", [Linear, Ratio, Elasticity])
+@pytest.mark.parametrize("kind", [LinearFamily, RatioFamily, PowerMeanFamily])
 def test_a_turned_family_reports_the_opposite_order(kind, diagonal, draw_confusions, rng):
     """Appendix A.4: answers are swapped before they reach the family, the report after."""
     straight, turned = kind(diagonal), kind(diagonal, flipped=True)
@@ -68,13 +68,13 @@ def test_a_turned_family_reports_the_opposite_order(kind, diagonal, draw_confusi
 
 
 def test_a_turned_ratio_has_no_pole(binary, rng):
-    family = Ratio(binary, flipped=True)
+    family = RatioFamily(binary, flipped=True)
     for parameters in np.abs(rng.normal(size=(20, 4))):
         values = family.metric(parameters)(binary.sample(50, rng=rng))
         assert (np.abs(values) <= 1 + 1e-9).all()
 
 
-@pytest.mark.parametrize("kind", [Linear, Ratio, Elasticity])
+@pytest.mark.parametrize("kind", [LinearFamily, RatioFamily, PowerMeanFamily])
 def test_the_mean_of_one_metric_is_itself(kind, diagonal, draw_confusions, ranks_alike, rng):
     family = kind(diagonal)
     row = np.abs(rng.normal(size=family.size))
@@ -88,17 +88,17 @@ def test_the_mean_of_one_metric_is_itself(kind, diagonal, draw_confusions, ranks
 def test_the_mean_of_directions_is_in_their_middle(binary):
     angles = np.array([0.2, 0.6])
     rows = 5 * np.column_stack([np.cos(angles), np.sin(angles)]) * [[1], [3]]  # length is nothing
-    middle = Linear(binary).mean(rows, np.array([0.5, 0.5]))
+    middle = LinearFamily(binary).mean(rows, np.array([0.5, 0.5]))
     assert np.arctan2(middle[1], middle[0]) == pytest.approx(0.4)
     assert unit(np.array([[3.0, 4.0]])).tolist() == [[0.6, 0.8]]
 
 
 def test_names_say_what_each_weight_is(binary, diagonal, errors):
-    assert Linear(errors).names == errors.names
-    assert Elasticity(diagonal).names == diagonal.names
-    assert Ratio(binary).names[0] == "right about 1 (above)"
-    assert Ratio(errors).names[-1] == "2 taken for 1 (avoided)"
-    for family in (Linear(errors), Ratio(errors), Elasticity(diagonal)):
+    assert LinearFamily(errors).names == errors.names
+    assert PowerMeanFamily(diagonal).names == diagonal.names
+    assert RatioFamily(binary).names[0] == "right about 1 (above)"
+    assert RatioFamily(errors).names[-1] == "2 taken for 1 (avoided)"
+    for family in (LinearFamily(errors), RatioFamily(errors), PowerMeanFamily(diagonal)):
         parameters = np.ones((2, family.size))
         assert family.weights(parameters).shape == (2, len(family.names))
 
@@ -112,7 +112,7 @@ def power(rho):
 
 
 def test_elasticity_of_one_is_weighted_recall(diagonal, draw_confusions, rng):
-    family = Elasticity(diagonal)
+    family = PowerMeanFamily(diagonal)
     tables = draw_confusions(diagonal, 40, rng)
     recalls = diagonal.coordinates(tables) / diagonal.prior
     for weight in rng.dirichlet(np.ones(3), 5):
@@ -126,7 +126,7 @@ def test_elasticity_of_one_is_weighted_recall(diagonal, draw_confusions, rng):
 
 @pytest.mark.parametrize("rho", [0.5, 0.0, -1.0, -3.0])
 def test_elasticity_is_a_power_mean(rho, diagonal, draw_confusions, ranks_alike, rng):
-    family = Elasticity(diagonal)
+    family = PowerMeanFamily(diagonal)
     tables = draw_confusions(diagonal, 40, rng)
     recalls = np.maximum(diagonal.coordinates(tables) / diagonal.prior, 1e-4)
     weight = rng.dirichlet(np.ones(3))
@@ -148,7 +148,7 @@ def test_elasticity_reports_its_gradient_at_its_optimum(rho, few_cells, item_pro
     columns = item_program(space).columns
     n, k = 14, 3
     rng = np.random.default_rng(0)
-    family = Elasticity(space)
+    family = PowerMeanFamily(space)
     for weight in rng.dirichlet(np.full(3, 4.0), 2):
         parameters = np.append(weight, power(rho))
 

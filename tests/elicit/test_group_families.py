@@ -8,11 +8,15 @@ from scipy.stats import kstest
 
 from karat.datasets import LogisticLaw
 from karat.elicit import RateSpace
-from karat.elicit._any_classifier import AnyClassifier
-from karat.elicit._fair_family import LinearGaps, SquaredGaps
-from karat.elicit._joint_rates import JointRates
-from karat.elicit._monomials import Monomials
-from karat.elicit._polynomial_family import PolynomialFamily, emphasised, flattened
+from karat.elicit.families import (
+    LinearGaps,
+    Monomials,
+    PolynomialFamily,
+    SquaredGaps,
+    emphasised,
+    flattened,
+)
+from karat.elicit.spaces import AnyClassifier, JointRates
 from karat.exceptions import ElicitationError
 from karat.metrics import FairMetric, FairQuadraticMetric, PolynomialMetric, QuadraticMetric
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from karat.elicit import MetricOracle, Query
-from karat.elicit._query import check_answer
+from karat.elicit.transcript import check_answer
 from karat.exceptions import AnswerError, DataError, KaratError
 from karat.metrics import LinearMetric, accuracy, cost_matrix, f_beta, g_mean
 

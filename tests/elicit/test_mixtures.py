@@ -39,7 +39,7 @@ def test_distance_to_the_feasible_set(kind, k, few_cells, item_program):
             assert space.contains(target, tol=CLOSE) == (expected <= CLOSE)
             outside += expected > CLOSE
             # What the mixture says of itself is so.
-            point = found.shares @ space._extreme_points(found.makers)
+            point = found.shares @ space.extreme_points(found.makers)
             assert np.abs(point - target).sum() == pytest.approx(found.missing, abs=CLOSE)
             assert found.shares.min() > 0
             assert found.shares.sum() == pytest.approx(1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.elicit._monomials import Monomials
+from karat.elicit.families import Monomials
 from karat.metrics import PolynomialMetric
 
 CASES = [(2, 1), (2, 2), (2, 3), (2, 5), (6, 2), (6, 3), (3, 4)]

@@ -25,9 +25,11 @@ from karat.elicit import (
     LinearFractional,
     MetricOracle,
     Polynomial,
+    Procedure,
     Quadratic,
     load_transcript,
 )
+from karat.elicit.posterior import Effort
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import (
     LinearMetric,
@@ -73,13 +75,10 @@ DOCTOR = cost_matrix([[0, 1], [4, 0]])
 def few_of_everything():
     """Enough for what is compared here, which is mostly one run with another of the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("karat.elicit._procedure.N_PARTICLES", 150)
-        patch.setattr("karat.elicit._procedure._DRAWS", 150)
-        patch.setattr("karat.elicit._active._CANDIDATES", 200)
-        patch.setattr("karat.elicit._active._POOL", 150)
-        patch.setattr("karat.elicit._active._JUDGED", 100)
-        patch.setattr("karat.elicit._summaries._SHOWN", 40)
-        patch.setattr("karat.elicit._summaries._BOUNDARY", 40)
+        effort = Effort(
+            particles=150, draws=150, candidates=200, pool=150, panel=100, kept=40, boundary=40
+        )
+        patch.setattr(Procedure, "effort", effort)
         yield
 
 
@@ -176,7 +175,7 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
     space = spaces[name]
     procedure = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
     silent = kind(space, strategy=strategy, orientation=orientation, rng=1, agreement=1.0)
-    tables = procedure.arena.sample(5, rng=0)
+    tables = procedure.question_space.sample(5, rng=0)
     for n, answer in enumerate(["first", "skip", "tie", "second", None]):
         result = quiet_result(procedure)
         assert result.n_queries == n == len(result.transcript.answers)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karat.datasets import LogisticLaw
 from karat.elicit import MetricOracle, Quadratic, RateSpace
-from karat.elicit._quadratic import curvature_of_ratios
+from karat.elicit.search import curvature_of_ratios
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import LinearMetric, QuadraticMetric
 
@@ -327,7 +327,7 @@ def test_people_who_slip_are_understood_within_forty_answers(drawn, capsys):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ContradictionWarning)
             found = procedure.result.metric
-        left, right = (procedure.arena.sample(500, rng=rng) for _ in range(2))
+        left, right = (procedure.question_space.sample(500, rng=rng) for _ in range(2))
         reached.append(np.mean((found(left) > found(right)) == (truth(left) > truth(right))))
         counts.append(len(procedure.answers))
     with capsys.disabled():

@@ -13,9 +13,11 @@ from karat.elicit import (
     DiagonalLinear,
     DiagonalSpace,
     MetricOracle,
+    Procedure,
     shared_metric,
 )
-from karat.exceptions import ElicitationError
+from karat.elicit.posterior import Effort
+from karat.exceptions import ElicitationError, OptionError
 from karat.metrics import cost_matrix, weighted_accuracy
 
 
@@ -83,7 +85,7 @@ def test_what_is_refused(space):
     result = asked(space, 2)
     with pytest.raises(ElicitationError, match="at least 2"):
         shared_metric(space, [result])
-    with pytest.raises(ElicitationError, match="name each once"):
+    with pytest.raises(OptionError, match=r"names is \['a'\]; expected one name for each of 2"):
         shared_metric(space, [result, result], names=["a"])
     other = BinarySpace.from_density(LogisticLaw.binary(3.0).proba, n_points=501)
     with pytest.raises(ElicitationError, match="another space"):
@@ -99,9 +101,7 @@ def test_what_is_refused(space):
 @pytest.mark.slow
 def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
     # Shorter chains and fewer particles: rougher limits, the same claim.
-    for name, value in (("_WARM_UP", 200), ("_DRAWS", 100)):
-        monkeypatch.setattr(f"karat.elicit._shared_metric.{name}", value)
-    monkeypatch.setattr("karat.elicit._procedure.N_PARTICLES", 400)
+    monkeypatch.setattr(Procedure, "effort", Effort(particles=400))
     held, spread_held, runs = 0, 0, 60
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -114,7 +114,7 @@ def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
             results.append(BinaryLinear(space, rng=rng, max_queries=4).run(oracle))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "chains have not mixed")
-            shared = shared_metric(space, results, rng=seed)
+            shared = shared_metric(space, results, warm_up=200, draws=100, rng=seed)
         truth = np.exp(center) / np.linalg.norm(np.exp(center))
         held += shared.intervals[0].lower <= truth[0] <= shared.intervals[0].upper
         spread_held += shared.spread.lower <= np.exp(tau) <= shared.spread.upper

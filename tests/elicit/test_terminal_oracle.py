@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.elicit import BinaryLinear, BinarySpace, Query, TerminalOracle
-from karat.elicit._terminal_oracle import side_by_side, whole_counts
+from karat.elicit.oracles import comparison_text, whole_counts
 
 FIRST = np.array([[0.5, 0.1], [0.15, 0.25]])
 SECOND = np.array([[0.45, 0.15], [0.05, 0.35]])
@@ -67,7 +67,7 @@ def test_groups_are_shown_one_after_another():
     assert oracle(query) == "first"
     old, new = out.getvalue().split("of 1,000 in new")
     assert "of 1,000 in old" in old
-    for line in side_by_side(Query(FIRST, SECOND), ["ham", "spam"], 1000).splitlines()[1:]:
+    for line in comparison_text(Query(FIRST, SECOND), ["ham", "spam"], 1000).splitlines()[1:]:
         assert " ".join(line.split()) in " ".join(old.split())
     assert not {"better", "worse"} & set(new.split()), "the sides are the same in this group"
 

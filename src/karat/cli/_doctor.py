@@ -82,10 +82,11 @@ def _compile_everything() -> float:
     """Compile every loop, or load it where that was done before; return the seconds it took."""
     from karat.bounds._warm import warm as warm_bounds
     from karat.consensus._warm import warm as warm_consensus
-    from karat.ranking._warm import warm as warm_ranking
+    from karat.ranking.learning import compile_loops as warm_learning
+    from karat.ranking.placements import compile_loops as warm_placements
 
     start = time.perf_counter()
-    for warm in (warm_bounds, warm_consensus, warm_ranking):
+    for warm in (warm_bounds, warm_consensus, warm_learning, warm_placements):
         warm()
     return time.perf_counter() - start
 

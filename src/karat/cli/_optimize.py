@@ -23,7 +23,8 @@ from karat.cli.frame import (
     table_writer,
 )
 from karat.exceptions import ColumnError, DataError
-from karat.optimize import Column, Constant, FrankWolfeClassifier
+from karat.optimize import ColumnBasis, FrankWolfeClassifier
+from karat.optimize.basis import fit_basis
 
 __all__ = ["optimize"]
 
@@ -127,10 +128,9 @@ def _functions(table: InputTable, basis: list[str]) -> Any:
     import polars as pl
 
     table.columns("--basis", basis)
-    unused = np.empty(0)  # neither function looks at labels
-    parts = [part.fitted(table.frame, unused) for part in (Constant(), *map(Column, basis))]
-    names = [name for part in parts for name in part.names_]
-    return pl.DataFrame(np.column_stack([p.values(table.frame) for p in parts]), schema=names)
+    unused = np.empty(0)  # neither a constant nor an indicator looks at labels
+    fitted = fit_basis(["constant", *map(ColumnBasis, basis)], table.frame, unused)
+    return pl.DataFrame(fitted.values(table.frame), schema=list(fitted.names))
 
 
 def _with_decisions(frame: Any, decided: Any) -> Any:

@@ -6,35 +6,27 @@ answers, and the result is a metric with honest limits.
 
 from karat.elicit._binary_linear import BinaryLinear
 from karat.elicit._binary_linear_fractional import BinaryLinearFractional
-from karat.elicit._binary_space import BinarySpace
-from karat.elicit._confusion_space import ConfusionSpace
 from karat.elicit._diagonal_linear import DiagonalLinear
 from karat.elicit._diagonal_linear_fractional import DiagonalLinearFractional
 from karat.elicit._diagonal_monotone import DiagonalMonotone
-from karat.elicit._diagonal_space import DiagonalSpace
 from karat.elicit._fair import Fair
 from karat.elicit._fair_quadratic import FairQuadratic
 from karat.elicit._linear import Linear
 from karat.elicit._linear_fractional import LinearFractional
-from karat.elicit._metric_oracle import MetricOracle
 from karat.elicit._polynomial import Polynomial
-from karat.elicit._procedure import Procedure
 from karat.elicit._quadratic import Quadratic
-from karat.elicit._query import Query
-from karat.elicit._rate_space import RateSpace
-from karat.elicit._shared_metric import SharedMetric, shared_metric
-from karat.elicit._space import Space
-from karat.elicit._terminal_oracle import TerminalOracle
-from karat.elicit._transcript import Transcript, load_transcript
+from karat.elicit._shared_metric import shared_metric
+from karat.elicit.oracles import MetricOracle, TerminalOracle
+from karat.elicit.procedure import Procedure
 from karat.elicit.result import (
     AgreementHistory,
     AskedQuestions,
     ElicitationResult,
-    FairnessFrontier,
-    TradeOff,
-    WeightInterval,
-    WeightTable,
+    SharedMetric,
 )
+from karat.elicit.spaces import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace, Space
+from karat.elicit.transcript import Query, Transcript, load_transcript
+from karat.elicit.weights import FairnessFrontier, TradeOff, WeightInterval, WeightTable
 
 __all__ = [
     "AgreementHistory",

@@ -3,19 +3,19 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._binary_space import BinarySpace
-from karat.elicit._families import Family, Linear
-from karat.elicit._procedure import Procedure
-from karat.elicit._query import Query
-from karat.elicit._sphere import Brackets, Steps, halving, unimodal
+from karat.elicit.families import Family, LinearFamily
+from karat.elicit.procedure import Procedure
+from karat.elicit.search import Brackets, Steps, halving, unimodal
+from karat.elicit.spaces import BinarySpace
+from karat.elicit.transcript import Query
 
 __all__ = ["BinaryLinear"]
 
-_MOSTLY = 0.5  # of the posterior
+_MOSTLY = 0.5  # share of the posterior beyond an end at which to warn
 
 
 class BinaryLinear(Procedure):
-    """Elicits ``cos θ · TP + sin θ · TN`` (seed 001, section 3.4.1).
+    """Elicits ``cos θ · TP + sin θ · TN`` (Hiranandani 2021, section 3.4.1).
 
     ``bisection`` asks one question a halving: the two ends of a chord of the boundary that the
     middle direction values alike. ``published`` is Algorithm 3.1, four questions a halving.
@@ -40,7 +40,7 @@ class BinaryLinear(Procedure):
     space: BinarySpace
 
     def _family(self, flipped: bool) -> Family:
-        return Linear(self.space, flipped=flipped)
+        return LinearFamily(self.space, flipped=flipped)
 
     def _first_brackets(self) -> Brackets:
         if self.strategy == "published":
@@ -74,15 +74,15 @@ class BinaryLinear(Procedure):
         if self._belief is None:
             near = max(self._brackets.width(0), 1e-9)
             at = float(self._brackets.middle[0])
-            return flat_ends(self.space, at - near <= low, at + near >= high)
-        cloud = self._belief.cloud
-        angle = np.arctan2(cloud.parameters[:, 1], cloud.parameters[:, 0])
-        below, above = (float(cloud.shares @ side) for side in (angle < low, angle > high))
-        return flat_ends(self.space, below > _MOSTLY, above > _MOSTLY)
+            return _same_classifier(self.space, at - near <= low, at + near >= high)
+        particles = self._belief.posterior
+        angle = np.arctan2(particles.parameters[:, 1], particles.parameters[:, 0])
+        below, above = (float(particles.shares @ side) for side in (angle < low, angle > high))
+        return _same_classifier(self.space, below > _MOSTLY, above > _MOSTLY)
 
 
-def flat_ends(space: BinarySpace, at_low: bool, at_high: bool) -> str | None:
-    """Say which trade-offs lead to the same classifier, if the answers went there."""
+def _same_classifier(space: BinarySpace, at_low: bool, at_high: bool) -> str | None:
+    """Return a sentence on trade-offs with the same best classifier, if the answers lead there."""
     low, high = space.frontier.reach
     negative, positive = space.classes
     if at_low and low > 1e-3:

@@ -3,23 +3,32 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._binary_space import BinarySpace
-from karat.elicit._families import Family, Ratio
-from karat.elicit._pencil import directions_of, grid_ratios, pencil, pencil_search, two_centers
-from karat.elicit._procedure import Procedure
-from karat.elicit._query import Query
-from karat.elicit._sphere import Brackets, Steps, swapped, unimodal
+from karat.elicit.families import Family, RatioFamily
+from karat.elicit.procedure import Procedure
+from karat.elicit.search import (
+    Brackets,
+    Steps,
+    grid_ratio,
+    level_set_normals,
+    level_set_search,
+    ratio_from_level_sets,
+    swapped,
+    two_centers,
+    unimodal,
+)
+from karat.elicit.spaces import BinarySpace
+from karat.elicit.transcript import Query
 
 __all__ = ["BinaryLinearFractional"]
 
 
 class BinaryLinearFractional(Procedure):
-    """Elicits a ratio of linear functions of TP and TN (seed 001, section 3.4.2).
+    """Elicits a ratio of linear functions of TP and TN (Hiranandani 2021, section 3.4.2).
 
-    Preferences settle such a metric as an order only: F1 and Jaccard rank classifiers alike. The
-    result is ``N / (N + M)`` with N weighing what is right and M what is wrong. ``bisection`` finds
-    the level sets through two points by antipodal pairs; ``published`` is Algorithms 3.1, 3.2 and
-    3.3. ``tol`` is the width of both angles in radians, 0.005 by default.
+    Preferences determine such a metric up to its order only: F1 and Jaccard rank classifiers alike.
+    The result is ``N / (N + M)`` with N weighing what is right and M what is wrong. ``bisection``
+    finds the level sets through two points by antipodal pairs; ``published`` is Algorithms 3.1, 3.2
+    and 3.3. ``tol`` is the width of both angles in radians, 0.005 by default.
 
     Parameters are those of every procedure; see `Procedure`.
 
@@ -42,22 +51,22 @@ class BinaryLinearFractional(Procedure):
     space: BinarySpace
 
     def _family(self, flipped: bool) -> Family:
-        return Ratio(self.space, flipped=flipped)
+        return RatioFamily(self.space, flipped=flipped)
 
     def _first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, 2)
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        upper, lower = directions_of(angles, 2)
+        upper, lower = level_set_normals(angles, 2)
         if self.strategy == "published":
-            best = self.space._extreme_points(upper)
-            worst = self.space._extreme_points(-lower)
-            return pencil(upper, best, lower, worst, self.space.top)
+            best = self.space.extreme_points(upper)
+            worst = self.space.extreme_points(-lower)
+            return ratio_from_level_sets(upper, best, lower, worst, self.space.top)
         best_center, worst_center, _ = two_centers(self.space)
-        return pencil(upper, best_center, lower, worst_center, self.space.top)
+        return ratio_from_level_sets(upper, best_center, lower, worst_center, self.space.top)
 
     def _bisection(self) -> Steps:
-        yield from pencil_search(self.space, self._brackets, self.tol)
+        yield from level_set_search(self.space, self._brackets, self.tol)
 
     def _published(self) -> Steps:
         def above(s: float, t: float) -> Query:
@@ -80,7 +89,7 @@ class BinaryLinearFractional(Procedure):
         turn = np.linspace(0.0, np.pi / 2, 1000)
         tables = [self.space.at_angle(t + side) for side in (0.0, np.pi) for t in turn]
         points = self.space.coordinates(np.stack(tables))
-        return grid_ratios(
+        return grid_ratio(
             upper, float(upper @ best), lower, float(lower @ worst), self.space.top,
             lambda _: points,
         )  # fmt: skip

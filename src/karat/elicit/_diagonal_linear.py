@@ -3,21 +3,20 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._diagonal_space import DiagonalSpace
-from karat.elicit._families import Family, Linear
-from karat.elicit._procedure import Procedure
-from karat.elicit._query import Query
-from karat.elicit._sphere import Brackets, Steps, halving, unimodal
+from karat.elicit.families import Family, LinearFamily
+from karat.elicit.procedure import Procedure
+from karat.elicit.search import Brackets, Steps, face_searches, halving
+from karat.elicit.spaces import DiagonalSpace
+from karat.elicit.transcript import Query
 
-__all__ = ["DiagonalLinear", "face_searches"]
+__all__ = ["DiagonalLinear"]
 
-
-_MUCH_HEAVIER = 2.0
-_BEYOND = 0.02  # of m, that another face need not reach
+_MUCH_HEAVIER = 2.0  # ratio of weights from which the heavier class becomes the reference
+_BEYOND = 0.02  # of m: a face that ends so little short of what is still possible may be used
 
 
 class DiagonalLinear(Procedure):
-    """Elicits ``Σ a_i · P(Y=i, Ŷ=i)`` with ``Σ a_i = 1`` (seed 001, section 4.3.1).
+    """Elicits ``Σ a_i · P(Y=i, Ŷ=i)`` with ``Σ a_i = 1`` (Hiranandani 2021, section 4.3.1).
 
     A pair of classes is compared by classifiers that predict only these two. ``bisection`` asks
     about chords of that face, always where a weight is least known, and measures every class
@@ -44,7 +43,7 @@ class DiagonalLinear(Procedure):
     space: DiagonalSpace
 
     def _family(self, flipped: bool) -> Family:
-        return Linear(self.space, norm=1, flipped=flipped)
+        return LinearFamily(self.space, norm=1, flipped=flipped)
 
     def _others(self, reference: int) -> list[int]:
         return [c for c in range(self.space.dim) if c != reference]
@@ -54,11 +53,11 @@ class DiagonalLinear(Procedure):
         brackets = Brackets.of(0.0, 1.0, n, (0.0, 1.0))
         if self.strategy != "published":
             for at, other in enumerate(self._others(0)):
-                brackets.low[at], brackets.high[at] = self._reach(0, other)
+                brackets.low[at], brackets.high[at] = self._distinguishable(0, other)
         return brackets
 
-    def _reach(self, i: int, j: int) -> tuple[float, float]:
-        """Return the least and greatest ``m = a_i/(a_i + a_j)`` that the face can tell apart."""
+    def _distinguishable(self, i: int, j: int) -> tuple[float, float]:
+        """Return the least and greatest ``m = a_i/(a_i + a_j)`` that the face distinguishes."""
         low, high = self.space.face(i, j).reach
         return float(1.0 / (1.0 + np.tan(high))), float(1.0 / (1.0 + np.tan(low)))
 
@@ -78,17 +77,17 @@ class DiagonalLinear(Procedure):
         for at in range(len(brackets.low)):
             yield from self._halve(at)
         self._refer_to_the_heaviest()
-        silent: set[int] = set()
+        stuck: set[int] = set()
         for _ in range(int(halvings.sum()) - len(brackets.low)):
             effect = np.array([self._effect(at) for at in range(len(brackets.low))])
-            effect[list(silent)] = 0.0
+            effect[list(stuck)] = 0.0
             at = int(np.argmax(effect))
             if effect[at] <= self.tol:
                 return
             before = brackets.width(at)
             yield from self._halve(at)
             if brackets.width(at) == before:  # skipped: no question about this pair helps
-                silent.add(at)
+                stuck.add(at)
 
     def _halve(self, at: int) -> Steps:
         """Halve one bracket by one question (and others in its place if it is skipped)."""
@@ -116,8 +115,8 @@ class DiagonalLinear(Procedure):
     def _refer_to_the_heaviest(self) -> None:
         """Measure against the class that looks heaviest: against a light one, errors blow up.
 
-        Only where the faces of the heavy class reach all that is still possible: a ratio that the
-        face of one pair can tell may be out of reach on another's.
+        Only where the faces of the heavy class distinguish all ratios that are still possible: a
+        ratio that the face of one pair distinguishes may lie beyond those of another's.
         """
         brackets, old = self._brackets, self._brackets.reference
         ratio = (1.0 - brackets.middle) / brackets.middle
@@ -127,19 +126,21 @@ class DiagonalLinear(Procedure):
         least = (1.0 - brackets.high) / brackets.high
         most = (1.0 - brackets.low) / brackets.low
         ratios = dict(zip(self._others(old), zip(least, most, strict=True), strict=True))
-        told = dict(zip(self._others(old), brackets.told, strict=True))
-        ratios[old], told[old] = (1.0, 1.0), np.ones(2)
+        answered = dict(zip(self._others(old), brackets.answered, strict=True))
+        ratios[old], answered[old] = (1.0, 1.0), np.ones(2)
         implied, known = [], []
         for other in self._others(new):
             low = 1.0 / (1.0 + ratios[other][1] / ratios[new][0])
             high = 1.0 / (1.0 + ratios[other][0] / ratios[new][1])
-            reach = self._reach(new, other)
-            if not (reach[0] - _BEYOND <= low and high <= reach[1] + _BEYOND):
+            limits = self._distinguishable(new, other)
+            if not (limits[0] - _BEYOND <= low and high <= limits[1] + _BEYOND):
                 return
-            implied.append((max(low, reach[0]), min(high, reach[1])))
-            known.append(told[other] * told[new][::-1] * (reach[0] <= low, high <= reach[1]))
+            implied.append((max(low, limits[0]), min(high, limits[1])))
+            known.append(
+                answered[other] * answered[new][::-1] * (limits[0] <= low, high <= limits[1])
+            )
         brackets.low[:], brackets.high[:] = np.transpose(implied)
-        brackets.told[:] = known
+        brackets.answered[:] = known
         brackets.reference = new
 
     def _unidentified(self) -> str | None:
@@ -149,40 +150,17 @@ class DiagonalLinear(Procedure):
         flat = [
             f"{self.space.classes[reference]} and {self.space.classes[other]}"
             for at, other in enumerate(self._others(reference))
-            if self._at_the_end(at, self._reach(reference, other))
+            if self._at_the_end(at, self._distinguishable(reference, other))
         ]
         if not flat:
             return None
         return (
-            f"the weights of {'; of '.join(flat)} cannot be told apart beyond what this data "
-            "reaches: one class of the pair is then always predicted, whatever the weights. Only "
-            "a limit of their ratio is known"
+            f"the weights of {'; of '.join(flat)} cannot be told apart beyond the ratios that "
+            "these data distinguish: one class of the pair is then always predicted, whatever the "
+            "weights. Only a limit of their ratio is known"
         )
 
-    def _at_the_end(self, at: int, reach: tuple[float, float]) -> bool:
-        # A bracket that still holds the end of what can be told apart may reach beyond it.
+    def _at_the_end(self, at: int, limits: tuple[float, float]) -> bool:
+        # A bracket that still holds the end of what can be told apart may extend beyond it.
         low, high = self._brackets.low[at], self._brackets.high[at]
-        return bool(low <= reach[0] > 1e-3 or high >= reach[1] < 1 - 1e-3)
-
-
-def face_searches(space: DiagonalSpace, brackets: Brackets, tol: float, *, start: int = 0) -> Steps:
-    """Search the best point of each face (first class, i), as Algorithm 4.1 prints it.
-
-    ``start`` chooses the brackets; with ``start`` above 0 the lower boundary is searched
-    (Algorithm 4.3), whose points are those of the negative weights.
-    """
-    for i in range(1, space.dim):
-
-        def table(m: float, i: int = i) -> FloatArray:
-            ratio = (1.0 - m) / m if m > 0 else np.inf
-            confusion = space.face_confusion(0, i, space.face(0, i).at_threshold(ratio))
-            if start == 0:
-                return confusion
-            swapped_classes = confusion.copy()  # the lower boundary predicts the other class
-            swapped_classes[:, [0, i]] = confusion[:, [i, 0]]
-            return swapped_classes
-
-        def query(s: float, t: float, i: int = i) -> Query:
-            return Query(table(s, i), table(t, i))
-
-        yield from unimodal(brackets, start + i - 1, tol, query)
+        return bool(low <= limits[0] > 1e-3 or high >= limits[1] < 1 - 1e-3)

@@ -3,23 +3,31 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._diagonal_linear import face_searches
-from karat.elicit._diagonal_space import DiagonalSpace
-from karat.elicit._families import Family, Ratio
-from karat.elicit._pencil import directions_of, grid_ratios, pencil, pencil_search, two_centers
-from karat.elicit._procedure import Procedure
-from karat.elicit._sphere import Brackets, Steps, swapped
+from karat.elicit.families import Family, RatioFamily
+from karat.elicit.procedure import Procedure
+from karat.elicit.search import (
+    Brackets,
+    Steps,
+    face_searches,
+    grid_ratio,
+    level_set_normals,
+    level_set_search,
+    ratio_from_level_sets,
+    swapped,
+    two_centers,
+)
+from karat.elicit.spaces import DiagonalSpace
 
 __all__ = ["DiagonalLinearFractional"]
 
 
 class DiagonalLinearFractional(Procedure):
-    """Elicits ``N / (N + M)`` over the right predictions of each class (seed 001, section 4.4.1).
+    """Elicits ``N / (N + M)`` over the right predictions of each class.
 
-    ``bisection`` finds the level sets through two points by antipodal pairs. ``published`` is
-    Algorithms 4.1, 4.3 and 4.4 as printed, which take the slopes of the faces for that of the whole
-    and so keep an error that does not vanish. ``tol`` is the width of each angle in radians (of m
-    for ``published``), 0.005 by default.
+    Hiranandani 2021, section 4.4.1. ``bisection`` finds the level sets through two points by
+    antipodal pairs. ``published`` is Algorithms 4.1, 4.3 and 4.4 as printed, which take the slopes
+    of the faces for that of the whole and so keep an error that does not vanish. ``tol`` is the
+    width of each angle in radians (of m for ``published``), 0.005 by default.
 
     Parameters are those of every procedure; see `Procedure`.
     """
@@ -32,7 +40,7 @@ class DiagonalLinearFractional(Procedure):
     space: DiagonalSpace
 
     def _family(self, flipped: bool) -> Family:
-        return Ratio(self.space, flipped=flipped)
+        return RatioFamily(self.space, flipped=flipped)
 
     def _first_brackets(self) -> Brackets:
         n = 2 * (self.space.dim - 1)
@@ -43,12 +51,12 @@ class DiagonalLinearFractional(Procedure):
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         if self.strategy == "published":
             upper, lower = self._slopes(angles)
-            best = self.space._extreme_points(upper)
-            worst = self.space._extreme_points(-lower)
+            best = self.space.extreme_points(upper)
+            worst = self.space.extreme_points(-lower)
         else:
-            upper, lower = directions_of(angles, self.space.dim)
+            upper, lower = level_set_normals(angles, self.space.dim)
             best, worst, _ = two_centers(self.space)
-        return pencil(upper, best, lower, worst, self.space.top)
+        return ratio_from_level_sets(upper, best, lower, worst, self.space.top)
 
     def _slopes(self, m: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the slopes of the upper and the lower hyperplane, each summing to 1."""
@@ -62,7 +70,7 @@ class DiagonalLinearFractional(Procedure):
         return slopes[0], slopes[1]
 
     def _bisection(self) -> Steps:
-        yield from pencil_search(self.space, self._brackets, self.tol)
+        yield from level_set_search(self.space, self._brackets, self.tol)
 
     def _published(self) -> Steps:
         yield from face_searches(self.space, self._brackets, self.tol)
@@ -73,8 +81,8 @@ class DiagonalLinearFractional(Procedure):
         if self.strategy != "published":
             return super()._estimate()
         upper, lower = (row[0] for row in self._slopes(self._brackets.middle[None]))
-        best = self.space._extreme_points(upper[None])[0]
-        worst = self.space._extreme_points(-lower[None])[0]
+        best = self.space.extreme_points(upper[None])[0]
+        worst = self.space.extreme_points(-lower[None])[0]
 
         def points(j: int) -> FloatArray:
             face, gains = self.space.face(0, j), np.zeros((1000, self.space.dim))
@@ -82,6 +90,6 @@ class DiagonalLinearFractional(Procedure):
                 row[[0, j]] = face.at_threshold((1.0 - m) / m).gain
             return gains
 
-        return grid_ratios(
+        return grid_ratio(
             upper, float(upper @ best), lower, float(lower @ worst), self.space.top, points
         )

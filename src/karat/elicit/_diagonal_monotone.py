@@ -3,25 +3,26 @@
 import numpy as np
 
 from karat.elicit._diagonal_linear import DiagonalLinear
-from karat.elicit._families import Elasticity, Family
-from karat.elicit._query import Query
-from karat.elicit._sphere import Brackets, Steps, unimodal
+from karat.elicit.families import Family, PowerMeanFamily
+from karat.elicit.search import Brackets, Steps, unimodal
+from karat.elicit.transcript import Query
 
 __all__ = ["DiagonalMonotone"]
 
-# Widths of the windows of later cycles, and the share of the tolerance they search to.
+# Widths of the windows that the cycles search, the later the narrower and the finer.
 _WINDOWS = (1.0, 0.4, 0.2, 0.1)
-_MOST_SHIFTS = 3
+_MOST_SHIFTS = 3  # of a window whose best value is at its edge
 
 
 class DiagonalMonotone(DiagonalLinear):
-    """Elicits the linear metric that agrees with a monotone one at its optimum (section 4.4.3).
+    """Elicits the linear metric that agrees with a monotone one at its optimum.
 
-    The person may have G-mean in mind, or no formula at all: what is found is the weighted accuracy
-    whose best classifier is also best for them. ``bisection`` climbs along the boundary of what all
-    classifiers attain, one class at a time, two questions a halving. ``active`` fits weighted power
-    means of the recalls. ``published`` is Algorithm 4.1, which looks at faces, where the metric may
-    slope otherwise than at the optimum. ``tol`` is as for `DiagonalLinear`.
+    Hiranandani 2021, section 4.4.3. The person may have G-mean in mind, or no formula at all: what
+    is found is the weighted accuracy whose best classifier is also best for them. ``bisection``
+    climbs along the boundary of what all classifiers attain, one class at a time, two questions a
+    halving. ``active`` fits weighted power means of the recalls. ``published`` is Algorithm 4.1,
+    which looks at faces, where the metric may slope otherwise than at the optimum. ``tol`` is as
+    for `DiagonalLinear`.
 
     Parameters are those of every procedure; see `Procedure`.
 
@@ -46,7 +47,7 @@ class DiagonalMonotone(DiagonalLinear):
 
     def _family(self, flipped: bool) -> Family:
         if self.strategy == "active":
-            return Elasticity(self.space, flipped=flipped)
+            return PowerMeanFamily(self.space, flipped=flipped)
         return super()._family(flipped)
 
     def _first_brackets(self) -> Brackets:

@@ -9,29 +9,27 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._fair_family import FairFamily, LinearGaps
-from karat.elicit._families import TINY, unit
-from karat.elicit._group_procedure import GroupProcedure
-from karat.elicit._slopes import Site, outside, slope_of, spread_out
-from karat.elicit._sphere import Brackets, Steps
+from karat.elicit.families import TINY, FairFamily, LinearGaps, unit
+from karat.elicit.procedure import GroupProcedure
+from karat.elicit.search import Brackets, Site, Steps, informative_places, off_slope, slope_of
 from karat.metrics import FairMetric, GroupMetric
 
 __all__ = ["Fair"]
 
 _PATTERNS = 400  # ways to fix the other groups, to choose from
-_CLEAR = 0.4  # singular value that the slopes of a group leave to what they settle, at least
+_CLEAR = 0.4  # least singular value of the equations that the slopes of a group must leave
 _MOST_EXTRA = 4  # slopes more than equations ask for
 
 
 class Fair(GroupProcedure):
-    """Elicits ``−(1−λ)⟨a, r⟩ − λ Σ_{u<v} ⟨b^{uv}, |r^u − r^v|⟩`` (seed 001, Definition 5.1).
+    """Elicits ``−(1−λ)⟨a, r⟩ − λ Σ_{u<v} ⟨b^{uv}, |r^u − r^v|⟩``.
 
-    ``bisection`` finds the slope in the rates of one group while the others predict one class
-    always, each its own; the signs of all gaps are then known and the metric is linear. Slopes of
-    a group settle what its gaps to all others cost, and λ without a question (188 questions for
-    three classes and two groups, tolerance 0.001, where the thesis takes 2,680). ``published`` is
-    Algorithm 5.1 with its slips corrected: slopes of partitions of the groups over the whole
-    sphere, and Algorithm 5.2 for λ.
+    Hiranandani 2021, Definition 5.1. ``bisection`` finds the slope in the rates of one group while
+    the others predict one class always, each its own; the signs of all gaps are then known and the
+    metric is linear. Slopes of a group determine what its gaps to all others cost, and λ without a
+    question (188 questions for three classes and two groups, tolerance 0.001, where Hiranandani
+    2021 takes 2,680). ``published`` is Algorithm 5.1 with its slips corrected: slopes of partitions
+    of the groups over the whole sphere, and Algorithm 5.2 for λ.
 
     Parameters
     ----------
@@ -88,7 +86,7 @@ class Fair(GroupProcedure):
         patterns = patterns[np.sort(some)]
         layout = []
         if self.violation is not None:
-            # the pattern along which gaps and errors tell most, which is the one that differs
+            # one pattern is enough for λ alone: any one in which the groups differ
             return [(0, np.zeros(m, dtype=int))]
         for u in range(1 if self.same_pairs else m - 1):
             unknown = 1 if self.same_pairs else m - 1 - u
@@ -98,7 +96,7 @@ class Fair(GroupProcedure):
             features = features.swapaxes(1, 2)  # (patterns, q, 1 + unknown)
             least = ceil(unknown * q / (q - 1))
             for n in range(least, least + _MOST_EXTRA + 1):
-                chosen = spread_out(features, n)
+                chosen = informative_places(features, n)
                 if _clearness(features[chosen]) >= _CLEAR:
                     break
             layout += [(u, np.insert(patterns[at], u, 0)) for at in chosen]
@@ -231,12 +229,12 @@ class Fair(GroupProcedure):
 
     def _published_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         cost = self._cost(angles, brackets)
-        violation = self.family._normalized(self._published_violation(angles, brackets))
+        violation = self.family.normalized(self._published_violation(angles, brackets))
         return self._with_trade_off(cost, violation, angles[:, -1])
 
     def _trade_off_steps(self, angles: FloatArray) -> Any:
         cost = self._cost(angles, self._brackets)[0]
-        violation = self.family._normalized(self._published_violation(angles, self._brackets))[0]
+        violation = self.family.normalized(self._published_violation(angles, self._brackets))[0]
         gaps = violation[self.joint.pairs[:, 0] == 0].sum(axis=0)
         radius = self.space.common_radius / (1.0 + np.sqrt(self.joint.q))  # all rates rise
 
@@ -248,7 +246,7 @@ class Fair(GroupProcedure):
 
 
 def _clearness(signs: FloatArray) -> float:
-    """Return how clearly slopes settle what gaps cost: the second least singular value.
+    """Return how clearly slopes determine what gaps cost: the second least singular value.
 
     ``signs`` are (sites, q, 1 + pairs), a 1 for the errors first. The median over random weights.
     """
@@ -259,6 +257,6 @@ def _clearness(signs: FloatArray) -> float:
         for sign in signs:
             gradient = np.einsum("qs,sq->q", sign, weights)
             design = np.hstack([weights[0][:, None], *(np.diag(w) for w in sign.T[1:])])
-            rows.append(outside(unit(gradient)[None], design[None])[0])
+            rows.append(off_slope(unit(gradient)[None], design[None])[0])
         values.append(np.linalg.svd(np.vstack(rows), compute_uv=False)[-2])
     return float(np.median(values))

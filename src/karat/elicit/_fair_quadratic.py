@@ -9,34 +9,38 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_flag
-from karat.elicit._fair_family import FairFamily, SquaredGaps
-from karat.elicit._families import TINY, unit
-from karat.elicit._group_procedure import GroupProcedure
-from karat.elicit._monomials import Monomials
-from karat.elicit._quadratic import curvature_of_ratios
-from karat.elicit._slopes import Site, slope_of, spread_out
-from karat.elicit._space import Space
-from karat.elicit._sphere import Brackets, Steps
+from karat.elicit.families import TINY, FairFamily, Monomials, SquaredGaps, unit
+from karat.elicit.procedure import GroupProcedure
+from karat.elicit.search import (
+    Brackets,
+    Site,
+    Steps,
+    curvature_of_ratios,
+    informative_places,
+    slope_of,
+)
+from karat.elicit.spaces import Space
 from karat.metrics import FairQuadraticMetric, GroupMetric
 
 __all__ = ["FairQuadratic"]
 
-_STEP = 0.9  # of the common radius: how far the balls of the thesis are from the center
-_PLACES = 250
+_STEP = 0.9  # of the common radius: how far the published balls are from the center
+_PLACES = 250  # extreme points to choose places from
 # Where gaps cost much more than errors, a slope across a wide gap hardly shows the errors; shares
 # of the way at which slopes are searched again.
 _NEARER = (1 / 8, 1 / 64)
 
 
 class FairQuadratic(GroupProcedure):
-    """Elicits ``−(1−λ)⟨a, r⟩ − ½λ Σ_{u<v} dᵀB^{uv}d``, ``d = r^u − r^v`` (Definition 6.4).
+    """Elicits ``−(1−λ)⟨a, r⟩ − ½λ Σ_{u<v} dᵀB^{uv}d``, ``d = r^u − r^v``.
 
-    ``bisection`` finds the slope in the rates of group u while v stands at a place far from it and
-    all other groups guess as u does: it is ``τ_u ⊙ a − B^{uv}(z_v − o)``, of one pair alone. Slopes
-    for places spread over what v attains settle ``B^{uv}`` in units of a, and λ without a question.
-    ``published`` is Algorithm D.2 with its slips corrected: Algorithm 6.1 for partitions of the
-    groups within a ball that all attain (D.3 where only λ is unknown). ``tol`` is the width of
-    each angle in radians, 0.004 by default.
+    Hiranandani 2021, Definition 6.4. ``bisection`` finds the slope in the rates of group u while v
+    stands at a place far from it and all other groups guess as u does: it is
+    ``τ_u ⊙ a − B^{uv}(z_v − o)``, of one pair alone. Slopes for places spread over what v attains
+    determine ``B^{uv}`` in units of a, and λ without a question. ``published`` is Algorithm D.2
+    with its slips corrected: Algorithm 6.1 for partitions of the groups within a ball that all
+    attain (D.3 where only λ is unknown). ``tol`` is the width of each angle in radians, 0.004 by
+    default.
 
     Parameters
     ----------
@@ -114,14 +118,14 @@ class FairQuadratic(GroupProcedure):
         layout = []
         for p, (_, v) in enumerate(self.joint.pairs[:1] if self.same_pairs else self.joint.pairs):
             gaps = center - self._places_of(v)
-            chosen = spread_out(gaps[:, None, :], n)
+            chosen = informative_places(gaps[:, None, :], n)
             layout += [(p, gap) for gap in gaps[chosen]]
             layout += [(p, gaps[chosen[0]] * share) for share in _NEARER]
         return layout
 
     def _places_of(self, group: int) -> FloatArray:
         """Return rates that a group attains, far from guessing."""
-        points = self.space.parts[group]._extremes.points[0][:_PLACES]
+        points = self.space.parts[group].some_extremes[:_PLACES]
         return np.vstack([points, (points + np.roll(points, 1, axis=0)) / 2])
 
     def _chosen_sites(self) -> Iterator[Site]:
@@ -193,7 +197,7 @@ class FairQuadratic(GroupProcedure):
 
     def _positive(self, violation: FloatArray) -> FloatArray:
         """Return the nearest positive semi-definite matrices (..., q²)."""
-        return self.family._formed(self.family._unformed(violation))
+        return self.family.violation_of(self.family.parameters_of_violation(violation))
 
     @property
     def _largest_system(self) -> int:
@@ -236,7 +240,7 @@ class FairQuadratic(GroupProcedure):
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
         if not slopes[0].any():  # D.2 divides by what errors cost: what gaps cost is not known
             even = np.repeat(
-                self.family._normalized(self._even(len(self.joint.pairs)).reshape(1, -1, q * q)),
+                self.family.normalized(self._even(len(self.joint.pairs)).reshape(1, -1, q * q)),
                 n,
                 axis=0,
             )

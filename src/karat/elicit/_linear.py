@@ -3,19 +3,17 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._confusion_space import ConfusionSpace
-from karat.elicit._families import Family
-from karat.elicit._families import Linear as LinearFamily
-from karat.elicit._procedure import Procedure
-from karat.elicit._query import Query
-from karat.elicit._rate_space import RateSpace
-from karat.elicit._sphere import Brackets, Steps, angle_sweep, direction, sphere_cycles
+from karat.elicit.families import Family, LinearFamily
+from karat.elicit.procedure import Procedure
+from karat.elicit.search import Brackets, Steps, angle_sweep, direction, sphere_cycles
+from karat.elicit.spaces import ConfusionSpace, RateSpace
+from karat.elicit.transcript import Query
 
 __all__ = ["Linear"]
 
 
 class Linear(Procedure):
-    """Elicits ``−⟨a, errors⟩`` with ``‖a‖₂ = 1`` (seed 001, section 4.3.2).
+    """Elicits ``−⟨a, errors⟩`` with ``‖a‖₂ = 1`` (Hiranandani 2021, section 4.3.2).
 
     ``bisection`` and ``published`` ask about points of a ball inside the feasible set: one sweep
     from the last angle to the first with antipodal pairs (40 questions for three classes), or

@@ -3,19 +3,28 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._confusion_space import ConfusionSpace
-from karat.elicit._families import Family, Ratio
-from karat.elicit._pencil import directions_of, grid_ratios, pencil, pencil_search, two_centers
-from karat.elicit._procedure import Procedure
-from karat.elicit._query import Query
-from karat.elicit._rate_space import RateSpace
-from karat.elicit._sphere import Brackets, Steps, direction, sphere_cycles, swapped
+from karat.elicit.families import Family, RatioFamily
+from karat.elicit.procedure import Procedure
+from karat.elicit.search import (
+    Brackets,
+    Steps,
+    direction,
+    grid_ratio,
+    level_set_normals,
+    level_set_search,
+    ratio_from_level_sets,
+    sphere_cycles,
+    swapped,
+    two_centers,
+)
+from karat.elicit.spaces import ConfusionSpace, RateSpace
+from karat.elicit.transcript import Query
 
 __all__ = ["LinearFractional"]
 
 
 class LinearFractional(Procedure):
-    """Elicits ``−N / (N + M)`` over every kind of error (seed 001, section 4.4.2).
+    """Elicits ``−N / (N + M)`` over every kind of error (Hiranandani 2021, section 4.4.2).
 
     ``bisection`` finds the level sets through two points by antipodal pairs; ``published`` is
     Algorithms 4.2, 4.5 and 4.6 on the ball inside the feasible set, where both level sets nearly
@@ -31,22 +40,22 @@ class LinearFractional(Procedure):
     default_tol = 0.005
 
     def _family(self, flipped: bool) -> Family:
-        return Ratio(self.space, flipped=flipped)
+        return RatioFamily(self.space, flipped=flipped)
 
     def _first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, 2 * (self.space.dim - 1))
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        upper, lower = directions_of(angles, self.space.dim)
+        upper, lower = level_set_normals(angles, self.space.dim)
         if self.strategy == "published":
             step = self.space.sign * self.space.radius
             best, worst = self.space.center + step * upper, self.space.center - step * lower
         else:
             best, worst, _ = two_centers(self.space)
-        return pencil(upper, best, lower, worst, self.space.top)
+        return ratio_from_level_sets(upper, best, lower, worst, self.space.top)
 
     def _bisection(self) -> Steps:
-        yield from pencil_search(self.space, self._brackets, self.tol)
+        yield from level_set_search(self.space, self._brackets, self.tol)
 
     def _published(self) -> Steps:
         yield from self._half(0, 1.0)
@@ -67,11 +76,11 @@ class LinearFractional(Procedure):
         if self.strategy != "published":
             return super()._estimate()
         space = self.space
-        upper, lower = (row[0] for row in directions_of(self._brackets.middle[None], space.dim))
+        upper, lower = (row[0] for row in level_set_normals(self._brackets.middle[None], space.dim))
         step = space.sign * space.radius
         rng = np.random.default_rng(0)
         ball = space.center + step * direction(rng.uniform(0, np.pi / 2, (1000, space.dim - 1)))
-        return grid_ratios(
+        return grid_ratio(
             upper, float(upper @ (space.center + step * upper)),
             lower, float(lower @ (space.center - step * lower)),
             space.top, lambda _: ball,

@@ -8,16 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_flag
-from karat.elicit._any_classifier import AnyClassifier
-from karat.elicit._families import Arena, Family
-from karat.elicit._monomials import Monomials
-from karat.elicit._polynomial_family import PolynomialFamily, flattened
-from karat.elicit._rate_space import RateSpace
-from karat.elicit._slope_procedure import SlopeProcedure
-from karat.elicit._slopes import Site, null_vectors, outside, slope_of, spread_out
-from karat.elicit._space import Space
-from karat.elicit._sphere import Brackets
+from karat._validate import check_count, check_flag
+from karat.elicit.families import Family, Monomials, PolynomialFamily, flattened
+from karat.elicit.procedure import SlopeProcedure
+from karat.elicit.search import (
+    Brackets,
+    Site,
+    informative_places,
+    null_vectors,
+    off_slope,
+    slope_of,
+)
+from karat.elicit.spaces import AnyClassifier, QuestionSpace, RateSpace, Space
 from karat.exceptions import ElicitationError
 
 __all__ = ["Polynomial"]
@@ -26,11 +28,11 @@ _TOWARD = 0.9  # of the way from the center to an extreme point; a ball of a ten
 _SMALL = 2e-3  # radius at which terms of third order no longer matter
 _PLACES = 250  # extreme points to choose places from
 _MOST_WEIGHTS = 400
-_LEAST = 1.0  # times tol: how much a bend must explain, in units of the slopes
+_LEAST = 1.0  # times tol: weight of the rows that pull bends toward 0
 
 
 class Polynomial(SlopeProcedure):
-    """Elicits ``Σ_n ⟨A_n, r^⊗n⟩ / n!`` of the error rates r (seed 001, section 6.6).
+    """Elicits ``Σ_n ⟨A_n, r^⊗n⟩ / n!`` of the error rates r (Hiranandani 2021, section 6.6).
 
     Weights have any sign, and norm 1 together. ``bisection`` finds the slope at places spread over
     all that is attained, near extreme classifiers and not within a small ball, which makes the
@@ -43,7 +45,7 @@ class Polynomial(SlopeProcedure):
     space : RateSpace
         What classifiers attain.
     order : int, default 3
-        The degree.
+        The degree; a metric of degree 1 is linear, see `Linear`.
     sparse : bool, default False
         Whether many weights are expected to be 0.
     **options
@@ -67,14 +69,14 @@ class Polynomial(SlopeProcedure):
 
     spaces = (RateSpace,)
     default_tol: ClassVar[float] = 1e-3
-    curved: ClassVar[bool] = False  # the classifiers asked about are blunted already
+    curved: ClassVar[bool] = False  # the classifiers asked about are mixtures already
     diagonal = False
     space: RateSpace
 
     def __init__(
         self, space: Space, *, order: int = 3, sparse: bool = False, **options: Any
     ) -> None:
-        self.order = _degree(order)
+        self.order = check_count(order, "order", at_least=2)
         self.sparse = check_flag(sparse, "sparse")
         super().__init__(space, **options)
 
@@ -93,8 +95,8 @@ class Polynomial(SlopeProcedure):
         return checked
 
     @cached_property
-    def arena(self) -> Arena:
-        """Classifiers for any costs, and blunted ones: weights may have any sign."""
+    def question_space(self) -> QuestionSpace:
+        """Classifiers for any costs, and mixtures of them: weights may have any sign."""
         return AnyClassifier(self.space)
 
     def _family(self, flipped: bool) -> Family:
@@ -124,7 +126,7 @@ class Polynomial(SlopeProcedure):
         if self.strategy == "published":
             return self._recursive_places()
         q, center = self.space.dim, self.space.center
-        points = self.space._extremes.points[0][:_PLACES]
+        points = self.space.some_extremes[:_PLACES]
         # Extreme points, and those between them: a perfect classifier has few extreme ones.
         between = (points + np.roll(points, 1, axis=0)) / 2
         ways = np.vstack([points, between, points / 2 + between / 2, (points + center) / 2])
@@ -134,7 +136,7 @@ class Polynomial(SlopeProcedure):
         features = np.hstack([np.ones((len(places), 1)), bends.values(places)])
         least = self.order + 1 if self.diagonal else comb(q + self.order - 1, q) + 1
         n = max(least, ceil((self._monomials.size - 1) / (q - 1)))
-        return np.asarray(places[spread_out(features[:, None, :], n, first=(0,))])
+        return np.asarray(places[informative_places(features[:, None, :], n, first=(0,))])
 
     def _recursive_places(self) -> FloatArray:
         """Return the center, steps along every axis, and one back; and the same around each."""
@@ -159,9 +161,9 @@ class Polynomial(SlopeProcedure):
 
     def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
-        rows = [outside(f, design) for f, design in zip(slopes, self._designs, strict=True)]
-        # Where a linear metric explains the slopes, it is not bent: ⟨f, r⟩ and its square have the
-        # same slopes. It shifts what is settled by less than rounding does.
+        rows = [off_slope(f, design) for f, design in zip(slopes, self._designs, strict=True)]
+        # ⟨f, r⟩ and its square have the same slopes: where a linear metric explains them, these
+        # rows choose it. They shift other solutions by less than rounding does.
         bends = [len(which) > 1 for which in self._monomials.exponents]
         least = _LEAST * self.tol * np.eye(self._monomials.size)[bends]
         rows.append(np.broadcast_to(least, (len(angles), *least.shape)))
@@ -188,12 +190,3 @@ class Polynomial(SlopeProcedure):
             f"the metric is flat at {len(flat)} of {len(self._sites)} places ({where} among them): "
             "no direction made a difference there, which is taken as a gradient of 0"
         )
-
-
-def _degree(order: Any) -> int:
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 2:
-        raise ElicitationError(
-            f"order is {order!r}; expected a whole number of at least 2 (a metric of order 1 is "
-            "linear: use Linear)"
-        )
-    return int(order)

@@ -7,30 +7,27 @@ import numpy as np
 from karat._typing import FloatArray
 from karat._validate import check_flag
 from karat.elicit._polynomial import Polynomial
-from karat.elicit._slopes import slope_of
-from karat.elicit._space import Space
-from karat.elicit._sphere import Brackets
+from karat.elicit.search import Brackets, curvature_of_ratios, slope_of
+from karat.elicit.spaces import Space
 
-__all__ = ["Quadratic", "curvature_of_ratios"]
-
-_STEEPEST = 1e6  # where a ratio has no limit, as before anything is known
+__all__ = ["Quadratic"]
 
 
 class Quadratic(Polynomial):
-    """Elicits ``⟨a, r⟩ + ½ rᵀBr`` of the error rates r, ``‖a‖² + ‖B‖² = 1`` (Definition 6.3).
+    """Elicits ``⟨a, r⟩ + ½ rᵀBr`` of the error rates r, ``‖a‖² + ‖B‖² = 1``.
 
-    ``bisection`` finds q + 2 slopes at places spread over all that is attained; antipodal pairs
-    make each exact, and a and B are the null vector of what all slopes say (408 questions for
-    three classes). ``published`` is Algorithm 6.1: the slopes in small balls around the center and
-    along each axis, and ratios of their entries, with the slips of equation 6.18 corrected.
-    ``tol`` is the width of each angle in radians, 0.004 by default.
+    Hiranandani 2021, Definition 6.3. ``bisection`` finds q + 2 slopes at places spread over all
+    that is attained; antipodal pairs make each exact, and a and B are the null vector of what all
+    slopes say (408 questions for three classes). ``published`` is Algorithm 6.1: the slopes in
+    small balls around the center and along each axis, and ratios of their entries, with the slips
+    of equation 6.18 corrected. ``tol`` is the width of each angle in radians, 0.004 by default.
 
     Parameters
     ----------
     space : RateSpace
         What classifiers attain.
     diagonal : bool, default False
-        Whether B is diagonal: three slopes then settle all weights.
+        Whether B is diagonal: three slopes then determine all weights.
     sparse : bool, default False
         Whether many weights are expected to be 0.
     **options
@@ -76,29 +73,3 @@ class Quadratic(Polynomial):
         # the monomials' order: by row; off-diagonal entries count twice
         twice = np.where(rows == columns, 1.0, np.sqrt(2.0))
         return np.hstack([a, bend[:, rows, columns] * twice])
-
-
-def curvature_of_ratios(slopes: list[FloatArray], step: float) -> FloatArray:
-    """Return B (n, q, q) in units in which the gradient d at the center has norm 1.
-
-    ``slopes`` are those at the center, a step along each axis, and a step back along the first.
-    With ``F_ij`` the ratio of entry i to the first at axis j (0 at the center, − back along the
-    first), equation 6.18 without its slips is
-
-    ``B_ij = [F_ij (1 + F_j1) − F_ij F_j0 − F_i0 + F_ij F_j1 t] d_1 / step``,
-    ``t = (F⁻_21 + F_21 − 2 F_20) / (F⁻_21 − F_21)``.
-    """
-    n, q = slopes[0].shape
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = [np.clip(np.nan_to_num(f / f[:, :1]), -_STEEPEST, _STEEPEST) for f in slopes]
-        center, first, back = ratios[0], ratios[1], ratios[-1]
-        spread = back[:, 1] - first[:, 1]
-        t = np.nan_to_num((back[:, 1] + first[:, 1] - 2 * center[:, 1]) / spread)
-        t = np.clip(t, -_STEEPEST, _STEEPEST)
-    bend = np.empty((n, q, q))
-    for j in range(q):
-        along = 1.0 + first[:, j] - center[:, j] + first[:, j] * t
-        bend[:, :, j] = ratios[1 + j] * along[:, None] - center
-    lower = np.tril(bend)  # j ≤ i, as in equation 6.16
-    whole = lower + np.tril(bend, -1).swapaxes(1, 2)
-    return np.asarray(whole * slopes[0][:, :1, None] / step)

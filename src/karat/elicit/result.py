@@ -1,63 +1,34 @@
 """What was learned of a metric, and how."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from karat._frozen import Frozen
 from karat._result import Result
 from karat._typing import FloatArray
-from karat.elicit._transcript import Transcript
-from karat.exceptions import ElicitationError
-from karat.metrics import MetricBase
+from karat._validate import check_choice
+from karat.elicit.transcript import Transcript
+from karat.elicit.weights import (
+    FairnessFrontier,
+    TradeOff,
+    WeightInterval,
+    WeightTable,
+    interval_row,
+    ratio_interval,
+)
+from karat.metrics import LinearMetric, MetricBase
 
 __all__ = [
     "AgreementHistory",
     "AskedQuestions",
     "ElicitationResult",
     "FairnessFrontier",
+    "SharedMetric",
     "TradeOff",
     "WeightInterval",
     "WeightTable",
 ]
-
-CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WeightInterval(Frozen):
-    """A weight or a ratio of weights, with the limits that hold it with 95 % probability.
-
-    Attributes
-    ----------
-    name : str
-        What it is, in words.
-    estimate, lower, upper : float
-        The value of the elicited metric and its limits; upper is infinite where the answers do
-        not bound a ratio.
-    """
-
-    name: str
-    estimate: float
-    lower: float
-    upper: float
-
-    def __str__(self) -> str:
-        return f"{self.name}: {_short(self.estimate)} ({_short(self.lower)}–{_short(self.upper)})"
-
-
-def _short(value: float) -> str:
-    return "∞" if np.isinf(value) else f"{value:.3g}"
-
-
-def weighted_limits(values: FloatArray, shares: FloatArray) -> tuple[float, float]:
-    """Return the equal-tailed limits of weighted draws."""
-    order = np.argsort(values)
-    reached = np.cumsum(shares[order])
-    tail = (1.0 - CONFIDENCE) / 2
-    at = np.searchsorted(reached, [tail, 1.0 - tail]).clip(0, len(values) - 1)
-    low, high = values[order][at]
-    return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -130,99 +101,6 @@ class AskedQuestions(Result):
         apart = np.median(np.linalg.norm(self.first - self.second, axis=1))
         counts = ", ".join(f"{count} {answer}" for answer, count in said.items())
         return f"{len(self.answers)} questions ({counts}); the two sides differ by {apart:.3g}."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TradeOff(Result):
-    """How errors are traded against gaps between groups.
-
-    Attributes
-    ----------
-    tradeoff : WeightInterval
-        λ, the share of the violation: 0 if only errors count, 1 if only gaps do.
-    worth : WeightInterval
-        How many points of every error rate a gap between groups is worth; its name says which gap.
-    draws : array (n,)
-        λ of metrics that fit the answers.
-    """
-
-    tradeoff: WeightInterval
-    worth: WeightInterval
-    draws: FloatArray
-
-    def summary(self) -> str:
-        """Return the trade-off in one sentence."""
-        low, high = _short(self.worth.lower), _short(self.worth.upper)
-        return (
-            f"{self.worth.name[:1].upper()}{self.worth.name[1:]} is worth "
-            f"{_short(self.worth.estimate)} points of error rate (95 %: {low}–{high})."
-        )
-
-    def _table(self) -> list[tuple[str, str]]:
-        share = self.tradeoff
-        limits = f"{_short(share.estimate)} ({_short(share.lower)} to {_short(share.upper)})"
-        return [(share.name, limits)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WeightTable(Result):
-    """The weights of a metric of rates as a table: each kind of error, and what bends or differs.
-
-    Attributes
-    ----------
-    rows, columns : tuple of str
-        What is weighed, in words.
-    values : array (rows, columns)
-        The weights of the elicited metric.
-    """
-
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    values: FloatArray
-
-    def summary(self) -> str:
-        """Return the greatest weight in one sentence."""
-        i, j = np.unravel_index(int(np.argmax(np.abs(self.values))), self.values.shape)
-        return (
-            f"The greatest of {self.values.size} weights is {_short(self.values[i, j])}: "
-            f"{self.rows[int(i)]}, {self.columns[int(j)]}."
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class FairnessFrontier(Result):
-    """What classifiers attain between few errors and small gaps, as the metric sees both.
-
-    Attributes
-    ----------
-    cost, violation : array (n,)
-        The two terms of classifiers on the frontier, from least cost to least violation.
-    best : tuple of float
-        The terms of the classifier that is best for the elicited metric.
-    gap : float
-        By how much the elicited metric of another classifier could exceed that of the best one.
-    sampled_cost, sampled_violation : array
-        The terms of other classifiers that are attained.
-    tradeoff : WeightInterval
-        λ: along a line of the slope ``−(1−λ)/λ`` the metric is the same.
-    """
-
-    cost: FloatArray
-    violation: FloatArray
-    best: tuple[float, float]
-    gap: float
-    sampled_cost: FloatArray
-    sampled_violation: FloatArray
-    tradeoff: WeightInterval
-
-    def summary(self) -> str:
-        """Return what fairness costs in one sentence."""
-        return (
-            f"From the least cost of errors, {_short(self.cost[0])} (violation "
-            f"{_short(self.violation[0])}), to the least violation, {_short(self.violation[-1])} "
-            f"(cost {_short(self.cost[-1])}); the metric chooses cost {_short(self.best[0])}, "
-            f"violation {_short(self.best[1])}."
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -299,19 +177,17 @@ class ElicitationResult(Result):
             Names of two weights, as in ``intervals``.
         """
         names = [interval.name for interval in self.intervals]
-        for name in (of, to):
-            if name not in names:
-                raise ElicitationError(f"there is no weight {name!r}; expected one of {names}")
-        i, j = names.index(of), names.index(to)
+        i = names.index(check_choice(of, "of", names))
+        j = names.index(check_choice(to, "to", names))
         name = f"{of} against {to}"
         return ratio_interval(name, self.intervals[i], self.intervals[j], self.draws[:, [i, j]])
 
     def summary(self) -> str:
         """Return what was learned, in one sentence."""
         state = "" if self.finished else " so far"
-        told = sum(answer != "skip" for answer in self.questions.answers)
+        given = sum(answer != "skip" for answer in self.questions.answers)
         text = (
-            f"{told} answer{'s' * (told != 1)}{state}: the metric is expected to agree with the "
+            f"{given} answer{'s' * (given != 1)}{state}: the metric is expected to agree with the "
             f"person on {100 * self.agreement:.1f} % of pairs"
         )
         if self.trade_off is not None:
@@ -325,10 +201,7 @@ class ElicitationResult(Result):
         return text + "."
 
     def _table(self) -> list[tuple[str, str]]:
-        rows = [
-            (w.name, f"{_short(w.estimate)} ({_short(w.lower)} to {_short(w.upper)})")
-            for w in self.intervals
-        ]
+        rows = [interval_row(weight) for weight in self.intervals]
         if self.lapse is not None:
             slip = self.lapse
             rows.append(
@@ -343,20 +216,56 @@ class ElicitationResult(Result):
         return rows
 
 
-def ratio_interval(
-    name: str, of: WeightInterval, to: WeightInterval, draws: FloatArray
-) -> WeightInterval:
-    """Return the ratio of two weights and its limits from draws (n, 2) of equal share."""
-    ratios = safe_ratio(np.abs(draws[:, 0]), np.abs(draws[:, 1]))
-    low, high = weighted_limits(ratios, np.full(len(ratios), 1.0 / len(ratios)))
-    above, below = (np.array([abs(weight.estimate)]) for weight in (of, to))
-    estimate = float(safe_ratio(above, below)[0])
-    return WeightInterval(
-        name=name, estimate=estimate, lower=min(low, estimate), upper=max(high, estimate)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SharedMetric(Result):
+    """What several people want, together and each.
 
+    Attributes
+    ----------
+    metric : LinearMetric
+        The metric in the middle of all people.
+    intervals : tuple of WeightInterval
+        Its weights, with limits.
+    spread : WeightInterval
+        The factor by which the weights of people typically differ from the shared ones; 1 if all
+        want the same.
+    next_person : tuple of WeightInterval
+        The weights of a person who was not asked.
+    people : tuple of tuples of WeightInterval
+        The weights of each person, drawn toward what is shared by as much as their own answers
+        leave open.
+    names : tuple of str
+        What each weight is, in words.
+    people_names : tuple
+        What each person is called, as it was passed.
+    draws : array (n, weights)
+        Draws of the shared weights.
+    agreement : float
+        Share of random pairs on which two people who were asked agree, in expectation.
+    r_hat, effective_draws : float
+        Whether the chains mixed: the greatest R-hat, and the least effective number of draws.
+    """
 
-def safe_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Divide, with infinity over zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(below > 1e-9, above / below, np.inf))
+    metric: LinearMetric
+    intervals: tuple[WeightInterval, ...]
+    spread: WeightInterval
+    next_person: tuple[WeightInterval, ...]
+    people: tuple[tuple[WeightInterval, ...], ...]
+    names: tuple[str, ...]
+    people_names: tuple[Any, ...]
+    draws: FloatArray
+    agreement: float
+    r_hat: float
+    effective_draws: float
+
+    def summary(self) -> str:
+        """Return how far people agree, in one sentence."""
+        s = self.spread
+        return (
+            f"{len(self.people)} people agree with each other on {100 * self.agreement:.0f} % of "
+            "pairs; their weights typically differ from the shared ones by a factor of "
+            f"{s.estimate:.2f} ({s.lower:.2f}–{s.upper:.2f})."
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [interval_row(weight) for weight in self.intervals]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from karat.elicit import Query, RateSpace, Space
-from karat.elicit._terminal_oracle import by_group, whole_counts
+from karat.elicit.oracles import by_group, whole_counts
 
 __all__ = ["drawn_pair"]
 

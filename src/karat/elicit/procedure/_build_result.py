@@ -1,0 +1,148 @@
+"""From what is known of a metric to the result that is shown."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit.posterior import Belief, PosteriorDraws
+from karat.elicit.procedure._agreement_history import agreement_history
+from karat.elicit.procedure._contradictions import (
+    answered_sides,
+    find_contradictions,
+    warn_of_answers,
+)
+from karat.elicit.result import AskedQuestions, ElicitationResult
+from karat.elicit.spaces import BinarySpace, Space
+from karat.elicit.weights import (
+    CONFIDENCE,
+    TradeOff,
+    WeightInterval,
+    interval_of,
+    intervals_of,
+    ratio_interval,
+    weighted_limits,
+)
+
+if TYPE_CHECKING:
+    from karat.elicit.procedure._procedure import Procedure
+
+__all__ = ["build_result"]
+
+_TAIL = (1.0 - CONFIDENCE) / 2
+
+
+def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationResult:
+    """Return the result of a procedure whose answers leave the metrics of ``draws`` possible."""
+    family, belief = draws.family, procedure._belief
+    kept = draws.thinned(procedure.effort.kept)
+    weights = family.weights(kept)
+    intervals = intervals_of(family.names, family.weights(draws.estimate[None])[0], weights)
+    progress = agreement_history(procedure, draws)
+    result = ElicitationResult(
+        metric=family.metric(draws.estimate),
+        intervals=intervals,
+        ratios=_ratios(procedure, intervals, weights),
+        trade_off=_trade_off(draws, kept, intervals[-1], weights),
+        table=family.table(draws.estimate),
+        n_queries=len(procedure.answers),
+        agreement=float(progress.agreement[-1]),
+        next_agreement=float("nan") if belief is None else belief.next_agreement(),
+        finished=procedure.finished,
+        transcript=procedure.transcript,
+        procedure=type(procedure).__name__,
+        strategy=procedure.strategy,
+        lapse=None if belief is None else _lapse(belief, procedure.seed),
+        contradictions=find_contradictions(procedure, draws),
+        effective_particles=float("nan") if belief is None else belief.posterior.effective,
+        acceptance=float("nan") if belief is None else belief.posterior.acceptance,
+        draws=weights,
+        progress=progress,
+        questions=_questions(procedure, draws),
+    )
+    warn_of_answers(procedure, result)
+    return result
+
+
+def _ratios(
+    procedure: "Procedure", intervals: tuple[WeightInterval, ...], draws: FloatArray
+) -> tuple[WeightInterval, ...]:
+    """Return each weight against the greatest of its kind, in words."""
+    dim = procedure.space.dim
+    ratios = []
+    compared = procedure._n_comparable(len(intervals))
+    for start in range(0, compared, dim):  # a ratio metric has two sets of weights
+        part = intervals[start : start + dim]
+        top = int(np.argmax([abs(w.estimate) for w in part]))
+        if procedure.space.kind == "binary":
+            top = 1  # "a miss costs so many false alarms", whichever is greater
+        for i, weight in enumerate(part):
+            if i != top:
+                columns = draws[:, [start + i, start + top]]
+                name = procedure.space.trade_off(i, top)
+                if compared > dim:
+                    name += weight.name.removeprefix(procedure.space.names[i])
+                ratio = ratio_interval(name, weight, part[top], columns)
+                ratios.append(_opened(ratio, procedure.space, columns))
+    return tuple(ratios)
+
+
+def _trade_off(
+    draws: PosteriorDraws, kept: FloatArray, tradeoff: WeightInterval, weights: FloatArray
+) -> TradeOff | None:
+    """Return how errors are traded against gaps; None for a family without groups."""
+    worth = draws.family.gap_worth(kept)
+    middle = draws.family.gap_worth(draws.estimate[None])
+    if worth is None or middle is None:
+        return None
+    return TradeOff(
+        tradeoff=tradeoff,
+        worth=interval_of(worth[0], float(middle[1][0]), worth[1]),
+        draws=weights[:, -1],
+    )
+
+
+def _opened(ratio: WeightInterval, space: Space, draws: FloatArray) -> WeightInterval:
+    """Leave a limit open where draws lie beyond the trade-offs that the space distinguishes.
+
+    There they are the prior's, and not the answers': any greater ratio would fit as well.
+    """
+    if not isinstance(space, BinarySpace):
+        return ratio
+    low, high = space.frontier.reach
+    angle = np.arctan2(np.abs(draws[:, 1]), np.abs(draws[:, 0]))
+    return replace(
+        ratio,
+        lower=0.0 if np.mean(angle > high) > _TAIL else ratio.lower,
+        upper=np.inf if np.mean(angle < low) > _TAIL else ratio.upper,
+    )
+
+
+def _lapse(belief: Belief, seed: int) -> WeightInterval:
+    slips, kept = belief.posterior.lapse
+    drawn = np.random.default_rng(seed).beta(slips, kept)
+    low, high = weighted_limits(drawn, belief.posterior.shares)
+    return WeightInterval(
+        name="how often the person slips",
+        estimate=belief.posterior.lapse_mean,
+        lower=low,
+        upper=high,
+    )
+
+
+def _questions(procedure: "Procedure", draws: PosteriorDraws) -> AskedQuestions:
+    space = procedure.question_space
+    first, second, _ = answered_sides(procedure)
+    rng = np.random.default_rng(procedure.seed)
+    boundary = space.coordinates(space.sample(procedure.effort.boundary, rng=rng))
+    values = draws.family.values(draws.estimate[None], boundary)[0]
+    values = -values if procedure._flipped else values
+    return AskedQuestions(
+        first=first,
+        second=second,
+        answers=procedure.answers,
+        names=space.names,
+        boundary=boundary[np.argsort(boundary[:, 0])],
+        best=boundary[int(np.argmax(values))],
+    )

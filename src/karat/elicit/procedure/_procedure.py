@@ -1,0 +1,282 @@
+"""What every procedure can do, whatever it elicits."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat._validate import check_choice, check_count, check_number, check_seed, refuse_option
+from karat.elicit.families import Family
+from karat.elicit.posterior import (
+    AgreementPanel,
+    AttainablePairs,
+    Belief,
+    Effort,
+    ParticlePosterior,
+    PosteriorDraws,
+    SpherePairs,
+    active_search,
+    forecast_agreement,
+)
+from karat.elicit.procedure._ask_and_tell import AskAndTell
+from karat.elicit.procedure._build_result import build_result
+from karat.elicit.result import AgreementHistory, ElicitationResult
+from karat.elicit.search import Brackets, Steps, swapped
+from karat.elicit.spaces import QuestionSpace, Space
+from karat.elicit.transcript import Query
+from karat.exceptions import ElicitationError
+
+__all__ = ["Procedure"]
+
+STRATEGIES = ("active", "bisection", "published")
+ORIENTATIONS = ("increasing", "decreasing", "ask")
+PAIRS = ("attainable", "sphere")
+
+
+class Procedure(AskAndTell):
+    """Elicits a metric by asking which of two classifiers is better.
+
+    ``ask`` returns the next query (None when nothing is left to ask), ``tell`` takes the answer,
+    ``undo`` takes it back, ``run`` does both with an oracle, and ``result`` says what is known so
+    far, at any time. The same answers lead to the same questions: ``resume`` goes on from a
+    transcript.
+
+    Parameters
+    ----------
+    space : Space
+        What classifiers attain: the pairs that may be asked about.
+    strategy : {"active", "bisection", "published"}, default "active"
+        ``active`` keeps a posterior that allows for slips and ties, asks about pairs that
+        classifiers attain, and stops at the predicted agreement. ``bisection`` needs the fewest
+        questions of someone who never slips. ``published`` is the algorithm of Hiranandani 2021 as
+        printed.
+    tol : float, optional
+        Width at which ``bisection`` and ``published`` stop halving.
+    agreement : float, default 0.95
+        Predicted agreement on random pairs at which ``active`` stops.
+    max_queries : int, optional
+        Greatest number of questions; by default as many as the strategy needs, and 20 plus 10 for
+        each parameter for ``active``.
+    rng : int or generator, optional
+        Seed of ``active``; kept in the transcript.
+    orientation : {"increasing", "decreasing", "ask"}, default "increasing"
+        Whether being right more often is good. ``ask`` spends one question on it (Hiranandani 2021,
+        Appendix A.4).
+    pairs : {"attainable", "sphere"}, default "attainable"
+        What ``active`` asks about: pairs of classifiers that are best for some metric, which
+        people can tell apart, or opposite points of the ball inside the feasible set, which allow
+        any precision but differ too little for people.
+    """
+
+    spaces: ClassVar[tuple[type[Space], ...]]
+    least_classes: ClassVar[int] = 2
+    default_tol: ClassVar[float] = 0.01
+    curved: ClassVar[bool] = False  # whether questions inside the feasible set say more
+    straight: ClassVar[bool] = True  # whether the metric is linear: opposite points then find it
+    effort: ClassVar[Effort] = Effort()  # how many particles, candidates and draws are used
+
+    _belief: Belief | None
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        strategy: str = "active",
+        tol: float | None = None,
+        agreement: float = 0.95,
+        max_queries: int | None = None,
+        rng: int | np.random.Generator | None = None,
+        orientation: str = "increasing",
+        pairs: str = "attainable",
+    ) -> None:
+        self.space = self._checked_space(space)
+        self.strategy = check_choice(strategy, "strategy", STRATEGIES)
+        self.orientation = check_choice(orientation, "orientation", ORIENTATIONS)
+        self.pairs = check_choice(pairs, "pairs", PAIRS)
+        self.tol = self.default_tol if tol is None else check_number(tol, "tol", at_least=1e-9)
+        self.agreement = check_number(agreement, "agreement", at_least=0.5, at_most=1.0)
+        self.max_queries = None if max_queries is None else check_count(max_queries, "max_queries")
+        if self.pairs == "sphere" and not self.straight:
+            refuse_option(
+                pairs,
+                "pairs",
+                f"'attainable' for {type(self).__name__}: opposite points of a ball find linear "
+                "metrics only",
+            )
+        self.seed = check_seed(rng)
+        self._forget()
+
+    # --- what a procedure defines
+
+    @property
+    def question_space(self) -> QuestionSpace:
+        """Where questions are asked: the space, unless groups are compared."""
+        return self.space
+
+    @abstractmethod
+    def _family(self, flipped: bool) -> Family:
+        """Return the family of metrics that is elicited."""
+
+    @abstractmethod
+    def _published(self) -> Steps:
+        """Ask as the published algorithm does, narrowing ``self._brackets``."""
+
+    @abstractmethod
+    def _bisection(self) -> Steps:
+        """Ask one question for each halving, narrowing ``self._brackets``."""
+
+    @abstractmethod
+    def _first_brackets(self) -> Brackets:
+        """Return what is known of the angles before anything is asked."""
+
+    @abstractmethod
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        """Return the parameters (n, size) of the family for angles (n, brackets)."""
+
+    def _estimate(self) -> FloatArray:
+        """Return the parameters that the brackets point at."""
+        angles = self._brackets.estimate(2 * self.tol)[None]
+        return np.asarray(self._parameters(angles, self._brackets)[0])
+
+    @property
+    def explains(self) -> bool:
+        """Whether the metric found is meant to explain every answer, and not only some of them.
+
+        The published grid searches keep an error of their own, which is not the person's.
+        """
+        return self.straight or self.strategy != "published"
+
+    def _n_comparable(self, n: int) -> int:
+        """Return how many of n weights can be compared with each other."""
+        return n
+
+    def _affordable(self, draws: int) -> int:
+        """Return how many metrics to draw where ``draws`` are wanted: fewer if each takes long."""
+        return draws
+
+    def _unidentified(self) -> str | None:
+        """Return a sentence on what the answers leave arbitrary; None if nothing."""
+        return None
+
+    # --- what is known
+
+    @property
+    def result(self) -> ElicitationResult:
+        """What the answers so far say of the metric."""
+        self._begin()
+        if self._result is None:
+            self._result = build_result(self, self._posterior_draws())
+        return self._result
+
+    def forecast(self, extra: int = 10, *, n_people: int = 8) -> AgreementHistory:
+        """Return the agreement so far and what more answers are expected to bring.
+
+        People are drawn from the posterior and asked more questions; the mean agreement that their
+        answers would lead to is the forecast. Only for ``strategy="active"``.
+
+        Parameters
+        ----------
+        extra : int, default 10
+            How many more answers.
+        n_people : int, default 8
+            How many people to draw.
+        """
+        extra, n_people = check_count(extra, "extra"), check_count(n_people, "n_people")
+        self._begin()
+        if self._belief is None:
+            raise ElicitationError(
+                f"strategy={self.strategy!r} keeps no posterior to look ahead from; use 'active'"
+            )
+        return forecast_agreement(self.result.progress, self._belief, extra, n_people, self.seed)
+
+    # --- inside
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._flipped = self.orientation == "decreasing"
+
+    def _start_search(self) -> None:
+        self._belief = self._prior_belief() if self.strategy == "active" else None
+        self._brackets = self._first_brackets()
+        self._steps = self._all_steps()
+
+    def _all_steps(self) -> Steps:
+        """Ask for the orientation if need be, then search."""
+        if self.orientation == "ask":
+            right = self.space.sign * np.ones(self.space.dim)
+            query = Query(self.space.boundary(right), self.space.boundary(-right))
+            for _ in range(3):  # a tie or a skip says nothing: ask again, then assume increasing
+                answer = yield query
+                if answer in ("first", "second"):
+                    break
+            self._flipped = answer == "second"
+        search = {
+            "active": self._active,
+            "bisection": self._bisection,
+            "published": self._published,
+        }
+        steps = search[self.strategy]()
+        yield from swapped(steps) if self._flipped else steps
+
+    def _prior_belief(self) -> Belief:
+        """Return what is known before anything is asked."""
+        rng = np.random.default_rng(self.seed)
+        family = self._family(flipped=False)
+        panel = AgreementPanel.of(self.question_space, self.effort.panel, rng)
+        drawn = rng.normal(size=(100, family.size))
+        some = np.where(family.signed, drawn, np.abs(drawn))
+        # Whoever says tie at all is expected to do so below a tenth of a typical difference.
+        indifference = 0.1 * panel.typical_margin(family, some)
+        particles = ParticlePosterior.prior(family, self.effort.particles, indifference, rng)
+        belief = Belief(particles, panel)
+        belief.history.append(belief.agreement())
+        return belief
+
+    def _active(self) -> Steps:
+        belief = self._belief
+        if belief is None:  # pragma: no cover - made before the first question
+            return
+        rng = belief.posterior.rng
+        source = (
+            AttainablePairs.of(
+                self.question_space,
+                rng,
+                inside=self.curved,
+                pool=self.effort.pool,
+                candidates=self.effort.candidates,
+            )
+            if self.pairs == "attainable"
+            else SpherePairs(self.space, rng)
+        )
+        most = self.max_queries or 20 + 10 * belief.posterior.family.size
+        yield from active_search(belief, source, agreement=self.agreement, max_queries=most)
+
+    def _posterior_draws(self) -> PosteriorDraws:
+        """Return the metrics that are still possible, whatever the strategy."""
+        family = self._family(self._flipped)
+        if self._belief is not None:
+            particles = self._belief.posterior
+            shares, _ = particles.cautious()
+            return PosteriorDraws(family, particles.parameters, shares, self._belief.estimate)
+        rng = np.random.default_rng(self.seed)
+        low, high = self._brackets.open_low, self._brackets.open_high
+        n = self._affordable(self.effort.draws)
+        angles = rng.uniform(low, high, size=(n, len(low)))
+        parameters = self._parameters(angles, self._brackets)
+        return PosteriorDraws(family, parameters, np.full(n, 1.0 / n), self._estimate())
+
+    def _checked_space(self, space: Any) -> Space:
+        wanted = " or ".join(kind.__name__ for kind in self.spaces)
+        if not isinstance(space, self.spaces):
+            raise ElicitationError(
+                f"{type(self).__name__} needs a {wanted} and was given "
+                f"{type(space).__name__ if not isinstance(space, Space) else repr(space)}"
+            )
+        if space.n_classes < self.least_classes:
+            raise ElicitationError(
+                f"{type(self).__name__} is for {self.least_classes} classes or more and the space "
+                f"has {space.n_classes}; use BinaryLinear or BinaryLinearFractional with a "
+                "BinarySpace"
+            )
+        return space

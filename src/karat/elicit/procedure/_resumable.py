@@ -1,0 +1,128 @@
+"""Saving a procedure as a transcript, and building it again from one."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from karat.elicit.spaces import Space
+from karat.elicit.transcript import Query, Transcript, load_transcript
+from karat.exceptions import OptionError, TranscriptError
+
+__all__ = ["Resumable"]
+
+
+class Resumable(ABC):
+    """A procedure that can be saved as a transcript and built again from one.
+
+    The same answers lead to the same questions, so the options and the answers are the whole state;
+    the questions are kept to recognise another space.
+    """
+
+    space: Space
+    strategy: str
+    tol: float
+    agreement: float
+    max_queries: int | None
+    orientation: str
+    pairs: str
+    seed: int
+    _answers: list[str]
+    _queries: list[Query]
+
+    @abstractmethod
+    def __init__(self, space: Space, **options: Any) -> None:
+        """Start without answers."""
+
+    @abstractmethod
+    def ask(self) -> Query | None:
+        """Return the question to be answered, or None when there is nothing left to ask."""
+
+    @abstractmethod
+    def tell(self, answer: str) -> None:
+        """Take an answer."""
+
+    def _own_options(self) -> dict[str, Any]:
+        """Return the options that only some procedures have."""
+        return {}
+
+    @property
+    def transcript(self) -> Transcript:
+        """The questions and answers so far, from which ``resume`` goes on."""
+        return Transcript(
+            procedure=type(self).__name__,
+            options={
+                "strategy": self.strategy,
+                "tol": self.tol,
+                "agreement": self.agreement,
+                "max_queries": self.max_queries,
+                "orientation": self.orientation,
+                "pairs": self.pairs,
+                "rng": self.seed,
+                **self._own_options(),
+            },
+            space=_described(self.space),
+            answers=tuple(self._answers),
+            queries=tuple((q.first.tolist(), q.second.tolist()) for q in self._queries),
+        )
+
+    @classmethod
+    def resume(cls, space: Space, transcript: Any) -> Self:
+        """Build the procedure as it was when a transcript was written.
+
+        Parameters
+        ----------
+        space : Space
+            The space of the transcript.
+        transcript : Transcript, dict, JSON text or file
+            What ``procedure.transcript`` gave.
+        """
+        saved = load_transcript(transcript)
+        if saved.procedure != cls.__name__:
+            raise TranscriptError(
+                f"the transcript is of {saved.procedure} and not of {cls.__name__}; call "
+                f"{saved.procedure}.resume"
+            )
+        _check_same_space(saved.space, _described(space))
+        try:
+            procedure = cls(space, **saved.options)
+        except (TypeError, OptionError) as error:
+            raise TranscriptError(f"the transcript's options do not fit: {error}") from error
+        for number, (answer, (first, second)) in enumerate(
+            zip(saved.answers, saved.queries, strict=True), start=1
+        ):
+            query = procedure.ask()
+            if query is None or not _same_question(query, first, second):
+                raise TranscriptError(
+                    f"answer {number} of the transcript was given to another question than this "
+                    "space leads to; pass the data that the transcript was made with"
+                )
+            procedure.tell(answer)
+        return procedure
+
+
+def _described(space: Space) -> dict[str, Any]:
+    return {
+        "kind": space.kind,
+        "classes": space.classes.tolist(),
+        "fingerprint": space.fingerprint,
+    }
+
+
+def _check_same_space(saved: dict[str, Any], given: dict[str, Any]) -> None:
+    for what in ("kind", "classes"):
+        if saved.get(what) != given[what]:
+            raise TranscriptError(
+                f"the transcript's space has {what} {saved.get(what)!r} and this one "
+                f"{given[what]!r}; pass the space that it was made with"
+            )
+    if saved.get("fingerprint") != given["fingerprint"]:
+        raise TranscriptError(
+            "the transcript belongs to another space (other data, or the same in another state); "
+            "pass the space that it was made with"
+        )
+
+
+def _same_question(query: Query, first: Any, second: Any) -> bool:
+    sides = ((query.first, np.asarray(first)), (query.second, np.asarray(second)))
+    return all(a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-9) for a, b in sides)

@@ -1,0 +1,242 @@
+"""Any number of classes, and groups: error rates within each true class."""
+
+import hashlib
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from karat._frozen import frozen_array
+from karat._typing import AnyArray, Column, FloatArray, Frame
+from karat._validate import (
+    check_finite_matrix,
+    check_probabilities,
+    check_rng,
+    check_same_length,
+    check_weights,
+    encode_groups,
+    encode_labels,
+    require_two_classes,
+    shown,
+)
+from karat.decisions import Attainable, RandomizedClassifier
+from karat.decisions.populations import Population
+from karat.elicit.spaces._confusion_space import ConfusionSpace
+from karat.elicit.spaces._space_sources import sample_population
+from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
+from karat.metrics.rates import off_diagonal, with_zero_diagonal
+
+__all__ = ["RateSpace"]
+
+
+class RateSpace(ConfusionSpace):
+    """What classifiers attain as rates ``P(Ŷ=j | Y=i)``, overall and in each group.
+
+    Hiranandani 2021, section 5.1. The ``k² − k`` coordinates are the rates of every kind of error,
+    so that rare classes weigh as much as common ones. With ``groups``, ``parts`` holds the space of
+    each group, and what all groups attain is inside the ball of ``common_radius``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from karat.datasets import LogisticLaw
+    >>> law = LogisticLaw.binary(5.0)
+    >>> x, y = law.sample(2000, rng=0)
+    >>> space = RateSpace.from_proba(y, law.proba(x), groups=np.where(x**2 < 0.2, "in", "out"))
+    >>> space.groups.tolist(), space.center
+    (['in', 'out'], array([0.5, 0.5]))
+    """
+
+    kind: ClassVar[str] = "rate"
+
+    def __init__(
+        self,
+        population: Population,
+        classes: AnyArray,
+        groups: AnyArray | None = None,
+        parts: "tuple[RateSpace, ...]" = (),
+        shares: FloatArray | None = None,
+    ) -> None:
+        super().__init__(population, classes)
+        self.groups = None if groups is None else frozen_array(groups)
+        self.parts = parts
+        self.shares = None if shares is None else frozen_array(shares)
+
+    @classmethod
+    def from_proba(
+        cls,
+        y_true: Column,
+        proba: Frame,
+        *,
+        groups: Column | None = None,
+        classes: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> "RateSpace":
+        """Build the space from a sample: decisions by the probabilities, counts of the labels.
+
+        Parameters
+        ----------
+        y_true : column (n,)
+            True labels.
+        proba : matrix (n, k)
+            Estimated class probabilities, best from data that the model was not fitted to.
+        groups : column (n,), optional
+            Group of each item; every group must hold every class.
+        classes : column (k,), optional
+            The classes in the order of the columns; by default those found, sorted.
+        sample_weight : column (n,), optional
+            Weights of at least 0.
+        """
+        (codes,), order = encode_labels({"y_true": y_true}, classes)
+        require_two_classes(order, "y_true")
+        checked = check_probabilities(proba, "proba", classes=order)
+        whole = sample_population(codes, checked, sample_weight)
+        members, names = encode_groups(groups)
+        if members is None or names is None:
+            return cls(whole, order)
+        check_same_length(y_true=codes, groups=members)
+        weight = check_weights(sample_weight)
+        weight = np.ones(len(codes)) if weight is None else weight
+        parts = []
+        for g, name in enumerate(names):
+            inside = members == g
+            try:
+                part = cls(sample_population(codes[inside], checked[inside], weight[inside]), order)
+            except DataError as error:
+                raise type(error)(f"group {shown(name)}: {error}") from error
+            parts.append(part)
+        shares = np.bincount(members, weight, len(names)) / weight.sum()
+        return cls(whole, order, names, tuple(parts), shares)
+
+    def smoothed(self) -> "RateSpace":
+        """Return the space of the fitted law in place of the sample, in every group too."""
+        smooth = super().smoothed()
+        smooth.groups, smooth.shares = self.groups, self.shares
+        smooth.parts = tuple(part.smoothed() for part in self.parts)
+        return smooth
+
+    @property
+    def top(self) -> FloatArray:
+        """The greatest rate of each error: 1."""
+        return np.ones(self.dim)
+
+    def coordinates(self, confusions: FloatArray) -> FloatArray:
+        """Return the rates of each error, row by row."""
+        rows, _ = off_diagonal(self.n_classes)
+        return np.asarray(super().coordinates(confusions) / self.prior[rows])
+
+    def confusion(self, points: FloatArray) -> FloatArray:
+        """Return the confusions with the given error rates."""
+        rows, _ = off_diagonal(self.n_classes)
+        return super().confusion(np.asarray(points) * self.prior[rows])
+
+    def weights(self, directions: FloatArray) -> FloatArray:
+        """Return the gains (losses if negative) of each error that weigh its rate."""
+        return np.asarray(super().weights(directions) / self.prior[:, None])
+
+    # --- groups
+
+    @cached_property
+    def attainable(self) -> Attainable:
+        """What classifiers attain that see the group of an item, for `maximise`."""
+        parts = zip(self._grouped(), np.asarray(self.shares), strict=True)
+        blocks = [Population(p.population.proba, share * p.population.mass) for p, share in parts]
+        return Attainable(blocks, n_groups=len(blocks), group=range(len(blocks)))
+
+    @cached_property
+    def common_radius(self) -> float:
+        """Radius of a ball of rates around the center that every group attains (Algorithm C.1)."""
+        return min(self.group_radii)
+
+    @cached_property
+    def group_radii(self) -> tuple[float, ...]:
+        """Radius of a ball of rates around the center that each group attains."""
+        parts, radii = self._grouped(), []
+        for name, part in zip(np.asarray(self.groups).tolist(), parts, strict=True):
+            try:
+                radii.append(part.radius)
+            except ElicitationError as error:
+                raise ElicitationError(f"group {shown(name)}: {error}") from error
+        return tuple(radii)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that differs between spaces, to recognise a transcript's own."""
+        if not self.parts:
+            return super().fingerprint
+        seen = [super().fingerprint, *(part.fingerprint for part in self.parts)]
+        shares = np.round(np.asarray(self.shares), 9).tolist()
+        words = f"{seen} {np.asarray(self.groups).tolist()} {shares}"
+        return hashlib.sha256(words.encode()).hexdigest()[:16]
+
+    def group_confusion(self, rates: FloatArray) -> FloatArray:
+        """Return the joint confusions (..., m, k, k) of the rates (..., m, q) of each group."""
+        k, truth = self.n_classes, self._truth
+        rows, _ = off_diagonal(k)
+        tables = with_zero_diagonal(np.asarray(rates) * truth[:, rows])
+        tables[..., range(k), range(k)] = truth - tables.sum(axis=-1)
+        return tables
+
+    def group_rates(self, confusions: FloatArray) -> FloatArray:
+        """Return the rates (..., m, q) of each group from joint confusions (..., m, k, k)."""
+        within = confusions / self._joint
+        parts = self._grouped()
+        return np.stack(
+            [part.coordinates(within[..., g, :, :]) for g, part in enumerate(parts)], axis=-2
+        )
+
+    def group_sample(self, n: int, *, rng: int | np.random.Generator | None = None) -> FloatArray:
+        """Draw joint confusions (n, m, k, k): in each group a classifier best for random costs.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        rng : int or generator, optional
+            Randomness of the draws.
+        """
+        generator = check_rng(rng)
+        tables = [part.sample(n, rng=generator) for part in self._grouped()]
+        return np.asarray(np.stack(tables, axis=1) * self._joint)
+
+    def group_contains(self, rates: Any, *, tol: float = 1e-9) -> bool:
+        """Whether each group attains its rates (m, q).
+
+        Parameters
+        ----------
+        rates : array (m, q)
+            The rates of each group.
+        tol : float
+            Sum of absolute differences that still counts as attained.
+        """
+        parts, array = self._grouped(), check_finite_matrix(rates, "rates")
+        if array.shape != (len(parts), self.dim):
+            raise ShapeError(
+                f"rates has shape {array.shape}; expected ({len(parts)}, {self.dim}): one row per "
+                "group"
+            )
+        return all(part.contains(row, tol=tol) for part, row in zip(parts, array, strict=True))
+
+    def group_classifier(self, confusion: FloatArray) -> dict[Any, RandomizedClassifier]:
+        """Return for each group a classifier that attains its part of a joint confusion."""
+        rates = self.group_rates(np.asarray(confusion))
+        parts, names = self._grouped(), np.asarray(self.groups).tolist()
+        return {
+            name: part.classifier(row) for name, part, row in zip(names, parts, rates, strict=True)
+        }
+
+    @cached_property
+    def _truth(self) -> FloatArray:
+        """``P(G=g, Y=i)``."""
+        return np.stack([part.prior for part in self._grouped()]) * self._joint[:, 0]
+
+    @property
+    def _joint(self) -> FloatArray:
+        """``P(G=g)``, to be multiplied into a stack of confusions."""
+        self._grouped()
+        return np.asarray(self.shares)[:, None, None]
+
+    def _grouped(self) -> "tuple[RateSpace, ...]":
+        if not self.parts:
+            raise LabelError("this space has no groups; pass groups= to RateSpace.from_proba")
+        return self.parts
