@@ -1,6 +1,6 @@
-"""Error rates from votes alone (seed 002): NELL, coverage, judges, gold labels, sharing domains.
+"""Error rates from votes alone: NELL, coverage, judges, gold labels, domains that share.
 
-Prints karat's figures beside those of the seed and of baselines. The data are those of
+Prints karat's figures beside those of Platanios et al. 2016 and of baselines. The data are those of
 `karat.datasets.load_shared`, in the folder that the environment variable KARAT_DATA names; without
 them there is nothing to do. Exits with 1 if a promised figure is missed.
 

@@ -1,6 +1,7 @@
 """The shape of the tree: rooms, their doors, and the size of what stands in them."""
 
 import ast
+import copy
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -100,34 +101,54 @@ def test_papers_are_called_by_author_and_year():
         assert found is None, f"{path.relative_to(ROOT)} says {found and found[0]!r}"
 
 
-def logical_lines(tree: ast.Module) -> list[tuple[int, str]]:
-    """Return the lines of a file's functions as Python prints them, without their docstrings."""
-    lines: list[tuple[int, str]] = []
+class Nameless(ast.NodeTransformer):
+    """Take the variables out of a statement, in the order in which they stand."""
 
-    def visit(body: list[ast.stmt]) -> None:
-        for node in body:
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                continue
-            inner = [
-                part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, [])
-            ]
-            if inner:
-                head = ast.unparse(node).splitlines()[0]
-                lines.append((node.lineno, head))
-                visit(inner)
-            else:
-                lines.append((node.lineno, ast.unparse(node)))
+    def __init__(self) -> None:
+        self.names: list[str] = []
 
-    visit([node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)])
-    return lines
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        self.names.append(node.id)
+        return ast.Name("x", node.ctx)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        self.names.append(node.arg)
+        return ast.arg("x")
+
+
+def statements(body: list[ast.stmt]) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield line, text without names and names of all statements, but for docstrings."""
+    for node in body:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        inner = [
+            part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, [])
+        ]
+        line = node.lineno
+        nameless = Nameless()
+        text = ast.unparse(nameless.visit(copy.deepcopy(node)))
+        if inner:  # what stands inside follows as statements of its own
+            nameless = Nameless()
+            head = copy.deepcopy(node)
+            for name in ("body", "orelse", "finalbody"):
+                if hasattr(head, name):
+                    setattr(head, name, [ast.Pass()] if name == "body" else [])
+            text = ast.unparse(nameless.visit(head))
+        yield line, text, nameless.names
+        yield from statements(inner)
 
 
 def test_no_logic_stands_twice():
-    """No run of more than twelve statements stands in two places, whatever its names are."""
-    seen: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    """No thirteen statements stand in two places, whatever their variables are called."""
+    seen: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for path in FILES:
-        lines = logical_lines(ast.parse(path.read_text(encoding="utf-8")))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        top = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        lines = list(statements(top))
         for start in range(len(lines) - SHARED):
-            window = tuple(line for _, line in lines[start : start + SHARED + 1])
-            seen[window].append(f"{name_of(path)}:{lines[start][0]}")
+            run = lines[start : start + SHARED + 1]
+            order: dict[str, int] = {}
+            names = tuple(order.setdefault(name, len(order)) for *_, used in run for name in used)
+            key = (*(text for _, text, _ in run), names)
+            seen[key].append(f"{name_of(path)}:{run[0][0]}")
     assert [places for places in seen.values() if len(places) > 1] == []

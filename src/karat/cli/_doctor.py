@@ -80,8 +80,8 @@ def _packages(extra: str) -> dict[str, str | None]:
 
 def _compile_everything() -> float:
     """Compile every loop, or load it where that was done before; return the seconds it took."""
-    from karat.bounds._warm import warm as warm_bounds
-    from karat.consensus._warm import warm as warm_consensus
+    from karat.bounds.transport import warm as warm_bounds
+    from karat.consensus.sampling import warm as warm_consensus
     from karat.ranking.learning import compile_loops as warm_learning
     from karat.ranking.placements import compile_loops as warm_placements
 
