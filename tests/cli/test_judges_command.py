@@ -139,3 +139,10 @@ def test_sharing_needs_domains(files, karat):
     ran = karat("judges", files / "wide.csv", "--structure", "coupled")
     assert ran.code == 2
     assert "--group" in ran.err
+
+
+@pytest.mark.parametrize("flag", ["structure", "errors", "dependence"])
+def test_an_unknown_choice_gets_the_sentence_of_the_library(files, karat, flag):
+    ran = karat("judges", files / "wide.csv", f"--{flag}", "magic")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"error: {flag} is 'magic'; expected '")

@@ -23,6 +23,7 @@ from karat.exceptions import ColumnError, OptionError
 __all__ = ["judges"]
 
 _LONG = ("item", "classifier", "vote")
+_SHARING = ("coupled", "hierarchical")
 _DEFAULTS = {
     "structure": "independent", "errors": "class-conditional", "dependence": "auto",
     "confidence": 0.95,
@@ -65,7 +66,7 @@ def judges(
         table = read_table(file)
         votes, shown = _votes(table, judge or [], group)
         long = "classifier" in votes.columns
-        if structure != "independent" and group is None and "domain" not in votes.columns:
+        if structure in _SHARING and group is None and "domain" not in votes.columns:
             raise OptionError(
                 f"--structure is {structure!r}; expected --group with it, which names the column "
                 "of the domains that share"
