@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from karat._typing import IntArray
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.report import Section, Table, result_svg
 
@@ -44,8 +44,8 @@ def from_votes(models: Models) -> Section:
             "Voters are mostly right. They may err together: items come easy and hard, and voters "
             "may copy one another; the limits span every such model that predicts the votes.",
             "Chains from several starts need not agree; the limits span all they found. "
-            "Votes cannot show an error that all voters share. Where another account of the votes "
-            "would move the error rates much, identified_ is False and no ranking is given.",
+            "Votes cannot show an error that all voters share. Where another explanation of the "
+            "votes would move the error rates much, identified_ is False and no ranking is given.",
         ),
         code=_CODE,
     )

@@ -9,7 +9,7 @@ from karat.calibration import (
     calibration_certificate,
     canonical_calibration_error,
 )
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.report import Section, Table, result_svg
 
 __all__ = ["trusted_jointly"]

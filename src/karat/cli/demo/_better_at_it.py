@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.metrics import cost_matrix
 from karat.optimize import (
     CostSensitiveClassifier,

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._extras import require
 from karat._typing import FloatArray
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.exceptions import UndefinedMetricWarning
 from karat.metrics import (
     Metric,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.ranking import AucComparison, FprBand, RocPoint, compare_auc, roc_at
 from karat.report import Section, Table, result_svg
 

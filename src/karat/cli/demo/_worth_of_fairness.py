@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.elicit import Fair, MetricOracle, RateSpace
 from karat.metrics import FairMetric
 from karat.report import Section, Table, result_svg

@@ -8,7 +8,7 @@ import numpy as np
 from karat._extras import require
 from karat._typing import AnyArray
 from karat.bounds import PerformanceBounds, performance_bounds
-from karat.cli._demo._models import Models
+from karat.cli.demo._models import Models
 from karat.plot.pictures import draw_rows
 from karat.report import Section, Table, figure_svg
 from karat.weak import DawidSkene, LabelModelCheck
