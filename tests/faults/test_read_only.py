@@ -12,7 +12,7 @@ import pytest
 import karat
 
 SOURCE = Path(karat.__file__).parent
-# Every module that has a compiled loop, as "karat.consensus.sampling.loops._gibbs_loops".
+# The dotted name of every module that has a compiled loop.
 KERNELS = sorted(
     ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
     for path in SOURCE.rglob("*.py")
