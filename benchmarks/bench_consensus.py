@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._model import Model, build_problem
-from karat.consensus._sample import run_chains
-from karat.consensus._together import Shared, build_shared, run_shared, shared_chains, start_of
+from karat.consensus.model import Model, build_problem
+from karat.consensus.sampling import (
+    PooledDomains,
+    build_pooled,
+    pooled_chains,
+    pooled_start,
+    run_chains,
+    run_pooled,
+)
 from karat.datasets import load_shared
 from karat.exceptions import KaratWarning, MissingDatasetError
 from karat.votes.em import starting_state
@@ -133,11 +139,11 @@ def shared_votes(domains: int, items: int) -> NDArray[Any]:
     return votes
 
 
-def shared_problem(votes: NDArray[Any], structure: str) -> Shared:
+def shared_problem(votes: NDArray[Any], structure: str) -> PooledDomains:
     """Return the problem that the chains over all domains sample, read domain by domain."""
     tables = [read_votes(part).domains[0].table for part in votes]
     voters = [np.arange(M)] * len(tables)
-    return build_shared(tables, voters, M, structure, "class-conditional")
+    return build_pooled(tables, voters, M, structure, "class-conditional")
 
 
 def many_domains() -> None:
@@ -146,7 +152,7 @@ def many_domains() -> None:
     for structure in ("coupled", "hierarchical"):
         shared = shared_problem(votes, structure)
         start = time.perf_counter()
-        found, again = shared_chains(shared, CHAINS, DRAWS, DRAWS, np.random.default_rng(0))
+        found, again = pooled_chains(shared, CHAINS, DRAWS, DRAWS, np.random.default_rng(0))
         taken = time.perf_counter() - start
         clusters = np.mean([len(np.unique(row)) for row in found.members[0]])
         print(
@@ -211,10 +217,10 @@ def coupled_against_numpy(items: int) -> None:
     domains, some, sweeps = 10, 10, 500
     votes = shared_votes(domains, items)
     shared = shared_problem(votes, "coupled")
-    start = start_of(shared, np.random.default_rng(0), together=False)
+    start = pooled_start(shared, np.random.default_rng(0), one_cluster=False)
 
     def sample() -> Any:
-        return run_shared(shared, [start], [np.random.default_rng(0)], burn=100, draws=sweeps)
+        return run_pooled(shared, [start], [np.random.default_rng(0)], burn=100, draws=sweeps)
 
     sample()  # compile
     theirs, mine = race(3, lambda: numpy_coupled(votes, some), sample)

@@ -1,4 +1,4 @@
-"""Post-shifting for a metric: large tables, evaluations, and the thesis' way of probing.
+"""Post-shifting for a metric: large tables, evaluations, and the published way of probing.
 
 The naive peer writes out the n×k class shares of every probe and counts their confusion, as seed
 001's Algorithms 7.1 to 7.3 read; karat moves sums instead of rows. All with one thread.
@@ -70,7 +70,7 @@ def evaluations(k: int) -> None:
         least = "none is" if same is None else f"ratio {same.n_evaluations_ / asked:.1f}"
         fewer = grid.n_evaluations_ / asked
         print(
-            f"evaluations of the G-mean, {k} classes, {step}: ratio {fewer:.0f} to the thesis' "
+            f"evaluations of the G-mean, {k} classes, {step}: ratio {fewer:.0f} to the published "
             f"grid ({limit(fewer, 5)}; {asked} for "
             f"{history.value:.4f}, {grid.n_evaluations_:,} for {grid.value_:.4f}); to the coarsest "
             f"grid that is as good: {least}"

@@ -1,6 +1,7 @@
-"""The first fit of a process: with nothing compiled, with everything kept, and the fit after it.
+"""What a process pays before its first answer: a command on a file, and the first fit.
 
-Each line is processor time, user and system, of a process of its own; ratios are of medians.
+Each line is processor time, user and system, of a process of its own; ratios are of medians. A
+first fit is measured with nothing compiled and with everything kept, against the fit after it.
 """
 
 import json
@@ -13,6 +14,8 @@ import tempfile
 from pathlib import Path
 
 RUNS = 3
+COMMAND_RUNS = 7
+ROWS = 10_000
 DATA = os.environ.get("KARAT_DATA") or "../shared/data"
 # Items × voters of two classes, drawn; and the verdicts of real judges where they are at hand.
 PANELS = ("300x4", "2000x5", "llmbar")
@@ -22,6 +25,48 @@ def processor_seconds() -> float:
     """Return the processor time that this process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
+
+
+def child_seconds(command: list[str]) -> float:
+    """Return the median processor time of a command that runs as a process of its own."""
+    seconds = []
+    for _ in range(COMMAND_RUNS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        seconds.append(used)
+    return statistics.median(seconds)
+
+
+def command_line() -> None:
+    """Print the cost of a command against that of importing what it computes with.
+
+    Neither side loads numba, so whether its cache is warm makes no difference here.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, ROWS)
+    rows = np.column_stack([y, rng.normal(size=ROWS) + y])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scores.csv"
+        np.savetxt(file, rows, fmt="%.17g", delimiter=",", header="y,score", comments="")
+        karat = [sys.executable, "-m", "karat"]
+        auc = child_seconds([*karat, "auc", str(file), "--label", "y", "--score", "score"])
+        page = str(Path(folder) / "page.html")
+        written = child_seconds([*karat, "auc", str(file), "--label", "y", "--output", page])
+        listed = child_seconds([*karat, "--help"])
+    imports = child_seconds([sys.executable, "-c", "import numpy, scipy, polars"])
+    for name, seconds in (
+        (f"karat auc on {ROWS:,} rows", auc),
+        ("the same with --output", written),
+        ("karat --help", listed),
+    ):
+        print(
+            f"{name}: ratio {seconds / imports:.1f} to importing numpy, scipy and polars "
+            f"({seconds:.2f} s against {imports:.2f} s); processor time, medians of {COMMAND_RUNS}"
+        )
 
 
 def panel(name: str) -> object:
@@ -72,7 +117,8 @@ def run(name: str, folder: str) -> list[float]:
 
 
 def main() -> None:
-    """Print one line per panel."""
+    """Print one line per command and per panel."""
+    command_line()
     for name in PANELS:
         if name == "llmbar" and not Path(DATA).is_dir():
             print("llmbar: skipped, KARAT_DATA is not there")

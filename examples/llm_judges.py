@@ -75,7 +75,7 @@ with warnings.catch_warnings():
 print(estimator.result_.summary(), "\n")
 print(f"{natural}: {against_truth(estimator, natural)}")
 
-# 2. When can nobody know? Where another account of the votes fits as well.
+# 2. When can nobody know? Where another explanation of the votes fits as well.
 print(f"{adversarial}: {against_truth(estimator, adversarial)}")
 print(estimator.explanations(adversarial).summary())
 assert estimator.identified_[natural]

@@ -1,4 +1,4 @@
-"""Proposition 1 of the seed: a plug-in that stays biased, and one that does not."""
+"""Proposition 1 of Maurer & Pontil (2020): a plug-in that stays biased, and one that does not."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""How wide the limits are: Theorem 2 of the seed beside the certificates of karat."""
+"""How wide the limits are: Theorem 2 of Maurer & Pontil (2020) and karat."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Figure 7.2 (c) and (d) of seed 001: the quality of the model, and the number of rows."""
+"""Figure 7.2 (c) and (d) of Hiranandani (2021): the quality of the model, the number of rows."""
 
 from typing import Any
 
@@ -28,13 +28,14 @@ _QUALITY = """\
 Figure 7.2 (c): PI-EW for accuracy on the proxy task of Table 7.4, with the logistic regression as
 stochastic gradient descent leaves it after every 50 batches of 32 rows. Its quality is the log loss
 on the rest of the training rows, by the proxy label; accuracy is on test rows, by the true label,
-and a mean over splits. The thesis shows a figure in which accuracy rises as the loss falls.
+and a mean over splits. Hiranandani (2021) shows a figure in which accuracy rises as the loss falls.
 """
 _SIZE = """\
-Figure 7.2 (d): test value against the number of validation rows. The thesis shows accuracy on
-Adience; here it is the fairness metric of Table 7.6 on Adult. Half of the test file tests; the
-validation rows are drawn from the other half, alike in income and sex. "refitted" is a logistic
-regression of the validation rows, "refitted, FW-EG" the same model post-shifted on these rows.
+Figure 7.2 (d): test value against the number of validation rows. Hiranandani (2021) shows
+accuracy on Adience; here it is the fairness metric of Table 7.6 on Adult. Half of the test file
+tests; the validation rows are drawn from the other half, alike in income and sex. "refitted" is a
+logistic regression of the validation rows, "refitted, FW-EG" the same model post-shifted on these
+rows.
 """
 _FEW = """\
 100 rows hold 3 women of high income. The constant alone has two weights and finds them; five

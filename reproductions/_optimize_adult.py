@@ -1,4 +1,4 @@
-"""Adult as chapter 7 of seed 001 uses it: binned columns, the official test file, five splits."""
+"""Adult as in Hiranandani (2021), chapter 7: binned columns, the official test file, 5 splits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Table 7.6 of seed 001: a fairness metric that can only be evaluated, on Adult."""
+"""Table 7.6 of Hiranandani (2021): a fairness metric that can only be evaluated, on Adult."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Example 7.1 of seed 001: labels that flip from class to class, on handwritten digits."""
+"""Example 7.1 of Hiranandani (2021): labels that flip between classes, on handwritten digits."""
 
 from typing import Any
 

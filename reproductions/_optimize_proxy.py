@@ -1,4 +1,4 @@
-"""Table 7.4 of seed 001: the G-mean on Adult where training rows hold a proxy of the label."""
+"""Table 7.4 of Hiranandani (2021): the G-mean on Adult, trained on a proxy of the label."""
 
 from collections.abc import Callable
 from typing import Any

@@ -26,8 +26,8 @@ def _on_nell(found: Deviations) -> str:
         beaten = f"beaten by {' and '.join(better)}" if better else "the best of the methods shown"
         parts.append(f"at {cut} the default is off by {default:.4f}, {beaten}")
     return (
-        f"On NELL, {'; '.join(parts)}. At the seed's thresholds a majority vote that counts ties "
-        "as negative, which suits rare positives, is off by less than the seed's model; at "
+        f"On NELL, {'; '.join(parts)}. At the published thresholds a majority vote that counts "
+        "ties as negative, which suits rare positives, is off by less than the published model; at "
         "threshold .5 it is not, and nothing in the votes says which tie rule to take."
     )
 

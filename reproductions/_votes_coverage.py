@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from _show import Promise, number, say, show_table
 from _votes_data import (
+    CHOSEN_ON,
     CONFIRMED,
     CUTS,
-    SETTLED,
     VoteSet,
     beside_truth,
     crowd,
@@ -66,7 +66,7 @@ def run_coverage(*, quick: bool) -> tuple[list[Promise], list[Covered]]:
     )
     parts = {
         "NELL": [_nell(cut, quick=quick) for cut in CUTS],
-        "crowds on which the defaults were settled": _crowds(SETTLED, quick=quick),
+        "crowds on which the defaults were chosen": _crowds(CHOSEN_ON, quick=quick),
         "crowds on which they were confirmed, unchanged": _crowds(CONFIRMED, quick=quick),
     }
     for name, rows in parts.items():

@@ -1,4 +1,4 @@
-"""The datasets of the reproduction of seed 002: votes as they are passed, and true error rates."""
+"""Datasets for Platanios et al. 2016: votes as they are passed, and true error rates."""
 
 import time
 import warnings
@@ -15,9 +15,9 @@ from karat.datasets import load_shared
 from karat.exceptions import KaratWarning
 
 __all__ = [
+    "CHOSEN_ON",
     "CONFIRMED",
     "CUTS",
-    "SETTLED",
     "VoteSet",
     "beside_truth",
     "crowd",
@@ -29,13 +29,13 @@ __all__ = [
     "nell_fit",
 ]
 
-# Thresholds of the NELL classifiers: those of seed 002, and one half for all.
+# Thresholds of the NELL classifiers: those of Platanios et al. 2016, and one half for all.
 CUTS: dict[str, dict[str, float]] = {
-    "the seed's thresholds": {"ADJ": 0.05, "CMC": 0.05, "CPL": 0.1, "VERB": 0.05},
+    "the published thresholds": {"ADJ": 0.05, "CMC": 0.05, "CPL": 0.1, "VERB": 0.05},
     "threshold .5": {"ADJ": 0.5, "CMC": 0.5, "CPL": 0.5, "VERB": 0.5},
 }
-# The defaults were settled on every other crowd dataset, in alphabetical order.
-SETTLED = (
+# The defaults were chosen on every other crowd dataset, in alphabetical order.
+CHOSEN_ON = (
     "adult_content", "face_sentiment", "music_genre", "sentiment_polarity", "snow_temp",
     "tweet_sentiment", "web_search",
 )  # fmt: skip
@@ -136,7 +136,7 @@ def beside_truth(estimator: ErrorEstimator, truth: Any, *, at_least: int = 1) ->
 
 
 def flagged(identified: Mapping[str, bool]) -> bool:
-    """Return whether the estimator itself says that votes do not settle some domain."""
+    """Return whether the estimator itself says that votes do not identify some domain."""
     return not all(identified.values())
 
 

@@ -11,8 +11,7 @@ from _votes_judges import ADVERSARIAL, ranking, short
 from numpy.typing import NDArray
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._powered import Powered, cross_predictions, powered_rates
-from karat.consensus._summaries import blind_consensus
+from karat.consensus.answers import Powered, blind_consensus, cross_predictions, powered_rates
 from karat.votes.reading import read_votes
 
 __all__ = ["run_powered"]

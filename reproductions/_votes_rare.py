@@ -9,7 +9,7 @@ from _votes_data import VoteSet, beside_truth, fit
 from _votes_sharing import COLUMNS, STRUCTURES, case_of, wide_part
 
 from karat.consensus import compare_models
-from karat.consensus._together import Shared, build_shared, run_shared, start_of
+from karat.consensus.sampling import PooledDomains, build_pooled, pooled_start, run_pooled
 from karat.exceptions import KaratWarning
 from karat.votes.reading import read_votes
 
@@ -38,7 +38,7 @@ def show_rare(data: VoteSet) -> None:
         "anew, while domains that share pay but once for voters who miss nearly every positive; so "
         "domains that share have Beta(1/2, 1/2). Deviation of the coupled model in single draws, "
         f"from a start that knows the gold labels and from the usual one, {_SWEEPS:,} sweeps each; "
-        "beside it the domains that the estimator marks as not settled, and the structure that "
+        "beside it the domains that the estimator marks as not identified, and the structure that "
         "compare_models prefers.\n"
     )
     show_table(
@@ -51,11 +51,11 @@ def show_rare(data: VoteSet) -> None:
 def _row(data: VoteSet, items: int, draw: int) -> list[str]:
     rng = np.random.default_rng(draw)
     some = wide_part(data, items, rng)
-    plain, labelled = (_shared(some, y) for y in (None, some.gold))
-    start = start_of(labelled, rng, together=True)
-    told = run_shared(labelled, [start], [rng.spawn(1)[0]], burn=300, draws=20).last[0]
-    usual = start_of(plain, rng, together=False)
-    found = run_shared(plain, [told, usual], rng.spawn(2), burn=300, draws=_SWEEPS)
+    plain, labelled = (_pooled(some, y) for y in (None, some.gold))
+    start = pooled_start(labelled, rng, one_cluster=True)
+    told = run_pooled(labelled, [start], [rng.spawn(1)[0]], burn=300, draws=20).last[0]
+    usual = pooled_start(plain, rng, one_cluster=False)
+    found = run_pooled(plain, [told, usual], rng.spawn(2), burn=300, draws=_SWEEPS)
     estimator, _ = fit(some, rng=draw, structure="coupled", dependence="none")
     alone, _ = fit(some, rng=draw, dependence="none")
     truth = beside_truth(estimator, data.truth)["error"].to_numpy()
@@ -68,10 +68,10 @@ def _row(data: VoteSet, items: int, draw: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _shared(some: VoteSet, y_true: Any) -> Shared:
+def _pooled(some: VoteSet, y_true: Any) -> PooledDomains:
     votes = read_votes(some.votes, domains=some.domains, y_true=y_true)
     tables, voters = [d.table for d in votes.domains], [d.voters for d in votes.domains]
-    return build_shared(tables, voters, len(votes.classifiers), "coupled", _ERRORS)
+    return build_pooled(tables, voters, len(votes.classifiers), "coupled", _ERRORS)
 
 
 def _preferred(some: VoteSet) -> str:

@@ -1,4 +1,4 @@
-"""Domains that share error rates: the seed's three structures on NELL, and when sharing pays."""
+"""Domains that share error rates: the three published structures on NELL, and when sharing pays."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,9 +9,8 @@ from _show import Promise, number, say, show_table
 from _votes_data import CUTS, VoteSet, judgebench, llmbar, nell
 from scipy.stats import binomtest, ttest_rel
 
-from karat.consensus._dispersed import dispersed_chains
-from karat.consensus._model import Model, build_problem
-from karat.consensus._together import build_shared, shared_chains
+from karat.consensus.model import Model, build_problem
+from karat.consensus.sampling import build_pooled, dispersed_chains, pooled_chains
 from karat.votes.reading import Votes, read_votes
 
 __all__ = ["COLUMNS", "STRUCTURES", "case_of", "run_sharing", "wide_part"]
@@ -20,11 +19,11 @@ STRUCTURES = ("independent", "coupled", "hierarchical")
 COLUMNS = ("alone", "cov.", "coupled", "cov.", "p", "hierarchical", "cov.", "p")
 _SHARING = STRUCTURES[1:]
 _ERRORS = ("symmetric", "class-conditional")
-_SEEDS_CUT, _HALF = CUTS
-_SYMMETRIC = 0.0095  # mean absolute deviation promised of the seed's models
-# Class-conditional: where a structure is promised to be no worse than independent. At the seed's
+_PUBLISHED_CUT, _HALF = CUTS
+_SYMMETRIC = 0.0095  # mean absolute deviation promised of the published models
+# Class-conditional: where a structure is promised to be no worse than independent. At the published
 # thresholds the hierarchical one is as good but for its chains, .0022 to .0026 by seed.
-_NO_WORSE = ((_SEEDS_CUT, "coupled"), (_HALF, "coupled"), (_HALF, "hierarchical"))
+_NO_WORSE = ((_PUBLISHED_CUT, "coupled"), (_HALF, "coupled"), (_HALF, "hierarchical"))
 _SIZES = (20, 50, 100, 200, 500)
 _FEW = 100  # items a domain up to which coupling is promised to pay somewhere
 _LEVEL = 0.05
@@ -125,8 +124,8 @@ def _on_everything(*, quick: bool) -> list[Promise]:
     )
     promises = [
         Promise(
-            f"NELL at {_SEEDS_CUT}: symmetric, {s}, deviation in percentage points",
-            100 * found[_SEEDS_CUT, "symmetric", s].deviation, 100 * _SYMMETRIC, at_most=True,
+            f"NELL at {_PUBLISHED_CUT}: symmetric, {s}, deviation in percentage points",
+            100 * found[_PUBLISHED_CUT, "symmetric", s].deviation, 100 * _SYMMETRIC, at_most=True,
         )
         for s in _SHARING
     ]  # fmt: skip
@@ -238,9 +237,9 @@ def _estimate(
         found = [dispersed_chains(p, chains, draws, rng, _silent)[0] for p in problems]
     else:
         voters = [d.voters for d in votes.domains]
-        shared = build_shared(tables, voters, len(votes.classifiers), structure, errors)
+        shared = build_pooled(tables, voters, len(votes.classifiers), structure, errors)
         shared = replace(shared, **prior)
-        found = list(shared_chains(shared, chains, draws, draws, rng)[0].by_domain)
+        found = list(pooled_chains(shared, chains, draws, draws, rng)[0].by_domain)
     rates_of = truth.set_index(["domain", "classifier"])["error"]
     off, inside = [], []
     for domain, part in zip(votes.domains, found, strict=True):

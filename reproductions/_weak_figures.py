@@ -1,4 +1,4 @@
-"""Figures 1 and 3 of the paper for YouTube, as tables."""
+"""Figures 1 and 3 of Maia Polo et al. (2023) for YouTube, as tables."""
 
 import warnings
 from dataclasses import replace

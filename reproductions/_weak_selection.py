@@ -1,4 +1,4 @@
-"""Table 3 of the paper: which of several neural networks is best, told from their bounds."""
+"""Table 3 of Maia Polo et al. (2023): which of several neural networks is best, by their bounds."""
 
 import warnings
 from itertools import product

@@ -1,4 +1,4 @@
-"""Tables 1, 5 and 6 of the paper: bounds with several label models, on real weak labels."""
+"""Tables 1, 5 and 6 of Maia Polo et al. (2023): bounds with several label models on real votes."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ __all__ = ["run_tables"]
 
 Figures = tuple[float, float, float]
 
-# Lower bound, upper bound and test accuracy in the paper; tables 1 and 5 agree where both speak.
+# Lower bound, upper bound and test accuracy in the paper; 1 and 5 agree where both give them.
 PAPER_TABLE_5: dict[str, dict[str, Figures]] = {
     "agnews": {
         "Oracle": (0.49, 0.95, 0.82), "Snorkel": (0.45, 0.90, 0.80), "triplet": (0.14, 0.61, 0.79)

@@ -1,4 +1,4 @@
-"""Optimising metrics that can only be evaluated (seed 001, chapter 7): the thesis beside karat.
+"""Optimising metrics that can only be evaluated (Hiranandani 2021, chapter 7), beside karat.
 
 The digits are scikit-learn's; all else reads `karat.datasets.load_shared`, in the folder that the
 environment variable KARAT_DATA names, and is left out without it. Exits with 1 if a promised figure
@@ -21,7 +21,9 @@ from karat.exceptions import MissingDatasetError
 
 def main() -> int:
     """Run every part and return the exit code."""
-    parser = argparse.ArgumentParser(description="Black-box metrics: the thesis beside karat.")
+    parser = argparse.ArgumentParser(
+        description="Black-box metrics: Hiranandani (2021) beside karat."
+    )
     parser.add_argument("--quick", action="store_true", help="fewer splits and models")
     quick: bool = parser.parse_args().quick
     start = time.perf_counter()

@@ -1,6 +1,6 @@
-"""Error rates from votes alone (seed 002): NELL, coverage, judges, gold labels, sharing domains.
+"""Error rates from votes alone: NELL, coverage, judges, gold labels, domains that share.
 
-Prints karat's figures beside those of the seed and of baselines. The data are those of
+Prints karat's figures beside those of Platanios et al. 2016 and of baselines. The data are those of
 `karat.datasets.load_shared`, in the folder that the environment variable KARAT_DATA names; without
 them there is nothing to do. Exits with 1 if a promised figure is missed.
 
@@ -14,7 +14,7 @@ import time
 from _show import Promise, say, verdict
 from _votes_closing import closing
 from _votes_coverage import run_coverage
-from _votes_data import CONFIRMED, CUTS, SETTLED, nell
+from _votes_data import CHOSEN_ON, CONFIRMED, CUTS, nell
 from _votes_judges import run_judges
 from _votes_nell import run_nell
 from _votes_powered import run_powered
@@ -28,7 +28,7 @@ _TABLES = (
     ("nell", None),
     ("llm_judges_llmbar", "verdicts_long"),
     ("llm_judges_judgebench", "judgebench_wide"),
-    *((f"crowd_{name}", "truth") for name in (*SETTLED, *CONFIRMED)),
+    *((f"crowd_{name}", "truth") for name in (*CHOSEN_ON, *CONFIRMED)),
 )
 
 

@@ -1,4 +1,4 @@
-"""Weak supervision (seed 000): Tables 1, 3, 5 and 6, Figures 1 and 3, and coverage.
+"""Weak supervision (Maia Polo et al. 2023): Tables 1, 3, 5 and 6, Figures 1 and 3, and coverage.
 
 Prints the paper's figures beside karat's. The data are those of `karat.datasets.load_shared`, in
 the folder that the environment variable KARAT_DATA names. Exits with 1 if a promised figure is

@@ -1,4 +1,4 @@
-"""Weighted areas under the ROC curve (seed 003): its Proposition 1 and Theorem 2 beside karat.
+"""Weighted areas under the ROC curve of Maurer & Pontil (2020), beside karat.
 
 Laws need nothing; the learners read `karat.datasets.load_shared`, in the folder that the
 environment variable KARAT_DATA names, and are left out without it. Exits with 1 if a promised
@@ -21,7 +21,9 @@ from karat.exceptions import MissingDatasetError
 
 def main() -> int:
     """Run every part and return the exit code."""
-    parser = argparse.ArgumentParser(description="Weighted AUC: the seed beside karat.")
+    parser = argparse.ArgumentParser(
+        description="Weighted AUC: Maurer & Pontil (2020) beside karat."
+    )
     parser.add_argument("--quick", action="store_true", help="fewer runs and datasets")
     quick: bool = parser.parse_args().quick
     start = time.perf_counter()

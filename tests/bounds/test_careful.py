@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from karat.bounds import (
     bounds_curve,
@@ -11,7 +12,7 @@ from karat.bounds import (
     rank_models,
     robustness_curve,
 )
-from karat.exceptions import ColumnError, DataError, LabelError, MetricError
+from karat.exceptions import ColumnError, DataError, LabelError, MetricError, OptionError
 from karat.metrics import LinearFractionalMetric, cost_matrix
 from karat.weak import DawidSkene, MajorityVote
 
@@ -204,8 +205,22 @@ def test_ratio_limits_are_continuous_in_the_robustness(data, metric):
 
 def test_smoothed_expectations_have_no_robustness(data):
     _, _, votes, _, p = data
-    with pytest.raises(DataError, match="use method='exact' or 'crossfit'"):
+    with pytest.raises(OptionError, match=r"robustness is 0\.1; expected 0 with method='smoothed'"):
         expectation_bounds(p, votes, p, classes=[0, 1], method="smoothed", robustness=0.1)
+
+
+def test_epsilon_is_refused_where_it_would_be_ignored(data):
+    _, _, votes, _, p = data
+    with pytest.raises(OptionError, match=r"epsilon is 0\.1; expected None with method='exact'"):
+        expectation_bounds(p, votes, p, classes=[0, 1], epsilon=0.1)
+    with pytest.raises(OptionError, match="epsilon is 0; expected a number of at least"):
+        expectation_bounds(p, votes, p, classes=[0, 1], method="smoothed", epsilon=0)
+
+
+def test_deltas_are_total_variations(data):
+    _, y_pred, votes, _, p = data
+    with pytest.raises(OptionError, match=r"deltas is 2\.0; expected a number of at least 0"):
+        robustness_curve(y_pred, votes, p, metric="accuracy", classes=[0, 1], deltas=[0, 2])
 
 
 def test_a_class_with_prior_zero_is_no_class():
@@ -221,7 +236,7 @@ def test_a_class_with_prior_zero_is_no_class():
 @pytest.mark.parametrize(
     ("model", "error", "message"),
     [
-        (DawidSkene(), DataError, "without classes_; fit it first"),
+        (DawidSkene(), NotFittedError, r"DawidSkene is not fitted; call fit\("),
         (DawidSkene, DataError, "is the class DawidSkene"),
         ("text", ColumnError, "label_model is the text"),
     ],

@@ -19,7 +19,13 @@ from karat.bounds import (
     robustness_curve,
     weak_label_value,
 )
-from karat.exceptions import DataError, LengthMismatchError, MetricError, UndefinedHereError
+from karat.exceptions import (
+    DataError,
+    LengthMismatchError,
+    MetricError,
+    OptionError,
+    UndefinedHereError,
+)
 from karat.metrics import FairMetric, FairQuadraticMetric, balanced_accuracy, cost_matrix
 from karat.weak import DawidSkene
 
@@ -501,9 +507,9 @@ THREE = FairMetric([1, 1], np.ones((3, 2)), 0.5)
         ({"sample_weight": [1.0, 0.0] * 10}, UndefinedHereError, "group 1 .* has no weight"),
         ({"label_model": [[1.0, 0.0]] * 20}, UndefinedHereError, "none of its items in class 1"),
         ({"metric": FairMetric(np.ones(6), np.ones((1, 6)), 0.5)}, MetricError, "is for 3 classes"),
-        ({"class_prior": [0.5, 0.5]}, DataError, "cannot be bounded with class_prior"),
-        ({"robustness": 0.1}, DataError, "cannot be bounded with robustness"),
-        ({"limit": "bernstein"}, DataError, "cannot be bounded with limit='bernstein'"),
+        ({"class_prior": [0.5, 0.5]}, DataError, "class_prior cannot be used with"),
+        ({"robustness": 0.1}, OptionError, "robustness is 0.1; expected 0 with"),
+        ({"limit": "bernstein"}, OptionError, "limit is 'bernstein'; expected 'normal' with"),
     ],
     ids=lambda v: "-".join(v) if isinstance(v, dict) else None,
 )

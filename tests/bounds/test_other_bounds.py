@@ -13,7 +13,7 @@ from karat.bounds import (
     robustness_curve,
     weak_label_value,
 )
-from karat.exceptions import DataError, LabelError, LengthMismatchError, ShapeError
+from karat.exceptions import DataError, LabelError, LengthMismatchError, OptionError, ShapeError
 from karat.metrics import cost_matrix, f_beta, macro
 from karat.weak import OracleLabelModel
 
@@ -221,7 +221,7 @@ def test_ranking(law):
     assert "for certain" in clear.summary()
     with pytest.raises(DataError, match="fewer than two"):
         rank_models({"a": models["good"]}, law.votes, law.p, **options)
-    with pytest.raises(DataError, match="by is 'best'"):
+    with pytest.raises(OptionError, match="by is 'best'"):
         rank_models(models, law.votes, law.p, by="best", **options)
 
 

@@ -1,17 +1,9 @@
 """``karat auc`` on files."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
-from typer.testing import CliRunner
-
-from karat.cli import main
-from karat.cli._app import app
-
-runner = CliRunner()
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +23,17 @@ def table(tmp_path_factory):
     return path, frame, y
 
 
-def answer(*arguments):
-    result = runner.invoke(app, ["auc", *map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.output)
+@pytest.fixture
+def answer(karat):
+    def run(*arguments):
+        ran = karat("auc", *arguments, "--json")
+        assert ran.code == 0, ran.err
+        return ran.data
+
+    return run
 
 
-def test_each_column_of_scores_is_measured(table):
+def test_each_column_of_scores_is_measured(table, answer):
     path, frame, y = table
     found = answer(path, "--label", "truth", "--pos-label", "sick")
     for name in ("score_a", "score_b"):
@@ -47,7 +43,7 @@ def test_each_column_of_scores_is_measured(table):
     assert found["differences"]["pairs"][0]["first"] == "score_a"
 
 
-def test_bands_and_scales_are_passed_on(table):
+def test_bands_and_scales_are_passed_on(table, answer):
     path, frame, y = table
     options = ("--label", "truth", "--pos-label", "sick", "--score", "score_b")
     found = answer(path, *options, "--fpr", "0,0.1", "--normalize", "mcclish")["score_b"]
@@ -58,7 +54,7 @@ def test_bands_and_scales_are_passed_on(table):
     assert answer(path, *options, "--tpr", "0.5,1")["score_b"]["weight"]["kind"] == "TprBand"
 
 
-def test_streaming_gives_the_same_within_what_it_says(table):
+def test_streaming_gives_the_same_within_what_it_says(table, answer):
     options = (table[0], "--label", "truth", "--pos-label", "sick", "--score", "score_a")
     streamed, read = answer(*options, "--stream")["score_a"], answer(*options)["score_a"]
     low, high = streamed["value_range"]
@@ -67,42 +63,40 @@ def test_streaming_gives_the_same_within_what_it_says(table):
     assert streamed["lower"] <= read["lower"] < read["upper"] <= streamed["upper"]
 
 
-def test_a_page_and_groups(table, tmp_path):
+def test_a_page_and_groups(table, tmp_path, karat):
     path, _, _ = table
-    page = tmp_path / "new" / "page.html"
-    result = runner.invoke(
-        app,
-        ["auc", str(path), "--label", "truth", "--group", "site", "--certificate", "delong",
-         "--output", str(page)],
+    page = tmp_path / "page.html"
+    ran = karat(
+        "auc", path, "--label", "truth", "--group", "site", "--certificate", "delong",
+        "--output", page,
     )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert "north" in result.output
-    assert "paired p" in result.output
+    assert ran.code == 0, ran.err
+    assert "north" in ran.out
+    assert "paired p" in ran.out
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg") == 3
     assert "compare_auc(frame[&#39;truth&#39;]" in text
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "code", "said"),
     [
-        (("--label", "truth", "--fpr", "0.2,0.1"), "is empty"),
-        (("--label", "truth", "--fpr", "ten"), "expected two rates such as 0,0.1"),
+        (("--label", "truth", "--fpr", "0.2,0.1"), 2, "is empty"),
+        (("--label", "truth", "--fpr", "ten"), 2, "expected two rates such as 0,0.1"),
+        (("--label", "nothing"), 3, "there is no such column"),
+        (("--label", "truth", "--stream"), 2, "expected --score with it"),
         (
-            (
-                "--label",
-                "nothing",
-            ),
-            "there is no such column",
+            ("--label", "truth", "--certificate", "magic"),
+            2,
+            "certificate is 'magic'; expected 'dkw'",
         ),
-        (("--label", "truth", "--stream"), "--stream needs --score"),
-        (("--label", "truth", "--certificate", "magic"), "expected one of"),
-        (("--label", "site", "--score", "truth"), "expected numbers"),
-        (("--label", "truth", "--confidence", "95"), "between 0 and 1"),
+        (("--label", "site", "--score", "truth"), 3, "expected numbers"),
+        (("--label", "truth", "--confidence", "95"), 2, "confidence is 95"),
+        (("--label", "truth", "--pos-label", "ill"), 2, "expected one of the labels sick, well"),
     ],
 )
-def test_bad_usage_is_said(table, capsys, options, said):
-    with pytest.raises(SystemExit) as stopped:
-        main(["auc", str(table[0]), *options])
-    assert stopped.value.code == 3
-    assert said in capsys.readouterr().err
+def test_bad_usage_is_said(table, karat, options, code, said):
+    ran = karat("auc", table[0], *options)
+    assert ran.code == code
+    assert said in ran.err
+    assert ran.out == ""

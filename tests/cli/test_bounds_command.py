@@ -1,11 +1,12 @@
-import json
+"""``karat bounds`` on files."""
 
 import numpy as np
 import polars as pl
 import pytest
 
-from karat.cli import main
+from karat.bounds import performance_bounds
 from karat.metrics import cost_matrix
+from karat.weak import DawidSkene
 
 
 @pytest.fixture
@@ -26,91 +27,102 @@ def table(tmp_path):
     return tmp_path
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(a) for a in arguments])
-    return stopped.value.code or 0, capsys.readouterr()
-
-
 @pytest.mark.parametrize("name", ["items.parquet", "items.csv"])
-def test_guessed_columns(table, capsys, name):
-    code, said = run(capsys, "bounds", table / name)
-    assert code == 0
-    assert "predictions: pred_a; weak labels: lf_0, lf_1, lf_2, lf_3, lf_4" in said.out
-    assert "Accuracy is between" in said.out.replace("\n", " ")
+def test_guessed_columns(table, karat, name):
+    ran = karat("bounds", table / name)
+    assert ran.code == 0
+    assert "predictions: pred_a; weak labels: lf_0, lf_1, lf_2, lf_3, lf_4" in ran.out
+    assert "Accuracy is between" in ran.out
 
 
-def test_json_is_nothing_but_json_and_covers(table, capsys):
-    code, said = run(
-        capsys, "bounds", table / "items.parquet", "--pred", "pred_a", "--pred", "other",
+def test_json_is_nothing_but_json_and_covers(table, karat):
+    ran = karat(
+        "bounds", table / "items.parquet", "--pred", "pred_a", "--pred", "other",
         "--metric", "f1", "--group", "site", "--label", "truth", "--json",
     )  # fmt: skip
-    assert code == 0
-    found = json.loads(said.out)
-    assert set(found) == {"pred_a", "other"}
-    for b in found.values():
+    assert ran.code == 0
+    found = ran.data
+    assert set(found) == {"pred_a", "other", "warnings"}
+    for b in (found["pred_a"], found["other"]):
         assert b["lower_limit"] <= b["truth"] <= b["upper_limit"]
         assert set(b["groups"]) == {"north", "south"}
 
 
-def test_an_empty_cell_abstains_unless_said_otherwise(table, capsys):
+def test_flags_reach_the_library(table, karat):
+    frame = pl.read_csv(table / "items.csv")
+    votes = frame.select("^lf_.*$")
+    wanted = performance_bounds(
+        frame["pred_a"], votes, DawidSkene(rng=0).fit(votes), metric="f1", pos_label="ham",
+        confidence=0.8, rng=0,
+    )  # fmt: skip
+    ran = karat(
+        "bounds", table / "items.csv", "--metric", "f1", "--pos-label", "ham", "--confidence", 0.8,
+        "--json",
+    )  # fmt: skip
+    assert ran.data["pred_a"]["lower_limit"] == pytest.approx(wanted.lower_limit)
+    assert ran.data["pred_a"]["upper"] == pytest.approx(wanted.upper)
+
+
+def test_an_empty_cell_was_not_asked_unless_it_abstains(table, karat):
+    """As in Python: null is not asked; files of labeling functions say ``--null abstain``."""
+    frame = pl.read_csv(table / "items.csv")
+    frame.with_columns(pl.col("^lf_.*$").fill_null("-1")).write_csv(table / "written.csv")
     found = {}
-    written = pl.read_csv(table / "items.csv").with_columns(pl.col("^lf_.*$").fill_null("-1"))
-    written.write_csv(table / "written.csv")
+    for name in ("items.csv", "written.csv"):
+        found[name] = karat("bounds", table / name, "--json").data["pred_a"]["lower"]
     for null in ("abstain", "not-asked"):
         page = table / "page.html"
-        _, said = run(
-            capsys, "bounds", table / "items.csv", "--null", null, "--json", "--output", page
-        )
-        found[null] = json.loads(said.out)["pred_a"]["lower"]
-        assert f"null='{null.replace('-', ' ')}'" in page.read_text().replace("&#39;", "'")
-    for name in ("written.csv", "items.csv"):
-        _, said = run(capsys, "bounds", table / name, "--json")
-        assert json.loads(said.out)["pred_a"]["lower"] == found["abstain"]
-    assert found["abstain"] != found["not-asked"]
-    code, said = run(capsys, "bounds", table / "items.csv", "--null", "gone")
-    assert code != 0
-    assert "null is 'gone'" in said.err
+        ran = karat("bounds", table / "items.csv", "--null", null, "--json", "--output", page)
+        found[null] = ran.data["pred_a"]["lower"]
+        shown = "null='abstain'" in page.read_text().replace("&#39;", "'")
+        assert shown == (null == "abstain")
+    assert found["items.csv"] == found["not-asked"]
+    assert found["written.csv"] == found["abstain"] != found["not-asked"]
+    votes = frame.select("^lf_.*$")
+    wanted = performance_bounds(
+        frame["pred_a"], votes, DawidSkene(rng=0).fit(votes), metric="accuracy", rng=0
+    )
+    assert found["items.csv"] == pytest.approx(wanted.lower)
+    ran = karat("bounds", table / "items.csv", "--null", "gone")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--null is 'gone'; expected 'not-asked' or 'abstain'" in ran.err
 
 
-def test_report_metric_file_and_other_models(table, capsys):
-    metric = table / "costs.json"
+def test_report_metric_file_and_other_models(table, karat):
+    metric, page = table / "costs.json", table / "report.html"
     metric.write_text(cost_matrix([[0, 1], [6, 0]]).to_json())
     for model in ("majority", "triplet"):
-        code, _ = run(
-            capsys, "bounds", table / "items.csv", "--metric", metric, "--label-model", model,
-            "--robustness", "0.02", "--output", table / "sub" / "report.html",
+        ran = karat(
+            "bounds", table / "items.csv", "--metric", metric, "--label-model", model,
+            "--robustness", "0.02", "--output", page,
         )  # fmt: skip
-        assert code == 0
-        page = (table / "sub" / "report.html").read_text()
-        assert "How good is pred_a?" in page
-        assert "<svg" in page
+        assert ran.code == 0
+        assert "How good is pred_a?" in page.read_text()
+        assert "<svg" in page.read_text()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "message"),
     [
-        (["missing.csv"], "there is no file"),
-        (["items.txt"], "expected one of"),
-        (["items.csv", "--pred", "pred_b"], "did you mean 'pred_a'?"),
-        (["items.csv", "--weak", "nothing"], "there is no such column; there are"),
-        (["items.csv", "--metric", "best"], "metric is 'best'"),
-        (["items.csv", "--label-model", "gpt"], "expected one of"),
-        (["items.csv", "--weak", "lf_0", "--weak", "lf_1"], "needs three or more"),
-        (["items.csv", "--robustness", "2"], "robustness is 2"),
+        (["missing.csv"], 3, "there is no file"),
+        (["items.txt"], 3, "expected one of"),
+        (["items.csv", "--pred", "pred_b"], 3, "did you mean 'pred_a'?"),
+        (["items.csv", "--weak", "nothing"], 3, "there is no such column; there are"),
+        (["items.csv", "--metric", "best"], 2, "metric is 'best'"),
+        (["items.csv", "--metric", "best.json"], 2, "a .json file that exists"),
+        (["items.csv", "--label-model", "gpt"], 2, "'dawid-skene', 'majority' or 'triplet'"),
+        (["items.csv", "--weak", "lf_0", "--weak", "lf_1"], 3, "needs three or more"),
+        (["items.csv", "--robustness", "2"], 2, "robustness is 2"),
+        (["items.csv", "--confidence", "1"], 2, "confidence is 1"),
     ],
 )
-def test_bad_data_exits_3(table, capsys, arguments, message):
-    code, said = run(capsys, "bounds", table / arguments[0], *arguments[1:])
-    assert code == 3
-    assert message in said.err
-    assert said.out == ""
+def test_what_is_wrong_is_said(table, karat, arguments, code, message):
+    ran = karat("bounds", table / arguments[0], *arguments[1:])
+    assert ran.code == code
+    assert message in ran.err
+    assert ran.out == ""
 
 
-def test_a_file_without_such_columns(table, capsys):
+def test_a_file_without_such_columns(table, karat):
     pl.DataFrame({"x": [1]}).write_csv(table / "x.csv")
-    assert "--pred: name at least one column" in run(capsys, "bounds", table / "x.csv")[1].err
-    (table / "empty.csv").write_text("a,b\n")
-    assert "no rows" in run(capsys, "bounds", table / "empty.csv")[1].err
-    (table / "broken.parquet").write_text("not parquet")
-    assert "cannot be read" in run(capsys, "bounds", table / "broken.parquet")[1].err
+    assert "--pred: name at least one column" in karat("bounds", table / "x.csv").err

@@ -1,18 +1,11 @@
 """``karat calibration`` on files."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 from karat.calibration import canonical_calibration_error
-from karat.cli import main
-from karat.cli._app import app
 from karat.datasets import MultilabelLaw
-
-runner = CliRunner()
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +20,17 @@ def table(tmp_path_factory):
     return path, y, h
 
 
-def answer(*arguments):
-    result = runner.invoke(app, ["calibration", *map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.output)
+@pytest.fixture
+def answer(karat):
+    def run(*arguments):
+        ran = karat("calibration", *arguments, "--json")
+        assert ran.code == 0, ran.err
+        return ran.data
+
+    return run
 
 
-def test_columns_are_guessed_and_measured(table):
+def test_columns_are_guessed_and_measured(table, answer):
     path, y, h = table
     found = answer(path)
     wanted = canonical_calibration_error(y, h, rng=0)
@@ -43,7 +40,7 @@ def test_columns_are_guessed_and_measured(table):
     assert found["certificate"]["lower"] > 0
 
 
-def test_one_column_of_classes_with_one_probability(table):
+def test_one_column_of_classes_with_one_probability(table, answer):
     path, y, h = table
     found = answer(path, "--label", "kind", "--prob", "prob_a")["canonical"]
     wanted = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
@@ -51,30 +48,29 @@ def test_one_column_of_classes_with_one_probability(table):
     assert found["names"] == ["y"]
 
 
-def test_a_page_is_written(table, tmp_path):
-    page = tmp_path / "new" / "page.html"
-    result = runner.invoke(app, ["calibration", str(table[0]), "--output", str(page)])
-    assert result.exit_code == 0, result.output
-    assert "not canonically calibrated" in result.output
+def test_a_page_is_written(table, tmp_path, karat):
+    page = tmp_path / "page.html"
+    ran = karat("calibration", table[0], "--output", page)
+    assert ran.code == 0, ran.err
+    assert "not canonically calibrated" in ran.out
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg") == 4
     assert "Which labels give it away?" in text
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "code", "said"),
     [
-        (("--label", "nothing"), "there is no such column"),
-        (("--label", "label_a", "--label", "kind"), "holds"),
-        (("--prob", "prob_a"), "3 labels"),
-        (("--method", "magic"), "expected one of"),
-        (("--model", "magic"), "expected one of"),
-        (("--confidence", "95"), "between 0 and 1"),
-        (("--prob", "kind", "--label", "label_a"), "expected probabilities"),
+        (("--label", "nothing"), 3, "there is no such column"),
+        (("--label", "label_a", "--label", "kind"), 3, "holds"),
+        (("--prob", "prob_a"), 3, "3 labels"),
+        (("--method", "magic"), 2, "method is 'magic'; expected 'latent'"),
+        (("--model", "magic"), 2, "model is 'magic'; expected 'copula' or 'trees'"),
+        (("--confidence", "95"), 2, "between 0 and 1"),
+        (("--prob", "kind", "--label", "label_a"), 3, "expected probabilities"),
     ],
 )
-def test_bad_usage_is_said(table, capsys, options, said):
-    with pytest.raises(SystemExit) as stopped:
-        main(["calibration", str(table[0]), *options])
-    assert stopped.value.code == 3
-    assert said in capsys.readouterr().err
+def test_bad_usage_is_said(table, karat, options, code, said):
+    ran = karat("calibration", table[0], *options)
+    assert ran.code == code
+    assert said in ran.err

@@ -1,5 +1,8 @@
-import json
+"""The command line as a whole: its list, its codes, ``doctor`` and ``demo``."""
+
+import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -7,34 +10,65 @@ from pathlib import Path
 
 import pytest
 
-import karat
-from karat.cli import main
+import karat as library
+
+COMMANDS = ["demo", "elicit", "optimize", "bounds", "judges", "auc", "calibration", "doctor"]
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    return stopped.value.code or 0, capsys.readouterr()
+def test_version(karat):
+    assert karat("--version") == (0, f"karat {library.__version__}\n", "")
 
 
-def test_version(capsys):
-    assert run(capsys, "--version") == (0, (f"karat {karat.__version__}\n", ""))
+@pytest.fixture
+def described(karat, monkeypatch):
+    """The lines of a command's help, each flag on one line."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+    def lines(*command):
+        text = karat(*command, "--help").out
+        return [" ".join(line.strip("│ ").split()) for line in text.splitlines()]
+
+    return lines
 
 
-def test_doctor(capsys):
-    code, said = run(capsys, "doctor")
-    assert code == 0
-    assert "numpy" in said.out
-    assert "torch" in said.out
+def test_every_command_is_listed_with_its_own_sentence(described):
+    """The list is shown without importing the commands, so it has a copy of their sentences."""
+    listed = described()
+    for name in COMMANDS:
+        sentence = next(line for line in described(name)[2:] if line and "Usage" not in line)
+        assert f"{name} {sentence}" in listed
 
 
-def test_doctor_json_is_nothing_but_json(capsys):
-    code, said = run(capsys, "doctor", "--json")
-    assert code == 0
-    found = json.loads(said.out)
-    assert found["karat"] == karat.__version__
-    assert found["extras"]["core"]["ready"]
-    assert set(found["extras"]) == {"core", *promised_extras()}
+def test_flags_mean_the_same_everywhere(described):
+    flags = {name: [line for line in described(name) if line.startswith("--")] for name in COMMANDS}
+    expected = {
+        "--group": 5, "--pos-label": 4, "--confidence": 4, "--null": 2, "--metric": 2,
+        "--output -o": 6, "--json": 7,
+    }  # fmt: skip
+    for flag, n_commands in expected.items():
+        shown = [
+            line.partition("[default")[0]
+            for name, lines in flags.items()
+            for line in lines
+            if line.startswith(f"{flag} ") and name != "demo"  # whose page has a name by itself
+        ]
+        assert len(shown) == n_commands
+        assert len(set(shown)) == 1, shown
+
+
+def test_doctor(karat):
+    ran = karat("doctor")
+    assert ran.code == 0
+    assert "numpy" in ran.out
+    assert "torch" in ran.out
+
+
+def test_doctor_json_is_nothing_but_json(karat):
+    ran = karat("doctor", "--json")
+    assert ran.code == 0
+    assert ran.data["karat"] == library.__version__
+    assert ran.data["extras"]["core"]["ready"]
+    assert set(ran.data["extras"]) == {"core", *promised_extras()}
 
 
 def promised_extras():
@@ -44,21 +78,10 @@ def promised_extras():
     return set(project["optional-dependencies"]) - {"all", "dev", "docs"}
 
 
-def test_wrong_usage_exits_2(capsys):
-    assert run(capsys, "no-such-command")[0] == 2
-    assert run(capsys, "demo", "--no-such-option")[0] == 2
-
-
-def test_wrong_data_exits_3_with_one_line(capsys, monkeypatch):
-    from karat.exceptions import DataError
-
-    def fail(*_, **__):
-        raise DataError("row 3 is wrong; fix it")
-
-    monkeypatch.setattr("karat.cli._doctor.run_doctor", fail)
-    code, said = run(capsys, "doctor")
-    assert code == 3
-    assert said.err == "error: row 3 is wrong; fix it\n"
+def test_wrong_usage_exits_2(karat):
+    assert karat("no-such-command").code == 2
+    assert karat("demo", "--no-such-option").code == 2
+    assert karat("auc", "scores.csv").code == 2  # --label is missing
 
 
 def test_without_typer_it_says_what_to_install():
@@ -71,31 +94,64 @@ def test_without_typer_it_says_what_to_install():
 def test_the_module_is_the_command():
     command = [sys.executable, "-m", "karat", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == f"karat {karat.__version__}\n"
+    assert done.stdout == f"karat {library.__version__}\n"
 
 
-def test_demo_writes_a_page_that_needs_nothing_else(tmp_path, capsys):
-    file = tmp_path / "new" / "demo.html"
-    code, said = run(capsys, "demo", "--output", str(file))
-    assert code == 0
-    assert "What should we measure?" in said.out
+def test_an_interrupt_is_one_line_and_130(tmp_path):
+    """Ctrl-C while a person is asked: the command waits, so that it cannot end by itself."""
+    file = tmp_path / "scores.csv"
+    file.write_text("y,p\n" + "".join(f"{i % 2},{(i % 10) / 10 + 0.04}\n" for i in range(40)))
+    command = [sys.executable, "-m", "karat", "elicit", file, "--label", "y", "--score", "p"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(
+        command, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}, **pipes
+    ) as p:
+        while "question 1" not in p.stdout.readline():
+            assert p.poll() is None
+        p.send_signal(signal.SIGINT)
+        _, said = p.communicate(timeout=60)
+    assert p.returncode == 130
+    assert said == "interrupted\n"
+
+
+def test_auc_loads_only_what_it_needs(tmp_path):
+    file = tmp_path / "scores.csv"
+    file.write_text("y,p\n" + "".join(f"{i % 2},{i % 7}\n" for i in range(100)))
+    code = (
+        "import sys\nfrom karat.cli import main\n"
+        f"try: main(['auc', {str(file)!r}, '--label', 'y', '--score', 'p'])\n"
+        "except SystemExit as stopped: assert not stopped.code\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.splitlines()[-1]
+    assert "'polars'" in loaded
+    for name in ("matplotlib", "jinja2", "sklearn", "pandas", "numba", "torch"):
+        assert f"{name!r}" not in loaded
+
+
+def test_demo_writes_a_page_that_needs_nothing_else(tmp_path, karat):
+    file = tmp_path / "demo.html"
+    ran = karat("demo", "--output", file)
+    assert ran.code == 0
+    assert "What should we measure?" in ran.out
     page = file.read_text(encoding="utf-8")
     assert set(re.findall(r"https?://([^/\"' <]+)", page)) <= {"www.w3.org"}
     assert "<svg" in page
     assert "costs 10 : 1" in page
     assert not re.search(r"<(script|link|img|iframe)\b", page)
     quiet = tmp_path / "again.html"
-    code, said = run(capsys, "demo", "-q", "-o", str(quiet))
-    assert (code, said.out) == (0, "")
+    ran = karat("demo", "-q", "-o", quiet)
+    assert (ran.code, ran.out) == (0, "")
     assert quiet.read_text(encoding="utf-8") == page, "the demo is repeatable"
 
 
-def test_demo_says_at_once_when_it_cannot_write(capsys, tmp_path):
+def test_demo_says_at_once_when_it_cannot_write(karat, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    code, said = run(capsys, "demo", "--output", str(blocked / "demo.html"))
-    assert code == 3
-    assert "cannot be written" in said.err
+    ran = karat("demo", "--output", blocked / "demo.html")
+    assert (ran.code, ran.out) == (2, "")
+    assert "expected a file in a folder that exists" in ran.err
 
 
 def test_demo_numbers_are_right():
@@ -103,8 +159,7 @@ def test_demo_numbers_are_right():
     import numpy as np
     from sklearn.metrics import accuracy_score, matthews_corrcoef
 
-    from karat.cli._demo._models import train_models
-    from karat.cli._demo._which_metric import which_metric
+    from karat.cli.demo import train_models, which_metric
 
     models = train_models()
     section = which_metric(models)

@@ -1,10 +1,10 @@
-import json
+"""``karat judges`` on files."""
 
 import numpy as np
 import polars as pl
 import pytest
 
-from karat.cli import main
+from karat.consensus import ErrorEstimator
 
 
 @pytest.fixture(scope="module")
@@ -21,83 +21,128 @@ def files(tmp_path_factory):
     columns["score"] = np.clip(0.5 * y + 0.5 * rng.random(n), 0, 1)
     wide = pl.DataFrame(columns)
     wide.write_csv(folder / "wide.csv")
-    long = wide.select(pl.int_range(pl.len()).alias("item"), "^judge_.*$").unpivot(
-        index="item", variable_name="classifier", value_name="vote"
+    items = wide.select(pl.int_range(pl.len()).alias("item"), "topic", "known", "^judge_.*$")
+    long = items.unpivot(
+        index=["item", "topic", "known"], variable_name="classifier", value_name="vote"
     )
-    long.write_parquet(folder / "long.parquet")
+    long.drop("topic", "known").write_parquet(folder / "long.parquet")
+    # A column that is called 'domain' and means something else than --group does.
+    long.with_columns(domain=pl.lit("here")).write_csv(folder / "long_domains.csv")
     return folder
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(a) for a in arguments])
-    return stopped.value.code or 0, capsys.readouterr()
+def error_rates(karat, *arguments):
+    ran = karat("judges", *arguments, "--json")
+    assert ran.code == 0, ran.err
+    return ran.data["result"]
 
 
-def test_wide_and_long_files_give_the_same_answer(files, capsys):
-    found = []
-    for name in ("wide.csv", "long.parquet"):
-        code, said = run(capsys, "judges", files / name, "--json")
-        assert code == 0
-        found.append(json.loads(said.out)["result"])
-    assert found[0]["classifiers"] == found[1]["classifiers"]
-    assert np.abs(np.subtract(found[0]["mean"], found[1]["mean"])).max() < 0.01
+def test_wide_and_long_files_give_the_same_answer(files, karat):
+    wide, long = (error_rates(karat, files / name) for name in ("wide.csv", "long.parquet"))
+    assert wide["classifiers"] == long["classifiers"]
+    assert np.abs(np.subtract(wide["mean"], long["mean"])).max() < 0.01
 
 
-def test_the_table_says_whether_the_votes_settle_it(files, capsys):
-    code, said = run(capsys, "judges", files / "wide.csv", "--group", "topic")
-    assert code == 0
-    text = said.out.replace("\n", " ")
-    assert "lowest error rate" in text
-    assert "north" in text
-    assert "yes" in text
+def test_a_flag_wins_over_a_column_of_the_same_meaning(files, karat):
+    found = error_rates(karat, files / "long_domains.csv", "--group", "topic")
+    assert found["domains"] == ["north", "south"]
+    alone = error_rates(karat, files / "wide.csv", "--group", "topic")
+    assert np.abs(np.subtract(found["mean"], alone["mean"])).max() < 0.02
+    assert error_rates(karat, files / "long_domains.csv")["domains"] == ["here"]
+    named = error_rates(karat, files / "long_domains.csv", "--group", "domain")
+    assert named["domains"] == ["here"]
 
 
-def test_gold_labels_and_a_report(files, capsys):
-    page = files / "out" / "report.html"
-    code, said = run(
-        capsys, "judges", files / "wide.csv", "--label", "known", "--json", "--output", page
-    )
-    assert code == 0
-    powered = json.loads(said.out)["powered"]
-    assert min(powered["n_gold"]) > 40
+def test_gold_labels_of_a_long_file(files, karat):
+    ran = karat("judges", files / "long_domains.csv", "--label", "known", "--json")
+    assert min(ran.data["powered"]["n_gold"]) > 40
+
+
+def test_the_table_says_whether_the_votes_identify_the_rates(files, karat):
+    ran = karat("judges", files / "wide.csv", "--group", "topic", "--confidence", "0.8")
+    assert ran.code == 0
+    assert "lowest error rate" in ran.out
+    row = next(line for line in ran.out.splitlines() if line.startswith("│ north"))
+    assert "yes" in row
+    assert "80 % limits" in ran.out
+
+
+def test_gold_labels_and_a_report(files, karat):
+    page = files / "report.html"
+    ran = karat("judges", files / "wide.csv", "--label", "known", "--json", "--output", page)
+    assert ran.code == 0
+    assert min(ran.data["powered"]["n_gold"]) > 40
     html = page.read_text()
     assert "What do the gold labels say?" in html
     assert "y_true=frame[&#39;known&#39;]" in html
     assert "<svg" in html
 
 
-def test_probabilities_need_a_threshold(files, capsys):
-    code, said = run(capsys, "judges", files / "wide.csv", "--judge", "score", "--judge", "judge_0")
-    assert code == 3
-    assert "threshold=" in said.err.replace("\n", " ")
+def test_an_empty_cell_was_not_asked_unless_it_abstains(files, karat):
+    """As in Python, and as in ``karat bounds``."""
+    rng = np.random.default_rng(1)
+    voters = [f"judge_{j}" for j in range(4)]
+    frame = pl.read_csv(files / "wide.csv").select(
+        pl.when(pl.Series(rng.random(400) < 0.2)).then(None).otherwise(pl.col(name)).alias(name)
+        for name in voters
+    )
+    frame.write_csv(files / "gaps.csv")
+    for flag, null in (((), "not asked"), (("--null", "abstain"), "abstain")):
+        found = error_rates(karat, files / "gaps.csv", *flag)
+        wanted = ErrorEstimator(rng=0).fit(frame, null=null).result_
+        assert found["mean"] == pytest.approx(wanted.mean.tolist())
+        assert found["votes"] == pytest.approx(wanted.votes.tolist())
 
 
-def test_mistakes_are_one_sentence(files, capsys):
-    code, said = run(capsys, "judges", files / "wide.csv", "--judge", "jugde_0")
-    assert code == 3
-    assert "did you mean 'judge_0'?" in said.err
+def test_warnings_reach_the_terminal_and_the_json(files, karat):
+    """Votes that do not identify the rates: said in one line, and kept with the answer."""
+    rng = np.random.default_rng(0)
+    votes = {f"judge_{j}": rng.integers(0, 2, 60) for j in range(3)}
+    pl.DataFrame(votes).write_csv(files / "noise.csv")
+    ran = karat("judges", files / "noise.csv", "--json")
+    lines = ran.err.splitlines()
+    assert any("votes alone" in line for line in lines)
+    assert [line.removeprefix("warning: ") for line in lines] == ran.data["warnings"]
+    assert ".py" not in ran.err
+
+
+def test_probabilities_need_a_threshold(files, karat):
+    ran = karat("judges", files / "wide.csv", "--judge", "score", "--judge", "judge_0")
+    assert ran.code == 3
+    assert "threshold=" in ran.err
+
+
+def test_mistakes_are_one_sentence(files, karat):
+    ran = karat("judges", files / "wide.csv", "--judge", "jugde_0")
+    assert ran.code == 3
+    assert "did you mean 'judge_0'?" in ran.err
     pl.DataFrame({"a": [1]}).write_csv(files / "none.csv")
-    code, said = run(capsys, "judges", files / "none.csv")
-    assert code == 3
-    assert "name the columns of votes" in said.err
+    ran = karat("judges", files / "none.csv")
+    assert ran.code == 3
+    assert "A long file has the columns" in ran.err
 
 
-def test_domains_may_share(files, capsys):
-    page = files / "out" / "shared.html"
-    code, said = run(
-        capsys, "judges", files / "wide.csv", "--group", "topic", "--structure", "coupled",
+def test_domains_may_share(files, karat):
+    page = files / "shared.html"
+    ran = karat(
+        "judges", files / "wide.csv", "--group", "topic", "--structure", "coupled",
         "--dependence", "none", "--json", "--output", page,
     )  # fmt: skip
-    assert code == 0
-    found = json.loads(said.out)["clusters"]
-    assert found["names"] == ["north", "south"]
+    assert ran.code == 0
+    assert ran.data["clusters"]["names"] == ["north", "south"]
     text = page.read_text(encoding="utf-8")
     assert "Who shares error rates with whom?" in text
     assert "structure=" in text
 
 
-def test_sharing_needs_domains(files, capsys):
-    code, said = run(capsys, "judges", files / "wide.csv", "--structure", "coupled")
-    assert code == 3
-    assert "--group" in said.err
+def test_sharing_needs_domains(files, karat):
+    ran = karat("judges", files / "wide.csv", "--structure", "coupled")
+    assert ran.code == 2
+    assert "--group" in ran.err
+
+
+@pytest.mark.parametrize("flag", ["structure", "errors", "dependence"])
+def test_an_unknown_choice_gets_the_sentence_of_the_library(files, karat, flag):
+    ran = karat("judges", files / "wide.csv", f"--{flag}", "magic")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"error: {flag} is 'magic'; expected '")

@@ -1,18 +1,11 @@
 """``karat optimize`` on files."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-from karat.cli import main
-from karat.cli._app import app
-from karat.metrics import cost_matrix, g_mean
+from karat.metrics import FairMetric, cost_matrix, g_mean
 from karat.optimize import FrankWolfeClassifier
-
-runner = CliRunner()
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +23,19 @@ def table(tmp_path_factory):
     return path, p, fraud
 
 
-def answer(*arguments):
-    result = runner.invoke(app, ["optimize", *map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.output)
+@pytest.fixture
+def answer(karat):
+    def run(*arguments):
+        ran = karat("optimize", *arguments, "--json")
+        assert ran.code == 0, ran.err
+        return ran.data
+
+    return run
 
 
-def test_labelled_rows_are_used_and_all_rows_decided(table, tmp_path):
+def test_labelled_rows_are_used_and_all_rows_decided(table, tmp_path, answer):
     path, p, fraud = table
-    written = tmp_path / "new" / "decided.parquet"
+    written = tmp_path / "decided.parquet"
     found = answer(
         path, "--label", "y", "--score", "p", "--pos-label", "fraud", "--predictions", written
     )
@@ -52,14 +49,14 @@ def test_labelled_rows_are_used_and_all_rows_decided(table, tmp_path):
     assert ((decided == "fraud") == (p >= found["thresholds"]["all rows"])).mean() > 0.995
 
 
-def test_probabilities_by_class_say_the_same_as_a_score(table):
+def test_probabilities_by_class_say_the_same_as_a_score(table, answer):
     path = table[0]
     one = answer(path, "--label", "y", "--score", "p", "--pos-label", "fraud")
     two = answer(path, "--label", "y")
     assert two["decisions"] == one["decisions"]
 
 
-def test_an_elicited_metric_and_a_basis(table, tmp_path):
+def test_an_elicited_metric_and_a_basis(table, tmp_path, answer):
     path, p, fraud = table
     saved = tmp_path / "costs.json"
     saved.write_text(cost_matrix([[0, 5], [1, 0]]).to_json())  # fraud is the first class
@@ -74,33 +71,51 @@ def test_an_elicited_metric_and_a_basis(table, tmp_path):
     assert found["history"]["deterministic"] == pytest.approx(clf.history_.deterministic)
 
 
-def test_a_page_is_written(table, tmp_path):
+def test_a_metric_of_groups_has_its_groups(table, answer, tmp_path):
+    """With a metric that ``karat elicit --family fair`` may have saved."""
+    path, p, fraud = table
+    fair = FairMetric([1, 1], [[1, 1]], 0.5)
+    saved = tmp_path / "fair.json"
+    saved.write_text(fair.to_json())
+    found = answer(path, "--label", "y", "--metric", saved, "--group", "kind", "--folds", "0")
+    kind = pl.read_csv(path)["kind"].to_numpy()[:2000]
+    proba = np.column_stack([p, 1 - p])[:2000]
+    clf = FrankWolfeClassifier(metric=fair, deterministic=True)
+    clf.fit_from_proba(proba, np.where(fraud, "fraud", "legit")[:2000], groups_val=kind)
+    assert found["history"]["deterministic"] == pytest.approx(clf.history_.deterministic)
+
+
+def test_a_page_is_written(table, tmp_path, karat):
     page = tmp_path / "page.html"
-    result = runner.invoke(app, ["optimize", str(table[0]), "--label", "y", "--output", str(page)])
-    assert result.exit_code == 0, result.output
-    assert "1,000 of them without a label" in result.output
+    ran = karat("optimize", table[0], "--label", "y", "--output", page)
+    assert ran.code == 0, ran.err
+    assert "1,000 of them without a label" in ran.out
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg") == 3
     assert "Where is the line?" in text
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "code", "said"),
     [
-        (("--label", "nothing"), "no such column"),
-        (("--label", "y", "--prob", "p"), "2 classes"),
-        (("--label", "y", "--metric", "magic"), "expected a metric"),
-        (("--label", "y", "--basis", "size"), "no such column"),
-        (("--label", "y", "--basis", "p"), "distinct values"),
-        (("--label", "y", "--folds", "5000"), "rarest class"),
-        (("--label", "y", "--score", "p", "--pos-label", "theft"), "the labels are"),
-        (("--label", "y", "--predictions", "out.txt"), "expected one of"),
-        (("--label", "kind", "--score", "kind"), "kind"),
+        (("--label", "nothing"), 3, "no such column"),
+        (("--label", "y", "--prob", "p"), 3, "2 classes"),
+        (("--label", "y", "--metric", "magic"), 2, "expected a metric"),
+        (("--label", "y", "--basis", "size"), 3, "no such column"),
+        (("--label", "y", "--basis", "p"), 3, "distinct values"),
+        (("--label", "y", "--folds", "5000"), 2, "rarest class"),
+        (
+            ("--label", "y", "--score", "p", "--pos-label", "theft"),
+            2,
+            "one of the labels fraud, legit",
+        ),
+        (("--label", "y", "--predictions", "out.txt"), 2, "a name that ends in"),
+        (("--label", "kind", "--score", "kind"), 3, "kind"),
     ],
 )
-def test_bad_usage_is_said(table, capsys, options, said, tmp_path, monkeypatch):
+def test_bad_usage_is_said(table, karat, options, code, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stopped:
-        main(["optimize", str(table[0]), *options])
-    assert stopped.value.code == 3
-    assert said in capsys.readouterr().err
+    ran = karat("optimize", table[0], *options)
+    assert ran.code == code
+    assert said in ran.err
+    assert ran.out == ""

@@ -6,14 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from karat.consensus._arrays import SharedState
-from karat.consensus._model import Model, build_problem
-from karat.consensus._sample import run_chain
-from karat.consensus._shared_chain import run_shared_chain
-from karat.consensus._threads import Stop
-from karat.consensus._together import build_shared
-from karat.votes._table import VoteTable
+from karat.consensus.model import Model, build_problem
+from karat.consensus.sampling import Stop, build_pooled, run_chain, run_pooled_chain
+from karat.consensus.sampling.loops import PooledState
 from karat.votes.em import State
+from karat.votes.tables import VoteTable
 
 
 def table_from_rows(votes, classes, *, abstains=False, gold=None, count=None):
@@ -143,7 +140,7 @@ def restaurant(rng, strength, guests):
     return np.array(seats, dtype=np.int64)
 
 
-class SharedWorld:
+class PooledWorld:
     """A model of domains that share error rates, and who is asked about which item of each.
 
     ``asked`` has one table of items × voters per domain, of equal size; a voter who is never asked
@@ -171,7 +168,7 @@ class SharedWorld:
             )
             for d, here in enumerate(voters)
         ]  # fmt: skip
-        return build_shared(
+        return build_pooled(
             tables, voters, self.voters, self.structure, self.errors, concentration=self.fixed
         )
 
@@ -194,26 +191,26 @@ class SharedWorld:
         if self.structure == "coupled":
             member = restaurant(rng, strength[0], self.domains)
             rows = self._rows(rng, (self.domains + 1, self.voters))
-            return SharedState(rows, weight, member, np.empty((0, 0), dtype=np.int64), strength)
+            return PooledState(rows, weight, member, np.empty((0, 0), dtype=np.int64), strength)
         table = np.zeros((self.domains, self.voters), dtype=np.int64)
         for d, here in enumerate(self.present):
             table[d, here] = restaurant(rng, strength[0], here.sum())
         open_tables = [(d, t) for d in range(self.domains) for t in set(table[d, self.present[d]])]
-        dish = np.zeros((self.domains, self.voters), dtype=np.int64)
+        atom = np.zeros((self.domains, self.voters), dtype=np.int64)
         served = restaurant(rng, strength[1], len(open_tables))
         for (d, t), k in zip(open_tables, served, strict=True):
-            dish[d, t] = k
+            atom[d, t] = k
         rows = self._rows(rng, (self.domains * self.voters + 1,))
-        return SharedState(rows, weight, table, dish, strength)
+        return PooledState(rows, weight, table, atom, strength)
 
     def _rows(self, rng, shape):
         return np.stack([rng.dirichlet(prior, size=shape) for prior in self.law.prior], axis=-2)
 
     def clusters(self, state):
-        """Return who shares: the cluster of each domain, or the dish of each (domain, voter)."""
+        """Return who shares: the cluster of each domain, or the atom of each (domain, voter)."""
         if self.structure == "coupled":
             return state.member
-        return np.where(self.present, np.take_along_axis(state.dish, state.member, 1), -1).ravel()
+        return np.where(self.present, np.take_along_axis(state.atom, state.member, 1), -1).ravel()
 
     def theta(self, state):
         """Return θ[domain, voter, outcome, class]; of absent voters it means nothing."""
@@ -253,13 +250,13 @@ class SharedWorld:
 
     def sweep(self, shared, state, rng, sweeps, burn=0):
         """Run the compiled sampler; return what it kept and the last state."""
-        found = run_shared_chain(shared, state, rng, burn, sweeps, lambda _: None, Stop())
+        found = run_pooled_chain(shared, state, rng, burn, sweeps, lambda _: None, Stop())
         return SimpleNamespace(**found.kept, last=found.last)
 
 
 @pytest.fixture(scope="session")
-def shared_world():
-    return SharedWorld
+def pooled_world():
+    return PooledWorld
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.consensus._model import Model, build_problem
+from karat.consensus.model import Model, build_problem
 from karat.votes.agreement import (
     agreement_of_states,
     copying_forest,
-    marginal_rows,
+    marginal_confusions,
     shared_votes,
     voter_errors,
 )
@@ -81,7 +81,7 @@ def test_expected_agreement_equals_a_simulation(dependence, errors, world):
     for c in range(problem.n_components):
         some = votes[component == c]
         found_rows = (some[:, :, None] == np.arange(4)).sum(axis=0)
-        rows = marginal_rows(problem.law.parent, state)[:, :, c].clip(max=1)
+        rows = marginal_confusions(problem.law.parent, state)[:, :, c].clip(max=1)
         # Exact tails: some outcomes are expected less than once.
         tail = np.minimum(
             stats.binom.cdf(found_rows, len(some), rows),
@@ -158,7 +158,7 @@ def test_a_planted_copier_is_found_by_the_true_error_rates(errors, world):
         state = accurate_state(rng, 6, 2, errors, np.array([0, 0, 0, 0, 0, 0.6]))
         component, votes = law.draw_votes(state, rng)
         problem = law.problem(votes, component)
-        told = State(marginal_rows(problem.law.parent, state), np.zeros(6), state.weight)
+        told = State(marginal_confusions(problem.law.parent, state), np.zeros(6), state.weight)
         alone = build_problem(Model("independent", errors), problem.table)
         found += only_pair(copying_forest(alone, told, shared_votes(problem.table)), 4, 5)
     assert found >= 8
@@ -175,7 +175,7 @@ def test_trees_grow_from_the_most_accurate_voter(world):
     state = State(theta, np.array([0, 0.6, 0.6, 0, 0.6, 0, 0, 0]), np.array([0.5, 0.5]))
     component, votes = law.draw_votes(state, rng)
     problem = law.problem(votes, component)
-    told = State(marginal_rows(problem.law.parent, state), np.zeros(8), state.weight)
+    told = State(marginal_confusions(problem.law.parent, state), np.zeros(8), state.weight)
     alone = build_problem(Model("independent", "symmetric"), problem.table)
     assert copying_forest(alone, told, shared_votes(problem.table)).tolist() == parent
 

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from karat.consensus import ErrorEstimator
-from karat.consensus._co_clustering import _pairs, best_partition, certainty, shared_probability
-from karat.consensus.result import CoClustering
-from karat.plot.pictures import draw_co_clustering
+from karat.consensus import CoClustering, ErrorEstimator
+from karat.consensus.fitting import best_partition, certainty, same_label_pairs, shared_probability
 
 mpl.use("Agg")
 
@@ -53,7 +51,7 @@ def test_probability_and_certainty_are_shares_of_draws(members):
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=9), st.sampled_from([1, 7, 10**6]))
 def test_pairs_are_counted_whatever_the_numbers_of_the_clusters(labels, step):
-    assert _pairs(np.array(labels) * step) == together(labels).sum()
+    assert same_label_pairs(np.array(labels) * step) == together(labels).sum()
 
 
 def test_a_clear_partition_is_found_among_many_draws(rng):
@@ -84,13 +82,13 @@ def test_summary_says_how_many_clusters():
     )
     assert "4 voters in domains share" in example("hierarchical").summary()
     assert "in 1 cluster (" in example(n=3).summary()
-    told = example().to_dict()
-    assert told["labels"] == [0, 0, 0, 1]
+    data = example().to_dict()
+    assert data["labels"] == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("n", [1, 4, 60])
 def test_the_picture_has_the_clusters_in_blocks(n):
-    ax = draw_co_clustering(example(n=n))
+    ax = example(n=n).plot()
     shown = ax.images[0].get_array()
     assert shown.shape == (n, n)
     assert len(ax.lines) == 2 * ((n - 1) // 3)
@@ -100,7 +98,7 @@ def test_the_picture_has_the_clusters_in_blocks(n):
 
 
 def test_many_items_are_shown_by_the_sizes_of_their_clusters():
-    ax = draw_co_clustering(replace(example(n=7), probability=np.empty((0, 0))))
+    ax = replace(example(n=7), probability=np.empty((0, 0))).plot()
     assert [bar.get_height() for bar in ax.patches] == [3, 3, 1]
     mpl.pyplot.close(ax.figure)
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.consensus._held_out import _stack, held_out, split_counts
-from karat.consensus._model import Model, build_problem
+from karat.consensus.comparison import held_out, split_counts, stacking_weights
+from karat.consensus.model import Model, build_problem
 from karat.votes.em import State, fit_point, log_likelihood, starting_state
 
 ERRORS = ["class-conditional", "symmetric"]
@@ -39,7 +39,7 @@ def test_stacking_of_two_models_is_the_best_on_a_grid(case):
     pointwise = rng.normal(-3, 1, size=(2, 40))
     pointwise[0] += [0, 0.3, -0.3, 1.0, -1.0, 0.6][case]
     count = rng.integers(1, 20, 40).astype(float)
-    weight = _stack(pointwise, count)
+    weight = stacking_weights(pointwise, count)
     assert weight.sum() == pytest.approx(1)
     assert (weight >= 0).all()
 
@@ -54,9 +54,9 @@ def test_stacking_of_two_models_is_the_best_on_a_grid(case):
 
 def test_stacking_of_equal_models_and_of_a_hopeless_one():
     same = np.full((2, 10), -2.0)
-    np.testing.assert_allclose(_stack(same, np.ones(10)), 0.5)
+    np.testing.assert_allclose(stacking_weights(same, np.ones(10)), 0.5)
     three = np.stack([same[0], same[0], same[0] - 50])
-    np.testing.assert_allclose(_stack(three, np.ones(10)), [0.5, 0.5, 0], atol=1e-12)
+    np.testing.assert_allclose(stacking_weights(three, np.ones(10)), [0.5, 0.5, 0], atol=1e-12)
 
 
 def test_held_out_equals_a_loop_over_folds(world):

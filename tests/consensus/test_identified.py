@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 
-from karat.consensus._dispersed import modes_of
-from karat.consensus._explanations import Explanation, clustered_explanation
-from karat.consensus._identified import what_is_not_settled
+from karat.consensus.identification import (
+    Explanation,
+    clustered_explanation,
+    identification_failures,
+)
+from karat.consensus.sampling import modes_of
 from karat.votes.agreement import Agreement
 
 
@@ -29,15 +32,15 @@ def pairs(off, of=100, apart=0.2):
 def test_each_rule_counts(table_of, moved, modes, off, width, reasons):
     table = table_of(np.zeros((5, 3), dtype=int), 2)
     story = Explanation("x", np.zeros(3), np.zeros((1, 2)), moved)
-    found = what_is_not_settled(table, [story], modes, pairs(off), width)
+    found = identification_failures(table, [story], modes, pairs(off), width)
     assert len(found) == reasons
 
 
 def test_small_differences_and_two_voters(table_of):
     three = table_of(np.zeros((5, 3), dtype=int), 2)
-    assert not what_is_not_settled(three, [], [], pairs(50, apart=0.005), 0.1)
+    assert not identification_failures(three, [], [], pairs(50, apart=0.005), 0.1)
     two = table_of(np.zeros((5, 2), dtype=int), 2)
-    assert what_is_not_settled(two, [], [], pairs(0), 0.1)
+    assert identification_failures(two, [], [], pairs(0), 0.1)
 
 
 def test_modes_are_chains_far_apart():

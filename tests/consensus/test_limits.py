@@ -1,4 +1,4 @@
-"""The limits hold on simulated votes, and votes that do settle the rates are not suspected."""
+"""The limits hold on simulated votes, and votes that do identify the rates are not suspected."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def independent(rng, n, voters, worst):
 
 
 @pytest.mark.parametrize(("voters", "n"), [(3, 1000), (5, 300), (8, 1000), (20, 300)])
-def test_independent_voters_are_settled_and_covered(voters, n):
+def test_independent_voters_are_identified_and_covered(voters, n):
     rng = np.random.default_rng(voters * n)
     inside, known = [], []
     for _ in range(RUNS):

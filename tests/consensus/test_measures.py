@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.consensus._measures import error_rates, finite_errors
+from karat.consensus.model import error_rates, finite_errors
 
 GROUP = np.array([0, 0, 1, 1, 2, 2])  # three classes, two difficulties
 

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
-from karat.consensus._arrays import row_layout
-from karat.consensus._hierarchical_loops import seating_strength
-from karat.consensus._label_loops import count_rows
-from karat.consensus._partition_loops import (
+from karat.consensus.sampling.loops import (
     concentration,
+    count_rows,
     draw_rows,
     gain,
+    local_concentration,
     log_gamma,
     pick,
     reassign,
+    row_layout,
     split_or_merge,
 )
 
@@ -224,7 +224,7 @@ def test_concentration_of_tables_is_drawn_from_its_posterior(rng):
     for i in range(len(drawn)):
         value = 1.0
         for _ in range(10):
-            value = seating_strength(rng, value, tables, present, hyper)
+            value = local_concentration(rng, value, tables, present, hyper)
         drawn[i] = value
     assert stats.kstest(drawn, grid_distribution(log_density)).pvalue > 0.001
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import betaln, gammaln
 
-from karat.consensus._model import Model, build_problem
-from karat.consensus._sample import run_chains
+from karat.consensus.model import Model, build_problem
+from karat.consensus.sampling import run_chains
 from karat.votes.em import State, log_likelihood
 
 CHAINS, BURN, DRAWS = 40, 400, 2000

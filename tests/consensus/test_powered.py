@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._powered import cross_predictions, powered_error, powered_rates
+from karat.consensus.answers import cross_predictions, powered_error, powered_rates
 from karat.exceptions import DataError
 from karat.votes.reading import read_votes
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.consensus._random_loops import binomial, gamma
+from karat.consensus.sampling.loops import binomial, gamma
 
 
 @pytest.mark.parametrize("p", [1e-7, 0.003, 0.11, 0.4, 0.5, 0.73, 0.999, 1 - 1e-9])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.consensus._model import Model, build_problem
+from karat.consensus.model import Model, build_problem
 
 pytestmark = pytest.mark.slow
 

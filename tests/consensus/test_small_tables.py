@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.consensus._model import Model, build_problem
-from karat.votes.em import _listed, fit_point, starting_state
+from karat.consensus.model import Model, build_problem
+from karat.votes.em import ListedProblem, fit_point, starting_state
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2]), st.booleans(), st.booleans())
@@ -21,11 +21,8 @@ def test_both_ways_agree(table_of, seed, levels, copies, gold):
     problem = build_problem(Model("any", levels=levels, parent=parent), table)
     start = starting_state(problem, table.vote_shares())
     small = fit_point(problem, start, max_iter=5)
-    limit, _listed._SMALL = _listed._SMALL, 0
-    try:
-        large = fit_point(problem, start, max_iter=5)
-    finally:
-        _listed._SMALL = limit
+    compiled = ListedProblem.of(table, problem.law, dense_up_to=0)
+    large = fit_point(compiled, start, max_iter=5)
     for few, many in zip(small[1:], large[1:], strict=True):
         np.testing.assert_allclose(few, many, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(small[0].theta, large[0].theta, rtol=1e-9)

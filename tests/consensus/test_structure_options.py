@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from karat.consensus import ErrorEstimator, compare_models
-from karat.consensus._together import _rows_of, build_shared, log_prior, shared_chains, start_of
-from karat.exceptions import DataError, KaratWarning
+from karat.consensus.sampling import build_pooled, log_prior, pooled_chains, pooled_start, rows_of
+from karat.exceptions import KaratWarning, OptionError
 from karat.votes.em import fit_point, starting_state
 from karat.votes.reading import read_votes
 
@@ -200,7 +200,7 @@ def test_gold_labels_turn_a_domain_in_which_most_are_wrong(structure):
 
 
 # With so few draws a domain is now and then called not identified (4 of 32 runs of other seeds).
-@pytest.mark.filterwarnings("ignore:votes alone do not settle")
+@pytest.mark.filterwarnings("ignore:votes alone do not identify")
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_auto_spans_the_limits_of_the_structure(structure, data):
     votes, domains, _ = data
@@ -240,7 +240,7 @@ def copies(rng, items):
     return np.where(wrong, 1 - y[:, None], y[:, None])
 
 
-@pytest.mark.filterwarnings("ignore:votes alone do not settle")
+@pytest.mark.filterwarnings("ignore:votes alone do not identify")
 def test_auto_prefers_dependence_where_voters_copy(rng):
     votes = copies(rng, 1600)
     est = estimator("coupled", dependence="auto", draws=60).fit(votes, np.repeat(["a", "b"], 800))
@@ -284,18 +284,18 @@ def test_comparison_without_independent_domains(data):
 
 
 def test_what_is_asked_for_is_checked(data):
-    with pytest.raises(DataError, match="structure is 'clustered'"):
+    with pytest.raises(OptionError, match="structure is 'clustered'"):
         estimator("clustered").fit(data[0], data[1])
-    with pytest.raises(DataError, match="structure is 'clustered'"):
+    with pytest.raises(OptionError, match="structure is 'clustered'"):
         compare_models(data[0], data[1], structure=["clustered"])
-    with pytest.raises(DataError, match="expected a list of at least one"):
+    with pytest.raises(OptionError, match="expected a list of at least one"):
         compare_models(data[0], data[1], structure="coupled")
 
 
 @pytest.mark.parametrize("dependence", ["difficulty", "pairs"])
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_sharing_with_dependent_votes_is_refused_with_what_to_do(structure, dependence, data):
-    with pytest.raises(DataError, match='Pass dependence="auto"'):
+    with pytest.raises(OptionError, match="expected 'auto' or 'none' where structure is"):
         estimator(structure, dependence=dependence).fit(data[0], data[1])
 
 
@@ -314,7 +314,7 @@ class TestUprightStarts:
         votes, domains, _ = simulate(np.random.default_rng(86), rates, 120)
         data = read_votes(votes, domains=domains)
         tables, voters = [d.table for d in data.domains], [d.voters for d in data.domains]
-        return build_shared(tables, voters, 4, structure, errors)
+        return build_pooled(tables, voters, 4, structure, errors)
 
     @pytest.mark.parametrize("errors", ERRORS)
     @pytest.mark.parametrize("structure", STRUCTURES)
@@ -326,10 +326,10 @@ class TestUprightStarts:
             noise = rng.exponential(size=4) ** 0.5
             state = starting_state(problem, problem.table.vote_shares(noise))
             state, _, _ = fit_point(problem, state, max_iter=20, tol=1e-4)
-            flipped += not is_upright(shared, _rows_of(shared, state.theta))
+            flipped += not is_upright(shared, rows_of(shared, state.theta))
         assert flipped > 0  # so there is something to put right
         for _ in range(40):
-            start = start_of(shared, rng, together=False)
+            start = pooled_start(shared, rng, one_cluster=False)
             for rows in start.rows[:-1].reshape(3, 4, *shared.prior.shape):
                 assert is_upright(shared, rows)
 
@@ -338,7 +338,7 @@ class TestUprightStarts:
     def test_no_chain_ends_upside_down(self, structure, errors, rng):
         shared = self.shared(structure, errors)
         for _ in range(3):
-            found, _ = shared_chains(shared, 4, 60, 60, rng)
+            found, _ = pooled_chains(shared, 4, 60, 60, rng)
             for draws in found.by_domain:
                 assert (draws.rates.mean(axis=1)[:, 0] < 0.3).all()
                 assert (draws.rates.mean(axis=1)[:, 3] > 0.6).all()

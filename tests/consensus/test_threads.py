@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from karat.consensus._threads import in_threads, sweeps_in_block
+from karat.consensus.sampling import in_threads, sweeps_in_block
 
 
 def test_results_come_in_order():

@@ -135,12 +135,6 @@ CASES = {
         OptionError,
         "^confidence is 95; expected a number between 0 and 1, such as 0.95$",
     ),
-    "certain confidence": (
-        "confidence",
-        {"confidence": 1.0},
-        OptionError,
-        "^confidence is 1.0; exp",
-    ),
     "unknown positive": ("pos_label", {"pos_label": "eggs"}, LabelError, r"\['ham', 'spam'\]"),
 }
 

@@ -93,6 +93,21 @@ def test_everything_else_imports_packages_and_rooms(folder):
         assert found is None, f"{path.relative_to(ROOT)} names {found and found[0]}"
 
 
+def test_the_map_shows_places_that_exist():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## Where is …")[1].split("\n## ")[0]
+    places = re.findall(r"\| `(karat/[^`]+)` \|", table)
+    assert len(places) >= 25
+    assert len(set(places)) == len(places)
+    assert [place for place in places if not (SOURCE.parent / place).is_file()] == []
+    rooms = text.split("## A package is a house")[1].split("## Where is")[0]
+    for package in PACKAGES:
+        if package in ROOMS and package.parent.parent == SOURCE:
+            line = re.search(rf"^{package.parent.name}/ .*", rooms, re.MULTILINE)
+            if line is not None:
+                assert f" {package.name}/" in line[0], name_of(package)
+
+
 def test_papers_are_called_by_author_and_year():
     numbered = re.compile(r"\bseed[- ]?00\d?", re.IGNORECASE)
     texts = [ROOT / "README.md", *FILES, *sorted((ROOT / "docs").rglob("*.md"))]

@@ -12,7 +12,7 @@ import pytest
 import karat
 
 SOURCE = Path(karat.__file__).parent
-# Every module that has a compiled loop, as "karat.consensus._gibbs_loops".
+# The dotted name of every module that has a compiled loop.
 KERNELS = sorted(
     ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
     for path in SOURCE.rglob("*.py")
@@ -127,7 +127,7 @@ WeightedAUCClassifier(loss="logistic", max_iter=2).fit(score[:200, None], positi
 def test_doctor_compiles_every_loop(tmp_path):
     """After it, fits of every kind compile nothing more."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    warm = "from karat.cli._doctor import run_doctor; run_doctor(as_json=True, warm=True)"
+    warm = "from karat.cli import main; main(['doctor', '--warm', '--json'])"
     done = subprocess.run(
         [sys.executable, "-c", warm], env=environment, capture_output=True, text=True, check=True
     )

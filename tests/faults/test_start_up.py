@@ -112,7 +112,8 @@ def test_no_threading_layer_of_numba_is_needed(layer):
 
 INTERRUPTED = """
 import threading
-from karat.consensus import _progress, _threads
+from concurrent.futures import ThreadPoolExecutor
+from karat.consensus.sampling import Progress
 
 done, after = [], []
 stop = threading.Event()
@@ -124,11 +125,11 @@ def step(self, sweeps):
         print("running", flush=True)  # the signal comes while chains go on
 
 
-_progress.Progress._step = step
+Progress._step = step
 rng = np.random.default_rng(0)
 votes = np.where(rng.random((300, 4)) < 0.2, 0, 1)
 est = ErrorEstimator(structure=STRUCTURE, draws=2_000_000, dependence="none", chains=2, rng=0)
-wait = _threads.ThreadPoolExecutor.shutdown
+wait = ThreadPoolExecutor.shutdown
 
 
 def noted(self, *args, **options):
@@ -136,7 +137,7 @@ def noted(self, *args, **options):
     return wait(self, *args, **options)
 
 
-_threads.ThreadPoolExecutor.shutdown = noted
+ThreadPoolExecutor.shutdown = noted
 try:
     est.fit(votes, ["a", "b"] * 150)
 except KeyboardInterrupt:
@@ -162,3 +163,55 @@ def test_an_interrupt_waits_for_one_block_and_leaves_nothing(structure):
     blocks = int(said.split()[2])
     assert blocks <= 2
     assert said.endswith("blocks; []\n")
+
+
+HELD_OUT = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from karat.consensus import compare_models
+
+# Every climb of EM takes the same steps, so that the signal comes while climbs go on.
+from karat.votes.em import VoteLaw
+
+passes, after, stop = [], [], threading.Event()
+maximize, wait = VoteLaw.maximize, ThreadPoolExecutor.shutdown
+
+
+def counted(self, *args):
+    (after if stop.is_set() else passes).append(1)
+    if len(passes) == 6 and not stop.is_set():
+        print("running", flush=True)
+    return maximize(self, *args)
+
+
+def noted(self, *args, **options):
+    stop.set()
+    return wait(self, *args, **options)
+
+
+VoteLaw.maximize = counted
+ThreadPoolExecutor.shutdown = noted
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, (60_000, 1))
+votes = np.where(rng.random((60_000, 16)) < 0.3, 1 - y, y)
+try:
+    compare_models(votes, dependence=["none", "difficulty"], folds=20, rng=0)
+except KeyboardInterrupt:
+    print("stopped after", len(after), "passes")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent another way on Windows")
+def test_an_interrupt_ends_comparisons_on_held_out_votes():
+    """Each of at most eight climbs may finish the passes of the step that it is in."""
+    with subprocess.Popen(
+        [sys.executable, "-c", FIRST + HELD_OUT], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "running\n"
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=LIMIT)
+        finally:
+            process.kill()
+    assert process.returncode == 0
+    assert int(said.split()[2]) <= 8 * 3

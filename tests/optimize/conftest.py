@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from karat.optimize._sample import Sample
+from karat.optimize.probes import Sample
 
 
 class DirichletLaw:

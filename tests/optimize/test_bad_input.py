@@ -25,7 +25,7 @@ from karat.exceptions import (
 from karat.metrics import LinearMetric
 from karat.optimize import (
     Clusters,
-    Column,
+    ColumnBasis,
     CoordinateSearchClassifier,
     CostSensitiveClassifier,
     FrankWolfeClassifier,
@@ -101,32 +101,34 @@ def test_a_function_that_fails_at_a_probe(saved, bad, says):
 @pytest.mark.parametrize("gradient", ["known", "probed"])
 @pytest.mark.parametrize("gains", [np.ones((2, 2)), np.zeros((2, 2)), [[1, 1], [3, 3]]])
 def test_a_metric_that_no_prediction_changes(saved, gradient, gains):
-    with pytest.raises(ProbeError, match="nothing to follow"):
+    with pytest.raises(ProbeError, match="no slope to follow"):
         fit_saved(saved, LinearMetric(gains), gradient=gradient)
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"step": "long"}, "step is 'long'; expected one of None, 'harmonic', 'line-search'"),
-        ({"gradient": "own"}, "gradient is 'own'; expected one of None, 'known', 'probed'"),
-        ({"entries": "some"}, "entries is 'some'; expected one of None, 'diagonal', 'all'"),
-        ({"probes": "few"}, "probes is 'few'; expected one of 'fixed', 'separated'"),
-        ({"matching": "x"}, "matching is 'x'; expected one of 'probabilities', 'labels'"),
-        ({"n_iter": 0}, "n_iter is 0; expected a number of at least 1"),
+        ({"step": "long"}, "step is 'long'; expected 'harmonic', 'line-search', 'corrective' or "),
+        ({"gradient": "own"}, "gradient is 'own'; expected 'known', 'probed' or None"),
+        ({"entries": "some"}, "entries is 'some'; expected 'diagonal', 'all' or None"),
+        ({"probes": "few"}, "probes is 'few'; expected 'fixed' or 'separated'"),
+        ({"matching": "x"}, "matching is 'x'; expected 'probabilities' or 'labels'"),
+        ({"n_iter": 0}, "n_iter is 0; expected a whole number of at least 1"),
         ({"n_iter": 1.5}, "n_iter is 1.5; expected a whole number"),
         ({"epsilon": 0}, "epsilon is 0; expected a number above 0 and at most 1"),
         ({"epsilon": 2}, "epsilon is 2; expected a number"),
         ({"ridge": -1}, "ridge is -1; expected a number of at least 0"),
         ({"rng": "dice"}, "rng is 'dice'; expected a whole number"),
-        ({"n_folds": 1}, "n_folds is 1 and the rarest class has"),
-        ({"n_folds": 5000}, r"n_folds is 5000 and the rarest class has \d+ validation rows"),
+        ({"n_folds": 1}, "n_folds is 1; expected a whole number of at least 2"),
+        ({"n_folds": 5000}, r"n_folds is 5000; expected at most \d+, .* of the rarest class"),
         ({"n_folds": 2.5}, "n_folds is 2.5; expected a whole number"),
-        ({"metric": len, "gradient": "known"}, "gradient='known' needs a metric of karat.metrics"),
+        ({"metric": len, "gradient": "known"}, "gradient is 'known'; expected None or 'probed'"),
+        ({"metric": len, "step": "corrective"}, "step is 'corrective'; expected None or an"),
+        ({"deterministic": "yes"}, "deterministic is 'yes'; expected True or False"),
     ],
 )
 def test_options(saved, options, says):
-    with pytest.raises(DataError, match=says):
+    with pytest.raises(OptionError, match=says):
         fit_saved(saved, **options)
 
 
@@ -155,19 +157,19 @@ def test_the_positive_class(saved):
 
 def test_preferences_have_no_values(saved):
     asked = Preferences(MetricOracle("g_mean"))
-    with pytest.raises(DataError, match="cross-validation needs values and was given preferences"):
+    with pytest.raises(OptionError, match=r"n_folds is 3; expected None .* with Preferences"):
         fit_saved(saved, asked, n_folds=3)
-    with pytest.raises(DataError, match="compares values and was given preferences; leave step"):
+    with pytest.raises(OptionError, match=r"step is 'line-search'; expected .* with Preferences"):
         fit_saved(saved, asked, step="line-search")
-    with pytest.raises(DataError, match="gradient='known' needs a metric"):
+    with pytest.raises(OptionError, match="gradient is 'known'"):
         fit_saved(saved, asked, gradient="known")
     with pytest.raises(ProbeError, match=r"all 2 probes were called a tie.*larger epsilon"):
         fit_saved(saved, Preferences(lambda query: "tie"))
     with pytest.raises(AnswerError, match="the answer is 'left'; expected 'first'"):
         fit_saved(saved, Preferences(lambda query: "left"))
-    with pytest.raises(ProbeError, match="oracle is 3; expected a function"):
+    with pytest.raises(OptionError, match="oracle is 3; expected a function"):
         Preferences(3)
-    with pytest.raises(DataError, match="tol is 0"):
+    with pytest.raises(OptionError, match="tol is 0"):
         Preferences(len, tol=0)
 
 
@@ -227,9 +229,9 @@ def test_models_whose_probabilities_are_not_right(data, change, error, says):
 )
 def test_estimators(kind, data):
     _, X, y = data
-    with pytest.raises(DataError, match=r"estimator is None; expected .* use fit_from_proba"):
+    with pytest.raises(OptionError, match=r"estimator is None; expected .* use fit_from_proba"):
         kind().fit(X, y)
-    with pytest.raises(DataError, match="LinearSVC has no predict_proba; wrap it in"):
+    with pytest.raises(OptionError, match=r"estimator is LinearSVC\(\); .*CalibratedClassifierCV"):
         kind(LinearSVC()).fit(X, y)
     with pytest.raises(NotFittedError):
         kind(LogisticRegression()).predict(X)
@@ -242,6 +244,8 @@ def test_validation_rows(data):
         clf.fit(X, y, X_val=X)
     with pytest.raises(DataError, match="X_val and y_val belong together"):
         clf.fit(X, y, y_val=y)
+    with pytest.raises(DataError, match="sample_weight_val belongs to X_val and y_val"):
+        clf.fit(X, y, sample_weight_val=np.ones(N))
     with pytest.raises(LabelError, match=r"no validation row has the class 1.*add rows of it"):
         clf.fit(X, y, X_val=X[y == 0], y_val=y[y == 0])
     with pytest.raises(LengthMismatchError, match="y_val has 150 rows and X_val has 200"):
@@ -267,6 +271,11 @@ def test_saved_validation_rows(saved):
     clf = FrankWolfeClassifier(matching="labels")
     with pytest.raises(DataError, match="proba_val and y_val belong together"):
         clf.fit_from_proba(proba, y, proba_val=proba)
+    with pytest.raises(DataError, match="sample_weight_val belongs to proba_val and y_val"):
+        clf.fit_from_proba(proba, y, sample_weight_val=np.ones(N))
+    ones = np.ones((N, 1))
+    with pytest.raises(DataError, match="basis_val belongs to proba_val"):
+        clf.fit_from_proba(proba, y, basis_train=ones, basis_val=ones)
     with pytest.raises(DataError, match="basis_train and basis_val belong together"):
         clf.fit_from_proba(proba, y, proba_val=proba, y_val=y, basis_val=np.ones((N, 1)))
     one, other = pd.DataFrame({"a": np.ones(N)}), pd.DataFrame({"b": np.ones(N)})
@@ -324,27 +333,32 @@ def test_a_singular_system_says_where(saved):
     night = np.arange(N) % 2 == 0
     sure = np.where(night[:, None], [[1.0, 0.0]], saved[0])
     basis = pd.DataFrame({"day": 1.0 * ~night, "night": 1.0 * night})
-    with pytest.raises(ProbeError, match="class 1 with the basis function 'night' cannot be told"):
+    with pytest.raises(
+        ProbeError, match="class 1 with the basis function 'night' is not determined"
+    ):
         FrankWolfeClassifier().fit_from_proba(sure, y, basis_train=basis)
 
 
 @pytest.mark.parametrize(
     ("basis", "error", "says"),
     [
-        ([], DataError, "basis is empty; pass at least 'constant'"),
-        ([["constant"], []], DataError, "basis is empty"),
-        ([3.5], DataError, "basis holds 3.5; expected 'constant', the name or position"),
-        (["constant", ["constant"]], DataError, "basis mixes functions and lists"),
+        ([], OptionError, r"basis is \[\]; expected at least one"),
+        ([["constant"], []], OptionError, r"basis is \[\]"),
+        ([3.5], OptionError, "a basis function is 3.5; expected 'constant', the name or"),
+        (["constant", ["constant"]], OptionError, "basis is .*; expected a list of functions, or"),
         ([0], DataError, "basis column 0 has 200 distinct values; expected at most 50. Bin it"),
         (["place"], ColumnError, r"column 'place' and X is an array of shape \(200, 3\)"),
         ([5], ColumnError, r"column 5 and X is an array of shape \(200, 3\)"),
         (5, ColumnError, "names the column 5 and X is an array"),
         ([lambda X: X[:, 1]], DataError, "basis function's value holds -.*between 0 and 1"),
         ([lambda X: np.ones(3)], ShapeError, r"value has shape \(3, 1\); expected \(200, num"),
-        ([Clusters(0)], DataError, "number of clusters is 0"),
-        ([Clusters(201)], DataError, "number of clusters is 201; expected a whole .* at most 200"),
-        ([RadialBasis("rows")], DataError, "centers is 'rows'; expected 'classes', a number"),
-        ([RadialBasis(2, width=0)], DataError, "width is 0; expected a positive number"),
+        ([Clusters(0)], OptionError, "n_clusters is 0; expected a whole number of at least 1"),
+        ([Clusters(2, rng="dice")], OptionError, "rng is 'dice'"),
+        ([Clusters(201)], OptionError, "n_clusters is 201; expected a whole .* at most 200"),
+        ([RadialBasis("rows")], OptionError, "centers is 'rows'; expected 'classes', a number"),
+        ([RadialBasis(2, width=0)], OptionError, "width is 0; expected a number above 0"),
+        ([RadialBasis(2.5)], OptionError, "centers is 2.5; expected a whole number"),
+        ([RadialBasis([[1, 2]])], ShapeError, "centers has 2 columns and X has 3"),
     ],
 )
 def test_bases(data, basis, error, says):
@@ -357,14 +371,14 @@ def test_columns_of_frames():
     frame = pd.DataFrame({"age": [1.0, 2.0, np.nan], "place": ["a", None, "b"]})
     y = np.array([0, 1, 0])
     with pytest.raises(ColumnError, match=r"names the column 'town' and X has \['age', 'place'\]"):
-        Column("town").fitted(frame, y)
+        ColumnBasis("town").fitted(frame, y)
     for at in (2, -3):
         with pytest.raises(ColumnError, match=f"names the column {at} and X has"):
-            Column(at).fitted(frame, y)
+            ColumnBasis(at).fitted(frame, y)
     with pytest.raises(DataError, match=r"'place' is missing in row 1 .1 such rows.; fill it in"):
-        Column("place").fitted(frame, y)
+        ColumnBasis("place").fitted(frame, y)
     with pytest.raises(DataError, match="'age' is missing in row 2"):
-        Column("age").fitted(frame, y)
+        ColumnBasis("age").fitted(frame, y)
     with pytest.raises(
         DataError, match="clusters and radial functions need rows of finite numbers"
     ):
@@ -398,14 +412,14 @@ def test_baselines(saved, data):
     with pytest.raises(MetricError, match=r"F1 is not a linear metric.*use FrankWolfeClassifier"):
         CostSensitiveClassifier(metric="f1").fit_from_proba(*saved)
     for spacing in (0, 0.6, "fine"):
-        with pytest.raises(DataError, match=f"spacing is {spacing!r}"):
+        with pytest.raises(OptionError, match=f"spacing is {spacing!r}"):
             CoordinateSearchClassifier(spacing=spacing).fit_from_proba(*saved)
-    with pytest.raises(DataError, match="n_cycles is 0"):
+    with pytest.raises(OptionError, match="n_cycles is 0"):
         CoordinateSearchClassifier(n_cycles=0).fit_from_proba(*saved)
     weighted = ImportanceWeightedClassifier(LogisticRegression(), clip=0.5)
-    with pytest.raises(DataError, match=r"clip is 0.5"):
+    with pytest.raises(OptionError, match=r"clip is 0.5"):
         weighted.fit(X, y)
-    with pytest.raises(DataError, match="retrains the estimator and was given a FrozenEstimator"):
+    with pytest.raises(OptionError, match=r"estimator is FrozenEstimator.*retrains it"):
         ImportanceWeightedClassifier(FrozenEstimator(model)).fit(X, y, X_val=X, y_val=y)
     with pytest.raises(LengthMismatchError, match="y_val has 9 rows and X_val has 10"):
         weighted.set_params(clip=10).fit(X, y, X_val=X[:10], y_val=y[:9])

@@ -5,9 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from karat.optimize import Clusters, Column, Constant, FrankWolfeClassifier, RadialBasis
-from karat.optimize._basis import fit_basis
-from karat.optimize._read_basis import independent
+from karat.optimize import Clusters, ColumnBasis, Constant, FrankWolfeClassifier, RadialBasis
+from karat.optimize.basis import fit_basis, independent
 
 LABELS = np.array([0, 1] * 10)
 
@@ -25,7 +24,7 @@ def scaled(rows, other=None):
 def test_a_column_is_one_indicator_for_each_value(frame):
     X = frame({"age": [30, 40, 50, 30], "place": ["b", "a", "b", "c"]})
     for name in ("place", 1, -1):
-        basis = Column(name).fitted(X, LABELS[:4])
+        basis = ColumnBasis(name).fitted(X, LABELS[:4])
         assert basis.names_ == tuple(f"{name}={v}" for v in "abc")
         assert basis.values(X).tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
         new = frame({"age": [1, 2], "place": ["z", "a"]})
@@ -35,7 +34,11 @@ def test_a_column_is_one_indicator_for_each_value(frame):
 def test_columns_of_arrays_and_of_frames_named_by_numbers():
     X = np.array([[0.5, 1], [0.2, 2], [0.1, 1]])
     for rows in (X, pd.DataFrame(X), pd.DataFrame(X, columns=[1, 0])):
-        assert Column(1).fitted(rows, LABELS[:3]).values(rows).tolist() == [[1, 0], [0, 1], [1, 0]]
+        assert ColumnBasis(1).fitted(rows, LABELS[:3]).values(rows).tolist() == [
+            [1, 0],
+            [0, 1],
+            [1, 0],
+        ]
 
 
 def test_clusters_are_those_of_the_nearest_center(rows):
@@ -72,6 +75,13 @@ def test_the_width_is_the_median_distance(rows):
     assert basis.values(rows).shape == (20, 2)
 
 
+def test_a_seed_may_be_a_generator(rows):
+    for kind in (Clusters, RadialBasis):
+        one = kind(3, rng=np.random.default_rng(5)).fitted(rows, LABELS)
+        other = kind(3, rng=np.random.default_rng(5)).fitted(rows, LABELS)
+        np.testing.assert_array_equal(one.values(rows), other.values(rows))
+
+
 def test_a_list_is_put_together(rows):
     def high(X):
         return (X[:, 0] > 0).astype(float)
@@ -92,8 +102,8 @@ def test_a_basis_is_not_changed_by_fitting(rows):
 
 
 def test_equal_bases_have_equal_settings(rng):
-    assert Column("a") == Column("a")
-    assert Column("a") != Column("b")
+    assert ColumnBasis("a") == ColumnBasis("a")
+    assert ColumnBasis("a") != ColumnBasis("b")
     assert Clusters(2) != RadialBasis(2)
     # So long that the text leaves most of it out.
     centers = rng.normal(size=(500, 3))

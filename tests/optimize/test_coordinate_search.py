@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from karat.decisions.rules import decide
 from karat.metrics import as_metric, f_beta, g_mean
 from karat.optimize import CoordinateSearchClassifier
-from karat.optimize._coordinate_search_classifier import _confusions_along
-from karat.optimize._sample import Sample
+from karat.optimize.baselines import confusions_along
+from karat.optimize.probes import Sample
 
 
 @settings(max_examples=60, deadline=None)
@@ -24,7 +24,7 @@ def test_all_confusions_at_once(seed, k, ties):
     weights = 2.0 ** rng.integers(-2, 3, k) if ties else rng.uniform(0.2, 3, k)
     grid = 2.0 ** np.arange(-4, 5) if ties else np.sort(rng.uniform(0.01, 5, 30))
     j = int(rng.integers(k))
-    found = _confusions_along(sample, weights, j, grid)
+    found = confusions_along(sample, weights, j, grid)
     for value, table in zip(grid, found, strict=True):
         moved = weights.copy()
         moved[j] = value

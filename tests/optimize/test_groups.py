@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.exceptions import DataError
+from karat.exceptions import DataError, OptionError
 from karat.metrics import FairMetric, FairQuadraticMetric, LinearMetric
 from karat.optimize import CoordinateSearchClassifier, FrankWolfeClassifier
 
@@ -134,7 +134,7 @@ def test_corrective_shares_need_a_known_metric():
     proba, y, _, _ = two_groups(300, rng)
     for options in ({"metric": lambda y, p: p[:, 1].mean()}, {"gradient": "probed"}):
         clf = FrankWolfeClassifier(step="corrective", **options)
-        with pytest.raises(DataError, match="leave step out"):
+        with pytest.raises(OptionError, match="where the gradient of the metric is not known"):
             clf.fit_from_proba(proba, y)
 
 

@@ -1,4 +1,4 @@
-"""A model of noisy labels, corrected by a small clean sample (seed 001, Example 7.1)."""
+"""A model of noisy labels, corrected by a small clean sample (Hiranandani 2021, Example 7.1)."""
 
 import numpy as np
 import pytest

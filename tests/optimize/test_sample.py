@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 
 from karat.decisions.rules import decide
-from karat.optimize import _sample
 
-
-@pytest.fixture(params=[16_384, 7], ids=["one chunk", "many chunks"])
-def chunk(request, monkeypatch):
-    monkeypatch.setattr(_sample, "CHUNK", request.param)
+chunks = pytest.mark.parametrize("chunk", [16_384, 7], ids=["one chunk", "many chunks"])
 
 
 def loops(sample, select, shares, plain):
@@ -29,29 +25,30 @@ def loops(sample, select, shares, plain):
     return total
 
 
-@pytest.mark.usefixtures("chunk")
+@chunks
 @pytest.mark.parametrize("labels", [True, False])
 @pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize("decided", [True, False])
-def test_moments(draw_sample, labels, plain, decided, rng):
+def test_moments(draw_sample, labels, plain, decided, chunk, rng):
     sample = draw_sample(rng, labels=labels)
     select = rng.random((60, 2))
     codes = rng.integers(0, 3, 60)
     shares = np.eye(3)[codes] if decided else rng.dirichlet(np.ones(3), 60)
-    found = sample.moments(select, codes if decided else shares, plain=plain)
+    found = sample.moments(select, codes if decided else shares, plain=plain, chunk=chunk)
     np.testing.assert_allclose(found, loops(sample, select, shares, plain), atol=1e-14)
     if plain:
         ones = loops(sample, np.ones((60, 1)), shares, True)[0, 0]
-        np.testing.assert_allclose(sample.confusion(codes if decided else shares), ones, atol=1e-14)
+        confusion = sample.confusion(codes if decided else shares, chunk=chunk)
+        np.testing.assert_allclose(confusion, ones, atol=1e-14)
 
 
-@pytest.mark.usefixtures("chunk")
+@chunks
 @pytest.mark.parametrize("labels", [True, False])
 @pytest.mark.parametrize("plain", [True, False])
-def test_sums_are_the_moments_of_being_right(draw_sample, labels, plain, rng):
+def test_sums_are_the_moments_of_being_right(draw_sample, labels, plain, chunk, rng):
     sample = draw_sample(rng, labels=labels)
     select = rng.random((60, 2))
-    found = sample.sums(select, plain=plain)
+    found = sample.sums(select, plain=plain, chunk=chunk)
     for j in range(3):
         always = np.zeros((60, 3))
         always[:, j] = 1.0
@@ -59,25 +56,16 @@ def test_sums_are_the_moments_of_being_right(draw_sample, labels, plain, rng):
         np.testing.assert_allclose(found, expected[:, :, :, j], atol=1e-14)
 
 
-@pytest.mark.usefixtures("chunk")
-def test_the_rule_is_the_greatest_score(draw_sample, rng):
-    sample = draw_sample(rng)
+@pytest.mark.parametrize("n", [60, 20_000], ids=["one chunk", "many chunks"])
+def test_the_rule_is_the_greatest_score(draw_sample, n, rng):
+    sample = draw_sample(rng, n)
     diagonal, every = rng.normal(size=(2, 3)), rng.normal(size=(2, 3, 3))
-    for x, (a, b) in enumerate(
-        zip(
-            decide(sample.proba, diagonal, sample.basis),
-            decide(sample.proba, every, sample.basis),
-            strict=True,
-        )
-    ):
-        eta, phi = sample.proba[x], sample.basis[x]
-        assert a == np.argmax([phi @ diagonal[:, j] * eta[j] for j in range(3)])
-        assert b == np.argmax(
-            [
-                sum(phi[m] * every[m, i, j] * eta[i] for m in range(2) for i in range(3))
-                for j in range(3)
-            ]
-        )
+    scores = np.einsum("nl,lj,nj->nj", sample.basis, diagonal, sample.proba)
+    found = decide(sample.proba, diagonal, sample.basis)
+    np.testing.assert_array_equal(found, scores.argmax(axis=1))
+    scores = np.einsum("nl,lij,ni->nj", sample.basis, every, sample.proba)
+    found = decide(sample.proba, every, sample.basis)
+    np.testing.assert_array_equal(found, scores.argmax(axis=1))
 
 
 def test_a_tie_goes_to_the_later_class():

@@ -5,11 +5,8 @@ import pytest
 
 from karat.exceptions import ProbeError
 from karat.metrics import f_beta, g_mean, macro
-from karat.optimize._black_box import BlackBox, Rows
-from karat.optimize._feedback import KnownMetric, ProbedMetric
-from karat.optimize._probes import ClassProbes
-from karat.optimize._separated import separated_probes
-from karat.optimize._weight_system import WeightSystem
+from karat.optimize.feedback import BlackBox, KnownMetric, ProbedMetric, ValidationRows
+from karat.optimize.probes import ClassProbes, WeightSystem, separated_probes
 
 
 @pytest.fixture(params=["fixed", "separated"])
@@ -101,7 +98,7 @@ def test_slopes(probes, metric, off_diagonal, rng):
         table = np.stack([sample_weight[y_true == i] @ given[y_true == i] for i in range(3)])
         return metric(table)
 
-    rows = Rows(sample.labels, None, sample.weight, np.arange(3))
+    rows = ValidationRows(sample.labels, None, sample.weight, np.arange(3))
     probed = ProbedMetric(metric, 1e-3, 120, inside).slopes(at, value, found, seen)
     called = BlackBox(on_rows, rows, 1e-3, str).slopes(at, value, found, seen)
     np.testing.assert_allclose(probed, called, atol=1e-6)

@@ -38,14 +38,14 @@ def test_forest_has_a_row_per_entry_and_the_truth_as_a_mark(estimator):
     ax = r.with_truth(np.full(len(r.mean), 0.1)).plot()
     assert len(ax.get_yticks()) == 18
     assert "truth" in legend(ax)
-    one = r.of_domain("1").plot()
+    one = r.of_domain(1).plot()
     assert [t.get_text() for t in one.get_yticklabels()] == [
-        str(j) for j in np.argsort(r.of_domain("1").mean)
+        str(j) for j in np.argsort(r.of_domain(1).mean)
     ]
 
 
 def test_what_is_not_settled_is_grey_and_said(estimator):
-    r = estimator.result_.of_domain("0")
+    r = estimator.result_.of_domain(0)
     ax = replace(r, identified=np.array([False]), reasons=(("a reason",),)).plot()
     assert legend(ax) == ["not identified by votes alone"]
 
@@ -60,13 +60,13 @@ def test_many_entries_are_drawn_by_domain(estimator):
 
 
 def test_other_pictures(estimator, votes):
-    story = estimator.explanations("0")
+    story = estimator.explanations(0)
     two = replace(
         story, names=("the consensus", "another"), rates=np.stack([story.rates[0]] * 2),
         moved=np.array([0.0, 0.2]),
     )  # fmt: skip
     assert legend(two.plot()) == ["the consensus", "another"]
-    ax = estimator.agreement("0").plot()
+    ax = estimator.agreement(0).plot()
     assert ax.get_xlabel() == "agreement that the model expects"
     comparison = compare_models(votes, dependence=["none"], rng=0).plot()
     assert len(comparison.get_yticks()) == 2

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_curve
 
 
 def eq_1(y, score, weight, sample_weight=None):
-    """Eq. 1 of seed 003, over all pairs: ties earn nothing."""
+    """Eq. 1 of Maurer & Pontil (2020), over all pairs: ties earn nothing."""
     y, score = np.asarray(y, bool), np.asarray(score, float)
     w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
     ones, zeros = score[y], score[~y]

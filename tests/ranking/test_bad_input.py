@@ -11,6 +11,7 @@ from karat.exceptions import (
     EmptyDataError,
     LabelError,
     LengthMismatchError,
+    OptionError,
     ScoreError,
     ShapeError,
     SmallSampleWarning,
@@ -61,42 +62,42 @@ few = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
             Y, S, {"sample_weight": [1, 1, 0.5, 1, 1, 1], "weighting": "frequency"}, DataError,
             "sample_weight row 2 is 0.5.*weighting='importance'",
         ),
-        (Y, S, {"weighting": "survey"}, DataError, "weighting is 'survey'"),
+        (Y, S, {"weighting": "survey"}, OptionError, "weighting is 'survey'"),
         (Y, S, {"pos_label": 2}, LabelError, "pos_label is 2"),
-        (Y, S, {"confidence": 0}, DataError, "confidence is 0"),
-        (Y, S, {"confidence": 1.0}, DataError, "confidence is 1.0"),
-        (Y, S, {"confidence": 95}, DataError, "confidence is 95"),
-        (Y, S, {"confidence": -0.1}, DataError, "confidence is -0.1"),
-        (Y, S, {"confidence": np.nan}, DataError, "confidence is"),
-        (Y, S, {"confidence": "high"}, DataError, "confidence is 'high'"),
-        (Y, S, {"certificate": "wald"}, DataError, r"certificate is 'wald'; .*\['dkw'"),
-        (Y, S, {"ties": "half"}, DataError, "ties is 'half'"),
-        (Y, S, {"normalize": "sum"}, DataError, "normalize is 'sum'"),
-        (Y, S, {"weight": lambda u: u}, DataError, "FunctionWeight.function, sup=.*declares"),
-        (Y, S, {"weight": "partial"}, DataError, "weight is 'partial'; pass Uniform"),
-        (Y, S, {"weight": FprBand}, DataError, "weight is <class"),
-        (Y, S, {"weight": None}, DataError, "weight is None"),
+        (Y, S, {"confidence": 0}, OptionError, "confidence is 0"),
+        (Y, S, {"confidence": 1.0}, OptionError, "confidence is 1.0"),
+        (Y, S, {"confidence": 95}, OptionError, "confidence is 95"),
+        (Y, S, {"confidence": -0.1}, OptionError, "confidence is -0.1"),
+        (Y, S, {"confidence": np.nan}, OptionError, "confidence is"),
+        (Y, S, {"confidence": "high"}, OptionError, "confidence is 'high'"),
+        (Y, S, {"certificate": "wald"}, OptionError, "certificate is 'wald'; expected 'dkw', "),
+        (Y, S, {"ties": "half"}, OptionError, "ties is 'half'"),
+        (Y, S, {"normalize": "sum"}, OptionError, "normalize is 'sum'"),
+        (Y, S, {"weight": lambda u: u}, OptionError, "expected FunctionWeight.*declares"),
+        (Y, S, {"weight": "partial"}, OptionError, "weight is 'partial'; expected Uniform"),
+        (Y, S, {"weight": FprBand}, OptionError, "weight is <class"),
+        (Y, S, {"weight": None}, OptionError, "weight is None"),
         (
-            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "ties": "strict"}, DataError,
+            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "ties": "strict"}, OptionError,
             "no two-way form",
         ),
         (
-            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "certificate": "delong"}, DataError,
-            "does not know two-way areas; use one of",
+            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "certificate": "delong"},
+            OptionError, "certificate is 'delong'; expected one of 'beta', .* for two-way areas",
         ),
         (
-            Y, S, {"weight": FprBand(0.5, 1) & TprBand(0, 0.5), "normalize": "mcclish"}, DataError,
-            "no room above the diagonal",
+            Y, S, {"weight": FprBand(0.5, 1) & TprBand(0, 0.5), "normalize": "mcclish"},
+            OptionError, "no room above the diagonal",
         ),
         (
-            Y, S, {"weight": Power(0.5), "certificate": "maurer-pontil"}, DataError,
+            Y, S, {"weight": Power(0.5), "certificate": "maurer-pontil"}, OptionError,
             "without jumps|rarer class",
         ),
         (Y, S, {"groups": list("aabbbc")}, LabelError, "group 'c' holds one class only .1 rows"),
         (Y, S, {"groups": ["a", "a", None, "b", "b", "b"]}, LabelError, "groups row 2"),
         (Y, S, {"classes": [0, 2]}, LabelError, "1.*classes"),
         (Y, S, {"classes": [0, 1, 2]}, LabelError, "3 classes"),
-        (Y, S, {"rng": "seed", "certificate": "bootstrap"}, DataError, "rng is 'seed'"),
+        (Y, S, {"rng": "seed", "certificate": "bootstrap"}, OptionError, "rng is 'seed'"),
         (pd.DataFrame({"a": Y, "b": Y}), S, {}, ColumnError, "columns"),
     ],
 )  # fmt: skip
@@ -113,8 +114,8 @@ def test_several_classes():
     for wrong, options, error, message in (
         (score[:, :2], {}, ShapeError, "2 columns and there are 3 classes"),
         (score, {"classes": [0, 1]}, LabelError, "2.*classes"),
-        (score, {"groups": y}, DataError, "groups= and pos_label="),
-        (score, {"pos_label": 1}, DataError, "groups= and pos_label="),
+        (score, {"groups": y}, DataError, "groups= is for two classes"),
+        (score, {"pos_label": 1}, OptionError, "pos_label is 1; expected None where"),
         (score[:6], {}, LengthMismatchError, "6 rows.*12"),
         (np.where(score > 1, np.nan, score), {}, ScoreError, "y_score column"),
     ):
@@ -150,7 +151,7 @@ def test_models():
         ({"confidence": 2}, "confidence is 2"),
         ({"weight": FprBand(0, 0.5) & TprBand(0, 1), "certificate": "delong"}, "two-way"),
     ):
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(OptionError, match=message):
             compare_auc(Y, good, **options)
     with pytest.raises(LabelError, match="one class only"):
         compare_auc([1] * 6, good)
@@ -158,7 +159,7 @@ def test_models():
 
 def test_points():
     for at in (-0.1, 1.1, np.nan, "0.1", None):
-        with pytest.raises(DataError, match="fpr is"):
+        with pytest.raises(OptionError, match="fpr is"):
             roc_at(Y, S, fpr=at)
     with pytest.raises(LabelError, match="one class only"):
         roc_at([0] * 6, S, fpr=0.5)
@@ -177,13 +178,13 @@ def test_counts():
 @pytest.mark.parametrize(
     ("low", "high", "message"),
     [
-        (0.3, 0.3, "is empty; expected low < high"), (0.5, 0.2, "is empty"),
+        (0.3, 0.3, "low is 0.3; expected a rate below high"), (0.5, 0.2, "is empty"),
         (-0.1, 0.5, "low is -0.1"), (0, 1.5, "high is 1.5"), (np.nan, 1, "low is nan"),
         (0, "1", "high is '1'"), (0, None, "high is None"), (False, 1, "low is False"),
     ],
 )  # fmt: skip
 def test_bands(kind, low, high, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(OptionError, match=message):
         kind(low, high)
 
 
@@ -192,7 +193,7 @@ def test_bands_meet_bands_only():
         with pytest.raises(TypeError):
             one & other
     for width in (0, -1, np.nan, "wide"):
-        with pytest.raises(DataError, match="width is"):
+        with pytest.raises(OptionError, match="width is"):
             FprBand(0, 0.1).sandwich(width)
 
 
@@ -208,6 +209,16 @@ def test_bands_meet_bands_only():
         (lambda u: "heavy", {"sup": 1}, "function fails on an array of rates"),
         (lambda u: 1 / 0, {"sup": 1}, "function fails on an array of rates: division by zero"),
         (lambda u: 0 * u, {"sup": 1}, "function is 0 everywhere"),
+    ],
+)
+def test_values_of_functions(function, norms, message):
+    with pytest.raises(DataError, match=message):
+        FunctionWeight(function, **norms)
+
+
+@pytest.mark.parametrize(
+    ("function", "norms", "message"),
+    [
         (3, {"sup": 1}, "function is 3"),
         (lambda u: u, {"sup": np.inf}, "sup is inf"),
         (lambda u: u, {"sup": -1}, "sup is -1"),
@@ -217,8 +228,8 @@ def test_bands_meet_bands_only():
         (lambda u: u, {"sup": 1, "variation": "some"}, "variation is 'some'"),
     ],
 )
-def test_functions(function, norms, message):
-    with pytest.raises(DataError, match=message):
+def test_norms_of_functions(function, norms, message):
+    with pytest.raises(OptionError, match=message):
         FunctionWeight(function, **norms)
 
 
@@ -245,14 +256,14 @@ def test_knots(fpr, values, message):
 
 def test_exponents():
     for exponent in (-1, np.inf, np.nan, "2", True):
-        with pytest.raises(DataError, match="exponent is"):
+        with pytest.raises(OptionError, match="exponent is"):
             Power(exponent)
 
 
 def test_theorem_2_does_not_know_other_jumps():
     y, score = np.arange(2000) % 2, np.arange(2000.0)
     for weight in (Power(0.5), FunctionWeight(lambda u: 1.0 * (u < 0.5), sup=1)):
-        with pytest.raises(DataError, match="needs a weight without jumps"):
+        with pytest.raises(OptionError, match="needs a weight without jumps"):
             weighted_auc(y, score, weight=weight, certificate="maurer-pontil")
 
 
@@ -287,7 +298,7 @@ def test_every_kind_of_column(rows):
 
 
 def test_one_of_each_is_enough_and_says_little():
-    with pytest.warns(SmallSampleWarning, match="1 positives and 1 negatives are too few"):
+    with pytest.warns(SmallSampleWarning, match="1 positives and 1 negatives are too few to limit"):
         r = weighted_auc([0, 1], [0.0, 1.0])
     assert (r.value, r.lower, r.upper) == (1, 0, 1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, binomtest
 
-from karat.exceptions import DataError
+from karat.exceptions import OptionError
 from karat.ranking import (
     FprBand,
     Power,
@@ -15,9 +15,15 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
-from karat.ranking._area import area_and_limits, curve, curves_in_bands, limits_in_bands
-from karat.ranking._bands import BetaBand, DkwBand
-from karat.ranking._placements import place
+from karat.ranking.areas import (
+    BetaBand,
+    DkwBand,
+    area_and_limits,
+    curve,
+    curves_in_bands,
+    limits_in_bands,
+)
+from karat.ranking.placements import place
 from karat.statistics import roc_counts
 
 SIZES = (1, 2, 7, 60, 1000, 100_000)
@@ -165,9 +171,9 @@ def test_counts_points_and_comparisons_take_it(rows):
 
 def test_what_it_cannot_do_is_said(rows):
     y, score = rows(9, 300)
-    with pytest.raises(DataError, match="holds importances"):
+    with pytest.raises(OptionError, match="holds importances"):
         weighted_auc(y, score, certificate="beta", sample_weight=np.linspace(0.1, 1, len(y)))
-    with pytest.raises(DataError, match="ties='interpolate'"):
+    with pytest.raises(OptionError, match="ties='interpolate'"):
         weighted_auc(y, score, certificate="beta", ties="strict")
-    with pytest.raises(DataError, match="'dkw' or 'beta'"):
+    with pytest.raises(OptionError, match="'dkw' or 'beta'"):
         roc_at(y, score, fpr=0.1, certificate="delong")

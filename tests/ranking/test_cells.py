@@ -4,16 +4,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karat.exceptions import DataError
+from karat.exceptions import OptionError
 from karat.ranking import (
     FprBand,
     PiecewiseLinear,
     Power,
     TprBand,
     Uniform,
+    Weight,
     weighted_auc,
     weighted_auc_from_counts,
 )
+from karat.ranking.areas import area, area_and_limits, enclosure, limits_in_bands, strict_area
+from karat.ranking.certificates import bands_of
+from karat.ranking.placements import labelled_scores
 from karat.statistics import roc_counts, scan_roc_counts
 
 REGIONS = [
@@ -64,26 +68,29 @@ def test_finer_cells_hide_less(rows):
 def test_cells_know_one_certificate(rows):
     counts = roc_counts(*rows(2, 500, 1))
     box = FprBand(0, 0.5) & TprBand(0.2, 1)
-    for options in ({"certificate": "delong"}, {"weight": box}):
-        with pytest.raises(DataError, match="cells=True needs certificate='dkw'"):
-            weighted_auc_from_counts(counts, cells=True, **options)
+    for options, says in (
+        ({"certificate": "delong"}, "certificate is 'delong'; expected 'dkw' with cells=True"),
+        ({"weight": box}, "expected a Weight or a TprBand with cells=True"),
+        ({"cells": 1}, "cells is 1; expected True or False"),
+    ):
+        with pytest.raises(OptionError, match=says):
+            weighted_auc_from_counts(counts, **({"cells": True} | options))
     assert weighted_auc_from_counts(counts).value_range is None
 
 
-@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
-@each
+@pytest.mark.parametrize("weight", [r for r in REGIONS if isinstance(r, Weight)], ids=repr)
 @pytest.mark.parametrize("decimals", [None, 1])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_blocks_do_not_matter(rows, monkeypatch, region, decimals, weighted):
-    import karat.ranking._area as area
-
+def test_blocks_do_not_matter(rows, weight, decimals, weighted):
     y, score = rows(3, 600, decimals)
-    times = np.random.default_rng(3).integers(0, 4, 600) if weighted else None
-    for ties in ("interpolate", "strict"):
-        whole = weighted_auc(y, score, weight=region, ties=ties, sample_weight=times)
-        with monkeypatch.context() as patch:
-            patch.setattr(area, "_BLOCK", 7)
-            parts = weighted_auc(y, score, weight=region, ties=ties, sample_weight=times)
-        assert (parts.value, parts.lower, parts.upper) == pytest.approx(
-            (whole.value, whole.lower, whole.upper), abs=1e-12
-        )
+    times = np.random.default_rng(3).integers(0, 4, 600).astype(float) if weighted else None
+    placed = labelled_scores(y, score, times, approximate=False).placed()
+    bands = bands_of("dkw", placed, 0.05)
+    for sums in (
+        lambda **block: area(placed, weight, **block),
+        lambda **block: area_and_limits(placed, weight, 0.1, 0.05, **block),
+        lambda **block: limits_in_bands(placed, weight, *bands, **block),
+        lambda **block: enclosure(placed, weight, **block),
+        lambda **block: strict_area(placed, weight, **block),
+    ):
+        assert sums(block=7) == pytest.approx(sums(), abs=1e-12)

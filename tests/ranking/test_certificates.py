@@ -19,11 +19,9 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
-from karat.ranking._area import band_limits
-from karat.ranking._bands import dkw_margin
-from karat.ranking._bootstrap import resampled
-from karat.ranking._certificates import _dkw
-from karat.ranking._placements import place
+from karat.ranking.areas import band_limits, dkw_margin
+from karat.ranking.certificates import limits_of, resampled
+from karat.ranking.placements import place
 from karat.statistics import RocCounts
 
 few = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
@@ -151,7 +149,10 @@ def test_strict_limits_hold_for_all_laws_inside_the_bands(data, weight):
     # Eq. 1: Σ over atoms of the negatives of W at the end of the atom times P(positive above).
     shares = np.diff(f0, axis=1, prepend=0)
     areas = (1 - f1) @ (shares * weight.density(f0)).T
-    limits = _dkw(placements(ones, zeros), weight, delta, "strict", None)
+    placed = placements(ones, zeros)
+    limits = limits_of(
+        "dkw", placed, weight, delta=delta, ties="strict", rng=np.random.default_rng(0)
+    )
     assert limits.lower <= areas.min() + 1e-12
     assert limits.upper >= areas.max() - 1e-12
 
@@ -461,7 +462,7 @@ def test_theorem_2_is_silent_where_it_has_nothing_to_say(rows):
         weighted_auc(y, score, certificate="maurer-pontil")
 
 
-# Proposition 1 of the seed.
+# Proposition 1 of Maurer & Pontil (2020).
 
 
 @few

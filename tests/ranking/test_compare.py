@@ -182,3 +182,16 @@ def test_paired_limits_cover_the_difference(capsys):
         print(f"\npaired difference: {hits / runs:.4f} of 0.95")
     assert binomtest(hits, runs, 0.935, alternative="less").pvalue >= 0.001
     assert binomtest(hits, runs, 0.965, alternative="greater").pvalue >= 0.001
+
+
+@few
+def test_names_come_back_as_they_were_passed():
+    y, scores = three_models(n=80)
+    r = compare_auc(y, dict(enumerate(scores.values())))
+    assert list(r.models) == [0, 1, 2]
+    assert r.best in (0, 1, 2)
+    assert {d.first for d in r.differences} <= {0, 1, 2}
+    assert r.summary().startswith(f"{r.best} has the greatest")
+    assert "0" in repr(r)
+    areas = weighted_auc(np.arange(80) % 3, np.random.default_rng(0).normal(size=(80, 3)))
+    assert areas.per_class[2].classes.tolist() == ["the rest", 2]

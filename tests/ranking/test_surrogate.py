@@ -4,13 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from karat.exceptions import DataError
-from karat.ranking._fpr_band import FprBand
-from karat.ranking._piecewise_linear import PiecewiseLinear
-from karat.ranking._power import Power
-from karat.ranking._surrogate import LOSSES, check_loss, lower_weight, rank_weights, surrogate
-from karat.ranking._tpr_band import TprBand
-from karat.ranking._uniform import Uniform
+from karat.exceptions import OptionError
+from karat.ranking import FprBand, PiecewiseLinear, Power, TprBand, Uniform
+from karat.ranking.learning import LOSSES, check_loss, lower_weight, rank_weights, surrogate
 
 WEIGHTS = [
     Uniform(),
@@ -149,9 +145,9 @@ def test_wide_apart_scores_count_pairs(loss):
 
 
 def test_the_surrogate_is_above_the_loss_of_the_area(rng):
-    """ℓ ≤ step and W′ ≤ W: the seed's lower bound of the area."""
-    from karat.ranking._area import area
-    from karat.ranking._placements import place
+    """ℓ ≤ step and W′ ≤ W: the lower bound of the area in Maurer & Pontil (2020)."""
+    from karat.ranking.areas import area
+    from karat.ranking.placements import place
 
     band = FprBand(0, 0.3)
     lower = lower_weight(band, 0.5)
@@ -174,9 +170,9 @@ def test_lower_weights():
 
 
 def test_bad_options():
-    with pytest.raises(DataError, match="loss is 'hing'; expected one of"):
+    with pytest.raises(OptionError, match="loss is 'hing'; expected 'hinge', "):
         check_loss("hing")
-    with pytest.raises(DataError, match="expected a weight on false-positive rates"):
+    with pytest.raises(OptionError, match="expected a weight on false-positive rates"):
         lower_weight(TprBand(0.5, 1), 0.1)
-    with pytest.raises(DataError, match="ramp is 2"):
+    with pytest.raises(OptionError, match="ramp is 2"):
         lower_weight(Uniform(), 2)

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import comb
 from scipy.stats import norm
 
-from karat.exceptions import DataError
+from karat.exceptions import DataError, OptionError
 from karat.ranking import (
     FiniteFamily,
     FprBand,
@@ -20,7 +20,7 @@ from karat.ranking import (
     uniform_margin,
     weighted_auc,
 )
-from karat.ranking._uniform_margin import _half_spaces
+from karat.ranking.certificates import half_space_margin
 
 
 @pytest.mark.parametrize("weight", [Uniform(), FprBand(0, 0.1), Power(4)], ids=repr)
@@ -40,7 +40,7 @@ def test_finite_families_by_hand(weight):
 @pytest.mark.parametrize("n", [50, 2000, 10**6])
 @pytest.mark.parametrize("dim", [1, 2, 7])
 def test_half_spaces_solve_devroyes_inequality(n, dim):
-    e = _half_spaces(n, dim, 0.05)
+    e = half_space_margin(n, dim, 0.05)
     if n == 50:
         assert e <= 1
         return
@@ -51,7 +51,7 @@ def test_half_spaces_solve_devroyes_inequality(n, dim):
 
 def test_half_spaces_keep_their_digits_for_many_rows():
     for n in (10**8, 10**9):
-        e = _half_spaces(n, 3, 0.05)
+        e = half_space_margin(n, 3, 0.05)
         parts = sum(comb(n * n - 1, k, exact=True) for k in range(4))
         need = math.log(8 / 0.05) + math.log(parts)
         assert e == pytest.approx(math.sqrt(need / (2 * n)), rel=1e-3)
@@ -59,7 +59,7 @@ def test_half_spaces_keep_their_digits_for_many_rows():
 
 def test_linear_scores_by_hand():
     r = uniform_margin(10_000, 40_000, family=LinearScores(5), weight=FprBand(0, 0.2))
-    e0, e1 = (_half_spaces(n, 5, 0.025) for n in (40_000, 10_000))
+    e0, e1 = (half_space_margin(n, 5, 0.025) for n in (40_000, 10_000))
     assert r.margin == pytest.approx(0.2 * e1 + e0)
 
 
@@ -147,26 +147,28 @@ def test_what_is_no_class_of_models():
         ({"confidence": 1.0}, "confidence is 1.0"),
         ({"loss_lipschitz": -1.0}, "loss_lipschitz"),
     ):
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(OptionError, match=message):
             uniform_margin(100, 100, **(good | wrong))
-    with pytest.raises(DataError, match="n_positive is 0"):
+    with pytest.raises(OptionError, match="n_positive is 0"):
         uniform_margin(0, 100, **good)
     for make in (
         lambda: FiniteFamily(0), lambda: FiniteFamily(2.5), lambda: LinearScores(-1),
         lambda: LinearScores("two"), lambda: GaussianComplexity(-1.0),
         lambda: GaussianComplexity(math.nan),
         lambda: GaussianComplexity.of_linear([[1]], radius=-1),
-        lambda: GaussianComplexity.of_kernel([1.0, -2.0], radius=1),
-        lambda: GaussianComplexity.of_linear([["a"]], radius=1),
     ):  # fmt: skip
-        with pytest.raises(DataError):
+        with pytest.raises(OptionError):
             make()
-    with pytest.raises(DataError, match="Lipschitz"):
+    with pytest.raises(DataError, match="diagonal holds a negative number"):
+        GaussianComplexity.of_kernel([1.0, -2.0], radius=1)
+    with pytest.raises(DataError):
+        GaussianComplexity.of_linear([["a"]], radius=1)
+    with pytest.raises(OptionError, match="Lipschitz"):
         uniform_margin(
             10**6, 10**6, family=GaussianComplexity(1.0),
             weight=FunctionWeight(lambda u: 1.0 * (u < 0.5), sup=1),
         )  # fmt: skip
-    with pytest.raises(DataError, match="Lipschitz"):
+    with pytest.raises(OptionError, match="Lipschitz"):
         uniform_margin(
             10**6, 10**6, family=GaussianComplexity(1.0), weight=PiecewiseLinear([0, 0.5], [1, 1])
         )

@@ -1,5 +1,7 @@
 """Values against scikit-learn, all pairs, and quadrature of the interpolated curve."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -14,6 +16,7 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
+from karat.ranking.placements import labelled_scores
 from karat.statistics import roc_counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
@@ -187,20 +190,20 @@ def test_counts_can_be_added(rows):
 
 
 @pytest.mark.parametrize("decimals", [None, 1])
-@pytest.mark.parametrize("region", REGIONS, ids=repr)
-def test_many_rows_take_another_way_to_the_same_value(rows, monkeypatch, region, decimals):
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_rows_take_another_way_to_the_same_placements(rows, decimals, mirrored, weighted):
     """The compiled loops, which start at 100,000 rows, against the small path on the same rows."""
-    import karat.ranking._placements as placements
-    import karat.ranking._read as read
-
     y, score = rows(10, 3000, decimals)
-    for certificate in ("dkw",) if region is REGIONS[-1] else ("dkw", "delong"):
-        few = weighted_auc(y, score, weight=region, certificate=certificate)
-        with monkeypatch.context() as patch:
-            patch.setattr(placements, "MANY", 0)
-            patch.setattr(read, "MANY", 0)
-            many = weighted_auc(y, score, weight=region, certificate=certificate)
-        assert many == few
+    times = np.random.default_rng(10).integers(0, 4, 3000).astype(float) if weighted else None
+
+    def placed(**many):
+        scores = labelled_scores(y, score, times, approximate=False, **many)
+        return (scores.mirrored() if mirrored else scores).placed(**many)
+
+    few, many = placed(), placed(many=0)
+    for field in dataclasses.fields(few):
+        np.testing.assert_array_equal(getattr(many, field.name), getattr(few, field.name))
 
 
 def test_more_rows_than_the_threshold(rows):

@@ -13,10 +13,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import check_estimator
 
-from karat.exceptions import DataError, LabelError
+from karat.exceptions import LabelError, OptionError
 from karat.ranking import FprBand, Power, TprBand, Uniform, WeightedAUCClassifier, weighted_auc
-from karat.ranking._linear_fit import Goal, best_threshold, fit_linear, likelihood_share, scales
-from karat.ranking._surrogate import LOSSES, surrogate
+from karat.ranking.learning import (
+    LOSSES,
+    Goal,
+    best_threshold,
+    fit_linear,
+    likelihood_share,
+    scales,
+    surrogate,
+)
 
 BAND = FprBand(0, 0.1)
 
@@ -207,7 +214,7 @@ X, Y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"loss": "squared"}, "loss is 'squared'; expected one of 'hinge'"),
+        ({"loss": "squared"}, "loss is 'squared'; expected 'hinge', "),
         ({"weight": 0.1}, "weight is 0.1; expected a weight on false-positive rates"),
         ({"weight": TprBand(0.8, 1)}, "false-positive rates"),
         ({"C": 0}, "C is 0"),
@@ -215,11 +222,12 @@ X, Y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
         ({"likelihood": 1.5}, "likelihood is 1.5"),
         ({"ramp": 2}, "ramp is 2"),
         ({"max_iter": 0}, "max_iter is 0"),
+        ({"max_iter": 2.5}, "max_iter is 2.5; expected a whole number"),
         ({"tol": "small"}, "tol is 'small'"),
     ],
 )
 def test_bad_options(options, says):
-    with pytest.raises(DataError, match=says):
+    with pytest.raises(OptionError, match=says):
         WeightedAUCClassifier(**options).fit(X, Y)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from karat.exceptions import DataError, LabelError, LengthMismatchError, OptionError, ScoreError
 from karat.ranking import FprBand, Power, TprBand, Uniform, weighted_auc
-from karat.ranking._surrogate import LOSSES, lower_weight, surrogate
+from karat.ranking.learning import LOSSES, lower_weight, surrogate
 
 torch = pytest.importorskip("torch")
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from karat.votes._table import VoteTable
 from karat.votes.em import (
     Blocks,
     EmProblem,
@@ -21,6 +20,7 @@ from karat.votes.em import (
     run_em,
     starting_state,
 )
+from karat.votes.tables import VoteTable
 
 EASY_AND_HARD = ((0.5, 4.0), (1.5, 2.0))
 

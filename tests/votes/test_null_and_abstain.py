@@ -18,7 +18,7 @@ from karat.bounds import (
     weak_label_value,
 )
 from karat.consensus import ErrorEstimator, compare_models
-from karat.exceptions import ColumnError, DataError, KaratWarning
+from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.statistics import pattern_counts, patterns
 from karat.votes import read_patterns
 from karat.weak import (
@@ -381,7 +381,13 @@ def test_another_package_is_shown_null_and_minus_one():
         ),
     ],
 )
-@pytest.mark.parametrize("null", ["abstained", "missing", None, -1])
+@pytest.mark.parametrize("null", ["abstained", "missing", -1])
 def test_another_word_is_refused(call, null):
-    with pytest.raises(DataError, match=r"null is .*expected 'not asked'.*'abstain'"):
+    with pytest.raises(OptionError, match=r"null is .*expected 'not asked'.*'abstain'"):
         call([[0, 1, None], [1, 1, -1], [0, 0, 1]], null)
+
+
+@pytest.mark.parametrize("call", [MajorityVote().fit, read_patterns, patterns])
+def test_nothing_is_refused_where_no_label_model_remembers_what_a_null_was(call):
+    with pytest.raises(OptionError, match=r"null is None; expected 'not asked'"):
+        call([[0, 1, None], [1, 1, -1], [0, 0, 1]], null=None)

@@ -21,9 +21,15 @@ from karat.exceptions import (
 )
 from karat.statistics import patterns
 from karat.votes import read_patterns
-from karat.votes._outcomes import list_votes, naive_bayes, outcome_counts, vote_shares, vote_totals
-from karat.votes._table import VoteTable
 from karat.votes.reading import read_ballots, read_votes
+from karat.votes.tables import (
+    VoteTable,
+    list_votes,
+    naive_bayes,
+    outcome_counts,
+    vote_shares,
+    vote_totals,
+)
 from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
 
 
@@ -106,9 +112,8 @@ def test_names_come_back_as_they_were_passed():
     assert est.error_rates_["classifier"].tolist() == [7, 9, 7, 8, 9]
     assert est.label_next(3)["item"].dtype.kind == "i"
     data = read_votes(table)
-    assert data.voters == (7, 8, 9)
-    assert [d.label for d in data.domains] == [1, 2]
-    assert data.classifiers == ("7", "8", "9")
+    assert data.classifiers == (7, 8, 9)
+    assert [d.name for d in data.domains] == [1, 2]
 
 
 def test_items_of_a_long_table_are_sorted():

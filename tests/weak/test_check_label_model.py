@@ -3,16 +3,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from karat.exceptions import (
-    DataError,
     LabelError,
     LengthMismatchError,
+    OptionError,
     ProbabilityError,
     ShapeError,
 )
 from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
-from karat.weak._gold import gold_test
+from karat.weak.checks import gold_test
 
 pytestmark = pytest.mark.filterwarnings("ignore:on .* all agree:karat.exceptions.KaratWarning")
 
@@ -223,13 +224,14 @@ PROBA = [[0.6, 0.4], [0.3, 0.7], [0.6, 0.4]]
             "has 2 rows and weak_labels has 3",
         ),
         ({"label_model": [[0.6, 0.2, 0.2]] * 3}, ShapeError, "3 columns and there are 2 classes"),
-        ({"label_model": DawidSkene()}, DataError, "without classes_; fit it"),
-        ({"confidence": 95}, DataError, "confidence is 95"),
+        ({"label_model": DawidSkene()}, NotFittedError, r"DawidSkene is not fitted; call fit\("),
+        ({"confidence": 95}, OptionError, "confidence is 95"),
+        ({"independence": "yes"}, OptionError, "independence is 'yes'; expected True or False"),
         ({"class_prior": [0.5, 0.4]}, ProbabilityError, "sums to 0.9"),
         ({"y_true": [0, 1]}, LengthMismatchError, "y_true has 2 rows"),
         ({"y_true": [0, 5, None], "classes": [0, 1]}, LabelError, "y_true row 1 holds 5"),
         ({"y_true": [None] * 3}, LabelError, "missing in every row"),
-        ({"rng": "x"}, DataError, "rng is 'x'"),
+        ({"rng": "x"}, OptionError, "rng is 'x'"),
     ],
 )
 def test_bad_input(changes, error, message):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from karat.exceptions import DataError, KaratWarning
+from karat.exceptions import KaratWarning, OptionError
 from karat.weak import DawidSkene, MajorityVote
-from karat.weak._em_problem import best_start, em_problem
+from karat.weak.models import best_start, em_problem
 
 CONTRADICTED = "ignore:on .* all agree:karat.exceptions.KaratWarning"
 PRIOR = np.array([0.5, 0.3, 0.2])
@@ -174,7 +174,7 @@ def test_unanimous_votes_are_not_contradicted_in_silence():
     ],
 )
 def test_bad_options(options, message):
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(OptionError, match=message):
         DawidSkene(**options).fit([[0, 1, 1], [0, 0, 0]])
 
 

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from karat.exceptions import (
     DataError,
@@ -132,7 +133,7 @@ def test_rows_in_which_all_abstain(make, data):
 @EVERY
 def test_what_a_fitted_model_refuses(make, data):
     y, votes = data
-    with pytest.raises(DataError, match="not fitted; call fit"):
+    with pytest.raises(NotFittedError, match="not fitted; call fit"):
         make().predict_proba(votes)
     model = fit(make, votes, y)
     with pytest.raises(LabelError, match=r"column '2' row 1 holds 9.*was fitted with"):

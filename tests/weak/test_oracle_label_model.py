@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from karat.exceptions import DataError, LabelError, LengthMismatchError, WeightError
+from karat.exceptions import LabelError, LengthMismatchError, OptionError, WeightError
 from karat.weak import OracleLabelModel
 
 
@@ -72,9 +72,9 @@ def test_bad_input(data):
         OracleLabelModel().fit(votes, y[:-1])
     with pytest.raises(LabelError, match="y_true row 7 holds 5"):
         OracleLabelModel().fit(votes, np.where(np.arange(300) == 7, 5, y), classes=[0, 1])
-    with pytest.raises(DataError, match="base is 'bayes'; expected 'prior' or 'naive-bayes'"):
+    with pytest.raises(OptionError, match="base is 'bayes'; expected 'prior' or 'naive-bayes'"):
         OracleLabelModel(base="bayes").fit(votes, y)
-    with pytest.raises(DataError, match="smoothing is -1"):
+    with pytest.raises(OptionError, match="smoothing is -1"):
         OracleLabelModel(smoothing=-1).fit(votes, y)
     with pytest.raises(WeightError, match="that has a true label"):
         OracleLabelModel().fit([[0], [1]], [0, None], sample_weight=[0, 1])

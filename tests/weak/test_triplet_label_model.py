@@ -61,7 +61,7 @@ def test_a_labeler_without_triplets_is_guessed_with_a_warning(rng, law, draw):
     _, votes = draw(rng, 500, [0.5, 0.5], law([0.8] * 4, [1.0] * 4, 2))
     votes[:250, 3] = -1
     votes[250:, :3] = -1
-    with pytest.warns(KaratWarning, match=r"accuracy of \['3'\] cannot be told"):
+    with pytest.warns(KaratWarning, match=r"accuracy of \['3'\] cannot be estimated"):
         model = TripletLabelModel().fit(votes)
     assert model.accuracies_[3] == np.median(model.accuracies_[:3])
 

@@ -22,7 +22,7 @@ def test_equals_counting(votes):
         assert d.overlap[j] == pytest.approx((voted & (others >= 0).any(axis=1)).mean())
         assert d.conflict[j] == pytest.approx((voted & differs.any(axis=1)).mean())
         assert d.polarity[j] == tuple(sorted(set(votes[voted, j].tolist())))
-    assert d.silent == pytest.approx((votes < 0).all(axis=1).mean())
+    assert d.uncovered == pytest.approx((votes < 0).all(axis=1).mean())
     assert d.votes.sum(axis=1) == pytest.approx(d.coverage)
     json.dumps(d.to_dict(), allow_nan=False)
 
@@ -41,5 +41,5 @@ def test_all_abstain():
     with pytest.raises(LabelError, match="every vote"):
         vote_diagnostics([[-1, -1]])
     d = vote_diagnostics([[-1, -1]], classes=[0, 1])
-    assert d.silent == 1
+    assert d.uncovered == 1
     assert d.polarity == ((), ())

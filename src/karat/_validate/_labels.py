@@ -38,11 +38,16 @@ def encode_labels(
     return [look_up(v, order, name) for name, v in values.items()], order
 
 
-def encode_groups(groups: Column | None) -> tuple[IntArray | None, AnyArray | None]:
-    """Encode groups: codes and the sorted names, or (None, None) if there are none."""
+def encode_groups(
+    groups: Column | None, *, name: str = "groups"
+) -> tuple[IntArray | None, AnyArray | None]:
+    """Encode groups: codes and the sorted names, or (None, None) if there are none.
+
+    ``name`` is the argument that messages speak of, such as ``clusters``.
+    """
     if groups is None:
         return None, None
-    (codes,), names = encode_labels({"groups": groups})
+    (codes,), names = encode_labels({name: groups})
     return codes, names
 
 

@@ -5,21 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
+from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, check_scores
-from karat.bounds._binary import BASE, BOTH, SHOWN, TRUTH, check_defined
-from karat.bounds._deferred_check import DeferredCheck
-from karat.bounds._inputs import read_gold, read_inputs
-from karat.bounds._options import check_limit, check_method, check_metric, check_prior
-from karat.bounds._solve import metric_range
-from karat.bounds._sweep import FOLDS, Sums, sweep
+from karat.bounds.checks import DeferredCheck
 from karat.bounds.collection_result import BoundsCurve
-from karat.exceptions import (
-    DataError,
-    LabelError,
-    UndefinedHereError,
-    UndefinedMetricWarning,
+from karat.bounds.inputs import (
+    check_limit,
+    check_method,
+    check_metric,
+    check_prior,
+    read_gold,
+    read_inputs,
 )
+from karat.bounds.solvers import threshold_bounds
+from karat.exceptions import DataError, LabelError, UndefinedMetricWarning
 from karat.metrics import Metric
 from karat.statistics import Patterns, roc_counts
 
@@ -39,10 +38,10 @@ def bounds_curve(
     pos_label: Any = None,
     class_prior: Column | None = None,
     y_true: Column | None = None,
-    null: str = "not asked",
+    null: str | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> BoundsCurve:
-    """Bound a binary metric at every threshold (seed 000, Figure 1).
+    """Bound a binary metric at every threshold (Maia Polo et al. 2023, Figure 1).
 
     Parameters
     ----------
@@ -61,9 +60,10 @@ def bounds_curve(
 
     Notes
     -----
-    In a pass from the highest threshold to the lowest, each item enters the counts once. What the
-    votes say of the prediction comes from one regression of the scores' normal ranks on the votes,
-    read at every threshold, to which each pattern's own counts in the other folds are added.
+    In a pass from the highest threshold to the lowest, each item enters the counts once. The
+    distribution of the prediction given the votes comes from one regression of the scores' normal
+    ranks on the votes, evaluated at every threshold, to which each pattern's own counts in the
+    other fold are added.
 
     Examples
     --------
@@ -94,23 +94,12 @@ def bounds_curve(
     way = check_method(method)
     prior = check_prior(class_prior, inputs)
     gold = read_gold(y_true, inputs.classes, inputs.n)
-    folds = 1 if way == "plugin" else FOLDS
-    fold = check_rng(rng).permutation(np.arange(inputs.n) % folds)
-    called = np.searchsorted(np.sort(score), cuts, side="left")
-    shown = 1.0 - called / inputs.n
-    p = inputs.p[:, 1]
-    share = float(inputs.votes.counts @ p / inputs.n) if prior is None else float(prior[1])
-    sums = sweep(inputs, score, cuts, fold, folds)
-    ends = [
-        _end(fixed, side, share, shown, sums, inputs.n, rule.quantile(inputs.n), prior is None)
-        for side in (-1, 1)
-    ]
+    found = threshold_bounds(
+        fixed, inputs, score, cuts, method=way, limit=rule, prior=prior, rng=check_rng(rng)
+    )
     return BoundsCurve(
         thresholds=cuts,
-        lower=ends[0][0],
-        upper=np.fmax(ends[1][0], ends[0][0]),
-        lower_limit=ends[0][1],
-        upper_limit=np.fmax(ends[1][1], ends[1][0]),
+        **found,
         metric=chosen,
         method=way,
         n=inputs.n,
@@ -127,62 +116,6 @@ def _cuts(score: FloatArray, thresholds: Column | None) -> FloatArray:
     if not len(cuts):
         raise DataError("thresholds is empty; pass at least one")
     return cuts
-
-
-def _end(
-    metric: Metric,
-    side: int,
-    share: float,
-    shown: FloatArray,
-    sums: Sums,
-    n: int,
-    quantile: float,
-    estimated: bool,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the bound on one side and its limit, at every threshold."""
-    least, most = np.maximum(0.0, share + shown - 1.0), np.minimum(share, shown)
-    low = np.clip(sums.low, least, most)
-    high = np.clip(sums.high, low, most)
-    mixes = np.linspace(0.0, 1.0, 9)
-    tps = low + mixes[:, None] * (high - low)
-    fixed = BASE + share * TRUTH + shown[:, None, None] * SHOWN
-    tables = np.maximum(fixed + tps[..., None, None] * BOTH, 0.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        flat = tables.reshape(-1, 2, 2)
-        values = np.asarray(metric(flat)).reshape(tps.shape)
-    best = np.argmax(side * values, axis=0)
-    columns = np.arange(len(shown))
-    value = np.where(_defined(metric, share, shown), values[best, columns], np.nan)
-    inside = (1 - 1e-9) * tables[best, columns] + 1e-9 / 4
-    slopes = metric.gradient(inside)
-    by_truth, by_shown, by_tp = (
-        np.sum(slopes * part, axis=(1, 2)) for part in (TRUTH, SHOWN, BOTH)
-    )
-    by_truth = by_truth if estimated else np.zeros_like(by_truth)
-    mix = mixes[best]
-    tp_mean = (1 - mix) * sums.low + mix * sums.high
-    moments = (1 - mix) * sums.low_moments + mix * sums.high_moments
-    square = (
-        by_tp**2 * moments[0] + by_shown**2 * shown + by_truth**2 * moments[4]
-        + 2 * (by_tp * by_shown * moments[1] + by_tp * by_truth * moments[2]
-               + by_shown * by_truth * moments[3])
-    )  # fmt: skip
-    mean = by_tp * tp_mean + by_shown * shown + by_truth * share
-    reach = quantile * np.sqrt(np.maximum(square - mean**2, 0.0) / max(n - 1, 1))
-    bottom, top = metric_range(metric)
-    return np.clip(value, bottom, top), np.clip(value + side * reach, bottom, top)
-
-
-def _defined(metric: Metric, share: float, shown: FloatArray) -> BoolArray:
-    """Return where the metric has a value; only the ends of the range can leave it without."""
-    defined = np.ones(len(shown), dtype=bool)
-    for at in np.flatnonzero((shown <= 0) | (shown >= 1)):
-        try:
-            check_defined(metric, share, float(shown[at]))
-        except UndefinedHereError:
-            defined[at] = False
-    return defined
 
 
 def _truth(metric: Metric, y: IntArray, score: FloatArray, cuts: FloatArray) -> FloatArray:

@@ -11,15 +11,20 @@ from karat._validate import (
     check_rng,
     check_same_length,
     check_weights,
+    refuse_option,
 )
-from karat.bounds._deferred_check import DeferredCheck
-from karat.bounds._general import cross_fitted, exact_duals, item_values, smoothed
-from karat.bounds._inputs import Inputs, read_inputs
-from karat.bounds._options import check_limit, check_method, check_slack, warn_if_sparse
-from karat.bounds._problem import Limit
-from karat.bounds._sample import Sample
+from karat.bounds.checks import DeferredCheck
+from karat.bounds.inputs import (
+    check_limit,
+    check_method,
+    check_robustness,
+    read_inputs,
+    warn_if_sparse,
+)
+from karat.bounds.problem import Bound, Limit, Sample
 from karat.bounds.result import ExpectationBounds
-from karat.exceptions import DataError, ShapeError
+from karat.bounds.solvers import crossfit_values, exact_values, smoothed_values
+from karat.exceptions import ShapeError
 from karat.statistics import Patterns
 
 __all__ = ["expectation_bounds"]
@@ -36,10 +41,12 @@ def expectation_bounds(
     classes: Column | None = None,
     sample_weight: Column | None = None,
     robustness: float = 0.0,
-    null: str = "not asked",
+    null: str | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> ExpectationBounds:
-    """Bound E[g(X, Y, Z)], such as a log loss or a Brier score, from weak labels (eq. 1.1).
+    """Bound E[g(X, Y, Z)], such as a log loss or a Brier score, from weak labels.
+
+    Equation 1.1 of Maia Polo et al. (2023); equations 2.5 and 2.7 below are theirs too.
 
     Parameters
     ----------
@@ -55,7 +62,8 @@ def expectation_bounds(
     confidence : float
         Of each one-sided normal limit (eq. 2.7).
     epsilon : float, optional
-        Smoothing; by default such that ε·log k is 0.01 times the range of g.
+        Smoothing of ``smoothed``, and of the duals that ``crossfit`` learns; by default such that
+        ε·log k is 0.01 times the range of g. ``exact`` has none.
     robustness : float
         Total variation by which P(Y | z) may be off in every pattern.
 
@@ -88,32 +96,31 @@ def expectation_bounds(
         )
     check_same_length(weak_labels=inputs.votes.ids, g=values, sample_weight=weight)
     rule = check_limit("normal", confidence, weighted=False)
-    slack = check_slack(robustness)
+    slack = check_robustness(robustness)
     if way == "smoothed" and slack > 0:
-        raise DataError("method='smoothed' has no robustness; use method='exact' or 'crossfit'")
+        refuse_option(robustness, "robustness", "0 with method='smoothed'")
     k = len(inputs.classes)
-    span = float(np.ptp(values)) or 1.0
-    smooth = check_number(epsilon, "epsilon", at_least=1e-9) if epsilon else 0.01 * span / np.log(k)
+    smooth = _smoothing(epsilon, way, values)
     weight = np.ones(inputs.n) if weight is None else weight
     if way != "crossfit":
         warn_if_sparse(inputs.votes.counts, f"method={way!r}")
-    ends, steps, converged = [], 0, True
+    pair, steps, converged = [], 0, True
     generator = check_rng(rng)
     for side in (-1, 1):
         if way == "smoothed":
-            own, count, ok = smoothed(side * values, inputs, weight, smooth)
+            own, count, ok = smoothed_values(side * values, inputs, weight, smooth)
             steps, converged = max(steps, count), converged and ok
         elif way == "crossfit":
-            own = cross_fitted(side * values, inputs, weight, smooth, slack, generator)
+            own = crossfit_values(side * values, inputs, weight, smooth, slack, generator)
         else:
-            own = _exact(side * values, inputs, weight, slack)
-        ends.append(_end(own, weight, side, rule))
+            own = exact_values(side * values, inputs, weight, slack)
+        pair.append(_bound(own, weight, side, rule))
     off = smooth * np.log(k) if way == "smoothed" else 0.0
     return ExpectationBounds(
-        lower=ends[0][0] - off,
-        upper=ends[1][0] + off,
-        lower_limit=ends[0][1] - off,
-        upper_limit=ends[1][1] + off,
+        lower=pair[0].value - off,
+        upper=pair[1].value + off,
+        lower_limit=pair[0].limit - off,
+        upper_limit=pair[1].limit + off,
         method=way,
         n=inputs.n,
         confidence=rule.confidence,
@@ -125,14 +132,18 @@ def expectation_bounds(
     )
 
 
-def _exact(g: FloatArray, inputs: Inputs, weight: FloatArray, slack: float) -> FloatArray:
-    alpha = exact_duals(g, inputs.votes.ids, inputs.p, weight, slack)
-    return item_values(g, alpha[inputs.votes.ids], inputs.p[inputs.votes.ids], slack)
+def _smoothing(epsilon: float | None, method: str, g: FloatArray) -> float:
+    if epsilon is None:
+        span = float(np.ptp(g)) or 1.0
+        return float(0.01 * span / np.log(g.shape[1]))
+    if method == "exact":
+        refuse_option(epsilon, "epsilon", "None with method='exact', which does not smooth")
+    return check_number(epsilon, "epsilon", at_least=1e-9)
 
 
-def _end(own: FloatArray, weight: FloatArray, side: int, rule: Limit) -> tuple[float, float]:
+def _bound(own: FloatArray, weight: FloatArray, side: int, rule: Limit) -> Bound:
     # Every item is a cell of its own.
     sample = Sample(weight[None, :, None], weight[None, :, None] ** 2)
     values = own[None, :, None]
     mean = sample.mean(values)
-    return side * mean, side * (mean + rule.normal(sample, values))
+    return Bound(side * mean, side * (mean + rule.normal_distance(sample, values)))

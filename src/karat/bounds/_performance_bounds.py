@@ -1,38 +1,34 @@
 """How good a classifier can and must be, with no labels."""
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from karat._typing import BoolArray, Column, FloatArray, Frame
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, encode_groups
-from karat.bounds._build import build_problem, read_predictions
-from karat.bounds._check_by_group import CheckByGroup
-from karat.bounds._deferred_check import DeferredCheck
-from karat.bounds._draws import combine_draws
-from karat.bounds._inputs import read_gold, read_inputs
-from karat.bounds._options import (
+from karat.bounds.checks import CheckByGroup, DeferredCheck
+from karat.bounds.inputs import (
+    build_problem,
     check_groups,
     check_limit,
     check_method,
     check_prior,
-    check_slack,
-    sparse_share,
+    check_robustness,
+    read_gold,
+    read_inputs,
+    read_predictions,
+    true_value,
     warn_if_sparse,
 )
-from karat.bounds._problem import Limit, Problem
-from karat.bounds._solve import solve
-from karat.bounds._truth import truth_of
 from karat.bounds.result import PerformanceBounds
-from karat.exceptions import DataError, UndefinedHereError, UndefinedMetricWarning
-from karat.metrics import LinearMetric, MetricBase, as_metric
-from karat.metrics.base import GroupMetric
+from karat.bounds.solvers import solved_performance
+from karat.exceptions import DataError, UndefinedHereError
+from karat.metrics import GroupMetric, MetricBase, as_metric
 from karat.statistics import Patterns
 
-__all__ = ["bounds_of", "performance_bounds"]
+__all__ = ["performance_bounds"]
 
 
 def performance_bounds(
@@ -53,14 +49,15 @@ def performance_bounds(
     label_model_draws: Sequence[Any] | FloatArray | None = None,
     robustness: float = 0.0,
     y_true: Column | None = None,
-    null: str = "not asked",
+    null: str | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PerformanceBounds:
     """Bound a classifier's performance from weak labels alone.
 
     Over every joint law of prediction Ŷ, truth Y and weak labels Z that has the observed (Ŷ, Z)
-    and the label model's P(Y | Z), the metric lies between ``lower`` and ``upper`` (seed 000,
-    eq. 1.1). Given z this is a transport problem between P(Ŷ | z) and P(Y | z), solved exactly.
+    and the label model's P(Y | Z), the metric lies between ``lower`` and ``upper`` (Maia Polo et
+    al. 2023, eq. 1.1). Given z this is a transport problem between P(Ŷ | z) and P(Y | z), solved
+    exactly.
 
     Parameters
     ----------
@@ -80,8 +77,8 @@ def performance_bounds(
         `karat.metrics.FairMetric`, needs ``groups``.
     method : {"crossfit", "plugin"}
         ``crossfit`` learns from other folds which bound to use in each pattern and evaluates it
-        on held-out items: valid whatever was learned. ``plugin`` is the paper's, which is too
-        narrow where patterns are sparse.
+        on held-out items: valid whatever was learned. ``plugin`` is the method of Maia
+        Polo et al. (2023), which is too narrow where patterns are sparse.
     confidence : float
         Of each one-sided limit.
     limit : {"normal", "bernstein"}
@@ -108,9 +105,9 @@ def performance_bounds(
         the worst case.
     y_true : column (n,), optional
         True labels, missing where unknown: a few test the label model, all of them give ``truth``.
-    null : {"not asked", "abstain"}, default "not asked"
-        What a null in ``weak_labels`` is. It is not asked unless said otherwise; -1 is always an
-        abstention.
+    null : {"not asked", "abstain"}, optional
+        What a null in ``weak_labels`` is; by default what it was when the label model was fitted,
+        and not asked where that is not known. -1 is always an abstention.
     rng : int or Generator, optional
         For the folds.
 
@@ -147,7 +144,7 @@ def performance_bounds(
     rule = check_limit(limit, confidence, weighted=weighted)
     way, slack, prior = (
         check_method(method),
-        check_slack(robustness),
+        check_robustness(robustness),
         check_prior(class_prior, inputs),
     )
     draws = [inputs.proba_of(draw) for draw in _each(label_model_draws)]
@@ -161,13 +158,13 @@ def performance_bounds(
             rows=rows, slack=slack, prior=prior if rows is None else None,
         )  # fmt: skip
         known = gold if gold is None or rows is None else (np.where(rows, gold[0], -1), gold[1])
-        return bounds_of(
+        return solved_performance(
             problem, chosen, rule, method=way, draws=draws, group=group,
             n=inputs.n if rows is None else int(rows.sum()),
             check=DeferredCheck.of(inputs, label_model, prior, known)
             if group_names is None or not compares
             else CheckByGroup(inputs, label_model, gold, group_names),
-            truth=truth_of(
+            truth=true_value(
                 chosen, inputs, predicted, gold, rows, group_codes if compares else None
             ),
         )  # fmt: skip
@@ -177,17 +174,28 @@ def performance_bounds(
         warn_if_sparse(inputs.votes.counts, "method='plugin'")
     if compares or group_codes is None or group_names is None:
         return whole
-    per_group = {}
-    for code, name in enumerate(group_names.tolist()):
+    return replace(whole, groups=_by_group(bound, whole, group_codes, group_names))
+
+
+def _by_group(
+    bound: Callable[[BoolArray, Any], PerformanceBounds],
+    whole: PerformanceBounds,
+    codes: IntArray,
+    names: AnyArray,
+) -> dict[Any, PerformanceBounds]:
+    """Return the bounds of each group by its name, without numbers where the metric has none."""
+    found = {}
+    for code, name in enumerate(names.tolist()):
+        rows = codes == code
         try:
-            per_group[name] = bound(group_codes == code, name)
+            found[name] = bound(rows, name)
         except UndefinedHereError as error:
-            per_group[name] = _undefined(whole, name, int(np.sum(group_codes == code)), str(error))
-    return replace(whole, groups=per_group)
+            found[name] = _undefined(whole, name, int(rows.sum()), str(error))
+    return found
 
 
 def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
-    """Return a result without numbers, which says why."""
+    """Return a result without numbers for a group, with the reason why there are none."""
     nothing: dict[str, Any] = dict.fromkeys(
         ("lower", "upper", "lower_limit", "upper_limit", "label_model_estimate"), float("nan")
     )
@@ -209,71 +217,3 @@ def _each(draws: Any) -> list[Any]:
     if hasattr(draws, "predict_proba"):
         raise DataError("label_model_draws is one label model; pass a list of several draws of it")
     return list(draws)
-
-
-def bounds_of(
-    problem: Problem,
-    metric: MetricBase,
-    limit: Limit,
-    *,
-    method: str,
-    n: int,
-    check: DeferredCheck | None = None,
-    truth: float | None = None,
-    draws: Sequence[FloatArray] = (),
-    group: Any = None,
-) -> PerformanceBounds:
-    """Solve a problem and wrap the answer."""
-    ends = solve(problem, metric, limit)
-    if draws:
-        ends = combine_draws(problem, metric, limit, draws, ends)
-    counts = problem.sample.counts.sum(axis=(0, 2))
-    return PerformanceBounds(
-        metric=metric,
-        lower=ends.lower.value,
-        upper=max(ends.upper.value, ends.lower.value),
-        lower_limit=min(ends.lower.limit, ends.lower.value),
-        upper_limit=max(ends.upper.limit, ends.upper.value, ends.lower.value),
-        method=method,
-        n=n,
-        confidence=limit.confidence,
-        sharp=ends.sharp,
-        robustness=problem.slack,
-        sparse=sparse_share(counts),
-        width_limit=_width_limit(problem, metric),
-        label_model_estimate=_estimate(problem, metric),
-        iterations=ends.iterations,
-        gap=ends.gap,
-        deferred_check=check,
-        truth=truth,
-        group=group,
-    )
-
-
-def _width_limit(problem: Problem, metric: MetricBase) -> float | None:
-    """Return Theorem A.1's limit of the width: √(2·min(H(Ŷ | Z), H(Y | Z))) times the range.
-
-    H(Ŷ | Z) is the cross-entropy of q̂ on held-out items; the plug-in one is far too small.
-    """
-    fixed = metric.for_classes(problem.p.shape[1])
-    if not isinstance(fixed, LinearMetric) or problem.slack > 0:
-        return None
-    shown = -problem.sample.mean(np.log(np.clip(problem.q, 1e-12, None)))
-    truth = -float(problem.patterns @ np.sum(_xlogx(problem.p), axis=1))
-    return float(np.ptp(fixed.weights) * np.sqrt(2.0 * max(min(shown, truth), 0.0)))
-
-
-def _xlogx(p: FloatArray) -> FloatArray:
-    return p * np.log(np.clip(p, 1e-300, None))
-
-
-def _estimate(problem: Problem, metric: MetricBase) -> float:
-    """Return the metric if Y and Ŷ were independent given Z."""
-    counts = problem.sample.counts.sum(axis=0)
-    apart = np.zeros(len(counts), dtype=int) if problem.group is None else problem.group
-    own = [apart == g for g in range(apart.max() + 1)]
-    stack = np.stack([problem.p[at].T @ counts[at] for at in own])
-    table = stack[0] if problem.group is None else stack
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return float(metric(table / table.sum()))

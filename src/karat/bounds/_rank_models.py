@@ -38,7 +38,7 @@ def rank_models(
     rng: int | np.random.Generator | None = None,
     **options: Any,
 ) -> ModelRanking:
-    """Rank classifiers by their bounds (seed 000, section A.4).
+    """Rank classifiers by their bounds (Maia Polo et al. 2023, section A.4).
 
     Parameters
     ----------

@@ -7,13 +7,19 @@ import numpy as np
 
 from karat._typing import Column, Frame
 from karat._validate import check_number, check_rng, check_scores
-from karat.bounds._build import build_problem, read_predictions
-from karat.bounds._deferred_check import DeferredCheck
-from karat.bounds._inputs import read_inputs
-from karat.bounds._options import check_limit, check_method, check_metric, check_slack
-from karat.bounds._problem import Limit, Problem
-from karat.bounds._solve import solve
+from karat.bounds.checks import DeferredCheck
 from karat.bounds.collection_result import RobustnessCurve
+from karat.bounds.inputs import (
+    build_problem,
+    check_limit,
+    check_method,
+    check_metric,
+    check_robustness,
+    read_inputs,
+    read_predictions,
+)
+from karat.bounds.problem import Limit, Problem
+from karat.bounds.solvers import solve
 from karat.metrics import Metric
 from karat.statistics import Patterns
 
@@ -33,7 +39,7 @@ def robustness_curve(
     limit: str = "normal",
     classes: Column | None = None,
     pos_label: Any = None,
-    null: str = "not asked",
+    null: str | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> RobustnessCurve:
     """Bound the metric for every label model within δ of the given one, over several δ.
@@ -47,8 +53,8 @@ def robustness_curve(
     deltas : column (d,), optional
         Total variations by which P(Y | z) may be off in every pattern; by default 0 to 0.3.
     claim : float, optional
-        A value that the metric is claimed to reach; ``breaks_at`` is the δ at which the lower
-        limit falls below it.
+        A value that the metric is claimed to have at least; ``breaks_at`` is the δ at which the
+        lower limit falls below it.
 
     Returns
     -------
@@ -75,19 +81,19 @@ def robustness_curve(
     rule = check_limit(limit, confidence, weighted=predicted.proba is not None)
     grid = np.linspace(0, 0.3, 13) if deltas is None else np.sort(check_scores(deltas, "deltas"))
     for delta in (grid[0], grid[-1]):
-        check_slack(float(delta))
+        check_robustness(float(delta), "deltas")
     wanted = None if claim is None else check_number(claim, "claim")
     problem = build_problem(
         inputs, predicted, n_outcomes=len(inputs.classes), method=check_method(method),
         rng=check_rng(rng),
     )  # fmt: skip
-    ends = [solve(replace(problem, slack=float(delta)), chosen, rule) for delta in grid]
+    pairs = [solve(replace(problem, slack=float(delta)), chosen, rule) for delta in grid]
     return RobustnessCurve(
         deltas=grid,
-        lower=np.array([e.lower.value for e in ends]),
-        upper=np.array([e.upper.value for e in ends]),
-        lower_limit=np.array([e.lower.limit for e in ends]),
-        upper_limit=np.array([e.upper.limit for e in ends]),
+        lower=np.array([pair.lower.value for pair in pairs]),
+        upper=np.array([pair.upper.value for pair in pairs]),
+        lower_limit=np.array([pair.lower.limit for pair in pairs]),
+        upper_limit=np.array([pair.upper.limit for pair in pairs]),
         metric=chosen,
         confidence=rule.confidence,
         claim=wanted,

@@ -7,12 +7,20 @@ import numpy as np
 
 from karat._typing import Column, Frame
 from karat._validate import check_rng
-from karat.bounds._build import build_problem, read_predictions
-from karat.bounds._deferred_check import DeferredCheck
-from karat.bounds._inputs import Inputs, read_inputs
-from karat.bounds._options import check_limit, check_method, check_metric, check_slack
-from karat.bounds._performance_bounds import bounds_of
+from karat.bounds.checks import DeferredCheck
 from karat.bounds.collection_result import WeakLabelValue
+from karat.bounds.inputs import (
+    Inputs,
+    build_problem,
+    check_limit,
+    check_method,
+    check_metric,
+    check_robustness,
+    read_inputs,
+    read_predictions,
+)
+from karat.bounds.result import PerformanceBounds
+from karat.bounds.solvers import solved_performance
 from karat.exceptions import DataError
 from karat.metrics import Metric
 from karat.statistics import Patterns
@@ -33,13 +41,14 @@ def weak_label_value(
     classes: Column | None = None,
     pos_label: Any = None,
     robustness: float = 0.0,
-    null: str = "not asked",
+    null: str | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> WeakLabelValue:
-    """Bound the metric with all labelers and without each of them (seed 000, section 4.2).
+    """Bound the metric with all labelers and without each of them.
 
-    Without labeler j, ``P(Y | z₋ⱼ) = E[P(Y | Z) | z₋ⱼ]``: the label model is averaged, not fitted
-    again, so the same law of (Y, Z) is only seen through fewer votes.
+    Section 4.2 of Maia Polo et al. (2023). Without labeler j, ``P(Y | z₋ⱼ) = E[P(Y | Z) | z₋ⱼ]``:
+    the label model is averaged, not fitted again, so it is the same law of (Y, Z), seen through
+    fewer votes.
 
     Parameters
     ----------
@@ -74,15 +83,15 @@ def weak_label_value(
         raise DataError("weak_labels has one labeler; expected two or more to compare")
     predicted = read_predictions(y_pred, inputs)
     rule = check_limit(limit, confidence, weighted=predicted.proba is not None)
-    way, slack = check_method(method), check_slack(robustness)
+    way, slack = check_method(method), check_robustness(robustness)
     generator = check_rng(rng)
 
-    def bound(some: Inputs) -> Any:
+    def bound(some: Inputs) -> PerformanceBounds:
         problem = build_problem(
             some, predicted, n_outcomes=len(some.classes), method=way, rng=generator, slack=slack
         )
         check = DeferredCheck.of(inputs, label_model) if some is inputs else None
-        return bounds_of(problem, chosen, rule, method=way, n=inputs.n, check=check)
+        return solved_performance(problem, chosen, rule, method=way, n=inputs.n, check=check)
 
     full = bound(inputs)
     without = [bound(_without(inputs, j)) for j in range(len(inputs.votes.names))]
@@ -97,7 +106,7 @@ def weak_label_value(
 
 
 def _without(inputs: Inputs, labeler: int) -> Inputs:
-    """Return the same items with one labeler's votes forgotten."""
+    """Return the same items without the votes of one labeler."""
     votes = inputs.votes
     kept = np.delete(votes.patterns, labeler, axis=1)
     new, first = distinct_votes(kept, len(inputs.classes))

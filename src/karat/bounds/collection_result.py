@@ -65,7 +65,8 @@ class ModelRanking(Result):
     bounds : tuple of PerformanceBounds
         Their bounds, in the same order.
     by : str
-        ``lower``, ``upper``, ``average`` or ``label_model`` (seed 000, section A.4).
+        ``lower``, ``upper``, ``average`` or ``label_model`` (Maia Polo et al. 2023,
+        section A.4).
     certain : bool
         Whether the first is better than every other for certain, at the confidence limits of the
         paired differences.
@@ -127,7 +128,7 @@ class RobustnessCurve(Checked):
     lower, upper, lower_limit, upper_limit : array (d,)
         As in `PerformanceBounds`, at each of them.
     claim : float or None
-        A value that the metric is claimed to reach.
+        A value that the metric is claimed to have at least.
     breaks_at : float or None
         The δ at which the lower limit falls below the claim; None if it holds over the whole curve.
     metric : Metric

@@ -1,4 +1,4 @@
-"""The frozen results of bounds without labels: single intervals."""
+"""The frozen results of bounds without labels that are single intervals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -6,15 +6,14 @@ from typing import Any
 
 from karat._frozen import plain
 from karat._result import Result
-from karat.bounds._deferred_check import DeferredCheck
-from karat.metrics import MetricBase
-from karat.metrics.base import GroupMetric
+from karat.bounds.checks import DeferredCheck
+from karat.metrics import GroupMetric, MetricBase
 from karat.weak import LabelModelCheck
 
 __all__ = ["Checked", "DifferenceBounds", "ExpectationBounds", "PerformanceBounds", "percent"]
 
 
-_FEW = 30  # below so many items an approximate limit is rough
+_FEW = 30  # with fewer items a limit that rests on a normal approximation is rough
 
 
 def percent(confidence: float) -> str:
@@ -24,7 +23,7 @@ def percent(confidence: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Checked(Result):
-    """A result that is only as right as the label model, and carries a check of it."""
+    """A result that depends on a label model, and carries a check of it."""
 
     deferred_check: DeferredCheck | None = None
 
@@ -39,7 +38,7 @@ class Checked(Result):
         return {name: plain(value) for name, value in (own | {"check": self.check}).items()}
 
     def with_caveat(self, said: str) -> str:
-        """Return the sentence with what it rests on; a failed check comes first."""
+        """Return the sentence with its assumption; a failed check comes first."""
         said = f"{said}, if P(Y | weak labels) is right"
         if self.check is not None and not self.check.passed:
             return f"Do not rely on this: {self.check.summary()}. {said}"
@@ -192,7 +191,7 @@ class DifferenceBounds(_Interval):
         elif self.upper_limit < 0:
             verdict = "The second is better"
         else:
-            verdict = "Which is better cannot be told without labels"
+            verdict = "Which is better cannot be decided without labels"
         return self.with_caveat(
             f"{verdict}: {self.metric.title} of the first minus the second is {self.limits()}"
         )

@@ -1,21 +1,10 @@
-"""The command line: ``karat``, or ``python -m karat``."""
+"""The command line: ``karat``, or ``python -m karat``.
 
-import sys
+`main` runs it. Each command is a file of its own here that declares its flags and what it does;
+`karat.cli.frame` reads, prints and writes for all of them, `karat.cli.interview` asks questions at
+the terminal, and `karat.cli.demo` holds the sections of ``karat demo``.
+"""
 
-from karat.exceptions import KaratError
+from karat.cli._main import main
 
 __all__ = ["main"]
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 all well, 2 wrong usage, 3 wrong data."""
-    try:
-        from karat._extras import require
-
-        require("typer", purpose="the command line")
-        from karat.cli._app import app
-
-        app(args=arguments)
-    except KaratError as error:
-        sys.stderr.write(f"error: {error}\n")
-        raise SystemExit(3) from error

@@ -1,17 +1,19 @@
 """``karat doctor``: what is installed, and what each extra would add."""
 
-import json
 import os
 import platform
 import re
 import time
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from karat import __version__
+from karat.cli.frame import Answer, Grid, flags, run
 
-__all__ = ["compile_everything", "examine", "run_doctor"]
+__all__ = ["doctor"]
 
 _PURPOSE = {
     "": "the library, its pictures, reports and this command line",
@@ -21,7 +23,27 @@ _PURPOSE = {
 }
 
 
-def examine() -> dict[str, Any]:
+def doctor(
+    warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm", help="Also compile every loop now, for images: set NUMBA_CACHE_DIR there."
+        ),
+    ] = False,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Show what is installed, and what each extra would add."""
+
+    def work() -> Answer:
+        found = _examine()
+        if warm:
+            found["compiled"] = {"seconds": round(_compile_everything(), 2)}
+        return Answer(data=found, text=_text(found))
+
+    run(work, as_json=as_json)
+
+
+def _examine() -> dict[str, Any]:
     """Return the versions of Python, karat and its dependencies, by extra."""
     extras = {extra: _packages(extra) for extra in _PURPOSE}
     data = os.environ.get("KARAT_DATA")
@@ -56,49 +78,41 @@ def _packages(extra: str) -> dict[str, str | None]:
     return packages
 
 
-def compile_everything() -> float:
+def _compile_everything() -> float:
     """Compile every loop, or load it where that was done before; return the seconds it took."""
-    from karat.bounds._warm import warm as warm_bounds
-    from karat.consensus._warm import warm as warm_consensus
-    from karat.ranking._warm import warm as warm_ranking
+    from karat.bounds.transport import warm as warm_bounds
+    from karat.consensus.sampling import warm as warm_consensus
+    from karat.ranking.learning import warm as warm_learning
+    from karat.ranking.placements import warm as warm_placements
 
     start = time.perf_counter()
-    for warm in (warm_bounds, warm_consensus, warm_ranking):
+    for warm in (warm_bounds, warm_consensus, warm_learning, warm_placements):
         warm()
     return time.perf_counter() - start
 
 
-def run_doctor(*, as_json: bool, warm: bool = False) -> None:
-    """Print the examination, as a table or as JSON; with ``warm`` compile every loop first."""
-    found = examine()
-    if warm:
-        found["compiled"] = {"seconds": round(compile_everything(), 2)}
-    if as_json:
-        print(json.dumps(found, indent=2))  # noqa: T201
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    console.print(f"karat {found['karat']} on Python {found['python']}, {found['platform']}")
-    table = Table("extra", "for", "installed", "missing")
+def _text(found: dict[str, Any]) -> list[str | Grid]:
+    rows = []
     for extra, entry in found["extras"].items():
         packages = entry["packages"]
         have = ", ".join(f"{name} {v}" for name, v in packages.items() if v)
         lack = ", ".join(name for name, v in packages.items() if not v)
-        table.add_row(extra, entry["purpose"], have, lack)
-    console.print(table)
+        rows.append((extra, entry["purpose"], have, lack))
+    text: list[str | Grid] = [
+        f"karat {found['karat']} on Python {found['python']}, {found['platform']}",
+        Grid(("extra", "for", "installed", "missing"), tuple(rows)),
+    ]
     for extra, entry in found["extras"].items():
         if not entry["ready"]:
             what = "karat" if extra == "core" else f"'karat[{extra}]'"
-            console.print(f"pip install {what} brings {entry['purpose']}", markup=False)
-    if warm:
+            text.append(f"pip install {what} brings {entry['purpose']}")
+    if "compiled" in found:
         seconds = found["compiled"]["seconds"]
-        console.print(f"every compiled loop is ready, after {seconds:.1f} s")
-    data = found["data"]
-    state = "found" if data["found"] else "not there"
-    console.print(
-        f"KARAT_DATA is {data['KARAT_DATA']} ({state})"
-        if data["KARAT_DATA"]
+        text.append(f"every compiled loop is ready, after {seconds:.1f} s")
+    folder, there = found["data"]["KARAT_DATA"], found["data"]["found"]
+    text.append(
+        f"KARAT_DATA is {folder} ({'found' if there else 'not there'})"
+        if folder
         else "KARAT_DATA is not set: shared datasets are looked for in ../shared/data"
     )
+    return text

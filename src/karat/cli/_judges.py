@@ -1,145 +1,207 @@
 """``karat judges``: how good voters are, from their votes in a file."""
 
-import json
-import warnings
-from pathlib import Path
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
+
+import typer
 
 from karat._frozen import plain
-from karat.cli._files import named_columns, pick_column, pick_columns, read_table
+from karat.cli.frame import (
+    Answer,
+    Grid,
+    InputTable,
+    Page,
+    flags,
+    read_null,
+    read_table,
+    run,
+    section,
+)
 from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
-from karat.exceptions import ColumnError, DataError, NotIdentifiedWarning
-from karat.report import Section, Table, render_report, result_svg
+from karat.exceptions import ColumnError, OptionError
 
-__all__ = ["run_judges"]
+__all__ = ["judges"]
 
 _LONG = ("item", "classifier", "vote")
+_SHARING = ("coupled", "hierarchical")
+_DEFAULTS = {
+    "structure": "independent", "errors": "class-conditional", "dependence": "auto",
+    "confidence": 0.95,
+}  # fmt: skip
 
 
-def run_judges(
-    file: Path,
-    *,
-    judge: list[str],
-    label: str | None,
-    group: str | None,
-    threshold: float | None,
-    structure: str,
-    errors: str,
-    dependence: str,
-    output: Path | None,
-    as_json: bool,
+def judges(
+    file: flags.File,
+    judge: flags.Voters = None,
+    label: flags.KnownLabel = None,
+    group: flags.Group = None,
+    null: flags.Null = "not-asked",
+    threshold: Annotated[
+        float | None, typer.Option(help="Cut probabilities into votes here.")
+    ] = None,
+    structure: Annotated[
+        str, typer.Option(help="How domains share: independent, coupled or hierarchical.")
+    ] = "independent",
+    errors: Annotated[
+        str, typer.Option(help="class-conditional or symmetric.")
+    ] = "class-conditional",
+    dependence: Annotated[str, typer.Option(help="auto, none, difficulty or pairs.")] = "auto",
+    confidence: flags.Confidence = 0.95,
+    output: flags.Output = None,
+    as_json: flags.AsJson = False,
 ) -> None:
-    """Estimate the error rates and print, save or dump them."""
-    frame = read_table(file)
-    votes, shown = _votes(frame, judge)
-    given: dict[str, Any] = {}
-    if group is not None:
-        given["domains"] = pick_column(frame, group, "--group")
-    if label is not None:
-        given["y_true"] = pick_column(frame, label, "--label")
-    if threshold is not None:
-        given["threshold"] = threshold
-    if structure != "independent" and group is None and "domain" not in votes.columns:
-        raise DataError(f"--structure {structure} shares between domains; name them with --group")
+    """Estimate how often each judge, annotator or classifier errs, from votes alone.
+
+    A wide file has a column per voter (--judge); a long file has the
+    columns item, classifier and vote, and perhaps domain. Domains are those
+    of --group, else those of the column domain.
+    """
     options: dict[str, Any] = {
         "structure": structure, "errors": errors, "dependence": dependence,
+        "confidence": confidence,
     }  # fmt: skip
-    estimator = ErrorEstimator(**options, rng=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotIdentifiedWarning)  # the summary says it first
-        warnings.filterwarnings(
-            "ignore", "chains have not mixed"
-        )  # so do the limits, by their width
-        estimator.fit(votes, **given)
-    result = estimator.result_
-    if as_json:
-        print(json.dumps(_as_data(estimator)))  # noqa: T201
-    else:
-        _print(estimator, shown)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        code = _code(shown, label, group, threshold, options)
-        output.write_text(_page(file, estimator, result, code), encoding="utf-8")
 
-
-def _votes(frame: Any, judge: list[str]) -> tuple[Any, str]:
-    """Return the votes, wide or long, and how to select them from the frame."""
-    if not judge and set(_LONG) <= set(frame.columns):
-        columns = [c for c in (*_LONG, "domain") if c in frame.columns]
-        return frame.select(columns), repr(columns)
-    columns = named_columns(frame, judge, ("judge", "vote_"))
-    if not columns:
-        raise ColumnError(
-            f"--judge: name the columns of votes; there are {frame.columns}. A long file has the "
-            f"columns {list(_LONG)}"
+    def work() -> Answer:
+        meaning = read_null(null)
+        table = read_table(file)
+        votes, shown = _votes(table, judge or [], group)
+        long = "classifier" in votes.columns
+        if structure in _SHARING and group is None and "domain" not in votes.columns:
+            raise OptionError(
+                f"--structure is {structure!r}; expected --group with it, which names the column "
+                "of the domains that share"
+            )
+        estimator = ErrorEstimator(**options, rng=0).fit(
+            votes,
+            domains=None if long else table.optional("--group", group),
+            y_true=table.optional("--label", label),
+            threshold=threshold,
+            null=meaning,
         )
-    return pick_columns(frame, columns, "--judge"), repr(columns)
+        given = {
+            "domains": None if long else group, "y_true": label, "threshold": threshold,
+            "null": None if meaning == "not asked" else meaning,
+        }  # fmt: skip
+        return _answer(file.name, estimator, votes.columns, _code(shown, given, options))
+
+    run(work, output=output, as_json=as_json, reads=[file])
 
 
-def _as_data(estimator: ErrorEstimator) -> dict[str, Any]:
-    data = {"summary": estimator.result_.summary(), "result": estimator.result_.to_dict()}
-    if estimator.co_clustering_ is not None:
-        data["clusters"] = estimator.co_clustering_.to_dict()
+def _votes(table: InputTable, judge: list[str], group: str | None) -> tuple[Any, str]:
+    """Return the votes, wide or long, and the code that selects them from the frame."""
+    names = set(table.frame.columns)
+    if not judge and set(_LONG) <= names:
+        if group is None:
+            columns = [name for name in (*_LONG, "domain") if name in names]
+            return table.frame.select(columns), f"frame[{columns}]"
+        # The flag wins over a column that is called 'domain'. The library refuses domains that
+        # come twice, so the column of the flag takes the place of the other.
+        domain = table.column("--group", group).alias("domain")
+        code = f"frame[{list(_LONG)}].with_columns(domain=frame[{group!r}])"
+        return table.frame.select(_LONG).with_columns(domain), code
+    try:
+        columns = table.names("--judge", judge, ("judge", "vote_"))
+    except ColumnError as error:
+        raise ColumnError(f"{error}. A long file has the columns {list(_LONG)}") from error
+    return table.columns("--judge", columns), f"frame[{columns}]"
+
+
+def _code(shown: str, given: dict[str, Any], options: dict[str, Any]) -> str:
+    """Return the lines that would give the same answer."""
+    chosen = "".join(f"{name}={v!r}, " for name, v in options.items() if v != _DEFAULTS[name])
+    columns = {
+        name: f"frame[{v!r}]" if name in ("domains", "y_true") else repr(v)
+        for name, v in given.items()
+        if v is not None
+    }
+    arguments = ", ".join([shown, *(f"{name}={text}" for name, text in columns.items())])
+    return (
+        "from karat.consensus import ErrorEstimator\n\n"
+        f"estimator = ErrorEstimator({chosen}rng=0).fit({arguments})\n"
+        "estimator.error_rates_\n"
+    )
+
+
+def _answer(name: str, estimator: ErrorEstimator, read: list[str], code: str) -> Answer:
+    r, clusters = estimator.result_, estimator.co_clustering_
+    data: dict[str, Any] = {"summary": r.summary(), "result": r}
+    columns = ("domain", "voter", "error rate", _limits(r), "identified by the votes")
+    rows = tuple(_row(r, i) for i in range(len(r.mean)))
+    text: list[str | Grid] = [f"votes: {', '.join(read)}", r.summary(), Grid(columns, rows)]
+    if clusters is not None:
+        data["clusters"] = clusters
+        text.append(clusters.summary())
     if estimator.powered_ is not None:
         data["powered"] = plain(estimator.powered_.to_dict(as_series=False))
-    return data
+        text += ["with the gold labels:", _powered(estimator.powered_)]
+    text += [other.summary() for other in r.explanations if not other.identified]
+    return Answer(data=data, text=text, page=partial(_page, name, estimator, code))
 
 
-def _print(estimator: ErrorEstimator, shown: str) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table as RichTable
-
-    console, r = Console(), estimator.result_
-    console.print(f"votes: {shown}\n{r.summary()}", markup=False)
-    table = RichTable("domain", "voter", "error rate", "95 % limits", "settled by the votes")
-    for i in range(len(r.mean)):
-        table.add_row(*map(escape, _row(r, i)))
-    console.print(table)
-    if estimator.co_clustering_ is not None:
-        console.print(estimator.co_clustering_.summary(), markup=False)
-    for story in r.explanations:
-        if not story.identified:
-            console.print(story.summary(), markup=False)
+def _limits(r: ErrorRates) -> str:
+    return f"{100 * r.confidence:g} % limits"
 
 
 def _row(r: ErrorRates, i: int) -> tuple[str, ...]:
     return (
-        r.domains[r.domain[i]],
-        r.classifiers[r.classifier[i]],
+        str(r.domains[r.domain[i]]),
+        str(r.classifiers[r.classifier[i]]),
         f"{r.mean[i]:.3f}",
         f"{r.lower[i]:.3f} to {r.upper[i]:.3f}",
         "yes" if r.identified[r.domain[i]] else "no",
     )
 
 
-def _page(file: Path, estimator: ErrorEstimator, result: ErrorRates, code: str) -> str:
-    sections = [_section(result.of_domain(d), code) for d in result.domains]
+def _powered(frame: Any) -> Grid:
+    rows = tuple(
+        (
+            str(row["domain"]), str(row["classifier"]), f"{row['estimate']:.3f}",
+            f"{row['lower']:.3f} to {row['upper']:.3f}",
+            f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}", str(row["n_gold"]),
+        )
+        for row in frame.iter_rows(named=True)
+    )  # fmt: skip
+    return Grid(("domain", "voter", "error rate", "limits", "labels alone", "gold votes"), rows)
+
+
+def _page(name: str, estimator: ErrorEstimator, code: str) -> Page:
+    result = estimator.result_
+    sections = [_rates(result.of_domain(domain), code) for domain in result.domains]
     if estimator.co_clustering_ is not None:
-        sections.insert(0, _clusters_section(estimator.co_clustering_))
+        sections.insert(0, _clusters(estimator.co_clustering_))
     if estimator.powered_ is not None:
-        sections.append(_powered_section(estimator))
-    return render_report(
-        f"{file.name}: how good are the voters",
-        "Error rates from votes alone. Where the votes fit several accounts as well, the page "
+        sections.append(
+            section(
+                "What do the gold labels say?",
+                "With gold labels on a random sample the error rates below are valid whatever the "
+                "model of the votes; the consensus makes the limits narrower than the labels alone "
+                "do.",
+                grid=_powered(estimator.powered_),
+                assumptions=("The labelled items are a random sample of the items.",),
+                code="estimator.powered_",
+            )
+        )
+    return Page(
+        f"{name}: how good are the voters",
+        "Error rates from votes alone. Where several explanations fit the votes as well, the page "
         "says so and shows them side by side.",
         sections,
     )
 
 
-def _section(r: ErrorRates, code: str) -> Section:
-    story = r.explanations[0]
-    picture = r if r.identified[0] else story
-    return Section(
-        question="How often does each voter err?"
-        if r.domains == ("all",)
+def _rates(r: ErrorRates, code: str) -> Any:
+    only = r.domains == ("all",)
+    picture = r if r.identified[0] else r.explanations[0]
+    return section(
+        "How often does each voter err?"
+        if only
         else f"How often does each voter err in {r.domains[0]}?",
-        answer=f"{(r if r.identified[0] else story).summary()}.",
-        figure=result_svg(picture),
-        figure_text="Error rate of each voter, with its limits or under each account.",
-        table=Table(
-            columns=("voter", "error rate", "limits"),
-            rows=tuple(_row(r, i)[1:4] for i in range(len(r.mean))),
+        picture.summary(),
+        result=picture,
+        picture="Error rate of each voter, with its limits or under each explanation.",
+        grid=Grid(
+            ("voter", "error rate", _limits(r)),
+            tuple(_row(r, i)[1:4] for i in range(len(r.mean))),
         ),
         assumptions=(
             "Voters are better than chance on the whole; within a class they err independently, "
@@ -150,64 +212,16 @@ def _section(r: ErrorRates, code: str) -> Section:
     )
 
 
-def _clusters_section(found: CoClustering) -> Section:
-    return Section(
-        question="Who shares error rates with whom?",
-        answer=f"{found.summary()}.",
-        figure=result_svg(found),
-        figure_text="Probability that two share their error rates, cluster by cluster.",
-        table=Table(
-            columns=("what", "cluster", "certainty"),
-            rows=tuple(
-                (name, str(cluster), f"{sure:.2f}")
-                for name, cluster, sure in zip(
-                    found.names, found.labels, found.certainty, strict=True
-                )
-            ),
-        ),
-        assumptions=("Clusters come from a Dirichlet process; those that share have one rate.",),
-    )
-
-
-def _powered_section(estimator: ErrorEstimator) -> Section:
-    frame: Any = estimator.powered_
+def _clusters(found: CoClustering) -> Any:
     rows = tuple(
-        (
-            str(row["domain"]), str(row["classifier"]), f"{row['estimate']:.3f}",
-            f"{row['lower']:.3f} to {row['upper']:.3f}",
-            f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}", str(row["n_gold"]),
-        )
-        for row in frame.iter_rows(named=True)
-    )  # fmt: skip
-    return Section(
-        question="What do the gold labels say?",
-        answer="With gold labels on a random sample the error rates below are valid whatever the "
-        "model of the votes; the consensus makes the limits narrower than the labels alone do.",
-        table=Table(
-            columns=("domain", "voter", "error rate", "limits", "labels alone", "gold votes"),
-            rows=rows,
-        ),
-        assumptions=("The labelled items are a random sample of the items.",),
-        code="estimator.powered_",
+        (str(name), str(cluster), f"{sure:.2f}")
+        for name, cluster, sure in zip(found.names, found.labels, found.certainty, strict=True)
     )
-
-
-def _code(
-    shown: str,
-    label: str | None,
-    group: str | None,
-    threshold: float | None,
-    chosen: dict[str, Any],
-) -> str:
-    """Return the lines that would give the same answer."""
-    usual = {"structure": "independent", "errors": "class-conditional", "dependence": "auto"}
-    options = "".join(f"{name}={v!r}, " for name, v in chosen.items() if v != usual[name])
-    given = f"frame[{shown}]"
-    given += f", domains=frame[{group!r}]" if group else ""
-    given += f", y_true=frame[{label!r}]" if label else ""
-    given += f", threshold={threshold}" if threshold is not None else ""
-    return (
-        "from karat.consensus import ErrorEstimator\n\n"
-        f"estimator = ErrorEstimator({options}rng=0).fit({given})\n"
-        "estimator.error_rates_\n"
+    return section(
+        "Who shares error rates with whom?",
+        found.summary(),
+        result=found,
+        picture="Probability that two share their error rates, cluster by cluster.",
+        grid=Grid(("what", "cluster", "certainty"), rows),
+        assumptions=("Clusters come from a Dirichlet process; those that share have one rate.",),
     )

@@ -1,19 +1,14 @@
 """How good are classifiers, or judges, from their votes alone.
 
 `ErrorEstimator` estimates the error rates of voters with no labels, or a few, and says where votes
-cannot tell; `compare_models` chooses a model of how voters err together by votes held out.
+do not identify them; `compare_models` compares models of how voters err together on votes held out.
 """
 
 from karat.consensus._compare_models import compare_models
-from karat.consensus._estimator import ErrorEstimator
-from karat.consensus._label_model import ConsensusLabelModel
-from karat.consensus.result import (
-    CoClustering,
-    ErrorRates,
-    Explanations,
-    ModelComparison,
-    VoterAgreement,
-)
+from karat.consensus._consensus_label_model import ConsensusLabelModel
+from karat.consensus._error_estimator import ErrorEstimator
+from karat.consensus.model_result import CoClustering, ModelComparison
+from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
 
 __all__ = [
     "CoClustering",

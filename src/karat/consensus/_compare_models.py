@@ -1,20 +1,25 @@
 """Which model of the votes to use, by votes held out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from karat._typing import Column, Frame
-from karat._validate import check_choice, check_count, check_rng, collected_alone
-from karat.consensus._domain_fit import candidate_models
-from karat.consensus._fit_together import predict_together
-from karat.consensus._held_out import combine, held_out_values, split_counts
-from karat.consensus._model import Errors, Model
-from karat.consensus.result import ModelComparison
-from karat.exceptions import DataError
+from karat._typing import Column, FloatArray, Frame
+from karat._validate import check_choice, check_count, check_rng, collected_alone, refuse_option
+from karat.consensus.comparison import (
+    candidate_models,
+    combine,
+    held_out_values,
+    predict_pooled,
+    split_counts,
+)
+from karat.consensus.fitting import DEPENDENCE, ERRORS, STRUCTURES
+from karat.consensus.model import Errors
+from karat.consensus.model_result import ModelComparison
 from karat.statistics import Patterns
 from karat.votes.agreement import shared_votes
-from karat.votes.reading import read_votes
+from karat.votes.reading import Votes, read_votes
 
 __all__ = ["compare_models"]
 
@@ -29,14 +34,14 @@ def compare_models(
     folds: int = 5,
     classes: Column | None = None,
     sample_weight: Column | None = None,
-    threshold: float | list[float] | dict[str, float] | None = None,
+    threshold: float | list[float] | Mapping[Any, float] | None = None,
     abstain: str = "outcome",
     null: str = "not asked",
     rng: int | np.random.Generator | None = None,
 ) -> ModelComparison:
     """Compare models of votes by how well they predict the votes of items held out.
 
-    No labels are used: a model that errs about how voters err together predicts their patterns
+    No labels are used: a model that is wrong about how voters err together predicts their patterns
     badly.
 
     Parameters
@@ -44,7 +49,7 @@ def compare_models(
     votes : matrix or frame
         Wide or long, as in `ErrorEstimator`.
     domains : column, optional
-        Domain of each row; each is fitted on its own and the likelihoods add.
+        Domain of each row; each domain is fitted on its own and the likelihoods add.
     structure : sequence of {"independent", "coupled", "hierarchical"}
         Whether domains share error rates; those that do are compared without dependence.
     errors : sequence of {"class-conditional", "symmetric"}
@@ -80,16 +85,9 @@ def compare_models(
     >>> compare_models(votes, dependence=["none"], rng=0).errors
     ('class-conditional', 'symmetric')
     """
-    options = {"structure": structure, "errors": errors, "dependence": dependence}
-    for name, given in options.items():
-        if isinstance(given, str) or not len(given):
-            raise DataError(f"{name} is {given!r}; expected a list of at least one model")
-    for e in errors:
-        check_choice(e, "errors", ("class-conditional", "symmetric"))
-    for kind in structure:
-        check_choice(kind, "structure", ("independent", "coupled", "hierarchical"))
-    for kind in dependence:
-        check_choice(kind, "dependence", ("none", "difficulty", "pairs"))
+    _check_list(structure, "structure", STRUCTURES)
+    _check_list(errors, "errors", ERRORS)
+    _check_list(dependence, "dependence", DEPENDENCE)
     parts = check_count(folds, "folds", at_least=2)
     check_choice(abstain, "abstain", ("outcome", "missing"))
     generator = check_rng(rng)
@@ -101,27 +99,13 @@ def compare_models(
     alone = [(e, kind) for e in errors for kind in dependence]
     alone = alone if "independent" in structure else []
     sharing = [(kind, e) for kind in structure if kind != "independent" for e in errors]
-    splits = [split_counts(d.table.count, parts, generator) for d in data.domains]
-    rests = [rest for _, rest in splits]
-    predicted = [predict_together(data, kind, e, rests, generator) for kind, e in sharing]
-    values, counts = [], []
-    for d, domain in enumerate(data.domains):
-        shared = shared_votes(domain.table)
-        models: list[Model] = [
-            candidate_models(domain.table, e, kind, shared)[0] for e, kind in alone
-        ]
-        known = np.array([p[d] for p in predicted]).reshape(-1, *rests[d].shape)
-        pointwise, count = held_out_values(
-            models, domain.table, folds=parts, rng=generator, split=splits[d], known=known
-        )
-        values.append(pointwise)
-        counts.append(count)
-    names = [*((kind, e, "none") for kind, e in sharing)]
+    values, counts = _predict(data, alone, sharing, parts, generator)
+    scores = combine(values, counts)
+    names = [(kind, e, "none") for kind, e in sharing]
     names += [("independent", e, kind) for e, kind in alone]
-    scores = combine(np.concatenate(values, axis=1), np.concatenate(counts))
     return ModelComparison(
-        n=float(np.concatenate(counts).sum()),
-        structure=tuple(name for name, _, _ in names),
+        n=float(counts.sum()),
+        structure=tuple(kind for kind, _, _ in names),
         errors=tuple(e for _, e, _ in names),
         dependence=tuple(kind for _, _, kind in names),
         log_likelihood=scores.total,
@@ -129,3 +113,39 @@ def compare_models(
         behind_error=scores.behind_error,
         weight=scores.weight,
     )
+
+
+def _check_list(given: Any, name: str, choices: tuple[str, ...]) -> None:
+    """Check a list of at least one word."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        refuse_option(given, name, f"a list of at least one of {', '.join(map(repr, choices))}")
+    for word in given:
+        check_choice(word, name, choices)
+
+
+def _predict(
+    data: Votes,
+    alone: list[tuple[Errors, str]],
+    sharing: list[tuple[str, Errors]],
+    folds: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Return, models × patterns held out, log P(votes), and how many items each stands for.
+
+    First the models in which domains share error rates, then those of each domain ``alone``, all on
+    the same folds.
+    """
+    splits = [split_counts(d.table.count, folds, rng) for d in data.domains]
+    rests = [rest for _, rest in splits]
+    predicted = [predict_pooled(data, kind, e, rests, rng) for kind, e in sharing]
+    values, counts = [], []
+    for d, domain in enumerate(data.domains):
+        shared = shared_votes(domain.table)
+        models = [candidate_models(domain.table, e, kind, shared)[0] for e, kind in alone]
+        known = np.array([p[d] for p in predicted]).reshape(-1, *rests[d].shape)
+        pointwise, count = held_out_values(
+            models, domain.table, folds=folds, rng=rng, split=splits[d], known=known
+        )
+        values.append(pointwise)
+        counts.append(count)
+    return np.concatenate(values, axis=1), np.concatenate(counts)

@@ -7,9 +7,10 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
-from karat.exceptions import DataError, LengthMismatchError
+from karat._validate import named, refuse_option
+from karat.exceptions import LengthMismatchError
 
-__all__ = ["CoClustering", "ErrorRates", "Explanations", "ModelComparison", "VoterAgreement"]
+__all__ = ["ErrorRates", "Explanations", "VoterAgreement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -18,10 +19,10 @@ class VoterAgreement(Result):
 
     Attributes
     ----------
-    domain : str
-        The domain.
-    names : tuple of str
-        Its voters.
+    domain : name
+        The domain, named as it was passed.
+    names : tuple
+        Its voters, named as they were passed.
     first, second : array (p,)
         The pairs that share at least 20 items, as positions in ``names``.
     n : array (p,)
@@ -32,8 +33,8 @@ class VoterAgreement(Result):
         The difference in standard errors.
     """
 
-    domain: str
-    names: tuple[str, ...]
+    domain: Any
+    names: tuple[Any, ...]
     first: IntArray
     second: IntArray
     n: FloatArray
@@ -58,32 +59,33 @@ class VoterAgreement(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Explanations(Result):
-    """Accounts of the votes that the votes cannot tell apart.
+    """Explanations of the votes that the votes cannot distinguish.
 
     Attributes
     ----------
-    domain : str
-        The domain.
-    classifiers : tuple of str
-        Its voters.
+    domain : name
+        The domain, named as it was passed.
+    classifiers : tuple
+        Its voters, named as they were passed.
     names : tuple of str
-        The accounts; the first is the consensus that the error rates report.
-    rates : array (accounts, voters)
+        The explanations; the first is the consensus that the error rates report.
+    rates : array (explanations, voters)
         Error rates under each.
-    moved : array (accounts,)
+    moved : array (explanations,)
         How far each moves the rates from the consensus, on average over votes.
     contested : float
-        Share of the items whose most probable label differs between accounts.
+        Share of the items whose most probable label differs between explanations.
     identified : bool
-        Whether the votes settle the error rates.
+        Whether the votes identify the error rates.
     reasons : tuple of str
         If not, why.
     labels_needed : int
-        Gold labels on contested items that would bring the accounts within .1 of each other.
+        Gold labels on contested items that would bring the explanations within .1 of each
+        other.
     """
 
-    domain: str
-    classifiers: tuple[str, ...]
+    domain: Any
+    classifiers: tuple[Any, ...]
     names: tuple[str, ...]
     rates: FloatArray
     moved: FloatArray
@@ -93,21 +95,21 @@ class Explanations(Result):
     labels_needed: int
 
     def summary(self) -> str:
-        """Return whether the accounts compete."""
+        """Return whether the explanations compete."""
         where = _where(self.domain)
         the = f"{where}the" if where else "The"
         if self.identified:
             return (
-                f"{the} votes settle the error rates: the other accounts move "
+                f"{the} votes identify the error rates: other explanations move "
                 f"them by {self.moved.max():.2f} on average at most"
             )
         needed = (
-            f"; about {self.labels_needed} gold labels on contested items would tell"
+            f"; about {self.labels_needed} gold labels on contested items would decide between them"
             if self.labels_needed
             else ""
         )
         return (
-            f"{the} votes do not settle the error rates, because "
+            f"{the} votes do not identify the error rates, because "
             f"{' and because '.join(self.reasons)}{needed}"
         )
 
@@ -126,8 +128,8 @@ class ErrorRates(Result):
 
     Attributes
     ----------
-    domains, classifiers : tuple of str
-        The domains and the voters.
+    domains, classifiers : tuple
+        The domains and the voters, named as they were passed.
     classes : array (k,)
         The classes.
     domain, classifier : array (r,)
@@ -144,11 +146,11 @@ class ErrorRates(Result):
     prevalence, prevalence_lower, prevalence_upper : array (domains, k)
         Share of each class.
     identified : array (domains,)
-        Whether votes alone settle the error rates there.
+        Whether votes alone identify the error rates there.
     reasons : tuple of tuples of str
         If not, why.
     explanations : tuple of Explanations
-        The competing accounts, domain by domain.
+        The competing explanations, domain by domain.
     gold_votes : array (r,)
         Votes on items with a gold label.
     gold_moved : array (r,)
@@ -162,8 +164,8 @@ class ErrorRates(Result):
         True error rates, where somebody knows them; see ``with_truth``.
     """
 
-    domains: tuple[str, ...]
-    classifiers: tuple[str, ...]
+    domains: tuple[Any, ...]
+    classifiers: tuple[Any, ...]
     classes: AnyArray
     domain: IntArray
     classifier: IntArray
@@ -194,17 +196,17 @@ class ErrorRates(Result):
         parts = []
         unknown = np.flatnonzero(~self.identified)
         if unknown.size:
-            some = ", ".join(self.domains[d] for d in unknown[:4])
+            some = ", ".join(str(self.domains[d]) for d in unknown[:4])
             more = f" and {unknown.size - 4} more" if unknown.size > 4 else ""
             where = "" if len(self.domains) == 1 else f" in {some}{more}"
             parts.append(
-                f"Votes alone do not settle the error rates{where}: no ranking there can be "
+                f"Votes alone do not identify the error rates{where}: no ranking there can be "
                 f"trusted, because {' and because '.join(self.reasons[unknown[0]])}"
             )
         known = np.flatnonzero(self.identified)
         parts += [self._best(int(d)) for d in known[:3]]
         if known.size > 3:
-            parts.append(f"{known.size - 3} more domains are settled")
+            parts.append(f"{known.size - 3} more domains are identified")
         return ". ".join(parts)
 
     def _best(self, d: int) -> str:
@@ -213,33 +215,29 @@ class ErrorRates(Result):
         at = here[int(np.nanargmin(self.mean[here]))]
         rivals = int((self.lower[here] <= self.upper[at]).sum()) - 1
         others = len(here) - 1
-        told = (
-            f"no other of {others} may be as good"
-            if not rivals
-            else (f"{rivals} of the {others} others may be as good")
-        )
+        close = f"{rivals} of the {others} others" if rivals else f"no other of {others}"
         return (
             f"{_where(self.domains[d])}{self.classifiers[self.classifier[at]]} has the lowest "
             f"error rate, {100 * self.mean[at]:.1f} % ({100 * self.confidence:.0f} % limits: "
-            f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f}); {told}"
+            f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f}); {close} may be as good"
         )
 
-    def of_domain(self, domain: str) -> Self:
+    def of_domain(self, domain: Any) -> Self:
         """Return the part of one domain.
 
         Parameters
         ----------
-        domain : str
-            Its name.
+        domain : name
+            One of ``domains``.
 
         Returns
         -------
         ErrorRates
             The same answer with one domain.
         """
-        if str(domain) not in self.domains:
-            raise DataError(f"there is no domain {domain!r}; name one of {list(self.domains)}")
-        d = self.domains.index(str(domain))
+        if domain not in self.domains:
+            refuse_option(domain, "domain", f"one of {named(self.domains)}")
+        d = self.domains.index(domain)
         rows = np.flatnonzero(self.domain == d)
         by_entry = {
             name: getattr(self, name)[rows]
@@ -284,115 +282,12 @@ class ErrorRates(Result):
     def _table(self) -> list[tuple[str, str]]:
         rows = []
         for i in range(min(len(self.mean), 30)):
-            name = self.classifiers[self.classifier[i]]
+            name = str(self.classifiers[self.classifier[i]])
             if len(self.domains) > 1:
                 name = f"{self.domains[self.domain[i]]}: {name}"
             rows.append((name, f"{self.mean[i]:.3f} ({self.lower[i]:.3f} to {self.upper[i]:.3f})"))
         return rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CoClustering(Result):
-    """Which domains, or which voters in which domains, share their error rates.
-
-    Attributes
-    ----------
-    structure : str
-        "coupled": domains share those of all voters. "hierarchical": voters in domains share one.
-    names : tuple of str
-        What is clustered.
-    labels : array (items,)
-        The partition that disagrees least with the draws, the largest cluster first.
-    certainty : array (items,)
-        Posterior probability that an item is together with another of its cluster, on average.
-    probability : array (items, items)
-        Posterior probability that two items are together; empty for more than 1,000 items.
-    n_clusters : array (3,)
-        Number of clusters: posterior mean and 95 % limits.
-    concentration : array (c, 3)
-        Concentration parameters, α or (α, γ): posterior mean and 95 % limits.
-    """
-
-    structure: str
-    names: tuple[str, ...]
-    labels: IntArray
-    certainty: FloatArray
-    probability: FloatArray
-    n_clusters: FloatArray
-    concentration: FloatArray
-
-    def summary(self) -> str:
-        """Return how many clusters there are, and how sure that is."""
-        found = int(self.labels.max()) + 1
-        what = "domains" if self.structure == "coupled" else "voters in domains"
-        mean, low, high = self.n_clusters
-        return (
-            f"{len(self.names)} {what} share error rates in {found} cluster"
-            f"{'s' if found > 1 else ''} (posterior mean {mean:.1f}, 95 %: {low:.0f} to "
-            f"{high:.0f}); the largest has {int((self.labels == 0).sum())}"
-        )
-
-    def _table(self) -> list[tuple[str, str]]:
-        rows = []
-        for cluster in range(min(int(self.labels.max()) + 1, 30)):
-            members = [n for n, k in zip(self.names, self.labels, strict=True) if k == cluster]
-            listed = ", ".join(members[:8]) + (", ..." if len(members) > 8 else "")
-            rows.append((f"cluster {cluster}", listed))
-        return rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ModelComparison(Result):
-    """Models of the votes, compared on votes that were held out; no labels are used.
-
-    Attributes
-    ----------
-    n : float
-        Items, by weight.
-    structure, errors, dependence : tuple of str
-        The models.
-    log_likelihood : array (models,)
-        Held-out log-likelihood of all items.
-    behind, behind_error : array (models,)
-        How far each is behind the best, and the standard error of that.
-    weight : array (models,)
-        Stacking weights: the mixture that predicts best.
-    """
-
-    n: float
-    structure: tuple[str, ...]
-    errors: tuple[str, ...]
-    dependence: tuple[str, ...]
-    log_likelihood: FloatArray
-    behind: FloatArray
-    behind_error: FloatArray
-    weight: FloatArray
-
-    def summary(self) -> str:
-        """Return the best model and how clear that is."""
-        order = np.argsort(self.behind, kind="stable")
-        best = int(order[0])
-        text = f"{self._name(best)} predicts held-out votes best"
-        if len(order) == 1:
-            return text
-        second = int(order[1])
-        clear = self.behind[second] > 2 * self.behind_error[second]
-        return (
-            f"{text}; {self._name(second)} is behind by {self.behind[second]:.1f} ± "
-            f"{self.behind_error[second]:.1f}, {'clearly' if clear else 'which is not clear'}"
-        )
-
-    def _name(self, model: int) -> str:
-        if self.structure[model] != "independent":
-            return f"{self.errors[model]} errors, {self.structure[model]} domains"
-        return f"{self.errors[model]} errors with dependence {self.dependence[model]!r}"
-
-    def _table(self) -> list[tuple[str, str]]:
-        return [
-            (self._name(m), f"behind {self.behind[m]:.1f} ± {self.behind_error[m]:.1f}")
-            for m in range(len(self.weight))
-        ]
-
-
-def _where(domain: str) -> str:
+def _where(domain: Any) -> str:
     return "" if domain == "all" else f"In {domain} "

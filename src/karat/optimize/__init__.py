@@ -7,8 +7,8 @@ rows, a regulator's number, someone's choices. The model is not retrained.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from karat.optimize._basis import Basis, Clusters, Column, Constant, RadialBasis
-from karat.optimize._preferences import Preferences
+from karat.optimize.basis import Basis, Clusters, ColumnBasis, Constant, RadialBasis
+from karat.optimize.feedback import Preferences
 from karat.optimize.result import ClassWeights, DecisionRegions, OptimizationHistory
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = [
     "Basis",
     "ClassWeights",
     "Clusters",
-    "Column",
+    "ColumnBasis",
     "Constant",
     "CoordinateSearchClassifier",
     "CostSensitiveClassifier",

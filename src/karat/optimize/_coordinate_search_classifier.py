@@ -4,27 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import FloatArray
 from karat._validate import check_count, check_number
-from karat.decisions.rules import decide, last_argmax, one_hot
-from karat.metrics import MetricBase
-from karat.optimize._black_box import BlackBox
-from karat.optimize._feedback import ProbedMetric
-from karat.optimize._probes import Position
-from karat.optimize._rule_classifier import RuleClassifier
-from karat.optimize._sample import Sample
-from karat.optimize._task import Task
+from karat.optimize.baselines import RuleClassifier, middle_of_best, values_along
+from karat.optimize.search import Task, metric_value
 
 __all__ = ["CoordinateSearchClassifier"]
 
 
 class CoordinateSearchClassifier(RuleClassifier):
-    """The rule ``argmax_i w_i·η_i(x)`` with weights from a grid, class by class (appendix E.6).
+    """The rule ``argmax_i w_i·η_i(x)`` with weights from a grid, class by class.
 
-    For two classes this is the best threshold on the validation rows. Appendix E.6 compares two
-    classes at a time with a rule that predicts no other class, for which metrics such as the G-mean
-    are 0 throughout; here the weight of one class moves while the others stay. The ratio that E.73
-    calls the best ζ is ζ/(1−ζ).
+    For two classes this is the best threshold on the validation rows. Hiranandani (2021), appendix
+    E.6, compares two classes at a time with a rule that predicts no other class, for which metrics
+    such as the G-mean are 0 throughout; here the weight of one class moves while the others stay.
+    The ratio that eq. E.73 calls the best ζ is ζ/(1−ζ).
 
     Parameters
     ----------
@@ -88,73 +81,10 @@ class CoordinateSearchClassifier(RuleClassifier):
             j = 1 if k == 2 else visit % k
             others = np.exp(np.mean(np.log(np.delete(weights, j))))
             grid = others * zeta / (1.0 - zeta)
-            values = self._along(task, weights, j, grid)
+            values = values_along(task, weights, j, grid)
             self.n_evaluations_ += len(grid)
-            weights[j] = grid[_middle_of_best(values)]
+            weights[j] = grid[middle_of_best(values)]
         self.rule_ = (weights / weights.mean())[None]
-        self.value_ = self._value(task)
+        shares = self._shares(task.validation.proba, task.validation.basis)
+        self.value_ = metric_value(task, shares)
         return 0
-
-    def _value(self, task: Task) -> float:
-        """Return the metric of the rule on the validation rows."""
-        sample = task.validation
-        shares = self._shares(sample.proba, sample.basis)
-        if isinstance(task.metric, MetricBase):
-            stack = sample.confusion(shares)[None]
-            return float(ProbedMetric(task.metric, 1.0, 1.0, stack[0])._values(stack)[0])
-        return BlackBox(task.metric, task.rows, 1.0, str).value(
-            Position(shares, None, None, shares)
-        )
-
-    @staticmethod
-    def _along(task: Task, weights: FloatArray, j: int, grid: FloatArray) -> FloatArray:
-        """Return the metric with each weight of class j, the others staying."""
-        sample = task.validation
-        if isinstance(task.metric, MetricBase):
-            inside = sample.confusion(sample.proba)
-            return ProbedMetric(task.metric, 1.0, 1.0, inside)._values(
-                _confusions_along(sample, weights, j, grid)
-            )
-        box = BlackBox(task.metric, task.rows, 1.0, str)
-        values = []
-        for value in grid:
-            moved = weights.copy()
-            moved[j] = value
-            codes = decide(sample.proba, moved[None], np.ones((len(sample.proba), 1)))
-            shares = one_hot(codes, len(weights))
-            values.append(box.value(Position(shares, None, None, shares)))
-        return np.array(values)
-
-
-def _middle_of_best(values: FloatArray) -> int:
-    """Return the middle of the first run of the greatest values.
-
-    Its ends are where rows turn: there rounding, or a slightly other row, decides.
-    """
-    first = int(np.argmax(values))
-    ends = np.flatnonzero(values[first:] != values[first])
-    return first + ((int(ends[0]) if ends.size else len(values) - first) - 1) // 2
-
-
-def _confusions_along(sample: Sample, weights: FloatArray, j: int, grid: FloatArray) -> FloatArray:
-    """Return the confusions of all weights of class j at once.
-
-    A row turns to class j when its weight passes ``max_{i≠j} w_i·η_i / η_j``; so each grid point
-    differs from the one before by the rows that turn between them.
-    """
-    k, n_truth = len(weights), len(weights) * sample.n_groups
-    rest = np.delete(np.arange(k), j)
-    scores = sample.proba[:, rest] * weights[rest]
-    other = rest[last_argmax(scores)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        turn = scores.max(axis=1) / sample.proba[:, j]
-    # Ties go to the later class.
-    step = np.where(
-        j > other, np.searchsorted(grid, turn, "left"), np.searchsorted(grid, turn, "right")
-    )
-    cells = (step * n_truth + sample.truth) * k + other
-    turned = np.bincount(cells, sample.weight, minlength=(len(grid) + 1) * n_truth * k)
-    turned = np.cumsum(turned.reshape(-1, n_truth, k), axis=0)
-    confusions = turned[-1] - turned[:-1]
-    confusions[:, :, j] += turned[:-1].sum(axis=2)
-    return np.asarray(np.maximum(confusions, 0.0))

@@ -7,8 +7,8 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.exceptions import MetricError
 from karat.metrics import LinearMetric
-from karat.optimize._rule_classifier import RuleClassifier
-from karat.optimize._task import Task
+from karat.optimize.baselines import RuleClassifier
+from karat.optimize.search import Task
 
 __all__ = ["CostSensitiveClassifier"]
 
@@ -18,7 +18,7 @@ class CostSensitiveClassifier(RuleClassifier):
 
     Costs of any number of classes, for any classifier with probabilities; the elicited metric of
     `karat.elicit` is such a cost matrix. With accuracy it predicts the most probable class. The
-    probabilities are taken at their word: no validation rows are needed, and none are used.
+    probabilities are assumed to be calibrated: no validation rows are needed, and none are used.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class CostSensitiveClassifier(RuleClassifier):
         self.pos_label = pos_label
 
     def _warn_same_rows(self) -> None:
-        """Say nothing: the rows are not used."""
+        """Do not warn: the rows are not used."""
 
     def _optimise(self, tasks: list[Task]) -> int:
         self.rule_ = _gains(tasks[0].metric)

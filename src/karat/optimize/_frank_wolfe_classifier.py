@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from karat.optimize._probing_classifier import ProbingClassifier
+from karat.optimize.post_shift import ProbingClassifier
 
 __all__ = ["FrankWolfeClassifier"]
 
 
 class FrankWolfeClassifier(ProbingClassifier):
-    """The best mixture of post-shifted classifiers for a metric (FW-EG; seed 001, Algorithm 7.3).
+    """The best mixture of post-shifted classifiers for a metric (FW-EG).
 
-    A model gives probabilities; nothing is retrained. In each iteration the metric's linear
-    approximation at the current mixture is elicited as weights of the classes,
-    ``W_i(x) = Σ_l α_li·φ_l(x)``, and the rule ``argmax_i W_i(x)·η_i(x)`` joins the mixture with the
-    share 2/(t+2).
+    A model gives probabilities; nothing is retrained (Hiranandani 2021, Algorithm 7.3). In each
+    iteration the metric's linear approximation at the current mixture is elicited as weights of the
+    classes, ``W_i(x) = Σ_l α_li·φ_l(x)``, and the rule ``argmax_i W_i(x)·η_i(x)`` joins the mixture
+    with the share 2/(t+2).
 
     Parameters
     ----------
@@ -21,12 +21,11 @@ class FrankWolfeClassifier(ProbingClassifier):
         Used as it is if it is fitted (or a ``FrozenEstimator``), else cloned and fitted. None is
         enough for `fit_from_proba`.
     metric : Metric, str, callable or Preferences, default "g_mean"
-        A metric of `karat.metrics` or its name, such as ``FairMetric(...)``, which needs
-        ``groups_val``; or a function
-        ``metric(y_true, shares, groups) -> float`` of the validation labels, the shares with which
-        a classifier predicts each class (columns in the order of ``classes_``) and the groups,
-        with a parameter ``sample_weight`` if validation rows have weights; or, where no value is
-        to be had, `Preferences`. Greater is better.
+        A metric of `karat.metrics` or its name; metrics of groups, such as ``FairMetric``, need
+        ``groups_val``. Or a function ``metric(y_true, shares, groups) -> float`` of the validation
+        labels, the shares with which a classifier predicts each class (columns in the order of
+        ``classes_``) and the groups, with a parameter ``sample_weight`` if validation rows have
+        weights. Or, where the metric has no value, `Preferences`. Greater is better.
     basis : list, default ["constant"]
         Functions of a row along which weights may vary: "constant", the name or position of a
         column (one function for each of its values), a function of X with values in [0, 1],
@@ -49,12 +48,12 @@ class FrankWolfeClassifier(ProbingClassifier):
     matching : {"probabilities", "labels"}, default "probabilities"
         What the weights are matched on. "probabilities" takes the validation rows and the labels
         that the model expects there: no training row is needed, and chance in the rows cancels.
-        "labels" takes the training rows with their labels, as the thesis does.
+        "labels" takes the training rows with their labels, as Hiranandani (2021) does.
     entries : {None, "diagonal", "all"}
         Whether weights are for the diagonal of the confusion or for all of it (appendix E.1). By
         default all of it where a metric of `karat.metrics` asks for it.
     probes : {"fixed", "separated"}, default "fixed"
-        Always-one-class moves (eq. 7.16), or classifiers that satisfy eq. 7.14.
+        Always-one-class moves (eq. 7.16 of Hiranandani 2021), or classifiers that satisfy eq. 7.14.
     ridge : float, default 1e-6
         Of the weight system, relative to its greatest singular value.
     deterministic : bool, default False

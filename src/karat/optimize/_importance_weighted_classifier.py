@@ -16,19 +16,22 @@ from karat._validate import (
     check_weights,
     encode_labels,
     refuse_lazy,
+    refuse_option,
 )
 from karat.exceptions import DataError
-from karat.optimize._rule_classifier import RuleClassifier
-from karat.optimize._task import Task
+from karat.optimize.baselines import RuleClassifier
+from karat.optimize.post_shift import check_model, fitted_clone
+from karat.optimize.search import Task
 
 __all__ = ["ImportanceWeightedClassifier"]
 
 
 class ImportanceWeightedClassifier(RuleClassifier):
-    """The estimator, fitted again to training rows with importance weights (section 7.7.2).
+    """The estimator, fitted again to training rows with importance weights.
 
-    A model f tells whether a row and its label are from the validation sample, and training rows
-    get the weight ``f(x, y)/(1 − f(x, y))``. It retrains, and it looks at no metric.
+    A model f gives the probability that a row and its label are from the validation sample, and
+    training rows get the weight ``f(x, y)/(1 − f(x, y))`` (Hiranandani 2021, section 7.7.2). It
+    retrains, and it does not depend on a metric.
 
     Parameters
     ----------
@@ -114,17 +117,18 @@ class ImportanceWeightedClassifier(RuleClassifier):
         odds = chance / (1.0 - chance)
         return np.minimum(odds / odds.mean(), self.clip)
 
-    def _fitted_estimator(self, X: Any, y: Column, sample_weight: Any) -> Any:
-        self._check_estimator()
+    def _fitted_model(self, X: Any, y: Column, sample_weight: Any) -> Any:
+        check_model(self.estimator)
         if isinstance(self.estimator, FrozenEstimator):
-            raise DataError(
-                "importance weighting retrains the estimator and was given a FrozenEstimator; pass "
-                "the estimator itself"
+            refuse_option(
+                self.estimator,
+                "estimator",
+                "one that can be fitted again: importance weighting retrains it",
             )
-        return self._fitted_clone(X, y, sample_weight)
+        return fitted_clone(self.estimator, X, y, sample_weight)
 
     def _warn_same_rows(self) -> None:
-        """Say nothing: no metric is measured."""
+        """Do not warn: no metric is measured."""
 
     def _optimise(self, tasks: list[Task]) -> int:
         self.rule_ = np.ones((1, len(tasks[0].classes)))

@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from karat.optimize._probing_classifier import ProbingClassifier
+from karat.optimize.post_shift import ProbingClassifier
 
 __all__ = ["PlugInClassifier"]
 
 
 class PlugInClassifier(ProbingClassifier):
-    """A post-shifted classifier for a linear metric (PI-EW; seed 001, Algorithms 7.1 and 7.2).
+    """A post-shifted classifier for a linear metric (PI-EW).
 
     The weights of the classes are elicited once and the rule ``argmax_i W_i(x)·η_i(x)`` is the
-    classifier. For a metric that is not linear it follows the linear approximation at the model's
-    own probabilities; `FrankWolfeClassifier` goes on from there.
+    classifier (Hiranandani 2021, Algorithms 7.1 and 7.2). For a metric that is not linear it
+    follows the linear approximation at the model's own probabilities; `FrankWolfeClassifier` goes
+    on from there.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class OptimizationHistory(Result):
     gaps : array (T,)
         By how much the metric's linear approximation could still rise before each iteration. For a
         concave metric no classifier made of the same probabilities and basis functions is better
-        by more, but for chance in the labels of these rows; NaN where it cannot be told.
+        by more, but for chance in the labels of these rows; NaN where it is not known.
     shares : array (T,)
         The share that each iteration gave to its new rule; NaN where the shares of all rules are
         found anew each time.
@@ -112,7 +112,7 @@ class OptimizationHistory(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ClassWeights(Result):
-    """What being right on each class is worth, as elicited (seed 001, Figure 7.2a).
+    """What being right on each class is worth, as elicited (Hiranandani 2021, Figure 7.2a).
 
     Attributes
     ----------

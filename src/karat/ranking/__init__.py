@@ -8,25 +8,28 @@ rows, and `WeightedAUCClassifier` learns a ranking for a weight.
 from typing import TYPE_CHECKING, Any
 
 from karat.ranking._compare_auc import compare_auc
-from karat.ranking._fpr_band import FprBand
-from karat.ranking._function_weight import FunctionWeight
-from karat.ranking._piecewise_linear import PiecewiseLinear
-from karat.ranking._power import Power
 from karat.ranking._roc_at import roc_at
-from karat.ranking._tpr_band import TprBand
-from karat.ranking._two_way_band import TwoWayBand
-from karat.ranking._uniform import Uniform
-from karat.ranking._uniform_margin import (
-    FiniteFamily,
-    GaussianComplexity,
-    LinearScores,
-    UniformMargin,
-    uniform_margin,
-)
-from karat.ranking._weight import Weight
+from karat.ranking._uniform_margin import uniform_margin
 from karat.ranking._weighted_auc import weighted_auc
 from karat.ranking._weighted_auc_from_counts import weighted_auc_from_counts
-from karat.ranking.result import AucComparison, AucDifference, RocPoint, WeightedAUC
+from karat.ranking.certificates import FiniteFamily, GaussianComplexity, LinearScores
+from karat.ranking.result import (
+    AucComparison,
+    AucDifference,
+    RocPoint,
+    UniformMargin,
+    WeightedAUC,
+)
+from karat.ranking.weights import (
+    FprBand,
+    FunctionWeight,
+    PiecewiseLinear,
+    Power,
+    TprBand,
+    TwoWayBand,
+    Uniform,
+    Weight,
+)
 
 if TYPE_CHECKING:
     from karat.ranking._weighted_auc_classifier import WeightedAUCClassifier

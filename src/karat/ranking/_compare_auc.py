@@ -8,26 +8,27 @@ from typing import Any
 import numpy as np
 
 from karat._typing import BoolArray, Column, FloatArray, Frame
-from karat._validate import check_same_length, check_score_columns, check_scores, check_weights
+from karat._validate import (
+    check_choice,
+    check_same_length,
+    check_score_columns,
+    check_scores,
+    check_weights,
+)
 from karat.exceptions import DataError
 from karat.limits.kernels import normal_quantile
-from karat.ranking._influence import influence
-from karat.ranking._measure import measure
-from karat.ranking._options import AnyWeight, Options, check_options, scale_of
-from karat.ranking._placements import place
-from karat.ranking._read import check_weighting, read_labels, read_rows
-from karat.ranking._tpr_band import TprBand
-from karat.ranking._two_way_band import TwoWayBand
-from karat.ranking._uniform import Uniform
-from karat.ranking._weight import Weight
+from karat.ranking.area_results import AreaOptions, area_result, check_area_options
+from karat.ranking.areas import influence
+from karat.ranking.placements import check_weighting, labelled_scores, place, read_labels
 from karat.ranking.result import AucComparison, AucDifference, WeightedAUC
+from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Uniform, Weight, scale_of
 
 __all__ = ["compare_auc"]
 
 
 def compare_auc(
     y_true: Column,
-    y_scores: Mapping[str, Column] | Frame,
+    y_scores: Mapping[Any, Column] | Frame,
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
     certificate: str = "dkw",
@@ -48,7 +49,7 @@ def compare_auc(
     ----------
     y_true : column (n,)
         Labels of two classes.
-    y_scores : mapping of str to column, or frame (n, models)
+    y_scores : mapping of name to column, or frame (n, models)
         Scores of each model.
     weight, confidence, normalize, pos_label, sample_weight, weighting
         As in `weighted_auc`.
@@ -70,9 +71,8 @@ def compare_auc(
     >>> r.best, r.differences[0].lower > 0
     ('good', True)
     """
-    options = check_options(weight, "interpolate", certificate, confidence, normalize, None)
-    if certificate not in ("dkw", "beta", "delong"):
-        raise DataError(f"certificate is {certificate!r}; expected 'dkw', 'beta' or 'delong'")
+    check_choice(certificate, "certificate", ("dkw", "beta", "delong"))
+    options = check_area_options(weight, "interpolate", certificate, confidence, normalize, None)
     positive, classes = read_labels(y_true, pos_label)
     scores = _read_models(y_scores)
     row_weight = check_weights(sample_weight)
@@ -82,8 +82,8 @@ def compare_auc(
     approximate = check_weighting(weighting, row_weight)
     shared = options.sharing(len(scores))
     models = {
-        name: measure(
-            read_rows(positive, score, row_weight, approximate=approximate), shared, classes
+        name: area_result(
+            labelled_scores(positive, score, row_weight, approximate=approximate), shared, classes
         )
         for name, score in scores.items()
     }
@@ -98,11 +98,12 @@ def compare_auc(
     )
 
 
-def _read_models(y_scores: Any) -> dict[str, FloatArray]:
+def _read_models(y_scores: Any) -> dict[Any, FloatArray]:
+    """Return the scores of each model, by the name that was passed."""
     if isinstance(y_scores, Mapping):
-        scores = {str(k): check_scores(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
+        scores = {k: check_scores(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
     else:
-        scores = check_score_columns(y_scores, "y_scores", each="column per model")
+        scores = dict(check_score_columns(y_scores, "y_scores", each="column per model"))
     if len(scores) < 2:
         raise DataError(f"y_scores holds {len(scores)} model; expected at least two to compare")
     return scores
@@ -138,9 +139,9 @@ def _effects(
 
 
 def _differences(
-    models: Mapping[str, WeightedAUC],
-    effects: Mapping[str, FloatArray | None],
-    options: Options,
+    models: Mapping[Any, WeightedAUC],
+    effects: Mapping[Any, FloatArray | None],
+    options: AreaOptions,
 ) -> tuple[AucDifference, ...]:
     from scipy.special import ndtr
 
@@ -158,9 +159,9 @@ def _differences(
             error = scale * float(np.linalg.norm(ones - twos)) if known else math.inf
             p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
             if options.certificate == "delong":
-                reach = normal_quantile((1 - options.confidence) / (2 * len(pairs))) * error
+                margin = normal_quantile((1 - options.confidence) / (2 * len(pairs))) * error
                 most = scale * region.area  # no two areas are further apart
-                lower, upper = max(value - reach, -most), min(value + reach, most)
+                lower, upper = max(value - margin, -most), min(value + margin, most)
         found.append(
             AucDifference(first=a, second=b, value=value, lower=lower, upper=upper, p_value=p_value)
         )

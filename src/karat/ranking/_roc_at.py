@@ -7,25 +7,22 @@ import numpy as np
 
 from karat._typing import Column, FloatArray
 from karat._validate import (
+    check_choice,
     check_confidence,
     check_number,
     check_same_length,
     check_scores,
     check_weights,
 )
-from karat.exceptions import DataError
-from karat.ranking._area import curve, curves_in_bands, limits_in_bands
-from karat.ranking._bands import Band
-from karat.ranking._certificates import bands_of
-from karat.ranking._fpr_band import FprBand
-from karat.ranking._influence import variance
-from karat.ranking._placements import Placements
-from karat.ranking._read import check_weighting, read_labels, read_rows
+from karat.ranking.areas import Band, curve, curves_in_bands, limits_in_bands, variance
+from karat.ranking.certificates import bands_of
+from karat.ranking.placements import Placements, check_weighting, labelled_scores, read_labels
 from karat.ranking.result import RocPoint
+from karat.ranking.weights import FprBand
 
 __all__ = ["roc_at"]
 
-_WIDTHS = 12
+_WIDTHS = 12  # of the bands beside the point that the result reports
 
 
 def roc_at(
@@ -42,9 +39,10 @@ def roc_at(
 
     With ``dkw`` the curve of the population is within ``ε₀`` to the side and ``ε₁`` up or down of
     the one seen, so at u it is between ``roc(u − ε₀) − ε₁`` and ``roc(u + ε₀) + ε₁`` (``ε`` of each
-    class as in `weighted_auc`), or closer where level scores meet the ends; ``beta`` has bands that
-    are narrow at small rates. The result also shows what averages over bands beside the point say:
-    weights that shrink to the point (seed 003, remark 3 to Theorem 2) lose bias and gain variance.
+    class as in `weighted_auc`), or closer where ties end the curve; ``beta`` has bands that
+    are narrow at small rates. The result also holds limits from averages over bands beside the
+    point: weights that shrink to the point lose bias and gain variance (Maurer & Pontil 2020,
+    remark 3 to Theorem 2).
 
     Parameters
     ----------
@@ -73,13 +71,12 @@ def roc_at(
     """
     at = check_number(fpr, "fpr", at_least=0.0, at_most=1.0)
     level = check_confidence(confidence)
-    if certificate not in ("dkw", "beta"):
-        raise DataError(f"certificate is {certificate!r}; expected 'dkw' or 'beta'")
+    check_choice(certificate, "certificate", ("dkw", "beta"))
     positive, _ = read_labels(y_true, pos_label)
     score, weight = check_scores(y_score), check_weights(sample_weight)
     check_same_length(y_true=positive, y_score=score, sample_weight=weight)
     approximate = check_weighting(None, weight)
-    placed = read_rows(positive, score, weight, approximate=approximate).placed()
+    placed = labelled_scores(positive, score, weight, approximate=approximate).placed()
     zero, one = bands_of(certificate, placed, 1 - level)
     corners = curve(placed)
     lowest, highest = curves_in_bands(*corners, zero, one)

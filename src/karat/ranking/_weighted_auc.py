@@ -15,12 +15,20 @@ from karat._validate import (
     is_matrix,
 )
 from karat.exceptions import LabelError
-from karat.ranking._measure import measure
-from karat.ranking._one_against_the_rest import one_against_the_rest
-from karat.ranking._options import AnyWeight, Options, check_options
-from karat.ranking._read import Rows, check_weighting, read_labels, read_rows
-from karat.ranking._uniform import Uniform
+from karat.ranking.area_results import (
+    AreaOptions,
+    area_result,
+    check_area_options,
+    one_against_the_rest,
+)
+from karat.ranking.placements import (
+    LabelledScores,
+    check_weighting,
+    labelled_scores,
+    read_labels,
+)
 from karat.ranking.result import WeightedAUC
+from karat.ranking.weights import AnyWeight, Uniform
 
 __all__ = ["weighted_auc"]
 
@@ -45,9 +53,9 @@ def weighted_auc(
 
     .. math:: A_W = \int_0^1 \mathrm{roc}(u)\, W(1-u)\, du
 
-    (seed 003, eq. 1). By default it is the area under the curve that joins its corners by straight
-    lines, ``∫ (1 − F₁) dK(F₀)`` with ``K(v) = ∫₀ᵛ W``: a tie earns one half, and a jump of the
-    weight inside a group of ties is shared in proportion.
+    (Maurer & Pontil 2020, eq. 1). By default it is the area under the curve that joins its corners
+    by straight lines, ``∫ (1 − F₁) dK(F₀)`` with ``K(v) = ∫₀ᵛ W``: a tie earns one half, and a jump
+    of the weight inside a group of ties is shared in proportion.
 
     Parameters
     ----------
@@ -60,12 +68,12 @@ def weighted_auc(
         `Uniform` (the AUC), `FprBand`, `TprBand`, ``FprBand(...) & TprBand(...)``, `Power`,
         `PiecewiseLinear` or `FunctionWeight`.
     ties : {"interpolate", "strict"}
-        ``strict`` is eq. 1 to the letter: a tie earns nothing.
+        ``strict`` is eq. 1 as it is printed: a tie earns nothing.
     certificate : {"dkw", "beta", "maurer-pontil", "delong", "bootstrap"}
         ``dkw`` holds for any law, any bounded weight, any ties and any number of rows: the worst
         case inside simultaneous bands around both distribution functions. ``beta`` holds as well,
         with bands that are narrow where rates are small: better for small false-positive rates and
-        few rows, a little wider elsewhere. ``maurer-pontil`` is Theorem 2 of the seed. ``delong``
+        few rows, a little wider elsewhere. ``maurer-pontil`` is Theorem 2 of that paper. ``delong``
         and ``bootstrap`` are narrower and asymptotic.
     confidence : float, default 0.95
         Probability that the limits hold.
@@ -77,8 +85,9 @@ def weighted_auc(
     sample_weight : column (n,), optional
         Weights of at least 0. Whole numbers count rows; others are importances.
     weighting : {"frequency", "importance"}, optional
-        Settles what weights are. Importances rest on Kish's number of rows, and the result says
-        that its limits are approximate.
+        How to read ``sample_weight``: repeat counts or importance weights. Limits with importance
+        weights rest on Kish's effective number of rows, and the result says that they are
+        approximate.
     groups : column (n,), optional
         Areas within each group are in ``.groups``, with limits that hold together, and their
         largest difference in ``.gap``.
@@ -103,7 +112,7 @@ def weighted_auc(
     >>> round(r.value, 4), round(r.lower, 4), round(r.upper, 4)
     (0.0409, 0.0321, 0.0487)
     """
-    options = check_options(weight, ties, certificate, confidence, normalize, rng)
+    options = check_area_options(weight, ties, certificate, confidence, normalize, rng)
     if is_matrix(y_score):
         return one_against_the_rest(
             y_true, y_score, options, sample_weight, weighting, groups, classes, pos_label
@@ -115,24 +124,24 @@ def weighted_auc(
     check_same_length(y_true=positive, y_score=score, sample_weight=row_weight, groups=codes)
     approximate = check_weighting(weighting, row_weight)
 
-    def rows_of(where: Any) -> Rows:
-        return read_rows(
+    def rows_of(where: Any) -> LabelledScores:
+        return labelled_scores(
             positive[where], score[where], None if row_weight is None else row_weight[where],
             approximate=approximate,
         )  # fmt: skip
 
     if codes is None:
-        return measure(rows_of(slice(None)), options, order)
+        return area_result(rows_of(slice(None)), options, order)
     parts = _grouped(codes, names, positive, rows_of, options, order)
-    return replace(measure(rows_of(slice(None)), options, order), groups=parts)
+    return replace(area_result(rows_of(slice(None)), options, order), groups=parts)
 
 
 def _grouped(
     codes: Any,
     names: Any,
     positive: Any,
-    rows_of: Callable[[Any], Rows],
-    options: Options,
+    rows_of: Callable[[Any], LabelledScores],
+    options: AreaOptions,
     order: AnyArray,
 ) -> Mapping[Any, WeightedAUC]:
     shared, found = options.sharing(len(names)), {}
@@ -144,4 +153,4 @@ def _grouped(
                 "out, or pool it with another"
             )
         found[name] = rows_of(here)
-    return {name: measure(rows, shared, order) for name, rows in found.items()}
+    return {name: area_result(rows, shared, order) for name, rows in found.items()}

@@ -11,28 +11,40 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from karat._typing import AnyArray, BoolArray, FloatArray
-from karat._validate import check_fitted, check_number, refuse_lazy
-from karat.exceptions import DataError, LabelError
-from karat.ranking._linear_fit import Goal, best_threshold, fit_linear, likelihood_share, scales
-from karat.ranking._surrogate import check_loss, lower_weight
-from karat.ranking._uniform import Uniform
-from karat.ranking._weight import Weight
+from karat._validate import (
+    check_count,
+    check_fitted,
+    check_number,
+    refuse_lazy,
+    refuse_option,
+)
+from karat.exceptions import LabelError
+from karat.ranking.learning import (
+    Goal,
+    best_threshold,
+    check_loss,
+    fit_linear,
+    likelihood_share,
+    lower_weight,
+    scales,
+)
+from karat.ranking.weights import Uniform, Weight
 
 __all__ = ["WeightedAUCClassifier"]
 
 
 class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Linear scores that maximise a surrogate of a weighted AUC (seed 003, section 2.2).
+    """Linear scores that maximise a surrogate of a weighted AUC.
 
-    It minimises, over w and b,
+    After Maurer & Pontil (2020), section 2.2, it minimises, over w and b,
 
     ``(1 − λ)·Σⱼ ωⱼ·meanᵢ φ(w·(xᵢ − xⱼ) / margin) + λ·log-loss(w, b) + ‖w‖² / (2·C·n)``
 
     over positives i and negatives j, with ``ωⱼ = (K(r/n₀) − K((r−1)/n₀)) / K(1)`` for the negative
     of ascending rank r. The first term is 1 − f_{W′,ℓ} / ‖W′‖₁, where ℓ = 1 − φ is at most the
     step that counts a pair as ranked well, and W′ ≤ W has no jumps. Value and gradient take
-    O(n log n) by sorting. The log-loss is a regulariser: a narrow band looks at few negatives, and
-    all rows together say where to look for a good ranking and on what scale.
+    O(n log n) by sorting. The log-loss is a regulariser: a narrow band rests on few negatives, and
+    the log-loss of all rows guides the search and fixes the scale of the scores.
 
     Parameters
     ----------
@@ -49,8 +61,8 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
           above it). ``"squared_hinge"`` is its square, ``"logistic"`` is ``log(1 + exp(−d))``.
           These are convex where the weight does not rise with the false-positive rate. They
           charge a positive by how far it is below a negative, so in a narrow band, with many
-          positives below its negatives, hopeless pairs rule, and without the log-loss w = 0 can
-          be the minimum: use them for weights as wide as the AUC.
+          positives far below its negatives, such pairs dominate the sum, and without the log-loss
+          w = 0 can be the minimum: use them for weights as wide as the AUC.
     likelihood : float, optional
         λ, between 0 (the ranking alone) and 1 (a logistic regression). By default 3/4, and nearer
         to 1 where the weight looks at fewer than ten rows for each column of X: the fewer of the
@@ -185,8 +197,8 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """Check the options."""
         for name in ("C", "margin"):
             if check_number(getattr(self, name), name, at_least=0.0) == 0:
-                raise DataError(f"{name} is 0; expected a positive number")
-        check_number(self.max_iter, "max_iter", at_least=1)
+                refuse_option(getattr(self, name), name, "a number above 0")
+        check_count(self.max_iter, "max_iter")
         check_number(self.tol, "tol", at_least=0.0)
         weight = Uniform() if self.weight is None else self.weight
         asked = 1.0 if self.likelihood is None else self.likelihood

@@ -2,14 +2,11 @@
 
 import numpy as np
 
+from karat._validate import check_flag, refuse_option
 from karat.exceptions import DataError, LabelError
-from karat.ranking._measure import measured, mirrored
-from karat.ranking._options import AnyWeight, check_options
-from karat.ranking._placements import place_counts
-from karat.ranking._tpr_band import TprBand
-from karat.ranking._two_way_band import TwoWayBand
-from karat.ranking._uniform import Uniform
+from karat.ranking.area_results import area_result_of_counts, check_area_options
 from karat.ranking.result import WeightedAUC
+from karat.ranking.weights import AnyWeight, TwoWayBand, Uniform
 from karat.statistics import RocCounts
 
 __all__ = ["weighted_auc_from_counts"]
@@ -51,16 +48,14 @@ def weighted_auc_from_counts(
         raise DataError(
             f"counts is a {type(counts).__name__}; expected karat.statistics.roc_counts"
         )
-    options = check_options(weight, "interpolate", certificate, confidence, normalize, rng)
-    ones, zeros = (np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives))
-    if not ones.sum() or not zeros.sum():
+    options = check_area_options(weight, "interpolate", certificate, confidence, normalize, rng)
+    if not counts.positives.sum() or not counts.negatives.sum():
         raise LabelError("counts hold one class only; an area under the ROC curve compares two")
-    if cells and (certificate != "dkw" or isinstance(weight, TwoWayBand)):
-        raise DataError("cells=True needs certificate='dkw' and a weight or band that is not a box")
+    if check_flag(cells, "cells"):
+        if certificate != "dkw":
+            refuse_option(certificate, "certificate", "'dkw' with cells=True")
+        if isinstance(weight, TwoWayBand):
+            refuse_option(weight, "weight", "a Weight or a TprBand with cells=True")
     # Sums of importances do not say how many rows they stand for.
-    approximate = bool((ones % 1).any() or (zeros % 1).any())
-    if isinstance(weight, TprBand):
-        placed = place_counts(zeros[::-1], ones[::-1])
-        return mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
-    placed = place_counts(ones, zeros)
-    return measured(placed, options, counts.classes, approximate=approximate, cells=cells)
+    approximate = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
+    return area_result_of_counts(counts, options, approximate=approximate, cells=bool(cells))

@@ -6,16 +6,15 @@ from typing import Any
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
-from karat.ranking._tpr_band import TprBand
-from karat.ranking._two_way_band import TwoWayBand
-from karat.ranking._weight import Weight
+from karat.ranking.certificates import Family
+from karat.ranking.weights import AnyWeight, Weight
 
-__all__ = ["AucComparison", "AucDifference", "RocPoint", "WeightedAUC"]
+__all__ = ["AucComparison", "AucDifference", "RocPoint", "UniformMargin", "WeightedAUC"]
 
-_WORDS = {
+_GUARANTEES = {
     "dkw": "certain for any law",
     "beta": "certain for any law",
-    "maurer-pontil": "certain by Theorem 2 of Maurer and Pontil",
+    "maurer-pontil": "certain by Theorem 2 of Maurer and Pontil (2020)",
     "delong": "normal limits",
     "bootstrap": "bootstrap limits",
 }
@@ -35,7 +34,7 @@ class WeightedAUC(Result):
     confidence : float
         Probability that the limits hold.
     certificate : str
-        Where the limits come from.
+        The method of the limits.
     half_width : float or None
         The closed form that no DKW limit exceeds, ``‖W‖₁√(ln(4/δ)/2n₁) + ‖W‖_∞√(ln(4/δ)/2n₀)``, on
         the scale of ``value``; None for two-way areas and ``ties="strict"``.
@@ -70,7 +69,7 @@ class WeightedAUC(Result):
     certificate: str
     half_width: float | None
     standard_error: float | None
-    weight: Weight | TprBand | TwoWayBand
+    weight: AnyWeight
     ties: str
     normalize: str
     n_positive: float
@@ -106,7 +105,9 @@ class WeightedAUC(Result):
         n = f"{self.n_positive:,.6g} positives and {self.n_negative:,.6g} negatives"
         if self.per_class is not None:
             n = f"{len(self.per_class)} classes, each against the rest"
-        sure = "approximate, rows are weighted" if self.approximate else _WORDS[self.certificate]
+        sure = (
+            "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
+        )
         text = (
             f"{self.title} is {self.value:.4f}, between {self.lower:.4f} and {self.upper:.4f} at "
             f"{100 * self.confidence:g} % ({sure}; {n})"
@@ -134,16 +135,17 @@ class AucDifference(Result):
 
     Attributes
     ----------
-    first, second : str
-        The models; ``value`` is the area of the first less that of the second.
+    first, second : label
+        Names of the models, as they were passed; ``value`` is the area of the first less that of
+        the second.
     value, lower, upper : float
         The difference and its limits, which hold for all pairs together.
     p_value : float or None
         Of no difference, two-sided and paired (DeLong), not adjusted for the number of pairs.
     """
 
-    first: str
-    second: str
+    first: Any
+    second: Any
     value: float
     lower: float
     upper: float
@@ -164,7 +166,7 @@ class AucComparison(Result):
 
     Attributes
     ----------
-    models : mapping of str to WeightedAUC
+    models : mapping of name to WeightedAUC
         The area of each, with limits that hold for all models together.
     differences : tuple of AucDifference
         Every pair, the better model first.
@@ -172,13 +174,13 @@ class AucComparison(Result):
         Probability that all limits hold together.
     """
 
-    models: Mapping[str, WeightedAUC]
+    models: Mapping[Any, WeightedAUC]
     differences: tuple[AucDifference, ...]
     confidence: float
 
     @property
-    def best(self) -> str:
-        """The model with the greatest area."""
+    def best(self) -> Any:
+        """The name of the model with the greatest area."""
         return max(self.models, key=lambda name: self.models[name].value)
 
     def summary(self) -> str:
@@ -197,7 +199,7 @@ class AucComparison(Result):
 
     def _table(self) -> list[tuple[str, str]]:
         areas = [
-            (name, f"{m.value:.4f} ({m.lower:.4f} – {m.upper:.4f})")
+            (str(name), f"{m.value:.4f} ({m.lower:.4f} – {m.upper:.4f})")
             for name, m in self.models.items()
         ]
         return areas + [(f"{d.first} − {d.second}", d.summary()) for d in self.differences]
@@ -249,4 +251,43 @@ class RocPoint(Result):
             f"true-positive rate {self.value:.4f} at a false-positive rate of {self.at:g}, between "
             f"{self.lower:.4f} and {self.upper:.4f} at {100 * self.confidence:g} %{sure} "
             f"({self.n_positive:,.6g} positives, {self.n_negative:,.6g} negatives)"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class UniformMargin(Result):
+    """How far the area of any model of a class can be from the one seen.
+
+    Attributes
+    ----------
+    margin : float
+        The bound on ``|Â_W(h) − A_W(h)|`` for all h of the class together; for a Gaussian
+        complexity, on that of the surrogate ``f_{W,ℓ}``, and from below only if W has a step.
+    confidence : float
+        Probability that it holds.
+    weight : Weight
+        The weight that the bound is for.
+    family : FiniteFamily, LinearScores or GaussianComplexity
+        The class.
+    holds : bool
+        Whether what the bound needs was seen; if not, the margin is infinite.
+    source : str
+        Where the bound comes from.
+    """
+
+    margin: float
+    confidence: float
+    weight: Weight
+    family: Family
+    holds: bool
+    source: str
+
+    def summary(self) -> str:
+        """Return the margin, and whether it is vacuous."""
+        if not self.holds:
+            return "no margin: the rarer class is too rare for Theorem 3"
+        vacuous = " (vacuous: the area itself is no larger)" * (self.margin >= self.weight.area)
+        return (
+            f"every model of the class has an area within {self.margin:.4g} of the one seen at "
+            f"{100 * self.confidence:g} %{vacuous}; {self.source}"
         )

@@ -6,9 +6,8 @@ from torch import Tensor, nn
 
 from karat._validate import check_count, check_number, refuse_option
 from karat.exceptions import DataError, LabelError, LengthMismatchError, ScoreError
-from karat.ranking._surrogate import LOSSES, check_loss, lower_weight
-from karat.ranking._uniform import Uniform
-from karat.ranking._weight import Weight
+from karat.ranking import Uniform, Weight
+from karat.ranking.learning import LOSSES, check_loss, lower_weight
 
 __all__ = ["WeightedAUCLoss"]
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._typing import Column, Frame
 from karat._validate import (
     check_confidence,
+    check_flag,
     check_rng,
     check_same_length,
     collected_alone,
@@ -14,16 +15,11 @@ from karat._validate import (
     present_gold,
 )
 from karat.statistics import Patterns
-from karat.weak._checks import check_class_prior
-from karat.weak._evidence import Evidence, gather
-from karat.weak._posterior import pattern_posterior
-from karat.weak._reasons import find_reasons
+from karat.weak.checks import check_patterns
+from karat.weak.models import check_class_prior, null_of, pattern_posterior
 from karat.weak.result import LabelModelCheck
 
-__all__ = ["check_label_model", "check_patterns"]
-
-# Smaller differences, in agreement, co-voting, accuracy or class prior, hardly move a bound.
-_THRESHOLD = 0.02
+__all__ = ["check_label_model"]
 
 
 def check_label_model(
@@ -37,11 +33,11 @@ def check_label_model(
     independence: bool | None = None,
     rng: int | np.random.Generator | None = 0,
     sample_weight: Column | None = None,
-    null: str = "not asked",
+    null: str | None = None,
 ) -> LabelModelCheck:
     r"""Test whether P(Y | Z) fits the votes, and true labels if there are any.
 
-    Four things can speak against it:
+    Four tests can reject it:
 
     1. *Agreement.* With each labeler's confusion :math:`\theta_j` computed from P(Y | Z) and the
        pattern frequencies, independence given the truth implies that labelers i and j agree on
@@ -77,13 +73,14 @@ def check_label_model(
         them together, by Bonferroni), and as much by the true labels.
     independence : bool, optional
         Whether labelers must be independent given the truth. By default they must unless the model
-        says otherwise, as `OracleLabelModel` does.
+        declares otherwise, as `OracleLabelModel` does.
     rng : int or Generator, default 0
         Randomness of the Monte Carlo test.
     sample_weight : column (n,), optional
         Weights of at least 0; a weight of 2 counts as two equal rows. True labels count once.
-    null : {"not asked", "abstain"}, default "not asked"
-        What a null is. It is not asked unless said otherwise; -1 is always an abstention.
+    null : {"not asked", "abstain"}, optional
+        What a null is; by default what it was when the label model was fitted, and not asked
+        where an array is passed. -1 is always an abstention.
 
     Returns
     -------
@@ -92,13 +89,13 @@ def check_label_model(
 
     Notes
     -----
-    Differences of less than 0.02 are let pass, however large n is. Standard errors take P(Y | Z) as
+    Differences of less than 0.02 are ignored, however large n is. Standard errors take P(Y | Z) as
     fixed; for a model fitted to the same votes they are a little too large. Three labelers agree
-    as a fitted Dawid–Skene model implies, right or wrong: only true labels can tell then.
+    as a fitted Dawid–Skene model implies, right or wrong: only true labels test it then.
 
     References
     ----------
-    The bounds of seed 000 hold only if P(Y | Z) does.
+    The bounds of Maia Polo et al. (2023) hold only if P(Y | Z) does.
 
     Examples
     --------
@@ -114,11 +111,13 @@ def check_label_model(
     '4 and 5 agree on 100 % of the items on which both vote, other pairs on 62 % (median): ...'
     """
     by_row = None if hasattr(label_model, "predict_proba") else label_model
+    level, generator = check_confidence(confidence), check_rng(rng)
+    must = None if independence is None else check_flag(independence, "independence")
     weak_labels = collected_alone(weak_labels, "weak_labels", by_row, y_true, sample_weight)
     also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
     found, proba = pattern_posterior(
         label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight,
-        null=null, by_row=y_true is not None,
+        null=null_of(label_model, weak_labels, null), by_row=y_true is not None,
     )  # fmt: skip
     gold = None if y_true is None else encode_gold(y_true, found.classes)
     check_same_length(weak_labels=found.ids, y_true=gold)
@@ -128,69 +127,7 @@ def check_label_model(
         model=label_model,
         class_prior=check_class_prior(class_prior, found.classes),
         gold=gold,
-        confidence=confidence,
-        independence=independence,
-        rng=rng,
-    )
-
-
-def check_patterns(
-    found: Patterns,
-    proba: FloatArray,
-    *,
-    model: Any = None,
-    class_prior: FloatArray | None = None,
-    gold: IntArray | None = None,
-    confidence: float = 0.95,
-    independence: bool | None = None,
-    rng: int | np.random.Generator | None = 0,
-) -> LabelModelCheck:
-    """Do the same for patterns, P(Y | z) of each, and true labels as codes, -1 where unknown."""
-    level = check_confidence(confidence)
-    if independence is None:
-        independence = bool(getattr(model, "assumes_independence", True))
-    informative = bool(getattr(model, "abstention_is_informative", True))
-    evidence = gather(found, proba, class_prior, gold, check_rng(rng))
-    reasons = find_reasons(
-        evidence,
-        error=1 - level,
-        threshold=_THRESHOLD,
-        agreement=independence,
-        covotes=independence and informative,
-    )
-    return _result(evidence, reasons, level, independence)
-
-
-def _result(
-    evidence: Evidence, reasons: list[str], level: float, independence: bool
-) -> LabelModelCheck:
-    found, table, gold = evidence.found, evidence.table, evidence.gold
-    agree, covote = evidence.agreement, evidence.covote
-    return LabelModelCheck(
-        passed=not reasons,
-        reasons=tuple(reasons),
-        n=found.n,
-        names=found.names,
-        classes=found.classes,
         confidence=level,
-        threshold=_THRESHOLD,
-        independence=independence,
-        pairs=np.stack([agree.first, agree.second], axis=1),
-        pair_n=agree.n,
-        agreement_observed=agree.observed,
-        agreement_expected=agree.expected,
-        agreement_z=agree.z,
-        covote_observed=covote.observed,
-        covote_expected=covote.expected,
-        covote_z=covote.z,
-        worst_pair=evidence.worst_pair,
-        accuracy=table.accuracy,
-        chance=table.chance,
-        accuracy_z=evidence.lead_z,
-        prior=table.prior,
-        prior_gap=evidence.prior_gap,
-        gold_n=evidence.gold_n,
-        gold_accuracy=None if gold is None else gold.accuracy,
-        gold_promised=None if gold is None else gold.promised,
-        gold_p_value=None if gold is None else gold.p_value,
+        independence=must,
+        rng=generator,
     )

@@ -10,11 +10,16 @@ from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_choice, check_count, check_number, check_rng
 from karat.exceptions import KaratWarning
 from karat.statistics import Patterns
-from karat.votes._outcomes import naive_bayes
 from karat.votes.em import total_log_likelihood
-from karat.weak._base import PatternModel
-from karat.weak._checks import check_class_prior, require_three_voters
-from karat.weak._em_problem import best_start, em_problem, fit_aligned
+from karat.votes.tables import naive_bayes
+from karat.weak.models import (
+    PatternModel,
+    best_start,
+    check_class_prior,
+    em_problem,
+    fit_aligned,
+    require_three_voters,
+)
 
 __all__ = ["DawidSkene"]
 
@@ -25,8 +30,8 @@ class DawidSkene(PatternModel):
     .. math:: P(Z=z) = \sum_y \pi_y \prod_j \theta_j(z_j \mid y)
 
     The log-likelihood of the pattern counts is maximised, with ``smoothing`` items of each class
-    added to every confusion, on which a labeler does as the majority vote has it do. They keep
-    labelers with few votes in place and are forgotten as n grows.
+    added to every confusion, in the proportions that the majority vote implies for the labeler.
+    They stabilise labelers with few votes, and their influence vanishes as n grows.
 
     Parameters
     ----------
@@ -57,6 +62,8 @@ class DawidSkene(PatternModel):
         abstention.
     names_ : tuple of str
         The labelers.
+    null_ : str
+        What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
     log_likelihood_ : float
         Log-likelihood of all items, without the smoothing.
     gap_ : float
@@ -68,14 +75,15 @@ class DawidSkene(PatternModel):
 
     Notes
     -----
-    The classes are told apart by the votes for them: of all ways to name the classes that were
-    learned, the one in which most votes are right is taken, so on average labelers are better than
-    chance. EM is accelerated by SQUAREM (Varadhan and Roland 2008).
+    The learned classes are named by the votes for them: of all ways to name them, the one in which
+    most votes are right is taken, so on average labelers are better than chance. EM is accelerated
+    by SQUAREM (Varadhan and Roland 2008).
 
     References
     ----------
     A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer error-rates using the EM
-    algorithm, Applied Statistics 28 (1979). Used as a label model in seed 000.
+    algorithm, Applied Statistics 28 (1979). Used as a label model by Maia Polo et
+    al. (2023).
 
     Examples
     --------
@@ -132,7 +140,8 @@ class DawidSkene(PatternModel):
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
         null : {"not asked", "abstain"}, default "not asked"
-            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
+            What a null is: an item that the labeler was not asked about, or an abstention, as -1
+            always is. ``predict_proba`` reads nulls in the same way.
 
         Returns
         -------
@@ -158,7 +167,7 @@ class DawidSkene(PatternModel):
         )
         problem = problem_of(codes, weight)
         fit = fit_aligned(problem, start.state, max_iter=max_iter, tol=tol)
-        self._remember(found, fit.state.weight)
+        self._remember(found, fit.state.weight, null)
         # An outcome that never occurs is impossible under every truth, not a sign of one.
         confusions = np.ascontiguousarray(fit.state.theta.transpose(0, 2, 1))
         self.confusions_ = np.where(confusions < 1e-200, 0.0, confusions)

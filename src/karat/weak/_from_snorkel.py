@@ -9,7 +9,7 @@ from karat._validate import check_classes, check_probabilities, refuse_lazy
 from karat.exceptions import DataError
 from karat.statistics import Patterns
 from karat.votes.reading import read_weak_labels
-from karat.weak._protocol import LabelModel
+from karat.weak._label_model import LabelModel
 
 __all__ = ["from_snorkel"]
 
@@ -34,7 +34,7 @@ class _SnorkelModel:
 
     def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:
         """Return P(Y | Z) of encoded patterns: shape (p, k)."""
-        # Snorkel knows one silence, -1.
+        # Snorkel has one code for no vote, -1.
         codes = np.maximum(np.array(patterns, dtype=np.int64), -1)
         proba = self.model.predict_proba(codes)
         return check_probabilities(proba, "predict_proba of the model", classes=self.classes_)

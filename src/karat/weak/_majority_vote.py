@@ -6,10 +6,8 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat.statistics import Patterns
-from karat.votes._outcomes import vote_shares
-from karat.weak._base import PatternModel
-from karat.weak._checks import check_class_prior
-from karat.weak._kernels import totals_of
+from karat.votes.tables import vote_shares
+from karat.weak.models import PatternModel, check_class_prior, totals_of
 
 __all__ = ["MajorityVote"]
 
@@ -29,6 +27,8 @@ class MajorityVote(PatternModel):
         The prior that was given, or the uniform one.
     names_ : tuple of str
         The labelers.
+    null_ : str
+        What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
 
     Examples
     --------
@@ -61,7 +61,8 @@ class MajorityVote(PatternModel):
         sample_weight : column (n,), optional
             Checked and otherwise without effect.
         null : {"not asked", "abstain"}, default "not asked"
-            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
+            What a null is: an item that the labeler was not asked about, or an abstention, as -1
+            always is. ``predict_proba`` reads nulls in the same way.
 
         Returns
         -------
@@ -71,7 +72,7 @@ class MajorityVote(PatternModel):
         found = self._read(weak_labels, classes, sample_weight, null)
         k = len(found.classes)
         prior = check_class_prior(class_prior, found.classes)
-        self._remember(found, np.full(k, 1.0 / k) if prior is None else prior)
+        self._remember(found, np.full(k, 1.0 / k) if prior is None else prior, null)
         return self
 
     def _posterior(self, codes: IntArray) -> FloatArray:

@@ -18,11 +18,9 @@ from karat._validate import (
 from karat.exceptions import WeightError
 from karat.statistics import Patterns
 from karat.statistics.kernels import distinct_votes
-from karat.votes._outcomes import naive_bayes, outcome_counts
 from karat.votes.reading import read_weak_labels
-from karat.weak._base import PatternModel
-from karat.weak._checks import check_class_prior
-from karat.weak._kernels import smoothed_confusions
+from karat.votes.tables import naive_bayes, outcome_counts
+from karat.weak.models import PatternModel, check_class_prior, smoothed_confusions
 
 __all__ = ["OracleLabelModel"]
 
@@ -52,6 +50,8 @@ class OracleLabelModel(PatternModel):
         The prior that was given, or the share of each class among the true labels.
     names_ : tuple of str
         The labelers.
+    null_ : str
+        What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
     confusions_ : array (m, k, k + 1)
         P(vote | truth) of each labeler; the last column is abstention.
     gold_n_ : float
@@ -100,7 +100,8 @@ class OracleLabelModel(PatternModel):
         sample_weight : column (n,), optional
             Weights of at least 0.
         null : {"not asked", "abstain"}, default "not asked"
-            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
+            What a null is: an item that the labeler was not asked about, or an abstention, as -1
+            always is. ``predict_proba`` reads nulls in the same way.
 
         Returns
         -------
@@ -112,7 +113,7 @@ class OracleLabelModel(PatternModel):
         found, soft = _gold_counts(weak_labels, y_true, classes, sample_weight, null)
         totals = soft.sum(axis=0)
         prior = check_class_prior(class_prior, found.classes)
-        self._remember(found, totals / totals.sum() if prior is None else prior)
+        self._remember(found, totals / totals.sum() if prior is None else prior, null)
         self.gold_n_ = float(totals.sum())
         counts = outcome_counts(found.patterns, soft)
         self.confusions_ = smoothed_confusions(counts, max(self._smoothing, 1e-9))

@@ -9,10 +9,11 @@ from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import named
 from karat.exceptions import KaratWarning
 from karat.statistics import Patterns
-from karat.votes._outcomes import normalized_exp
-from karat.weak._base import PatternModel
-from karat.weak._checks import check_class_prior, require_three_voters
-from karat.weak._kernels import (
+from karat.votes.tables import normalized_exp
+from karat.weak.models import (
+    PatternModel,
+    check_class_prior,
+    require_three_voters,
     signed_votes,
     totals_of,
     triplet_accuracies,
@@ -35,8 +36,8 @@ class TripletLabelModel(PatternModel):
 
     of which the median over all j, k is taken. Signs are those that fit the agreements with most
     labelers better than chance. ``P(Y | Z)`` follows by Bayes' rule with ``P(Z_i = Y) = (1+a_i)/2``
-    and abstention saying nothing. With more than two classes each is set against the rest and the
-    probabilities are scaled to sum to 1.
+    and abstention saying nothing. With more than two classes each is fitted against the rest and
+    the probabilities are scaled to sum to 1.
 
     Attributes
     ----------
@@ -48,11 +49,13 @@ class TripletLabelModel(PatternModel):
         ``P(Z_i = Y)`` where labeler i votes; with more than two classes, for each against the rest.
     names_ : tuple of str
         The labelers.
+    null_ : str
+        What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
 
     References
     ----------
     D. Y. Fu et al., Fast and three-rious: speeding up weak supervision with triplet methods,
-    ICML 2020. Used as a label model in seed 000.
+    ICML 2020. Used as a label model by Maia Polo et al. (2023).
 
     Examples
     --------
@@ -88,7 +91,8 @@ class TripletLabelModel(PatternModel):
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
         null : {"not asked", "abstain"}, default "not asked"
-            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
+            What a null is: an item that the labeler was not asked about, or an abstention, as -1
+            always is. ``predict_proba`` reads nulls in the same way.
 
         Returns
         -------
@@ -107,7 +111,7 @@ class TripletLabelModel(PatternModel):
         fits = [triplet_accuracies(signed_votes(codes, c), weight) for c in sides]
         self._signed = np.stack([signed for signed, _ in fits])
         self.accuracies_ = (1 + self._signed[0]) / 2 if k == 2 else (1 + self._signed) / 2
-        self._remember(found, prior)
+        self._remember(found, prior, null)
         self._warn_of_guesses(np.any([guessed for _, guessed in fits], axis=0))
         self._warn_of_contradictions(found)
         return self
@@ -116,7 +120,7 @@ class TripletLabelModel(PatternModel):
         if guessed.any():
             names = [self.names_[j] for j in np.flatnonzero(guessed)]
             warnings.warn(
-                f"the accuracy of {named(names)} cannot be told from triplets, because no two "
+                f"the accuracy of {named(names)} cannot be estimated from triplets, because no two "
                 "others vote beside each of them and together, so TripletLabelModel gives them the "
                 "median of the rest; leave them out, or use DawidSkene",
                 KaratWarning,

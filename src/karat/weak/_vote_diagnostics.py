@@ -1,11 +1,11 @@
-"""What can be said about labelers from their votes alone."""
+"""Coverage, overlap and conflict of labelers, from their votes alone."""
 
 import numpy as np
 
 from karat._typing import Column, Frame
 from karat.statistics import Patterns
 from karat.votes.reading import read_weak_labels
-from karat.weak._kernels import totals_of
+from karat.weak.models import totals_of
 from karat.weak.result import VoteDiagnostics
 
 __all__ = ["vote_diagnostics"]
@@ -20,7 +20,7 @@ def vote_diagnostics(
     ----------
     weak_labels : matrix or frame (n, m)
         One row per item, one column per labeler; -1 where a labeler abstained, null where it was
-        not asked. Neither is a vote, so the diagnostics do not tell them apart.
+        not asked. Neither is a vote, so the diagnostics treat them alike.
     classes : column (k,), optional
         The classes in the wanted order; by default those found, sorted.
 
@@ -29,8 +29,8 @@ def vote_diagnostics(
     VoteDiagnostics
         Per labeler: ``coverage`` (share of items with its vote), ``overlap`` (with its vote and
         another's), ``conflict`` (with its vote and a different one), ``votes`` (share of all items
-        with its vote for each class) and ``polarity`` (the classes it ever votes for); and the
-        share of items on which nobody votes, ``silent``.
+        with its vote for each class) and ``polarity`` (the classes it ever votes for); and
+        ``uncovered``, the share of items without any vote.
 
     Examples
     --------
@@ -58,5 +58,5 @@ def vote_diagnostics(
         conflict=share @ (voted & (n_votes > same)),
         votes=votes,
         polarity=tuple(tuple(c for c, v in zip(labels, row, strict=True) if v) for row in votes),
-        silent=float(share @ ~voted.any(axis=1)),
+        uncovered=float(share @ ~voted.any(axis=1)),
     )

@@ -1,4 +1,4 @@
-"""The frozen answers about votes and label models."""
+"""The frozen results of questions about votes and label models."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,8 +31,8 @@ class VoteDiagnostics(Result):
         Share of the items on which it votes for each class.
     polarity : tuple of tuples
         The classes that it ever votes for.
-    silent : float
-        Share of the items on which nobody votes.
+    uncovered : float
+        Share of the items on which no labeler votes.
     """
 
     n: int
@@ -43,14 +43,14 @@ class VoteDiagnostics(Result):
     conflict: FloatArray
     votes: FloatArray
     polarity: tuple[tuple[Any, ...], ...]
-    silent: float
+    uncovered: float
 
     def summary(self) -> str:
         """Return how much is covered, and who conflicts most."""
         most, least = int(self.coverage.argmax()), int(self.coverage.argmin())
         worst = int(self.conflict.argmax())
         return (
-            f"{len(self.names)} labelers on {self.n:,} items; on {100 * self.silent:.1f} % all "
+            f"{len(self.names)} labelers on {self.n:,} items; on {100 * self.uncovered:.1f} % all "
             f"abstain. Coverage runs from {100 * self.coverage[least]:.1f} % "
             f"({self.names[least]}) to {100 * self.coverage[most]:.1f} % ({self.names[most]}); "
             f"{self.names[worst]} is contradicted most, on {100 * self.conflict[worst]:.1f} %"
@@ -72,14 +72,14 @@ class VoteDiagnostics(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LabelModelCheck(Result):
-    """Whether votes, and true labels if there are any, speak against a label model.
+    """Whether votes, and true labels if there are any, contradict a label model.
 
     Attributes
     ----------
     passed : bool
-        Whether nothing does.
+        Whether no test rejects the model.
     reasons : tuple of str
-        What does, in words, the most telling first.
+        One sentence per failed test, the most important first.
     n : float
         Number of items, or the sum of their weights.
     names : tuple of str
@@ -90,9 +90,9 @@ class LabelModelCheck(Result):
         A right model fails with probability at most 1 - confidence from the votes, and as much
         again from the true labels.
     threshold : float
-        Differences from the votes that are smaller than this are let pass, however sure.
+        Differences from the votes smaller than this are ignored, however significant.
     independence : bool
-        Whether agreement counts; if not, it is shown only.
+        Whether agreement is tested; if not, its figures are only reported.
     pairs : array (p, 2)
         All pairs of labelers, as positions in ``names``.
     pair_n : array (p,)
@@ -147,7 +147,7 @@ class LabelModelCheck(Result):
     gold_p_value: float | None
 
     def summary(self) -> str:
-        """Return the failure first, or what the model stood up to."""
+        """Return the failed tests, or those that the model passed."""
         gold = (
             "there were no true labels to test it with"
             if self.gold_p_value is None

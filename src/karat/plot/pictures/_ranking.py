@@ -17,8 +17,7 @@ from karat.ranking import (
     Weight,
     WeightedAUC,
 )
-from karat.ranking._area import curves_in_bands
-from karat.ranking._bands import band_of
+from karat.ranking.areas import band_of, curves_in_bands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

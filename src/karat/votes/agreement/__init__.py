@@ -9,7 +9,7 @@ share beside the implied one: `agreement_of_states` takes it from the parameters
 from karat.votes.agreement._copies import FEW, copying_forest, voter_errors
 from karat.votes.agreement._implied import LabelerTable, agreement_of_posterior, labelers
 from karat.votes.agreement._pairs import Agreement, SharedVotes, shared_votes
-from karat.votes.agreement._states import agreement_of_states, marginal_rows, parents_first
+from karat.votes.agreement._states import agreement_of_states, marginal_confusions, parents_first
 
 __all__ = [
     "FEW",
@@ -20,7 +20,7 @@ __all__ = [
     "agreement_of_states",
     "copying_forest",
     "labelers",
-    "marginal_rows",
+    "marginal_confusions",
     "parents_first",
     "shared_votes",
     "voter_errors",

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.votes.agreement._pairs import SharedVotes
-from karat.votes.agreement._states import marginal_rows
+from karat.votes.agreement._states import marginal_confusions
 from karat.votes.em import (
     ListedProblem,
     State,
@@ -48,7 +48,7 @@ def copying_forest(problem: TableProblem, state: State, shared: SharedVotes) -> 
 
 def voter_errors(law: VoteLaw, state: State) -> FloatArray:
     """Return each voter's chance of being wrong when it votes."""
-    full = marginal_rows(law.parent, state)[:, : law.n_classes]
+    full = marginal_confusions(law.parent, state)[:, : law.n_classes]
     spoken = np.einsum("joc,c->j", full, state.weight)
     right = np.take_along_axis(full, law.group[None, None, :], axis=1)[:, 0] @ state.weight
     return np.asarray(1 - right / np.maximum(spoken, 1e-300))

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes._outcomes import outcome_counts, outcomes_of
 from karat.votes.agreement._pairs import Agreement
+from karat.votes.tables import outcome_counts, outcomes_of
 
 __all__ = ["LabelerTable", "agreement_of_posterior", "labelers"]
 
@@ -93,10 +93,12 @@ def agreement_of_posterior(
     pairs = list(combinations(range(codes.shape[1]), 2))
     found = [_compare(pair, codes, share, proba, table, n) for pair in pairs]
     who = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return _together(who, [pair[0] for pair in found]), _together(who, [pair[1] for pair in found])
+    return _agreement_of(who, [pair[0] for pair in found]), _agreement_of(
+        who, [pair[1] for pair in found]
+    )
 
 
-def _together(who: IntArray, found: list[_Comparison]) -> Agreement:
+def _agreement_of(who: IntArray, found: list[_Comparison]) -> Agreement:
     rows = [(c.base, c.observed, c.expected, c.z) for c in found]
     return Agreement(*who, *np.array(rows, dtype=np.float64).reshape(-1, 4).T)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes._table import VoteTable
+from karat.votes.tables import VoteTable
 
 __all__ = ["Agreement", "SharedVotes", "shared_votes"]
 

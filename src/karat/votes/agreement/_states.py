@@ -8,7 +8,7 @@ from karat._typing import FloatArray, IntArray
 from karat.votes.agreement._pairs import Agreement, SharedVotes
 from karat.votes.em import State
 
-__all__ = ["agreement_of_states", "marginal_rows", "parents_first"]
+__all__ = ["agreement_of_states", "marginal_confusions", "parents_first"]
 
 
 def agreement_of_states(
@@ -35,7 +35,7 @@ def parents_first(parent: IntArray) -> IntArray:
     return np.argsort(depth, kind="stable")
 
 
-def marginal_rows(parent: IntArray | None, state: State) -> FloatArray:
+def marginal_confusions(parent: IntArray | None, state: State) -> FloatArray:
     """Return P(outcome | component) of each voter, whether it copies or not."""
     if parent is None:
         return state.theta
@@ -55,7 +55,7 @@ def _expected(parent: IntArray | None, state: State, shared: SharedVotes) -> Flo
     up to a common ancestor they say the same for sure; that event adds q·(1 − P(the ancestor
     would agree with an independent copy of itself)), with q the chance of all that copying.
     """
-    full = marginal_rows(parent, state)
+    full = marginal_confusions(parent, state)
     value = np.zeros(len(shared.first))
     for c, weight in enumerate(state.weight):
         rows = full[:, :, c]

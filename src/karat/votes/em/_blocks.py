@@ -13,7 +13,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.statistics.kernels import distinct_votes
-from karat.votes._outcomes import outcomes_of, safe_log
+from karat.votes.tables import outcomes_of, safe_log
 
 __all__ = ["Blocks"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes._outcomes import safe_log
+from karat.votes.tables import safe_log
 
 __all__ = ["COPY", "State", "VoteLaw"]
 
@@ -159,25 +159,26 @@ class VoteLaw:
         if self.coverage is None:
             return _normalized(rows)
         k, cover = self.n_classes, self.coverage[:, None, None]
-        silent = np.broadcast_to(1.0 - cover, (len(rows), 1, rows.shape[2]))
-        return np.concatenate([cover * _normalized(rows[:, :k]), silent], axis=1)
+        abstained = np.broadcast_to(1.0 - cover, (len(rows), 1, rows.shape[2]))
+        return np.concatenate([cover * _normalized(rows[:, :k]), abstained], axis=1)
 
     def _even_rows(self, own: FloatArray) -> FloatArray:
         """Return rows of one error rate per voter and difficulty, and one rate of abstention."""
         k, levels = self.n_classes, self.levels
         right_vote = np.arange(k)[:, None] == self.group  # outcome × component
-        spoken = own[:, :k]
-        right = (spoken * right_vote).sum(axis=1).reshape(len(own), k, levels).sum(axis=1)
-        wrong = (spoken * ~right_vote).sum(axis=1).reshape(len(own), k, levels).sum(axis=1)
+        cast = own[:, :k]
+        right = (cast * right_vote).sum(axis=1).reshape(len(own), k, levels).sum(axis=1)
+        wrong = (cast * ~right_vote).sum(axis=1).reshape(len(own), k, levels).sum(axis=1)
         rate = (self.pseudo[:, 0] + wrong) / (self.pseudo.sum(axis=1) + wrong + right)
         rate = np.tile(rate, k)[:, None, :]  # one per component, classes outermost
         theta = np.where(right_vote, 1 - rate, rate / (k - 1))
         if own.shape[1] == k:
             return theta
-        silent = own[:, k].sum(axis=1)
-        silent = (1 + silent) / (2 + silent + spoken.sum(axis=(1, 2)))
-        quiet = np.broadcast_to(silent[:, None, None], (len(own), 1, own.shape[2]))
-        return np.concatenate([theta * (1 - quiet), quiet], axis=1)
+        abstained = own[:, k].sum(axis=1)
+        # One pseudo-vote each for abstaining and for voting, so that neither rate is 0 or 1.
+        share = (1 + abstained) / (2 + abstained + cast.sum(axis=(1, 2)))
+        abstains = np.broadcast_to(share[:, None, None], (len(own), 1, own.shape[2]))
+        return np.concatenate([theta * (1 - abstains), abstains], axis=1)
 
 
 def _normalized(rows: FloatArray) -> FloatArray:

@@ -7,25 +7,30 @@ from typing import Self
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes._table import VoteTable
 from karat.votes.em._law import VoteLaw
+from karat.votes.tables import VoteTable
 
 __all__ = ["Listed", "ListedProblem", "vote_cells"]
 
 _LEAST = 1e-12  # no probability is smaller, so that the products of 16 of them do not underflow
 # Patterns × cells × components up to which dense products are as fast as compiled loops: a small
 # table is not worth the second that compiling takes.
-_SMALL = 1 << 16
+_DENSE = 1 << 16
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The cells of each pattern, one after another; see `VoteTable`."""
+    """The cells of each pattern, one after another; see `VoteTable`.
+
+    Tables of up to ``dense_up_to`` patterns × cells × components are multiplied out by NumPy,
+    larger ones go through compiled loops; the numbers are the same.
+    """
 
     table: VoteTable
     cell: IntArray
     group: IntArray
     n_rows: int
+    dense_up_to: int = _DENSE
 
     @property
     def items(self) -> float:
@@ -45,7 +50,7 @@ class Listed:
         # In one layout: loops are compiled anew for each.
         cells = np.ascontiguousarray(np.maximum(cells, _LEAST))
         weight = np.ascontiguousarray(np.maximum(weight, _LEAST))
-        if self.table.n_patterns * cells.size <= _SMALL:
+        if self.table.n_patterns * cells.size <= self.dense_up_to:
             return self._dense_posterior(cells, weight)
         from karat.votes.em._loops import pattern_posterior
 
@@ -74,7 +79,7 @@ class Listed:
 
     def sum_cells(self, mass: FloatArray) -> FloatArray:
         """Return the mass (patterns, c) of every cell: (cells, c)."""
-        if mass.size * self.n_rows <= _SMALL:
+        if mass.size * self.n_rows <= self.dense_up_to:
             return np.asarray(self._votes.T @ mass)
         from karat.votes.em._loops import cell_totals
 
@@ -110,11 +115,11 @@ class ListedProblem:
     design: Listed
 
     @classmethod
-    def of(cls, table: VoteTable, law: VoteLaw) -> Self:
-        """Put a table and a law together."""
+    def of(cls, table: VoteTable, law: VoteLaw, *, dense_up_to: int = _DENSE) -> Self:
+        """Put a table and a law together; ``dense_up_to`` as in `Listed`."""
         rows = table.n_voters * table.n_outcomes * (3 if law.copies else 1)
         cell = vote_cells(table, law.parent)
-        return cls(table, law, Listed(table, cell, law.group, rows))
+        return cls(table, law, Listed(table, cell, law.group, rows, dense_up_to))
 
 
 def vote_cells(table: VoteTable, parent: IntArray | None) -> IntArray:

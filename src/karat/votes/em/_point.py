@@ -1,14 +1,15 @@
 """Point estimates on a table of votes: starts, fits and what they say of each pattern."""
 
+import threading
 from typing import Protocol
 
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.votes._table import VoteTable
 from karat.votes.em._law import State, VoteLaw
 from karat.votes.em._listed import Listed
 from karat.votes.em._run import run_em, start_from
+from karat.votes.tables import VoteTable
 
 __all__ = ["TableProblem", "fit_point", "log_likelihood", "starting_state"]
 
@@ -44,10 +45,18 @@ def starting_state(problem: TableProblem, label_proba: FloatArray) -> State:
 
 
 def fit_point(
-    problem: TableProblem, state: State, *, max_iter: int = 200, tol: float = 1e-6
+    problem: TableProblem,
+    state: State,
+    *,
+    max_iter: int = 200,
+    tol: float = 1e-6,
+    stop: threading.Event | None = None,
 ) -> tuple[State, FloatArray, FloatArray]:
-    """Climb from ``state``; return it with log P(votes) and P(component) of each pattern."""
-    fit = run_em(problem, state, max_iter=max_iter, tol=tol, rough=True)
+    """Climb from ``state``; return the end with log P(votes) and P(component) of each pattern.
+
+    The climb ends early, wherever it is, when another thread sets ``stop``.
+    """
+    fit = run_em(problem, state, max_iter=max_iter, tol=tol, rough=True, stop=stop)
     return fit.state, fit.seen.value, fit.seen.proba
 
 

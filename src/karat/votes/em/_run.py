@@ -1,12 +1,13 @@
 """Accelerated expectation–maximisation over vote patterns."""
 
+import threading
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.votes._outcomes import safe_log
 from karat.votes.em._law import State, VoteLaw
+from karat.votes.tables import safe_log
 
 __all__ = [
     "EmFit",
@@ -117,20 +118,27 @@ def _leap(law: VoteLaw, a: State, b: State, c: State) -> tuple[State, float]:
 
 
 def run_em(
-    problem: Problem[Seen_co], start: State, *, max_iter: int, tol: float, rough: bool = False
+    problem: Problem[Seen_co],
+    start: State,
+    *,
+    max_iter: int,
+    tol: float,
+    rough: bool = False,
+    stop: threading.Event | None = None,
 ) -> EmFit[Seen_co]:
     """Run accelerated EM until the estimated gain that is left is at most ``tol`` per item.
 
     One iteration is one pass over the patterns. EM gains at a linear rate r² near its limit, so
     what is left after a gain g is about g / (1 - r²). A ``rough`` run ends where a pass without
-    acceleration gains no more than ``tol``, which is enough for starts and comparisons.
+    acceleration gains no more than ``tol``, which is enough for starts and comparisons. A ``stop``
+    that another thread sets ends the run after the pass that it is in.
     """
     fixed = EmProblem(problem.design, problem.law)  # a design may cost something to make
     step = fixed.law.maximize
     state, gap, used = start, np.inf, 0
     value, seen = em_pass(fixed, state)
     after = step(state, *seen.counts())
-    while used < max_iter:
+    while used < max_iter and not (stop is not None and stop.is_set()):
         next_value, next_seen = em_pass(fixed, after)
         if rough and next_value - value <= tol:
             return EmFit(after, next_seen, next_value, max(next_value - value, 0.0), used + 1)

@@ -10,6 +10,7 @@ from karat._validate import shown
 from karat.exceptions import DataError, LengthMismatchError
 from karat.statistics import Patterns
 from karat.statistics.kernels import distinct_rows, distinct_votes
+from karat.votes.reading._passed_values import PassedValues
 
 __all__ = ["Ballots", "same_lists"]
 
@@ -25,31 +26,35 @@ class Ballots:
     """
 
     classes: AnyArray
-    voters: tuple[Any, ...]  # as they were passed
+    voters: PassedValues
     n_items: int
-    item_names: AnyArray | None  # None: items are rows of a wide table or of counts
+    items: PassedValues | None  # None: items are rows of a wide table or of counts
     start: IntArray
     voter: IntArray
     outcome: IntArray
     list_of_item: IntArray
     item_of_row: IntArray | None = None  # long table: the item of each row passed
-    domain_column: tuple[IntArray, AnyArray] | None = None
+    domain_column: tuple[IntArray, PassedValues] | None = None  # code of each row, domains
     counts: FloatArray | None = None  # items that each row of counts stands for
 
     @classmethod
-    def of_patterns(cls, found: Patterns, *, counted: bool = False) -> Self:
+    def of_patterns(
+        cls, found: Patterns, *, voters: PassedValues | None = None, counted: bool = False
+    ) -> Self:
         """Return the ballots of dense patterns: one item per row, or with ``counted`` per pattern.
 
         In the codes of patterns -1 is an abstention and -2 a vote that was not asked for.
+        ``voters`` holds the names of the columns as they were passed, by default those of
+        ``found``.
         """
         matrix, k = found.patterns, len(found.classes)
         row, voter = np.nonzero(matrix > -2)
         said = matrix[row, voter]
         return cls(
             classes=found.classes,
-            voters=found.names,
+            voters=PassedValues(np.array(found.names)) if voters is None else voters,
             n_items=len(matrix) if counted else len(found.ids),
-            item_names=None,
+            items=None,
             start=np.searchsorted(row, np.arange(len(matrix) + 1)).astype(np.int64),
             voter=voter.astype(np.int64),
             outcome=np.where(said < 0, k, said),
@@ -90,10 +95,10 @@ class Ballots:
         found[items] = values[given]
         apart = np.flatnonzero(found[items] != values[given])
         if apart.size:
-            assert self.item_names is not None
-            item = items[apart[0]]
+            assert self.items is not None
+            (item,) = self.items.take(items[apart[:1]])
             raise DataError(
-                f"{name} has two values for the item {shown(self.item_names[item])}; in a long "
+                f"{name} has two values for the item {shown(item)}; in a long "
                 "table give every row of an item the same one"
             )
         return found
@@ -135,7 +140,7 @@ class Ballots:
             counts=np.bincount(ids, weights=weight, minlength=len(first)),
             ids=ids,
             classes=self.classes,
-            names=tuple(str(name) for name in self.voters),
+            names=tuple(str(name) for name in self.voters.tolist()),
         )
 
     def _votes_of(self, lists: IntArray) -> tuple[IntArray, IntArray]:

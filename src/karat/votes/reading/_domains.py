@@ -26,9 +26,10 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.votes._table import VoteTable
 from karat.votes.reading._ballots import Ballots
+from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._read import read_ballots
+from karat.votes.tables import VoteTable
 
 __all__ = ["Domain", "Votes", "read_votes"]
 
@@ -37,8 +38,7 @@ __all__ = ["Domain", "Votes", "read_votes"]
 class Domain:
     """The voters and items of one domain."""
 
-    name: str
-    label: Any  # the name as it was passed
+    name: Any  # as it was passed
     table: VoteTable
     voters: IntArray  # which of all classifiers voted here
     items: IntArray  # which of all items are here
@@ -50,14 +50,20 @@ class Votes:
     """Everything that was passed, checked and reduced."""
 
     classes: AnyArray
-    classifiers: tuple[str, ...]
-    voters: tuple[Any, ...]  # the classifiers as they were passed
+    classifiers: tuple[Any, ...]  # as they were passed
     domains: tuple[Domain, ...]
-    item_names: AnyArray | None  # None: items are the rows of a wide table
+    classifier_names: PassedValues
+    domain_names: PassedValues
+    item_names: PassedValues | None  # None: items are the rows of a wide table
     gold: IntArray  # class of each item, -1 unknown
     weight: FloatArray | None
     n_items: int
     single: bool  # no domains were passed
+
+    @property
+    def weighted(self) -> bool:
+        """Whether some items count more than others."""
+        return self.weight is not None and bool((self.weight != self.weight[0]).any())
 
 
 def read_votes(
@@ -75,16 +81,17 @@ def read_votes(
     labels = _gold_values(y_true)
     cast = read_ballots(votes, classes, labels=labels, threshold=threshold, null=null)
     require_two_classes(cast.classes, "votes")
-    if len(cast.voters) < 2:
+    voters = cast.voters.tolist()
+    if len(voters) < 2:
         raise ShapeError(
-            f"votes has one voter only, {named(cast.voters)}; its errors show only where "
+            f"votes has one voter only, {named(voters)}; its errors show only where "
             "another disagrees. Pass at least two, three to learn anything without gold labels"
         )
     gold = _gold_codes(y_true, cast)
     weight = _weight(sample_weight, cast)
     codes, names = _domain_codes(domains, cast)
     outcome = cast.drop_abstentions() if abstain == "missing" else cast
-    _refuse_silent_voters(outcome)
+    _refuse_voters_without_votes(outcome)
     _warn_of_one_answer(outcome)
     built = tuple(
         _domain(name, np.flatnonzero(codes == d), outcome, gold, weight)
@@ -94,10 +101,11 @@ def read_votes(
         raise EmptyDataError("every item that has a vote has weight 0; pass a positive weight")
     return Votes(
         classes=cast.classes,
-        classifiers=tuple(str(name) for name in cast.voters),
-        voters=cast.voters,
+        classifiers=tuple(voters),
         domains=built,
-        item_names=cast.item_names,
+        classifier_names=cast.voters,
+        domain_names=names,
+        item_names=cast.items,
         gold=gold,
         weight=weight,
         n_items=cast.n_items,
@@ -127,8 +135,7 @@ def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Ballots) -> Int
     if y_true is None:
         return np.full(cast.n_items, -1)
     if isinstance(y_true, Mapping):
-        names = np.arange(cast.n_items) if cast.item_names is None else cast.item_names
-        place = _places(cast, names)
+        place = _places(cast)
         unknown = [item for item in y_true if item not in place]
         if unknown:
             raise LabelError(
@@ -143,51 +150,51 @@ def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Ballots) -> Int
     return np.full(cast.n_items, -1) if found is None else found.astype(np.int64)
 
 
-def _places(cast: Ballots, names: AnyArray) -> dict[Any, int]:
-    """Return where each item is: by its name, or (domain, name) if domains share names."""
-    listed = names.tolist()
+def _places(cast: Ballots) -> dict[Any, int]:
+    """Return the position of each item, by its name, or (domain, name) if domains share names."""
+    listed = list(range(cast.n_items)) if cast.items is None else cast.items.tolist()
     if cast.domain_column is None or len(set(listed)) == len(listed):
         return {name: i for i, name in enumerate(listed)}
     codes, domains = cast.domain_column
     of_item = cast.per_item(codes, "domain")
     assert of_item is not None
-    found: dict[Any, int] = {}
-    for i, (d, name) in enumerate(zip(of_item, listed, strict=True)):
-        found[domains[d].item(), name] = found[str(domains[d]), name] = i
-    return found
+    of_code = domains.tolist()
+    return {(of_code[d], name): i for i, (d, name) in enumerate(zip(of_item, listed, strict=True))}
 
 
-def _domain_codes(domains: Column | None, cast: Ballots) -> tuple[IntArray, AnyArray]:
+def _domain_codes(domains: Column | None, cast: Ballots) -> tuple[IntArray, PassedValues]:
     """Return the domain of each item, and the names."""
     if domains is not None and cast.domain_column is not None:
         raise ColumnError("votes has a column 'domain' and domains= was passed; pass one of them")
     codes, names = None, None
     if domains is not None:
-        (codes,), names = encode_labels({"domains": domains})
+        (codes,), found = encode_labels({"domains": domains})
+        names = PassedValues.of_column(domains, codes, len(found))
     if cast.domain_column is not None:
         codes, names = cast.domain_column
     if codes is None or names is None:
-        return np.zeros(cast.n_items, dtype=np.int64), np.array(["all"])
-    found = cast.per_item(codes, "domains")
-    assert found is not None
-    return found.astype(np.int64), names
+        return np.zeros(cast.n_items, dtype=np.int64), PassedValues(np.array(["all"]))
+    of_item = cast.per_item(codes, "domains")
+    assert of_item is not None
+    return of_item.astype(np.int64), names
 
 
-def _refuse_silent_voters(cast: Ballots) -> None:
+def _refuse_voters_without_votes(cast: Ballots) -> None:
     votes = np.bincount(cast.voter, minlength=len(cast.voters))
     if (votes == 0).any():
-        silent = [cast.voters[j] for j in np.flatnonzero(votes == 0)]
+        absent = cast.voters.take(np.flatnonzero(votes == 0))
+        listed = PassedValues(absent).tolist()
         raise DataError(
-            f"{named(silent)} cast{'s' * (len(silent) == 1)} no vote; leave out a voter that was "
+            f"{named(listed)} cast{'s' * (len(listed) == 1)} no vote; leave out a voter that was "
             "never asked"
         )
 
 
 def _warn_of_one_answer(cast: Ballots) -> None:
-    spoken = cast.outcome[cast.outcome < len(cast.classes)]
-    if spoken.size and (spoken == spoken[0]).all():
+    votes = cast.outcome[cast.outcome < len(cast.classes)]  # abstentions apart
+    if votes.size and (votes == votes[0]).all():
         warnings.warn(
-            f"every vote is {shown(cast.classes[spoken[0]])}: voters who never disagree show no "
+            f"every vote is {shown(cast.classes[votes[0]])}: voters who never disagree show no "
             "errors, so the estimates rest on the prior alone",
             KaratWarning,
             stacklevel=4,
@@ -195,10 +202,9 @@ def _warn_of_one_answer(cast: Ballots) -> None:
 
 
 def _domain(
-    label: Any, items: IntArray, cast: Ballots, gold: IntArray, weight: FloatArray | None
+    name: Any, items: IntArray, cast: Ballots, gold: IntArray, weight: FloatArray | None
 ) -> Domain:
     """Reduce the items of one domain to patterns."""
-    name = str(label)
     n = len(items) if cast.counts is None else int(cast.counts[items].sum())
     if n < 3:
         warnings.warn(
@@ -226,4 +232,4 @@ def _domain(
         n_classes=len(cast.classes),
         n_outcomes=len(cast.classes) + int(cast.abstentions),
     )
-    return Domain(name, label, table, voters, items, pattern)
+    return Domain(name, table, voters, items, pattern)

@@ -10,6 +10,7 @@ from karat._validate import check_null, encode_labels, native_frame, read_column
 from karat.exceptions import ColumnError, KaratWarning, LabelError
 from karat.statistics.kernels import distinct_rows
 from karat.votes.reading._ballots import Ballots, same_lists
+from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._threshold import above, thresholds, two_classes
 
 __all__ = ["long_columns", "read_long"]
@@ -40,31 +41,31 @@ def read_long(
     keys = {name: columns[name] for name in ("classifier", "item", "domain") if name in columns}
     codes, names = {}, {}
     for key, column in keys.items():
-        (codes[key],), names[key] = encode_labels({key: column})
+        (codes[key],), found = encode_labels({key: column})
+        names[key] = PassedValues.of_column(column, codes[key], len(found))
     vote = columns["vote"]
     if threshold is not None:
-        limits = np.array(thresholds(threshold, [str(c) for c in names["classifier"]]))
+        limits = np.array(thresholds(threshold, names["classifier"].tolist()))
         values, mask = read_column(vote, "vote")
         vote = above(values, mask, limits[codes["classifier"]], "column 'vote'")
         classes = two_classes(classes)
     outcome, order = _outcomes(vote, classes, labels, abstains=check_null(null))
-    item, item_names = codes["item"], names["item"]
+    item, items = codes["item"], names["item"]
     if "domain" in codes:
-        # An item is told apart within its domain, so two domains may number theirs alike.
+        # Items are identified within their domain, so two domains may number theirs alike.
         pairs = np.stack([codes["domain"], codes["item"]], axis=1)
         item, first = distinct_rows(pairs, int(pairs.max()) + 2)
-        item_names = names["item"][codes["item"][first]]
+        items = PassedValues.of_rows(columns["item"], first)
     asked = outcome >= 0
     start, voter, said = _sorted_votes(
-        item[asked], codes["classifier"][asked], outcome[asked], len(item_names), item_names,
-        names["classifier"],
-    )  # fmt: skip
+        item[asked], codes["classifier"][asked], outcome[asked], items, names["classifier"]
+    )
     lists, first_list = same_lists(start, voter, said, len(order) + 1)
     return Ballots(
         classes=order,
-        voters=tuple(names["classifier"].tolist()),
-        n_items=len(item_names),
-        item_names=item_names,
+        voters=names["classifier"],
+        n_items=len(items),
+        items=items,
         start=start,
         voter=voter,
         outcome=said,
@@ -80,16 +81,16 @@ def _outcomes(
     """Return the outcome of each row: a class, their number for an abstention, -1 if not asked."""
     array, mask = read_column(vote, "vote", null=-1)
     absent: BoolArray = np.zeros(len(array), dtype=bool) if mask is None else mask
-    silent = absent | (array == ("-1" if array.dtype.kind == "U" else -1))
-    if silent.all():
+    no_class = absent | (array == ("-1" if array.dtype.kind == "U" else -1))
+    if no_class.all():
         raise LabelError("no row of votes holds a vote for a class; pass at least one")
-    filled = np.where(silent, array[~silent][0], array)
+    filled = np.where(no_class, array[~no_class][0], array)
     columns: dict[str, Column] = {"vote": filled}
     if labels is not None and classes is None:
         columns["y_true"] = labels
     codes, order = encode_labels(columns, classes)
     outcome = codes[0].astype(np.int64)
-    outcome[silent] = len(order)
+    outcome[no_class] = len(order)
     if not abstains:
         outcome[absent] = -1
     return outcome, order
@@ -99,9 +100,8 @@ def _sorted_votes(
     item: IntArray,
     voter: IntArray,
     outcome: IntArray,
-    n_items: int,
-    item_names: AnyArray,
-    voter_names: AnyArray,
+    items: PassedValues,
+    voters: PassedValues,
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Sort the votes by item and voter, and keep one of each pair."""
     order = np.lexsort((voter, item))
@@ -113,13 +113,13 @@ def _sorted_votes(
             warnings.warn(
                 f"{clash.size:,} repeated vote{'s' * (clash.size > 1)} contradict"
                 f"{'s' * (clash.size == 1)} an earlier one, first that of classifier "
-                f"{shown(voter_names[voter[clash[0]]])} on item "
-                f"{shown(item_names[item[clash[0]]])}; the last one counts. Drop repeats before "
-                "the call to choose otherwise",
+                f"{shown(voters.take(voter[clash[:1]])[0])} on item "
+                f"{shown(items.take(item[clash[:1]])[0])}; the last one counts. Drop repeats "
+                "before the call to choose otherwise",
                 KaratWarning,
                 stacklevel=6,
             )
         last = np.append(~repeats, True)  # the sort is stable, so the last vote is the latest
         item, voter, outcome = item[last], voter[last], outcome[last]
-    start = np.searchsorted(item, np.arange(n_items + 1)).astype(np.int64)
+    start = np.searchsorted(item, np.arange(len(items) + 1)).astype(np.int64)
     return start, voter.astype(np.int64), outcome

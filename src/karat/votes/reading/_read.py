@@ -22,6 +22,7 @@ from karat.statistics.kernels import distinct_votes, recode
 from karat.statistics.reading import find_patterns
 from karat.votes.reading._ballots import Ballots
 from karat.votes.reading._long import long_columns, read_long
+from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._threshold import cut_columns
 
 __all__ = ["read_ballots", "read_weak_labels"]
@@ -49,8 +50,10 @@ def read_ballots(
         return read_long(columns, classes, labels, threshold=threshold, null=null)
     names: list[str] | None = None
     wide: Any = votes if frame is None else frame
+    voters = None if frame is None else PassedValues.of_columns(frame)
     if threshold is not None:
-        wide, names, classes = cut_columns(wide, threshold, classes)
+        listed = None if voters is None else voters.tolist()
+        wide, names, classes = cut_columns(wide, threshold, classes, listed)
     try:
         found = find_patterns(wide, classes, also=also, name="votes", null=null)
     except ColumnError as error:
@@ -59,7 +62,8 @@ def read_ballots(
                 f"{error}. Probabilities are cut only when you ask: threshold="
             ) from error
         raise
-    return Ballots.of_patterns(found if names is None else replace(found, names=tuple(names)))
+    found = found if names is None else replace(found, names=tuple(names))
+    return Ballots.of_patterns(found, voters=voters)
 
 
 def read_weak_labels(
@@ -103,7 +107,7 @@ def read_weak_labels(
 
 
 def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
-    """Refuse counts of patterns for what only rows can tell."""
+    """Refuse counts of patterns where the single rows are needed."""
     if check_null(null) and (found.patterns == -2).any():
         raise DataError(
             "weak_labels are counts of patterns in which nulls are already not asked, so "
@@ -118,8 +122,8 @@ def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
         )
     if not np.array_equal(found.counts, np.bincount(found.ids, minlength=len(found.counts))):
         raise DataError(
-            "weak_labels are patterns counted with weights, which cannot be told row by row any "
-            "more; pass the rows themselves, with sample_weight="
+            "weak_labels are patterns counted with weights, so the weight of a single row is not "
+            "known any more; pass the rows themselves, with sample_weight="
         )
 
 

@@ -6,18 +6,28 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
-from karat._validate import check_classes, check_number, named, read_columns, shown
+from karat._validate import (
+    check_classes,
+    check_number,
+    named,
+    read_columns,
+    refuse_option,
+    shown,
+)
 from karat.exceptions import ColumnError, DataError
 
 __all__ = ["above", "cut_columns", "thresholds", "two_classes"]
 
 
 def cut_columns(
-    votes: Frame, threshold: Any, classes: Column | None
+    votes: Frame, threshold: Any, classes: Column | None, voters: Sequence[Any] | None = None
 ) -> tuple[FloatArray, list[str], Column]:
-    """Return votes 0 and 1 from columns of probabilities, NaN where there is none."""
+    """Return votes 0 and 1 from columns of probabilities, NaN where there is none.
+
+    ``voters`` holds the names of the columns as they were passed, where they may be no text.
+    """
     columns, names = read_columns(votes, "votes", each="column per voter")
-    limits = thresholds(threshold, names)
+    limits = thresholds(threshold, names if voters is None else voters)
     matrix = np.full((len(columns[0][0]), len(names)), np.nan)
     for j, (values, mask) in enumerate(columns):
         matrix[:, j] = above(values, mask, limits[j], f"votes column {names[j]!r}")
@@ -31,22 +41,19 @@ def two_classes(classes: Column | None) -> Column:
     return [0, 1] if classes is None else classes
 
 
-def thresholds(threshold: Any, names: Sequence[str]) -> list[float]:
-    """Return the threshold of each voter."""
+def thresholds(threshold: Any, voters: Sequence[Any]) -> list[float]:
+    """Return the threshold of each voter; the keys of a mapping are voters, or their text."""
     if isinstance(threshold, Mapping):
-        unknown = [c for c in names if c not in threshold]
-        if unknown:
-            raise ColumnError(f"threshold= has none for {named(unknown)}; give one per voter")
-        cuts = [threshold[c] for c in names]
+        keys = [v if v in threshold else str(v) for v in voters]
+        if set(keys) != set(threshold):
+            refuse_option(threshold, "threshold", f"one number per voter: {named(voters)}")
+        cuts = [threshold[key] for key in keys]
     elif isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str):
         cuts = list(threshold)
-        if len(cuts) != len(names):
-            raise ColumnError(
-                f"threshold= has {len(cuts)} values and votes has {len(names)} voters; give one "
-                "number, or one per voter"
-            )
+        if len(cuts) != len(voters):
+            refuse_option(threshold, "threshold", f"one number, or one per voter: {named(voters)}")
     else:
-        cuts = [threshold] * len(names)
+        cuts = [threshold] * len(voters)
     return [check_number(t, "threshold") for t in cuts]
 
 

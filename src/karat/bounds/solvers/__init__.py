@@ -1,0 +1,28 @@
+"""Bounds of a metric, given a problem: each form of metric has its own method.
+
+`solve` chooses the method: linear metrics and ratios of them, any metric of two classes, metrics
+of more classes, metrics that compare groups. `combine_draws` adds the uncertainty of a label
+model, `difference_bound_pair` bounds a difference of two classifiers, `threshold_bounds` a metric
+at every threshold of a score, and `exact_values`, `smoothed_values` and `crossfit_values` the
+expectation of any function of item and truth. `solved_performance` solves a problem and wraps the
+answer in a result.
+"""
+
+from karat.bounds.solvers._difference import difference_bound_pair
+from karat.bounds.solvers._draws import combine_draws
+from karat.bounds.solvers._general import crossfit_values, exact_values, smoothed_values
+from karat.bounds.solvers._performance import solved_performance
+from karat.bounds.solvers._solve import metric_range, solve
+from karat.bounds.solvers._thresholds import threshold_bounds
+
+__all__ = [
+    "combine_draws",
+    "crossfit_values",
+    "difference_bound_pair",
+    "exact_values",
+    "metric_range",
+    "smoothed_values",
+    "solve",
+    "solved_performance",
+    "threshold_bounds",
+]

@@ -1,0 +1,145 @@
+"""Bounds as formulas, on arrays that are already checked.
+
+Throughout, ``p[z, i] = P(Y=i | z)`` and ``q[z, j] = P(Ŷ=j | z)``. An *upper* bound on the expected
+gain ``E G[Y, Ŷ]`` comes from any dual α(z) by weak duality,
+
+    E G[Y, Ŷ] ≤ E[ Σ_i p_i(Z) α_i(Z) + max_i (G[i, Ŷ] − α_i(Z)) ],
+
+and a lower bound is minus the upper bound of −G.
+"""
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.bounds.transport._transport import transport_duals, transport_plans
+
+__all__ = [
+    "best_duals",
+    "best_plans",
+    "cell_bounds",
+    "dual_values",
+    "match_bounds",
+    "worst_mean",
+]
+
+
+def match_bounds(joint: FloatArray, p: FloatArray) -> tuple[float, float]:
+    """Least and greatest P(Y = Ŷ) when joint[z, j] = P(Z=z, Ŷ=j) and p[z, i] = P(Y=i | z)."""
+    cell = joint.sum(axis=1, keepdims=True)
+    lower = np.maximum((joint + cell * p).max(axis=1) - cell[:, 0], 0.0).sum()
+    upper = np.minimum(joint, cell * p).sum()
+    return float(lower), float(upper)
+
+
+def cell_bounds(joint: FloatArray, p: FloatArray, i: int, j: int) -> tuple[float, float]:
+    """Least and greatest P(Y=i, Ŷ=j)."""
+    cell = joint.sum(axis=1)
+    lower = np.maximum(joint[:, j] + cell * p[:, i] - cell, 0.0).sum()
+    upper = np.minimum(joint[:, j], cell * p[:, i]).sum()
+    return float(lower), float(upper)
+
+
+def worst_mean(alpha: FloatArray, p: FloatArray, slack: float) -> FloatArray:
+    """Greatest Σ_i Q_i α_i over every Q within total variation ``slack`` of p (last axis)."""
+    mean = np.sum(alpha * p, axis=-1)
+    if slack <= 0:
+        return np.asarray(mean)
+    order = np.argsort(alpha, axis=-1)
+    sorted_alpha = np.take_along_axis(alpha, order, axis=-1)
+    mass = np.take_along_axis(np.broadcast_to(p, alpha.shape), order, axis=-1)
+    before = np.cumsum(mass, axis=-1) - mass
+    moved = np.clip(slack - before, 0.0, mass)  # mass leaves the lowest α for the highest
+    gained = (sorted_alpha[..., -1:] - sorted_alpha) * moved
+    return np.asarray(mean + gained.sum(axis=-1))
+
+
+def dual_values(gain: FloatArray, alpha: FloatArray, p: FloatArray, slack: float) -> FloatArray:
+    """Return the value of each (…, pattern, prediction): its mean is an upper bound of E G[Y, Ŷ].
+
+    ``alpha`` is (…, pattern, truth) and the result (…, pattern, prediction).
+    """
+    best = np.full((*alpha.shape[:-1], gain.shape[1]), -np.inf)
+    for i in range(gain.shape[0]):
+        np.maximum(best, gain[i] - alpha[..., i, None], out=best)
+    return np.asarray(best + worst_mean(alpha, p, slack)[..., None])
+
+
+def _is_match(gain: FloatArray) -> bool:
+    """Whether the gain is a positive or negative multiple of 1[Y = Ŷ]."""
+    scale = gain.flat[0]
+    return (
+        gain.shape[0] == gain.shape[1]
+        and scale != 0
+        and np.array_equal(gain, scale * np.eye(len(gain)))
+    )
+
+
+def best_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float = 0.0) -> FloatArray:
+    """Return the α that gives the least upper bound if Ŷ given z has the distribution q.
+
+    ``q`` is (…, pattern, prediction), p (pattern, truth); the result is (…, pattern, truth).
+    """
+    if gain.shape[0] == 2:
+        return _binary_duals(gain, q, p, slack)
+    if _is_match(gain):
+        scale = float(gain[0, 0])
+        alpha = _match_duals(q, p, slack) if scale > 0 else _mismatch_duals(q, p, slack)
+        return np.asarray(abs(scale) * alpha)
+    flat_q = q.reshape(-1, q.shape[-1])
+    flat_p = np.broadcast_to(p, (*q.shape[:-1], p.shape[-1])).reshape(-1, p.shape[-1])
+    alpha = _tightened(gain, transport_duals(gain, flat_q, flat_p, slack))
+    return alpha.reshape(*q.shape[:-1], p.shape[-1])
+
+
+def best_plans(gain: FloatArray, q: FloatArray, p: FloatArray) -> FloatArray:
+    """Return the coupling of greatest gain for each pattern: (pattern, truth, prediction)."""
+    if gain.shape != (2, 2):
+        return transport_plans(gain, q, p)
+    bend = gain[0, 0] - gain[0, 1] - gain[1, 0] + gain[1, 1]
+    predicted, truth = q[:, 1], p[:, 1]
+    both = np.minimum(predicted, truth) if bend > 0 else np.maximum(predicted + truth - 1.0, 0.0)
+    rows = [[1.0 - predicted - truth + both, predicted - both], [truth - both, both]]
+    return np.moveaxis(np.array(rows), -1, 0)
+
+
+def _tightened(gain: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return ``max_j (gain[i, j] − β_j)`` with ``β_j = max_i (gain[i, j] − α_i)``.
+
+    It is nowhere above α and has the same β, so no bound gets looser; and no two of its entries
+    are further apart than two gains, so an item's value lies within twice the range of the gain.
+    """
+    beta = np.max(gain[None] - alpha[:, :, None], axis=1)
+    return np.asarray(np.max(gain[None] - beta[:, None, :], axis=2))
+
+
+def _binary_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float) -> FloatArray:
+    """Two true classes: with α = (0, a) the bound is piecewise linear in a: a kink is best."""
+    best = np.full(q.shape[:-1], np.inf)
+    chosen = np.zeros(q.shape[:-1])
+    kinks = gain[1] - gain[0] if slack <= 0 else np.append(gain[1] - gain[0], 0.0)
+    for a in np.unique(kinks):
+        by_truth = a * np.clip(p[:, 1] + (slack if a > 0 else -slack), 0.0, 1.0)
+        by_prediction = q @ np.maximum(gain[0], gain[1] - a)
+        better = by_truth + by_prediction < best
+        best = np.where(better, by_truth + by_prediction, best)
+        chosen = np.where(better, a, chosen)
+    return np.stack([np.zeros_like(chosen), chosen], axis=-1)
+
+
+def _match_duals(q: FloatArray, p: FloatArray, slack: float) -> FloatArray:
+    """Upper bound of P(Y = Ŷ): α is 0 on S = {y: q_y < p_y} and 1 elsewhere."""
+    outside = q >= p
+    if slack > 0:
+        useless = np.minimum(q, p).sum(axis=-1) + slack >= 1.0
+        outside = outside & ~useless[..., None]
+    return outside.astype(np.float64)
+
+
+def _mismatch_duals(q: FloatArray, p: FloatArray, slack: float) -> FloatArray:
+    """Lower bound of P(Y = Ŷ): α is −1 at y* = argmax(q + p) if q + p exceeds 1 there."""
+    total = q + p
+    best = total.argmax(axis=-1)
+    use = total.max(axis=-1) > 1.0 + slack
+    alpha = np.zeros(total.shape)
+    np.put_along_axis(alpha, best[..., None], -1.0 * use[..., None], axis=-1)
+    return alpha

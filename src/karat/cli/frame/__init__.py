@@ -1,0 +1,37 @@
+"""What all commands share: a table comes in, an answer goes out as text, JSON and a page.
+
+A command names its flags with the types of this room, reads its file with `read_table`, picks
+columns by flags, and returns an `Answer` to `run`. `run` does the rest, the same for every command:
+it checks the paths to write before the work, reports warnings as one line each on the standard
+error stream, prints text or JSON, and replaces files only when they are complete.
+"""
+
+from karat.cli.frame import _flags as flags
+from karat.cli.frame._answer import Answer, Grid, Page, section
+from karat.cli.frame._labels import read_null, read_pos_label
+from karat.cli.frame._metric import read_metric
+from karat.cli.frame._paths import check_paths, replaced
+from karat.cli.frame._run import run
+from karat.cli.frame._show import console, show
+from karat.cli.frame._table import InputTable, read_table, table_writer
+from karat.cli.frame._warnings import reported_warnings
+
+__all__ = [
+    "Answer",
+    "Grid",
+    "InputTable",
+    "Page",
+    "check_paths",
+    "console",
+    "flags",
+    "read_metric",
+    "read_null",
+    "read_pos_label",
+    "read_table",
+    "replaced",
+    "reported_warnings",
+    "run",
+    "section",
+    "show",
+    "table_writer",
+]

@@ -1,0 +1,95 @@
+"""The flags that mean the same in every command, as types of a command's arguments."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "AsJson",
+    "Confidence",
+    "File",
+    "Group",
+    "KnownLabel",
+    "Label",
+    "Labels",
+    "Metric",
+    "Null",
+    "Output",
+    "PosLabel",
+    "Predictions",
+    "Probabilities",
+    "Score",
+    "Scores",
+    "Voters",
+    "WeakLabels",
+]
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="A CSV, TSV, Parquet, Arrow or JSON-lines file, one row per item; an empty cell is "
+        "missing."
+    ),
+]
+Label = Annotated[str, typer.Option("--label", help="Column of true labels.")]
+KnownLabel = Annotated[
+    str | None, typer.Option("--label", help="Column of true labels, empty where unknown.")
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--label", help="Column of a label, 0 or 1; repeat. Or one column of classes."),
+]
+Predictions = Annotated[
+    list[str] | None,
+    typer.Option("--pred", help="Column of predictions; repeat for several models."),
+]
+WeakLabels = Annotated[
+    list[str] | None,
+    typer.Option("--weak", help="Column of a weak labeler; -1: it abstained. Repeat."),
+]
+Voters = Annotated[
+    list[str] | None,
+    typer.Option("--judge", help="Column of a voter's votes; -1: it abstained. Repeat."),
+]
+Score = Annotated[
+    str | None, typer.Option("--score", help="Column of scores of the positive class.")
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option("--score", help="Column of scores; repeat for several models."),
+]
+Probabilities = Annotated[
+    list[str] | None,
+    typer.Option("--prob", help="Column of probabilities; repeat, in the order of the labels."),
+]
+Group = Annotated[
+    str | None,
+    typer.Option("--group", help="Column of groups, or of domains, that are measured apart."),
+]
+PosLabel = Annotated[
+    str | None,
+    typer.Option("--pos-label", help="The positive class; by default the larger label."),
+]
+Metric = Annotated[
+    str, typer.Option("--metric", help="Name of a metric, or a .json file that holds one.")
+]
+Confidence = Annotated[
+    float, typer.Option("--confidence", help="Probability that the limits hold.")
+]
+Null = Annotated[
+    str,
+    typer.Option(
+        "--null",
+        help="What an empty cell of a voter is: not-asked (the voter did not see the item, the "
+        "default as in Python), or abstain (it saw the item and did not vote, as in files of "
+        "labeling functions).",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write an HTML page here; its folder must exist."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON and nothing else on the standard output.")
+]

@@ -1,0 +1,43 @@
+"""Text and tables at the terminal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from karat.cli.frame._answer import Grid
+
+__all__ = ["console", "show"]
+
+# Into a pipe nothing is wrapped or cut: whoever reads it there has no window.
+_UNBOUNDED = 10_000
+
+
+def console(*, stderr: bool = False) -> Any:
+    """Return a console as wide as the terminal, or without bounds where there is none."""
+    from rich.console import Console
+
+    chosen = Console(stderr=stderr, highlight=False)
+    if not chosen.is_terminal:
+        chosen = Console(stderr=stderr, highlight=False, width=_UNBOUNDED)
+    return chosen
+
+
+def show(parts: Sequence[str | Grid]) -> None:
+    """Print lines and tables; what a file holds is never read as markup."""
+    out = console()
+    for part in parts:
+        if isinstance(part, Grid):
+            out.print(_drawn(part))
+        else:
+            out.print(part, markup=False)
+
+
+def _drawn(grid: Grid) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for name in grid.columns:
+        table.add_column(Text(name), overflow="fold")
+    for row in grid.rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -1,0 +1,44 @@
+"""The two classifiers of a question, drawn as bars."""
+
+from typing import Any
+
+from karat.elicit import Query, RateSpace, Space
+from karat.elicit.oracles import by_group, whole_counts
+
+__all__ = ["drawn_pair"]
+
+_OUT_OF = 1000
+_BAR = 12  # characters of a bar
+
+
+def drawn_pair(query: Query, space: Space, number: int) -> Any:
+    """Return both confusions as bars, one row for each outcome, side by side."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    groups = space.groups if isinstance(space, RateSpace) else None
+    table = Table(
+        f"of {_OUT_OF:,} cases" + (" in each group" if query.first.ndim == 3 else ""),
+        "first", "", "second", "",
+        title=f"question {number}: which classifier is better?", box=box.SIMPLE,
+        title_justify="left",
+    )  # fmt: skip
+    names = [escape(str(c)) for c in space.classes]
+    for group, *sides in by_group(query, groups):
+        first, second = (whole_counts(side, _OUT_OF) for side in sides)
+        head = "" if group is None else f"{escape(group)}: "
+        for i, truth in enumerate(names):
+            total = max(int(first[i].sum()), 1)
+            for j, said in enumerate(names):
+                text = head + (f"{truth} recognised" if i == j else f"{truth} as {said}")
+                style = "green" if i == j else "red"
+                bars = [f"[{style}]{_bar(int(side[i, j]), total)}[/]" for side in (first, second)]
+                table.add_row(text, f"{first[i, j]:,}", bars[0], f"{second[i, j]:,}", bars[1])
+            table.add_section()
+    return table
+
+
+def _bar(count: int, total: int) -> str:
+    eighths = round(_BAR * 8 * count / total)
+    return str("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip())

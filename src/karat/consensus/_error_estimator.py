@@ -1,0 +1,224 @@
+"""Error rates of classifiers, judges or annotators, from their votes alone."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from karat._parameters import Parameters
+from karat._typing import Column, Frame
+from karat._validate import check_rng, collected_alone, is_lazy
+from karat.consensus._consensus_label_model import ConsensusLabelModel
+from karat.consensus.answers import (
+    FittedVotes,
+    backend_of,
+    posterior_states,
+    warn_of_inverted_gold,
+    warn_of_limits_of_the_fit,
+)
+from karat.consensus.fitting import Settings, fit_votes
+from karat.statistics import Patterns
+from karat.votes.reading import read_votes
+
+__all__ = ["ErrorEstimator"]
+
+
+class ErrorEstimator(FittedVotes, Parameters):
+    r"""How often voters err, from their votes and no labels, or a few.
+
+    Items of a domain have a hidden class; a voter errs given the class, at rates of its own:
+
+    .. math:: P(\text{votes}) = \sum_k p_k \prod_j \theta_j(v_j \mid k)
+
+    The posterior is sampled by Gibbs sweeps over distinct vote patterns. Votes are not taken to be
+    independent: models with easy and hard items, and with voters who copy one another, are weighed
+    by how well they predict votes held out. The limits span all models that are not clearly worse,
+    and every explanation of the votes that competes with the consensus.
+
+    Parameters
+    ----------
+    structure : {"independent", "coupled", "hierarchical"}, default "independent"
+        Whether domains share error rates: none does; or domains are in clusters, each with one set
+        of error rates of all voters (CBEE of Platanios et al. 2016); or voters in domains are in
+        clusters, each with one rate (HCBEE). Sharing pays with few items in domains that are alike.
+        With ``dependence="auto"`` the model that shares is weighed, domain by domain, against
+        models of that domain alone. "difficulty" and "pairs" are for domains that share nothing.
+    errors : {"class-conditional", "symmetric"}, default "class-conditional"
+        A confusion row per class, or one rate for all classes (the model of Platanios et al.).
+    dependence : {"auto", "none", "difficulty", "pairs"}, default "auto"
+        How voters err together: not at all, because items come easy and hard, or because some copy
+        others; or whichever predicts the votes, which takes five voters for "difficulty".
+    chains : int, default 4
+        Chains from dispersed starts.
+    draws : int, optional
+        Draws kept per chain, after as many that are not. By default 1,000; 4,000 for a handful of
+        voters, where they cost nothing; fewer, at least 100 after half as many, on very large
+        tables of votes.
+    abstain : {"outcome", "missing"}, default "outcome"
+        Whether an abstention (-1) depends on the class, or is as if nobody had asked.
+    confidence : float, default 0.95
+        Level of the limits.
+    progress : bool, default False
+        Whether to show progress on the terminal.
+    rng : int or Generator, optional
+        Randomness.
+
+    Attributes
+    ----------
+    result_ : ErrorRates
+        Everything below as one frozen answer, with ``summary()`` and ``plot()``.
+    error_rates_ : frame
+        ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, votes and recalls. Frames are of
+        the library that was passed in; names keep the dtype that was passed.
+    label_proba_ : array (items, k)
+        P(class) of every item.
+    prevalence_ : frame
+        Share of each class in each domain.
+    identified_ : dict
+        By domain, whether votes alone identify the error rates. Where not, no ranking can be
+        trusted, however narrow the limits of a single model are.
+    diagnostics_ : frame
+        By domain: the models and their weights, R-hat, effective draws, and the checks.
+    powered_ : frame or None
+        With gold labels and no weights: prediction-powered error rates, valid whatever the model,
+        if the labelled items are a random sample of the domain's.
+    clusters_ : frame or None
+        With a structure that shares: the cluster of each domain, or of each voter in each domain,
+        and how certain it is.
+    co_clustering_ : CoClustering or None
+        The same with the probability that any two share, and ``plot()``.
+    classes_ : array (k,)
+        The classes.
+    classifiers_ : tuple
+        The voters, named as they were passed.
+    items_ : array or None
+        The items of a long table, in the order of ``label_proba_``.
+
+    Notes
+    -----
+    An error rate is the chance of a wrong vote when the voter votes; abstentions are reported in
+    the confusion. Weights count items; a fraction of an item counts its complete-data likelihood
+    to that power. With no domain but one, its name is "all".
+
+    References
+    ----------
+    E. A. Platanios, A. Dubey and T. Mitchell, Estimating accuracy from unlabeled data: a Bayesian
+    approach, ICML 2016, supplement.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 1000)
+    >>> wrong = rng.random((1000, 4)) < [0.05, 0.1, 0.2, 0.3]
+    >>> est = ErrorEstimator(draws=200, rng=0).fit(np.where(wrong, 1 - y[:, None], y[:, None]))
+    >>> bool((abs(est.result_.mean - [0.05, 0.1, 0.2, 0.3]) < 0.05).all())
+    True
+    >>> est.identified_
+    {'all': True}
+    """
+
+    def __init__(
+        self,
+        *,
+        structure: Literal["independent", "coupled", "hierarchical"] = "independent",
+        errors: Literal["class-conditional", "symmetric"] = "class-conditional",
+        dependence: Literal["auto", "none", "difficulty", "pairs"] = "auto",
+        chains: int = 4,
+        draws: int | None = None,
+        abstain: Literal["outcome", "missing"] = "outcome",
+        confidence: float = 0.95,
+        progress: bool = False,
+        rng: int | np.random.Generator | None = None,
+    ) -> None:
+        self.structure = structure
+        self.errors = errors
+        self.dependence = dependence
+        self.chains = chains
+        self.draws = draws
+        self.abstain = abstain
+        self.confidence = confidence
+        self.progress = progress
+        self.rng = rng
+
+    def fit(
+        self,
+        votes: Frame | Patterns,
+        domains: Column | None = None,
+        y_true: Column | Mapping[Any, Any] | None = None,
+        *,
+        classes: Column | None = None,
+        sample_weight: Column | None = None,
+        threshold: float | list[float] | Mapping[Any, float] | None = None,
+        null: str = "not asked",
+    ) -> Self:
+        """Estimate the error rates.
+
+        Parameters
+        ----------
+        votes : matrix or frame
+            Wide: one row per item, one column per voter; null where a voter was not asked, -1
+            where it abstained. Or long: a frame with columns ``item``, ``classifier``, ``vote``
+            and perhaps ``domain``. Or patterns that were counted (`karat.statistics.patterns`,
+            `karat.votes.read_patterns`); an item is then a pattern, weighted by its count. A lazy
+            frame is collected once, and must come alone; the rows of ``label_proba_`` are then in
+            the order in which they came.
+        domains : column, optional
+            Domain of each row; error rates are estimated domain by domain.
+        y_true : column or mapping, optional
+            Gold labels, null or -1 where there is none: one value per row, or a mapping from item
+            (row number of a wide table; (domain, item) if domains share items) to label.
+        classes : column (k,), optional
+            The classes in the wanted order; by default those found, sorted.
+        sample_weight : column, optional
+            Weights of at least 0, one per row; a weight of 2 counts as two equal items.
+        threshold : float, list or mapping, optional
+            Cut probabilities: a vote for class 1 where at least this, for class 0 below. One for
+            all voters, or one for each. Nothing is cut unless asked.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is. It is not asked unless said otherwise; -1 is always an abstention.
+
+        Returns
+        -------
+        ErrorEstimator
+            Itself.
+        """
+        settings = Settings.checked(self.get_params())
+        rng = check_rng(self.rng)
+        lazy = is_lazy(votes)
+        votes = collected_alone(votes, "votes", domains, y_true, sample_weight)
+        data = read_votes(
+            votes, domains=domains, y_true=y_true, classes=classes, sample_weight=sample_weight,
+            threshold=threshold, abstain=settings.abstain, null=null,
+        )  # fmt: skip
+        warn_of_inverted_gold(data)
+        fit = fit_votes(data, settings, rng)
+        # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
+        self._keep(
+            data, fit, confidence=settings.confidence, backend=backend_of(votes),
+            seed=int(rng.integers(2**63)), lazy=lazy,
+        )  # fmt: skip
+        warn_of_limits_of_the_fit(self.result_)
+        return self
+
+    def as_label_model(self, domain: Any = None) -> ConsensusLabelModel:
+        """Return the consensus of one domain as a label model for `karat.bounds`.
+
+        Parameters
+        ----------
+        domain : name, optional
+            Name of the domain; optional when there is one.
+
+        Returns
+        -------
+        ConsensusLabelModel
+            P(Y | votes); its ``draws()`` go to ``label_model_draws=``.
+        """
+        d = self._domain(domain)
+        here, fit = self._votes.domains[d], self._fits[d]
+        return ConsensusLabelModel(
+            self.classes_,
+            tuple(str(self.classifiers_[j]) for j in here.voters),
+            *posterior_states(fit),
+            abstentions=fit.table.n_outcomes > fit.table.n_classes,
+            rng=np.random.default_rng(self._seed),
+        )

@@ -1,0 +1,139 @@
+"""What was learned of one domain: models with their draws, explanations, checks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.consensus.identification import Explanation, pairs_off
+from karat.consensus.model import Problem, class_proba
+from karat.consensus.sampling import Draws
+from karat.votes.agreement import Agreement, marginal_confusions
+from karat.votes.tables import VoteTable
+
+__all__ = ["DomainFit", "Fitted", "PooledFit"]
+
+
+@dataclass(frozen=True, slots=True)
+class PooledFit:
+    """What a model in which all domains share error rates says of one domain."""
+
+    problem: Problem
+    draws: Draws
+    restarted: int
+    split: tuple[FloatArray, FloatArray] | None = None  # folds × patterns: items held out, the rest
+    predicted: FloatArray | None = None  # folds × patterns: log P(votes) from the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A model with its draws and its stacking weight.
+
+    ``shifts`` (chains × voters) is how far the rates move if the favourite is wrong on hard items.
+    """
+
+    problem: Problem
+    draws: Draws
+    weight: float
+    shifts: FloatArray | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.problem.model.name
+
+
+@dataclass(frozen=True, slots=True)
+class DomainFit:
+    """All that is known of one domain."""
+
+    table: VoteTable
+    fitted: tuple[Fitted, ...]
+    span: tuple[Fitted, ...]  # fits that widen the intervals and do not move the mean
+    explanations: tuple[Explanation, ...]
+    agreement: Agreement
+    r_hat: FloatArray
+    bulk: FloatArray
+    tail: FloatArray
+    restarted: int
+    reasons: tuple[str, ...]
+
+    @property
+    def identified(self) -> bool:
+        """Whether the votes alone identify the error rates."""
+        return not self.reasons
+
+    @property
+    def best(self) -> Fitted:
+        """The model with the largest weight."""
+        return max(self.fitted, key=lambda f: f.weight)
+
+    @property
+    def pairs_off(self) -> float:
+        """Share of the pairs of voters outside the 99 % interval of their agreement."""
+        return pairs_off(self.agreement)
+
+    def mean(self, *, finite: bool = False) -> FloatArray:
+        """Return the posterior mean of every voter's error rate, over the models."""
+        return np.asarray(
+            sum(f.weight * _pick(f.draws, finite).mean(axis=(0, 1)) for f in self.fitted)
+        )
+
+    def interval(self, confidence: float, *, finite: bool = False) -> tuple[FloatArray, FloatArray]:
+        """Return limits that span every model and every explanation."""
+        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        lows, highs = [], []
+        for f in (*self.fitted, *self.span):
+            draws = _pick(f.draws, finite)
+            low, high = np.quantile(draws.reshape(-1, self.table.n_voters), tails, axis=0)
+            lows.append(low)
+            highs.append(high)
+            if f.shifts is not None:
+                by_chain = np.quantile(draws, tails, axis=1)
+                lows.append((by_chain[0] + f.shifts).min(axis=0))
+                highs.append((by_chain[1] + f.shifts).max(axis=0))
+        for other in self.explanations:
+            lows.append(other.rates)
+            highs.append(other.rates)
+        low, high = np.min(lows, axis=0), np.max(highs, axis=0)
+        return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+    def label_proba(self) -> FloatArray:
+        """Return P(class) of every pattern, over the models."""
+        return np.asarray(
+            sum(
+                f.weight * class_proba(f.problem, f.draws.label_proba.mean(axis=0))
+                for f in self.fitted
+            )
+        )
+
+    def prevalence(self, confidence: float) -> FloatArray:
+        """Return the share of each class: mean over the models, limits over all explanations."""
+        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        parts = []
+        for f in self.fitted:
+            weights = f.draws.weights.reshape(-1, f.problem.n_components)
+            parts.append(class_proba(f.problem, weights))
+        mean = sum(f.weight * p.mean(axis=0) for f, p in zip(self.fitted, parts, strict=True))
+        count = self.table.count
+        explained = [count @ e.label_proba / count.sum() for e in self.explanations]
+        low = np.min([*(np.quantile(p, tails[0], axis=0) for p in parts), *explained], axis=0)
+        high = np.max([*(np.quantile(p, tails[1], axis=0) for p in parts), *explained], axis=0)
+        return np.stack([np.asarray(mean), low, high])
+
+    def confusions(self) -> FloatArray:
+        """Return P(outcome | class) of every voter: voters × classes × outcomes."""
+        total = 0.0
+        for f in self.fitted:
+            for state in f.draws.states:
+                rows = marginal_confusions(f.problem.law.parent, state) * state.weight
+                shape = (*rows.shape[:2], self.table.n_classes, f.problem.model.levels)
+                by_class = rows.reshape(shape).sum(axis=3)
+                share = class_proba(f.problem, state.weight[None, :])[0]
+                part = by_class / np.maximum(share, 1e-300)
+                total = total + f.weight * part / len(f.draws.states)
+        return np.asarray(np.swapaxes(np.asarray(total), 1, 2))
+
+
+def _pick(draws: Draws, finite: bool) -> FloatArray:
+    return draws.finite if finite else draws.rates

@@ -1,0 +1,77 @@
+"""Whether votes alone identify the error rates, and if not, why."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import bdtrc, ndtri
+
+from karat._typing import BoolArray
+from karat.consensus.identification._explanations import Explanation
+from karat.votes.agreement import Agreement
+from karat.votes.tables import VoteTable
+
+__all__ = ["identification_failures", "pairs_off"]
+
+_SPAN = 0.1  # explanations that move the rates by more than this on average compete
+_WIDE = 0.5  # limits this wide on average say nothing
+_OUTSIDE = 0.05  # share of pairs outside their 99 % interval at which the dependence check fails
+_APART = 0.01  # and by how much a pair has to be off for that
+
+
+def identification_failures(
+    table: VoteTable,
+    explanations: Sequence[Explanation],
+    modes: Sequence[float],
+    pairs: Agreement,
+    width: float,
+) -> tuple[str, ...]:
+    """Return the reasons why votes alone do not identify the error rates; none if they do.
+
+    ``modes`` holds the distances between chains that fit as well as each other, ``width`` is the
+    mean width of the limits of the rates.
+    """
+    reasons = []
+    if table.n_voters < 3:
+        reasons.append(
+            "two voters cannot tell which of them is wrong"
+            if table.n_voters == 2
+            else "one voter alone shows no error"
+        )
+    reasons += [
+        f"the votes fit as well if {other.name}, which moves the error rates by {other.moved:.2f} "
+        "on average"
+        for other in explanations
+        if other.moved > _SPAN
+    ]
+    if modes:
+        reasons.append(
+            f"chains from other starts fit as well and differ by up to {max(modes):.2f} in an "
+            "error rate"
+        )
+    if width > _WIDE:
+        reasons.append(f"the limits are {width:.2f} wide on average, which says next to nothing")
+    if _dependent(pairs):
+        reasons.append(
+            f"{100 * pairs_off(pairs):.0f} % of the pairs of voters agree more or less often than "
+            "the best model expects of 1 %"
+        )
+    return tuple(reasons)
+
+
+def pairs_off(pairs: Agreement) -> float:
+    """Return the share of pairs outside the 99 % interval of their agreement, and by .01."""
+    return float(_outside(pairs).mean()) if len(pairs.z) else float("nan")
+
+
+def _outside(pairs: Agreement) -> BoolArray:
+    off = np.abs(pairs.z) > -ndtri(0.005)
+    return np.asarray(off & (np.abs(pairs.observed - pairs.expected) > _APART))
+
+
+def _dependent(pairs: Agreement) -> bool:
+    """Return whether more pairs are outside their intervals than chance explains."""
+    outside = _outside(pairs)
+    if not outside.any():
+        return False
+    chance = bdtrc(float(outside.sum()) - 1, len(outside), 0.01)
+    return bool(outside.mean() > _OUTSIDE and chance < 0.001)

@@ -1,0 +1,52 @@
+"""Results of a search: its course, and the weights of its last rule."""
+
+from typing import Any
+
+import numpy as np
+
+from karat.decisions.rules import one_hot
+from karat.optimize.result import ClassWeights, OptimizationHistory
+from karat.optimize.search._cross_validation import HeldOut
+from karat.optimize.search._frank_wolfe import Search
+from karat.optimize.search._task import Task
+from karat.optimize.search._value import metric_value, most_probable
+
+__all__ = ["class_weights_of", "history_of"]
+
+
+def history_of(
+    task: Task, found: Search, held_out: HeldOut | None, *, randomized: bool
+) -> OptimizationHistory:
+    """Return the course of a search, with what cross-validation found if there was any."""
+    decided = one_hot(np.argmax(found.shares, axis=1), len(task.classes))
+    values, gaps, shares, conditions, n_evaluations = zip(*found.steps, strict=True)
+    apart = {} if held_out is None else held_out._asdict()
+    return OptimizationHistory(
+        metric=task.metric.title if hasattr(task.metric, "title") else _name(task.metric),
+        values=np.array(values),
+        gaps=np.array(gaps),
+        shares=np.array(shares),
+        conditions=np.array(conditions),
+        n_evaluations=np.array(n_evaluations, dtype=np.int64),
+        baseline=metric_value(task, most_probable(task)),
+        deterministic=metric_value(task, decided),
+        randomized=randomized,
+        n_rows=len(task.validation.proba),
+        basis=task.basis_names,
+        **apart,
+    )
+
+
+def class_weights_of(task: Task, found: Search) -> ClassWeights:
+    """Return the weights of the last rule, scaled to a mean absolute value of 1."""
+    last = found.mixture.weights[-1]
+    size = np.abs(last).mean()
+    return ClassWeights(
+        weights=last / size if size > 0 else last,
+        classes=task.classes,
+        basis=task.basis_names,
+    )
+
+
+def _name(metric: Any) -> str:
+    return str(getattr(metric, "__name__", type(metric).__name__))

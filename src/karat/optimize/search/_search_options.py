@@ -1,0 +1,95 @@
+"""The options of a search, checked each by itself and with the metric."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from karat._validate import check_choice, check_count, check_number, check_seed, refuse_option
+from karat.metrics import MetricBase
+from karat.optimize.feedback import Preferences
+from karat.optimize.probes import Sample
+
+__all__ = ["SearchOptions", "check_n_folds", "check_search_options"]
+
+_FOLDS = 5  # where there are bases to choose among and ``n_folds`` is None
+
+
+class SearchOptions(NamedTuple):
+    """The options of a search, checked and completed."""
+
+    n_iter: int
+    step: str
+    probed: bool  # whether slopes come from values at probes although the gradient is known
+    epsilon: float
+    labels: bool  # whether weights are matched on the labels of the training rows
+    entries: str | None
+    separated: bool  # whether probes satisfy eq. 7.14, instead of being fixed
+    ridge: float
+    seed: int
+
+    @property
+    def own_rules(self) -> bool:
+        """Whether each kind of rows may have rules of its own: no option asks for less."""
+        return not self.labels and not self.separated and self.entries is None
+
+
+def check_search_options(given: Any, metric: Any) -> SearchOptions:
+    """Check the options of a probing classifier for a metric."""
+    step = check_choice(given.step, "step", ("harmonic", "line-search", "corrective"), none=True)
+    gradient = check_choice(given.gradient, "gradient", ("known", "probed"), none=True)
+    if gradient == "known" and not isinstance(metric, MetricBase):
+        refuse_option(gradient, "gradient", "None or 'probed' without a metric of karat.metrics")
+    epsilon = check_number(given.epsilon, "epsilon", at_least=0.0, at_most=1.0)
+    if epsilon == 0:
+        refuse_option(given.epsilon, "epsilon", "a number above 0 and at most 1")
+    matching = check_choice(given.matching, "matching", ("probabilities", "labels"))
+    probes = check_choice(given.probes, "probes", ("fixed", "separated"))
+    options = SearchOptions(
+        n_iter=check_count(given.n_iter, "n_iter"),
+        step="harmonic",
+        probed=gradient == "probed",
+        epsilon=epsilon,
+        labels=matching == "labels",
+        entries=check_choice(given.entries, "entries", ("diagonal", "all"), none=True),
+        separated=probes == "separated",
+        ridge=check_number(given.ridge, "ridge", at_least=0.0),
+        seed=check_seed(0 if given.rng is None else given.rng),  # the same every time
+    )
+    return options._replace(step=_step(step, options, metric))
+
+
+def _step(step: str | None, options: SearchOptions, metric: Any) -> str:
+    """Return how the shares of rules are found."""
+    known = isinstance(metric, MetricBase) and not options.probed
+    if step is None:
+        # Where the best is proven, and where gaps between groups have corners: steps toward single
+        # rules do not converge there.
+        corrective = known and (
+            metric.form == "gaps"
+            or (options.own_rules and (metric.n_groups or metric.form == "ratio"))
+        )
+        return "corrective" if corrective else "harmonic"
+    if step == "corrective" and not known:
+        refuse_option(
+            step, "step", "None or another step where the gradient of the metric is not known"
+        )
+    if step == "line-search" and isinstance(metric, Preferences):
+        refuse_option(step, "step", "None or 'harmonic' with Preferences, which have no values")
+    return step
+
+
+def check_n_folds(n_folds: Any, n_candidates: int, metric: Any, sample: Sample) -> int:
+    """Return the number of folds, 0 if there is no cross-validation."""
+    if n_folds is None and n_candidates == 1:
+        return 0
+    if isinstance(metric, Preferences):
+        refuse_option(
+            n_folds, "n_folds", "None and one basis with Preferences, which have no values"
+        )
+    n = check_count(_FOLDS if n_folds is None else n_folds, "n_folds", at_least=2)
+    least = int(np.bincount(sample.truth).min())
+    if n > least:
+        refuse_option(
+            n, "n_folds", f"at most {least}, the number of validation rows of the rarest class"
+        )
+    return n

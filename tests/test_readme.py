@@ -1,0 +1,160 @@
+"""What README.md shows runs: its Python, and every ``karat`` command it or the docs name."""
+
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from karat.cli import main
+from karat.metrics import cost_matrix
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def commands(text):
+    """Return the command lines of a page: whole lines of a block, or code within the text."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    plain = [block for language, block in fenced if not language]
+    lines = [line.partition(" #")[0] for block in plain for line in block.splitlines()]
+    inline = re.findall(
+        r"(?<!`)`(karat [^`]+ [^`]+)`", text
+    )  # one word after karat names a command
+    found = [*(line for line in lines if line.startswith("karat ")), *inline]
+    return [" ".join(line.split()) for line in found]
+
+
+COMMANDS = sorted({line for path in PAGES for line in commands(path.read_text(encoding="utf-8"))})
+
+
+def binary(rng, n):
+    y = rng.random(n) < 0.4
+    return y.astype(int), rng.normal(size=n) + 2 * y
+
+
+def weak_labels(rng, n):
+    y, _ = binary(rng, n)
+    votes = np.where(rng.random((n, 5)) < 0.8, y[:, None], 1 - y[:, None])
+    seen = np.where(rng.random((n, 5)) < 0.8, votes, -1)
+    return {"weak_labels": seen, "y_pred": np.where(rng.random(n) < 0.9, y, 1 - y)}
+
+
+def judges(rng, n):
+    y, _ = binary(rng, n)
+    wrong = rng.random((n, 5)) < np.linspace(0.05, 0.25, 5)
+    return {"votes": np.where(wrong, 1 - y[:, None], y[:, None])}
+
+
+def person(rng, n):
+    y, score = binary(rng, n)
+    worth = cost_matrix([[0, 1], [6, 0]])
+
+    def answer(query):
+        return "first" if worth(query.first) >= worth(query.second) else "second"
+
+    return {"y_true": y, "y_score": score, "answer": answer}
+
+
+def rankings(rng, n):
+    y, score = binary(rng, n)
+    return {"y_true": y, "y_score": score, "scores_a": score, "scores_b": rng.normal(size=n) + y}
+
+
+def several_labels(rng, n):
+    prob = rng.random((2 * n, 3))
+    y = (rng.random((2 * n, 3)) < prob).astype(int)
+    return {
+        "y_true": y[:n], "y_prob": prob[:n], "y_held_out": y[n:], "p_held_out": prob[n:],
+        "p_new": prob[:10],
+    }  # fmt: skip
+
+
+def fitted(rng, n):
+    y, score = binary(rng, n)
+    X = pd.DataFrame({"score": score, "relationship": rng.integers(0, 2, n)})
+    model = LogisticRegression().fit(X, y)
+    return {
+        "fitted_model": model, "metric": "g_mean", "X": X, "y": y, "X_val": X, "y_val": y,
+        "sex_val": None, "X_new": X[:10],
+    }  # fmt: skip
+
+
+def metrics(rng, n):
+    y, score = binary(rng, n)
+    return {
+        "y_true": y, "y_pred": (score > 1).astype(int), "y_score": score,
+        "model": LogisticRegression(), "grid": {"C": [0.1, 1.0]}, "GridSearchCV": GridSearchCV,
+        "confusion": np.array([[0.5, 0.1], [0.1, 0.3]]),
+    }  # fmt: skip
+
+
+# What a block of the README takes for granted, by the package that it imports first.
+DATA = {
+    "bounds": weak_labels, "consensus": judges, "elicit": person, "ranking": rankings,
+    "calibration": several_labels, "optimize": fitted, "metrics": metrics,
+}  # fmt: skip
+
+
+def package_of(block):
+    return re.search(r"from karat\.(\w+)", block)[1]
+
+
+def test_every_question_has_a_block():
+    assert {package_of(block) for block in BLOCKS} == set(DATA)
+    assert len(COMMANDS) >= 8
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=package_of)
+def test_python_of_the_readme_runs(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = DATA[package_of(block)](np.random.default_rng(0), 600)
+    exec(compile(block, "README.md", "exec"), namespace)
+    plt.close("all")
+    for shown, value in re.findall(r"^(\S.*?)\s+# (0\.\d+):", block, re.MULTILINE):
+        assert eval(shown, namespace) == pytest.approx(float(value), abs=1e-4)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Small files under the names, and with the columns, that the pages use."""
+    where = tmp_path_factory.mktemp("readme")
+    rng = np.random.default_rng(0)
+    y, score = binary(rng, 400)
+    p = 1 / (1 + np.exp(2 - 2 * score))
+    table = pl.DataFrame(
+        {
+            "y": y, "score": score, "p": p, "a": score, "b": rng.normal(size=400) + y,
+            "sex": rng.choice(["f", "m"], 400), "region": rng.choice(["n", "s"], 400),
+        }
+    )  # fmt: skip
+    table.write_csv(where / "scores.csv")
+    table.write_parquet(where / "scores.parquet")
+    votes = np.where(rng.random((400, 6)) < 0.85, y[:, None], 1 - y[:, None])
+    items = {"model_a": y, "model_b": votes[:, 0]}
+    items |= {f"lf_{j}": votes[:, j] for j in range(1, 4)} | {"pred_c": y}
+    pl.DataFrame(items).write_parquet(where / "items.parquet")
+    voters = {name: votes[:, j] for j, name in enumerate("abc")}
+    pl.DataFrame({**voters, "topic": table["region"]}).write_parquet(where / "votes.parquet")
+    return where
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_the_pages_run(line, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n2\nq\n"))
+    with pytest.raises(SystemExit) as stopped:
+        main(shlex.split(line)[1:])
+    said = capsys.readouterr()
+    assert not stopped.value.code, said.err
+    assert said.out
