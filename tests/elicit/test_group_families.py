@@ -265,7 +265,7 @@ def test_what_a_gap_is_worth(perfect):
     metric = FairMetric([1, 1], [[1, 3]], 0.25).normalized()
     family = LinearGaps(joint)
     row = family.write(metric.cost[None], metric.violation[None], np.array([metric.tradeoff]))
-    words, worth = family.trade_offs(row)
+    words, worth = family.gap_worth(row)
     assert "one point of error-rate gap" in words
     assert worth == pytest.approx(4 * 0.25 / (2 * 0.75))
     # A point more of every error, and of every gap, by the metric itself.
@@ -279,7 +279,7 @@ def test_what_a_gap_is_worth(perfect):
     ends = family.write(
         np.tile(metric.cost, (2, 1)), np.tile(metric.violation, (2, 1, 1)), np.array([0.0, 1.0])
     )
-    none, all_ = family.trade_offs(ends)[1]
+    none, all_ = family.gap_worth(ends)[1]
     assert none == 0
     assert all_ > 1e6
 

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from karat.elicit import MetricOracle, Query
 from karat.elicit.transcript import check_answer
-from karat.exceptions import AnswerError, DataError, KaratError
+from karat.exceptions import AnswerError, KaratError, OptionError
 from karat.metrics import LinearMetric, accuracy, cost_matrix, f_beta, g_mean
 
 BETTER = np.array([[0.45, 0.05], [0.05, 0.45]])
@@ -92,7 +92,7 @@ def test_several_classes():
     ids=str,
 )
 def test_bad_options(options):
-    with pytest.raises(DataError, match=next(iter(options))):
+    with pytest.raises(OptionError, match=next(iter(options))):
         MetricOracle(accuracy, **options)
 
 

@@ -292,7 +292,7 @@ def test_counts_of_linear(k):
 def test_bisection_recovers_any_trade_off(binary, angle):
     """Within half a width of the bracket."""
     truth = LinearMetric([[np.sin(angle), 0], [0, np.cos(angle)]])
-    result = BinaryLinear(binary, strategy="bisection").run(MetricOracle(truth))
+    result = BinaryLinear(binary, strategy="bisection", rng=0).run(MetricOracle(truth))
     found = result.metric.weights
     assert abs(np.arctan2(found[0, 0], found[1, 1]) - angle) <= 0.01 + 1e-9
     ratio = result.ratios[0]

@@ -67,7 +67,7 @@ def shared_metric(
         refuse_option(called, "names", f"one name for each of {len(people)} people")
     chains = PeopleChains(space, people, check_rng(rng))
     center, spread, each = chains.run(
-        warm_up=check_count(warm_up, "warm_up", at_least=0),
+        warm_up=check_count(warm_up, "warm_up"),
         draws=check_count(draws, "draws", at_least=4),
     )
     return _summarised(space, center, spread, each, tuple(called), chains.rng)

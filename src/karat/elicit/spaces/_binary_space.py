@@ -205,7 +205,7 @@ class BinarySpace(Space):
             Randomness of the draws.
         """
         low, high = self.frontier.reach
-        angle = check_rng(rng).uniform(low, high, size=check_count(n, "n", at_least=0))
+        angle = check_rng(rng).uniform(low, high, size=check_count(n, "n"))
         angle[: min(2, n)] = (0.0, np.pi / 2)[: min(2, n)]  # all positive, and all negative
         return self._extreme(np.column_stack([np.cos(angle), np.sin(angle)]))
 

@@ -237,7 +237,7 @@ class Space(SpaceSources):
         rng : int or generator, optional
             Randomness of the draws.
         """
-        count = check_count(n, "n", at_least=0)
+        count = check_count(n, "n")
         directions = self.sign * _spread(count, self.dim, check_rng(rng))
         tables = self._extreme(directions)
         self._found.keep(self.coordinates(tables), directions)
