@@ -1,7 +1,6 @@
 """The shape of the tree: rooms, their doors, and the size of what stands in them."""
 
 import ast
-import copy
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -132,24 +131,20 @@ class Nameless(ast.NodeTransformer):
 
 
 def statements(body: list[ast.stmt]) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield line, text without names and names of all statements, but for docstrings."""
+    """Yield line, text without names and names of all statements, but for docstrings.
+
+    What stands inside a statement follows as statements of its own; the tree is used up.
+    """
     for node in body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
-        inner = [
-            part for name in ("body", "orelse", "finalbody") for part in getattr(node, name, [])
-        ]
-        line = node.lineno
+        inner: list[ast.stmt] = []
+        for part in ("body", "orelse", "finalbody"):
+            if isinstance(held := getattr(node, part, None), list):
+                inner += held
+                setattr(node, part, [ast.Pass()] if part == "body" else [])
         nameless = Nameless()
-        text = ast.unparse(nameless.visit(copy.deepcopy(node)))
-        if inner:  # what stands inside follows as statements of its own
-            nameless = Nameless()
-            head = copy.deepcopy(node)
-            for name in ("body", "orelse", "finalbody"):
-                if hasattr(head, name):
-                    setattr(head, name, [ast.Pass()] if name == "body" else [])
-            text = ast.unparse(nameless.visit(head))
-        yield line, text, nameless.names
+        yield node.lineno, ast.unparse(nameless.visit(node)), nameless.names
         yield from statements(inner)
 
 
