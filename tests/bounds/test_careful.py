@@ -159,6 +159,7 @@ def test_differences_are_antisymmetric(data, metric):
     )
 
 
+@pytest.mark.slow
 def test_standard_error_of_a_difference_is_that_of_the_bound(draw_law):
     """Simulation: the spread of the estimated bound over samples against the reported error."""
     law = draw_law(800, 2, seed=3, labelers=3)  # one law, from which items are drawn

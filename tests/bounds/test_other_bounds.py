@@ -253,9 +253,10 @@ def test_robustness_curve(law, metric):
     at = np.argmin(np.abs(curve.deltas - 0.1))
     assert curve.lower[at] == pytest.approx(single.lower, abs=1e-9)
     assert 0 < curve.breaks_at < 0.3
-    held = robustness_curve(law.y_pred, law.votes, law.p, claim=-1.0, **options)
+    few = {**options, "deltas": [0.0, 0.3]}
+    held = robustness_curve(law.y_pred, law.votes, law.p, claim=-1.0, **few)
     assert held.breaks_at is None
-    never = robustness_curve(law.y_pred, law.votes, law.p, claim=0.99, **options)
+    never = robustness_curve(law.y_pred, law.votes, law.p, claim=0.99, **few)
     assert never.breaks_at == 0.0
     assert plain.breaks_at is None
     assert "holds" in curve.summary()

@@ -130,6 +130,7 @@ def test_auc_loads_only_what_it_needs(tmp_path):
         assert f"{name!r}" not in loaded
 
 
+@pytest.mark.slow
 def test_demo_writes_a_page_that_needs_nothing_else(tmp_path, karat):
     file = tmp_path / "demo.html"
     ran = karat("demo", "--output", file)

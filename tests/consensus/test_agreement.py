@@ -148,6 +148,7 @@ def test_a_planted_copier_is_found(kappa, classes, errors, world, table_of):
     assert found >= 8  # a false pair comes up in at most 5 % of the datasets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ERRORS)
 def test_a_planted_copier_is_found_by_the_true_error_rates(errors, world):
     """Told the voters' laws, six voters are enough."""
@@ -195,6 +196,7 @@ def test_independent_voters_seldom_look_like_copiers(
     assert none >= 90
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ["class-conditional", "symmetric"])
 def test_a_copier_among_six_voters_is_found(errors, world, table_of):
     """A strong copier and its model draw the labels to themselves.

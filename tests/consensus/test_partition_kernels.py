@@ -151,6 +151,7 @@ def test_a_move_leaves_the_posterior_as_it_is(move, where, rng):
     assert chi_square(drawn, exact) > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [(0, 0, 0, 0), (0, 1, 2, 3)], ids=["together", "alone"])
 @pytest.mark.parametrize("move", [reassign, split_or_merge], ids=["reassign", "split or merge"])
 def test_a_move_repeated_reaches_the_posterior(move, start, rng):

@@ -171,6 +171,7 @@ def within(chain_means, exact):
     return np.max(np.abs(apart) / (error + 1e-9), initial=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ERRORS)
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("name", CASES)

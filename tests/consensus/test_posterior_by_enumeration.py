@@ -252,6 +252,7 @@ def starts(world):
     return draw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ERRORS)
 @pytest.mark.parametrize("name", CASES)
 def test_the_chains_reach_the_exact_posterior(name, errors, table_of, starts, sweep):

@@ -5,6 +5,7 @@ from scipy import stats
 from karat.consensus.sampling.loops import binomial, gamma
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1e-7, 0.003, 0.11, 0.4, 0.5, 0.73, 0.999, 1 - 1e-9])
 @pytest.mark.parametrize("n", [2, 17, 300, 40_000, 10**7])
 def test_draws_follow_the_law(n, p):
@@ -30,6 +31,7 @@ def test_certain_outcomes(n, p, wanted):
     assert binomial(np.random.default_rng(0), float(n), p) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [0.02, 0.25, 0.5, 0.999, 1.0, 1.001, 2.0, 7.5, 300.0, 1e6])
 def test_gamma_numbers_follow_the_law(shape):
     rng = np.random.default_rng(int(1000 * shape))

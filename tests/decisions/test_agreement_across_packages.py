@@ -84,6 +84,7 @@ def space_of(y, proba, groups, weight):
     return RateSpace.from_proba(y, proba, groups=groups, sample_weight=weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noisy", [False, True], ids=["right probabilities", "drawn labels"])
 @pytest.mark.parametrize(("seed", "k", "m", "kind"), SETTINGS)
 def test_three_ways_to_the_best_classifier_agree(seed, k, m, kind, noisy):

@@ -303,6 +303,7 @@ def test_contradictory_answers_lower_confidence_and_break_nothing(binary):
     assert steady.ratios[0].lower <= 4 <= steady.ratios[0].upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name"),
     [(Quadratic, "odds"), (Polynomial, "odds"), (Fair, "groups"), (FairQuadratic, "groups")],

@@ -31,6 +31,7 @@ def asked(space, cost, seed=0, flip=0.0, **options):
     return BinaryLinear(space, rng=seed, **options).run(person)
 
 
+@pytest.mark.slow
 def test_people_who_agree_have_little_spread(space):
     results = [asked(space, 3, seed, agreement=0.99) for seed in range(6)]
     shared = shared_metric(space, results, rng=0)
@@ -41,6 +42,7 @@ def test_people_who_agree_have_little_spread(space):
     assert shared.r_hat < 1.1
 
 
+@pytest.mark.slow
 def test_people_who_differ_are_not_averaged_away(space):
     costs = (0.3, 0.5, 3.0, 6.0)
     results = [asked(space, c, i, agreement=0.99) for i, c in enumerate(costs)]
@@ -56,6 +58,7 @@ def test_people_who_differ_are_not_averaged_away(space):
     assert shared.people_names == names  # as they were passed
 
 
+@pytest.mark.slow
 def test_a_person_with_few_answers_is_drawn_toward_the_others(space):
     many = [asked(space, 4, seed, agreement=0.99) for seed in range(5)]
     hasty = asked(space, 0.5, 9, max_queries=1)

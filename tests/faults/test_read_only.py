@@ -63,6 +63,7 @@ def read_only_install(tmp_path):
     return copy.parent
 
 
+@pytest.mark.slow
 def test_a_read_only_install_without_a_home_compiles_and_says_so_once(read_only_install, tmp_path):
     assert len(KERNELS) >= 8
     nowhere = str(read_only_install / "karat" / "__init__.py" / "none")  # below a file
@@ -124,6 +125,7 @@ WeightedAUCClassifier(loss="logistic", max_iter=2).fit(score[:200, None], positi
 """
 
 
+@pytest.mark.slow
 def test_doctor_compiles_every_loop(tmp_path):
     """After it, fits of every kind compile nothing more."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -87,6 +87,7 @@ def run(code, **environment):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("code", [FORK, POOL], ids=["fork", "pool"])
 def test_a_forked_process_finds_the_same(code):
@@ -94,6 +95,7 @@ def test_a_forked_process_finds_the_same(code):
     run(code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [JOBLIB, THREADS], ids=["joblib", "threads"])
 def test_work_side_by_side_finds_the_same(code):
     run(code)
@@ -102,6 +104,7 @@ def test_work_side_by_side_finds_the_same(code):
 LAYERS = ["omp", "workqueue", "tbb"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS)
 def test_no_threading_layer_of_numba_is_needed(layer):
     """Workqueue ends the process when two threads use it; OpenMP hangs a forked process."""

@@ -199,6 +199,7 @@ def test_memory_keeps_the_last_rows():
     assert len(module.kept_prob) == len(module.kept_target) == 0
 
 
+@pytest.mark.slow
 def test_memory_steadies_small_batches():
     """With 8 rows the loss is nearly all chance; 500 rows of memory bring it to the truth."""
     law = MultilabelLaw("latent", n_labels=3)
