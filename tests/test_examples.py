@@ -75,6 +75,7 @@ def test_elicit_binary(example):
     assert len(names["result"].transcript.answers) == numbers("^# answers", printed)[0]
 
 
+@pytest.mark.slow
 def test_llm_judges(example):
     printed, names = example
     said = "truth inside the limits of #% of judges, rank correlation #"
@@ -142,6 +143,7 @@ def test_screening(example):
     assert names["half_width"](enough) == pytest.approx(0.02, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_train_calibrated(request, capsys):
     pytest.importorskip("torch", reason="the example trains a network")
     printed, names = request.getfixturevalue("example")

@@ -155,6 +155,7 @@ def test_demo_says_at_once_when_it_cannot_write(karat, tmp_path):
     assert "expected a file in a folder that exists" in ran.err
 
 
+@pytest.mark.slow
 def test_demo_numbers_are_right():
     """The table of the demo, recomputed with scikit-learn at each threshold."""
     import numpy as np

@@ -276,6 +276,7 @@ def test_the_chains_reach_the_exact_posterior(name, errors, table_of, starts, sw
     assert agrees(np.array([s.copied[BURN:].mean(axis=0) for s in states]), exact.copied)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ERRORS)
 @pytest.mark.parametrize("dependence", ["none", "difficulty", "pairs"])
 def test_equal_items_as_one_pattern_or_as_many(dependence, errors, table_of, starts):

@@ -148,7 +148,7 @@ def fairly():
 
 def people_of():
     space, result = elicited()
-    return elicit.shared_metric(space, [result, elicited(1)[1]], rng=0)
+    return elicit.shared_metric(space, [result, elicited(1)[1]], warm_up=50, draws=50, rng=0)
 
 
 RANKED = [0, 1] * 200

@@ -68,6 +68,7 @@ def test_a_person_with_few_answers_is_drawn_toward_the_others(space):
     assert together > alone
 
 
+@pytest.mark.slow
 def test_three_classes_and_ties():
     diagonal = DiagonalSpace.from_density(LogisticLaw([-4, 1, 5]).proba, n_points=501)
     people = [
@@ -82,7 +83,8 @@ def test_three_classes_and_ties():
 
 def test_the_same_seed_gives_the_same(space):
     results = [asked(space, c) for c in (1, 2)]
-    assert shared_metric(space, results, rng=5) == shared_metric(space, results, rng=5)
+    options = {"warm_up": 50, "draws": 50, "rng": 5}
+    assert shared_metric(space, results, **options) == shared_metric(space, results, **options)
 
 
 def test_what_is_refused(space):
