@@ -433,7 +433,8 @@ def population(law, metric, k):
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 def test_limits_cover_in_the_sparse_setting(draw_law, k, capsys):
-    runs, hits = 40, np.zeros(2, int)
+    """Four times in five the test would notice a coverage of .70 (40 runs) or .64 (24 runs)."""
+    runs, hits = 40 if k == 2 else 24, np.zeros(2, int)
     q = k * k - k
     priced = np.arange(q) % (k - 1) == 0  # one kind of error a class: few orders to try
     metric = FairMetric(np.ones(q), priced[None].astype(float), 0.5)
