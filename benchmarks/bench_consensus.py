@@ -228,7 +228,7 @@ def coupled_against_numpy(items: int) -> None:
     rates, clusters = numpy_coupled(votes, 40)
     ours = np.stack([d.rates.mean(axis=(0, 1)) for d in sample().by_domain])
     print(
-        f"coupled, {domains} domains x {M} x {items:,} items, a sweep: ratio {theirs / mine:.0f} "
+        f"coupled, {domains} domains x {M} x {items:,} items, a sweep: ratio {theirs / mine:.1f} "
         f"(karat {1e3 * mine:.2f} ms, NumPy {1e3 * theirs:.1f} ms; NumPy finds {clusters} "
         f"clusters; largest difference of the rates {np.abs(rates - ours).max():.4f})"
     )
