@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
+from karat.consensus import ErrorEstimator
 from karat.consensus.identification import (
     Explanation,
     clustered_explanation,
     identification_failures,
 )
 from karat.consensus.sampling import modes_of
+from karat.exceptions import NotIdentifiedWarning
 from karat.votes.agreement import Agreement
 
 
@@ -67,3 +69,12 @@ def test_copiers_have_one_vote_together(table_of):
     assert story.rates[:4] == pytest.approx(0.4, abs=0.06)
     assert story.rates[4:] == pytest.approx(0.1, abs=0.06)
     assert story.moved > 0.2
+
+
+def test_voters_who_never_disagree_are_not_identified():
+    """All right and all wrong in the same way look the same."""
+    same = np.repeat(np.random.default_rng(3).integers(0, 2, 200)[:, None], 4, axis=1)
+    with pytest.warns(NotIdentifiedWarning, match="do not identify"):
+        fitted = ErrorEstimator(draws=100, chains=2, rng=0).fit(same)
+    assert not fitted.identified_["all"]
+    assert "no two voters ever disagree" in fitted.result_.summary()

@@ -37,6 +37,9 @@ def identification_failures(
             if table.n_voters == 2
             else "one voter alone shows no error"
         )
+    if len(pairs.observed) and (pairs.observed > 1 - 1e-9).all():
+        # Right together and wrong together look the same, and no model can tell them apart.
+        reasons.append("no two voters ever disagree, so the votes show no error")
     reasons += [
         f"the votes fit as well if {other.name}, which moves the error rates by {other.moved:.2f} "
         "on average"
