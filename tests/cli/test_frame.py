@@ -48,6 +48,18 @@ def test_types_are_told_from_all_rows(tmp_path):
     assert read_table(tmp_path / "t.csv").frame["p"].to_list() == values
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl"])
+def test_a_column_may_begin_far_down(tmp_path, name):
+    """Gold labels late in a file are numbers, not text."""
+    frame = pl.DataFrame({"x": range(1000), "gold": [None] * 990 + [0, 1] * 5})
+    path = tmp_path / name
+    if path.suffix == ".jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
+    assert read_table(path).frame.equals(frame)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

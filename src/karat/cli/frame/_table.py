@@ -22,6 +22,15 @@ _READERS = {
     ".jsonl": "read_ndjson",
     ".ndjson": "read_ndjson",
 }
+# Types are told from all rows. From the first hundred alone, a column of labels that begin further
+# down would be text, and a column of 0 and 1 with 0.5 further down could not be read.
+_ALL_ROWS: dict[str, Any] = {"infer_schema_length": None}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    ".csv": _ALL_ROWS,
+    ".tsv": _ALL_ROWS | {"separator": "\t"},
+    ".jsonl": _ALL_ROWS,
+    ".ndjson": _ALL_ROWS,
+}
 _WRITERS = {".csv": "write_csv", ".parquet": "write_parquet", ".arrow": "write_ipc"}
 
 
@@ -69,25 +78,13 @@ def read_table(path: Path) -> InputTable:
     if not path.is_file():
         raise DataError(f"there is no file {str(path)!r}")
     polars = require("polars", purpose="reading a file")
-    options: dict[str, Any] = {"separator": "\t"} if ending == ".tsv" else {}
     try:
-        frame = _read(getattr(polars, _READERS[ending]), path, options)
+        frame = getattr(polars, _READERS[ending])(path, **_OPTIONS.get(ending, {}))
     except Exception as error:  # the readers raise many kinds of error for a broken file
         raise DataError(f"{path.name} cannot be read: {_first_line(error)}") from error
     if not len(frame):
         raise EmptyDataError(f"{path.name} has no rows")
     return InputTable(path, frame)
-
-
-def _read(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
-    try:
-        return reader(path, **options)
-    except Exception:
-        if reader.__name__ not in ("read_csv", "read_ndjson"):
-            raise
-        # Types are guessed from the first rows. A column of 0 and 1 that holds 0.5 further down
-        # needs a look at every row, which takes twice as long, so it is the second attempt.
-        return reader(path, **options, infer_schema_length=None)
 
 
 def _first_line(error: Exception) -> str:
