@@ -88,7 +88,10 @@ def test_several_classes(tmp_path, family, run):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ((), 3, "--score"),
+        ((), 2, "--score"),
+        (("--score", "score", "--prob", "score"), 2, "--score is 'score'; expected no --prob"),
+        (("--prob", "score"), 2, "one column for each of the 2 classes ['ham', 'spam']"),
+        (("--prob", "score", "--prob", "score"), 2, "--prob is 'score' twice"),
         (("--score", "scor"), 3, "did you mean 'score'"),
         (("--score", "score", "--family", "best"), 2, "--family is 'best'"),
         (("--score", "score", "--strategy", "guess"), 2, "strategy is 'guess'"),
@@ -155,7 +158,7 @@ def test_the_positive_class_comes_second_whatever_its_name(loans, tmp_path, run)
         (("--score", "p", "--family", "fair"), 2, "--group"),
         (("--score", "p", "--group", "sex"), 2, "fair or fair-quadratic"),
         (("--score", "p", "--family", "fair", "--group", "sexx"), 3, "did you mean 'sex'"),
-        (("--family", "quadratic"), 3, "--score"),
+        (("--family", "quadratic"), 2, "--score"),
         (("--score", "p", "--family", "quadratic", "--pos-label", "paid"), 2, "paid"),
     ],
 )

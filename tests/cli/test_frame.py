@@ -124,11 +124,6 @@ def test_warnings_are_one_line_each_once(capsys):
     assert json.loads(said.out) == {"x": None, "warnings": ["few rows: take more"]}
 
 
-def test_a_name_that_json_needs_is_refused():
-    with pytest.raises(ColumnError, match="'warnings'"):
-        run(lambda: Answer(data={"warnings": 1}, text=[]), as_json=True)
-
-
 def test_long_lines_are_not_wrapped_in_a_pipe(capsys):
     run(lambda: Answer(data={}, text=["word " * 60, Grid(("name",), (("n" * 300,),))]))
     out = capsys.readouterr().out

@@ -99,7 +99,18 @@ def test_a_page_is_written(table, tmp_path, karat):
     ("options", "code", "said"),
     [
         (("--label", "nothing"), 3, "no such column"),
-        (("--label", "y", "--prob", "p"), 3, "2 classes"),
+        (("--label", "y", "--prob", "p"), 2, "2 classes"),
+        (
+            ("--label", "y", "--score", "p", "--prob", "prob_fraud"),
+            2,
+            "--score is 'p'; expected no --prob with it",
+        ),
+        (
+            ("--label", "y", "--group", "kind"),
+            2,
+            "--group is 'kind'; expected with a metric that compares groups",
+        ),
+        (("--label", "y", "--basis", "kind", "--basis", "kind"), 2, "--basis is 'kind' twice"),
         (("--label", "y", "--metric", "magic"), 2, "expected a metric"),
         (("--label", "y", "--basis", "size"), 3, "no such column"),
         (("--label", "y", "--basis", "p"), 3, "distinct values"),
