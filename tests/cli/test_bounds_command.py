@@ -49,6 +49,16 @@ def test_json_is_nothing_but_json_and_covers(table, karat):
         assert set(b["groups"]) == {"north", "south"}
 
 
+def test_labels_are_compared_with_the_bounds_in_the_text(table, karat):
+    options = (table / "items.csv", "--label", "truth", "--group", "site")
+    truth = karat("bounds", *options, "--json").data["results"]["pred_a"]
+    out = karat("bounds", *options).out
+    assert f"accuracy with the true labels: {truth['truth']:.4f}" in out
+    north = truth["groups"]["north"]["truth"]
+    assert f"north: accuracy with the true labels: {north:.4f}" in out
+    assert "1500 true labels fit it" in out.replace(",", "")
+
+
 def test_flags_reach_the_library(table, karat):
     frame = pl.read_csv(table / "items.csv")
     votes = frame.select("^lf_.*$")

@@ -183,6 +183,16 @@ def test_a_page_shows_the_warnings(tmp_path, capsys):
     assert "few &lt;rows&gt;" in (tmp_path / "page.html").read_text()
 
 
+def test_a_terminal_that_fails_does_not_take_the_page_along(tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("karat.cli.frame._run.show", fail)
+    with pytest.raises(OSError, match="Input/output"):
+        run(lambda: page_of("text"), output=tmp_path / "page.html")
+    assert "text" in (tmp_path / "page.html").read_text()
+
+
 def test_a_page_takes_the_place_of_the_old_one(tmp_path):
     page, link = tmp_path / "page.html", tmp_path / "link.html"
     link.symlink_to(page)
