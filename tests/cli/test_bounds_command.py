@@ -41,11 +41,24 @@ def test_json_is_nothing_but_json_and_covers(table, karat):
         "--metric", "f1", "--group", "site", "--label", "truth", "--json",
     )  # fmt: skip
     assert ran.code == 0
-    found = ran.data
-    assert set(found) == {"pred_a", "other", "warnings"}
+    assert set(ran.data) == {"results", "warnings"}
+    found = ran.data["results"]
+    assert set(found) == {"pred_a", "other"}
     for b in (found["pred_a"], found["other"]):
         assert b["lower_limit"] <= b["truth"] <= b["upper_limit"]
         assert set(b["groups"]) == {"north", "south"}
+
+
+def test_labels_are_compared_with_the_bounds_in_the_text(table, karat):
+    options = (table / "items.csv", "--label", "truth", "--group", "site")
+    truth = karat("bounds", *options, "--json").data["results"]["pred_a"]
+    out = karat("bounds", *options).out
+    assert f"accuracy with the true labels: {truth['truth']:.4f}" in out
+    north = truth["groups"]["north"]["truth"]
+    assert f"north: accuracy with the true labels: {north:.4f}" in out
+    check = truth["check"]
+    assert f"{check['gold_n']} true labels fit it" in out
+    assert "check of the label model: Nothing speaks against the label model" in out
 
 
 def test_flags_reach_the_library(table, karat):
@@ -59,8 +72,8 @@ def test_flags_reach_the_library(table, karat):
         "bounds", table / "items.csv", "--metric", "f1", "--pos-label", "ham", "--confidence", 0.8,
         "--json",
     )  # fmt: skip
-    assert ran.data["pred_a"]["lower_limit"] == pytest.approx(wanted.lower_limit)
-    assert ran.data["pred_a"]["upper"] == pytest.approx(wanted.upper)
+    assert ran.data["results"]["pred_a"]["lower_limit"] == pytest.approx(wanted.lower_limit)
+    assert ran.data["results"]["pred_a"]["upper"] == pytest.approx(wanted.upper)
 
 
 def test_an_empty_cell_was_not_asked_unless_it_abstains(table, karat):
@@ -69,11 +82,11 @@ def test_an_empty_cell_was_not_asked_unless_it_abstains(table, karat):
     frame.with_columns(pl.col("^lf_.*$").fill_null("-1")).write_csv(table / "written.csv")
     found = {}
     for name in ("items.csv", "written.csv"):
-        found[name] = karat("bounds", table / name, "--json").data["pred_a"]["lower"]
+        found[name] = karat("bounds", table / name, "--json").data["results"]["pred_a"]["lower"]
     for null in ("abstain", "not-asked"):
         page = table / "page.html"
         ran = karat("bounds", table / "items.csv", "--null", null, "--json", "--output", page)
-        found[null] = ran.data["pred_a"]["lower"]
+        found[null] = ran.data["results"]["pred_a"]["lower"]
         shown = "null='abstain'" in page.read_text().replace("&#39;", "'")
         assert shown == (null == "abstain")
     assert found["items.csv"] == found["not-asked"]

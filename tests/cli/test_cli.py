@@ -97,6 +97,16 @@ def test_the_module_is_the_command():
     assert done.stdout == f"karat {library.__version__}\n"
 
 
+def test_a_character_that_the_terminal_lacks_is_printed_as_its_number(tmp_path):
+    file = tmp_path / "scores.csv"
+    rows = "".join(f"{i % 2},{i % 7}\n" for i in range(100))
+    file.write_text(f"y,größe\n{rows}", encoding="utf-8")
+    command = [sys.executable, "-m", "karat", "auc", file, "--label", "y", "--score", "größe"]
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+    assert done.stdout.startswith("gr\\xf6\\xdfe: AUC is")
+
+
 def test_an_interrupt_is_one_line_and_130(tmp_path):
     """Ctrl-C while a person is asked: the command waits, so that it cannot end by itself."""
     file = tmp_path / "scores.csv"

@@ -88,7 +88,10 @@ def test_several_classes(tmp_path, family, run):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ((), 3, "--score"),
+        ((), 2, "--score"),
+        (("--score", "score", "--prob", "score"), 2, "--score is 'score'; expected no --prob"),
+        (("--prob", "score"), 2, "one column for each of the 2 classes ['ham', 'spam']"),
+        (("--prob", "score", "--prob", "score"), 2, "--prob is 'score' twice"),
         (("--score", "scor"), 3, "did you mean 'score'"),
         (("--score", "score", "--family", "best"), 2, "--family is 'best'"),
         (("--score", "score", "--strategy", "guess"), 2, "strategy is 'guess'"),
@@ -150,12 +153,36 @@ def test_the_positive_class_comes_second_whatever_its_name(loans, tmp_path, run)
 
 
 @pytest.mark.parametrize(
+    "family", [(), ("--family", "quadratic"), ("--family", "fair", "--group", "sex")]
+)
+def test_the_positive_class_holds_for_probabilities_too(loans, tmp_path, family, run):
+    """It comes second, as for a score of the positive class."""
+    path = tmp_path / "both.csv"
+    pl.read_csv(loans).with_columns(q=1 - pl.col("p")).write_csv(path)
+    rest = ("--pos-label", "default", "--agreement", "1", *family)
+    by_class = run(path, "12q", "--prob", "q", "--prob", "p", *rest)
+    assert by_class.code == 0, by_class.err
+    first = by_class.out.index("repaid recognised")
+    assert first < by_class.out.index("default recognised")
+
+
+def test_a_positive_class_is_one_of_two(tmp_path, run):
+    path = tmp_path / "three.csv"
+    columns = {"y": [0, 1, 2] * 20, "a": [0.5] * 60, "b": [0.3] * 60, "c": [0.2] * 60}
+    pl.DataFrame(columns).write_csv(path)
+    given = ("--prob", "a", "--prob", "b", "--prob", "c")
+    result = run(path, "q", *given, "--pos-label", "1")
+    assert result.code == 2
+    assert "--pos-label is 1; expected two classes with it" in result.err
+
+
+@pytest.mark.parametrize(
     ("options", "code", "message"),
     [
         (("--score", "p", "--family", "fair"), 2, "--group"),
         (("--score", "p", "--group", "sex"), 2, "fair or fair-quadratic"),
         (("--score", "p", "--family", "fair", "--group", "sexx"), 3, "did you mean 'sex'"),
-        (("--family", "quadratic"), 3, "--score"),
+        (("--family", "quadratic"), 2, "--score"),
         (("--score", "p", "--family", "quadratic", "--pos-label", "paid"), 2, "paid"),
     ],
 )

@@ -48,6 +48,18 @@ def test_types_are_told_from_all_rows(tmp_path):
     assert read_table(tmp_path / "t.csv").frame["p"].to_list() == values
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl"])
+def test_a_column_may_begin_far_down(tmp_path, name):
+    """Gold labels late in a file are numbers, not text."""
+    frame = pl.DataFrame({"x": range(1000), "gold": [None] * 990 + [0, 1] * 5})
+    path = tmp_path / name
+    if path.suffix == ".jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
+    assert read_table(path).frame.equals(frame)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -112,11 +124,6 @@ def test_warnings_are_one_line_each_once(capsys):
     assert json.loads(said.out) == {"x": None, "warnings": ["few rows: take more"]}
 
 
-def test_a_name_that_json_needs_is_refused():
-    with pytest.raises(ColumnError, match="'warnings'"):
-        run(lambda: Answer(data={"warnings": 1}, text=[]), as_json=True)
-
-
 def test_long_lines_are_not_wrapped_in_a_pipe(capsys):
     run(lambda: Answer(data={}, text=["word " * 60, Grid(("name",), (("n" * 300,),))]))
     out = capsys.readouterr().out
@@ -174,6 +181,16 @@ def test_a_page_shows_the_warnings(tmp_path, capsys):
     run(work, output=tmp_path / "page.html")
     assert capsys.readouterr().err == "warning: few <rows>\n"
     assert "few &lt;rows&gt;" in (tmp_path / "page.html").read_text()
+
+
+def test_a_terminal_that_fails_does_not_take_the_page_along(tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("karat.cli.frame._run.show", fail)
+    with pytest.raises(OSError, match="Input/output"):
+        run(lambda: page_of("text"), output=tmp_path / "page.html")
+    assert "text" in (tmp_path / "page.html").read_text()
 
 
 def test_a_page_takes_the_place_of_the_old_one(tmp_path):

@@ -1,5 +1,7 @@
 """``karat optimize`` on files."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -95,11 +97,47 @@ def test_a_page_is_written(table, tmp_path, karat):
     assert "Where is the line?" in text
 
 
+def cells(page):
+    return re.findall(r"<td[^>]*>(.*?)</td>", page.read_text(encoding="utf-8"), re.S)
+
+
+def test_the_table_of_the_page_holds_what_was_measured(table, tmp_path, karat):
+    page = tmp_path / "page.html"
+    options = ("--label", "y", "--folds", "0", "--randomize", "--json", "--output", page)
+    history = karat("optimize", table[0], *options).data["history"]
+    assert "nan" not in cells(page)
+    assert f"{history['values'][-1]:.4f}" in cells(page)
+    assert "on rows not used" not in page.read_text(encoding="utf-8")
+
+
+def test_a_format_that_cannot_hold_the_table_is_refused_before_the_work(table, tmp_path, karat):
+    nested, out = tmp_path / "nested.parquet", tmp_path / "out.csv"
+    frame = pl.read_csv(table[0], infer_schema_length=None)
+    frame.with_columns(parts=pl.Series([[1, 2]] * len(frame))).write_parquet(nested)
+    ran = karat("optimize", nested, "--label", "y", "--score", "p", "--predictions", out)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: --predictions is '")
+    assert "expected a name that ends in .parquet or .arrow for this table" in ran.err
+    assert ran.err.count("\n") == 1
+    assert not out.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
         (("--label", "nothing"), 3, "no such column"),
-        (("--label", "y", "--prob", "p"), 3, "2 classes"),
+        (("--label", "y", "--prob", "p"), 2, "2 classes"),
+        (
+            ("--label", "y", "--score", "p", "--prob", "prob_fraud"),
+            2,
+            "--score is 'p'; expected no --prob with it",
+        ),
+        (
+            ("--label", "y", "--group", "kind"),
+            2,
+            "--group is 'kind'; expected with a metric that compares groups",
+        ),
+        (("--label", "y", "--basis", "kind", "--basis", "kind"), 2, "--basis is 'kind' twice"),
         (("--label", "y", "--metric", "magic"), 2, "expected a metric"),
         (("--label", "y", "--basis", "size"), 3, "no such column"),
         (("--label", "y", "--basis", "p"), 3, "distinct values"),

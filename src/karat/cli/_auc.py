@@ -1,23 +1,30 @@
 """``karat auc``: how good the rankings in a file are where it matters."""
 
+import warnings
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from karat._validate import refuse_option
 from karat.cli.frame import (
     Answer,
+    Coded,
     Grid,
+    InputTable,
     Page,
+    call_code,
     flags,
     read_pos_label,
     read_table,
     run,
+    scan_table,
+    script,
     section,
+    values,
 )
-from karat.exceptions import OptionError
+from karat.exceptions import KaratWarning, OptionError
 from karat.ranking import (
     AucComparison,
     FprBand,
@@ -32,12 +39,15 @@ from karat.ranking import (
 __all__ = ["auc"]
 
 _COMPARED = ("dkw", "beta", "delong")  # certificates that also hold for differences
-_DEFAULTS = {"confidence": 0.95, "normalize": "raw", "pos_label": None}
-_CODE = """\
-from karat.ranking import {names}
 
-{call}
-"""
+
+class _Measured(NamedTuple):
+    """The areas by score, with the code of each, and the comparison if there is one."""
+
+    results: dict[str, WeightedAUC]
+    codes: dict[str, str]
+    comparison: AucComparison | None = None
+    comparison_code: str = ""
 
 
 def auc(
@@ -64,28 +74,20 @@ def auc(
     as_json: flags.AsJson = False,
 ) -> None:
     """Measure how good a ranking is where it matters, with limits that hold."""
-    options: dict[str, Any] = {
-        "certificate": certificate, "confidence": confidence, "normalize": normalize,
-    }  # fmt: skip
 
     def work() -> Answer:
-        options["weight"] = _weight(fpr, tpr)
+        options: dict[str, Any] = {
+            "weight": _weight(fpr, tpr), "certificate": certificate, "confidence": confidence,
+            "normalize": normalize,
+        }  # fmt: skip
         if stream:
-            results = _streamed(file, score or [], label, pos_label, group, options)
-            return _answer(file, results, None, label, options)
-        table = read_table(file)
-        names = table.names("--score", score, ("score", "y_score", "prob"))
-        y_true = table.column("--label", label)
-        options["pos_label"] = read_pos_label([y_true], pos_label)
-        scores = table.columns("--score", names)
-        groups = table.optional("--group", group)
-        results = {
-            name: weighted_auc(y_true, scores[name], groups=groups, **options) for name in names
-        }
-        comparison = None
-        if len(names) > 1 and certificate in _COMPARED:
-            comparison = compare_auc(y_true, scores, **options)
-        return _answer(file, results, comparison, label, options)
+            measured = _streamed(file, score or [], label, pos_label, group, options)
+        else:
+            measured = _read(read_table(file), score, label, pos_label, group, options)
+        if len(measured.results) > 1 and measured.comparison is None:
+            flags_needed = "--certificate dkw, beta or delong" + " without --stream" * stream
+            warnings.warn(f"differences need {flags_needed}", KaratWarning, stacklevel=1)
+        return _answer(file, measured)
 
     run(work, output=output, as_json=as_json, reads=[file])
 
@@ -108,6 +110,37 @@ def _band(text: str | None, flag: str) -> tuple[float, float] | None:
     return first, second
 
 
+def _read(
+    table: InputTable,
+    score: list[str] | None,
+    label: str,
+    pos_label: str | None,
+    group: str | None,
+    options: dict[str, Any],
+) -> _Measured:
+    """Measure the columns of a table, and compare them where the certificate can."""
+    names = table.names("--score", score, ("score", "y_score", "prob"))
+    y_true = Coded(table.column("--label", label), f"frame[{label!r}]")
+    scores = Coded(table.columns("--score", names), f"frame[{names}]")
+    compared = options | {"pos_label": read_pos_label([y_true.value], pos_label)}
+    single = compared | {"groups": table.coded("--group", group)}
+    if options["certificate"] == "bootstrap":
+        single["rng"] = 0
+    results = {
+        name: weighted_auc(y_true.value, scores.value[name], **values(single)) for name in names
+    }
+
+    def code(function: str, measured: Coded, used: dict[str, Any]) -> str:
+        imports = ("import polars as pl", _imports(function, options))
+        return script(imports, table.code, call_code(function, y_true, measured, **used))
+
+    codes = {name: code("weighted_auc", Coded(None, f"frame[{name!r}]"), single) for name in names}
+    if len(names) == 1 or options["certificate"] not in _COMPARED:
+        return _Measured(results, codes)
+    comparison = compare_auc(y_true.value, scores.value, **compared)
+    return _Measured(results, codes, comparison, code("compare_auc", scores, compared))
+
+
 def _streamed(
     file: Path,
     score: list[str],
@@ -115,33 +148,40 @@ def _streamed(
     pos_label: str | None,
     group: str | None,
     options: dict[str, Any],
-) -> dict[str, WeightedAUC]:
+) -> _Measured:
     """Measure without reading the file into memory."""
     from karat.statistics import scan_roc_counts
 
     if group is not None or not score:
         raise OptionError("--stream is True; expected --score with it, and no --group")
-    # The labels are not read, so the type of the positive one is told from its text alone.
-    whole = pos_label is not None and pos_label.lstrip("-").isdigit()
-    positive: Any = int(pos_label or 0) if whole else pos_label
-    return {
-        name: weighted_auc_from_counts(
-            scan_roc_counts(file, label=label, score=name, pos_label=positive),
-            cells=True,
-            **options,
+    table = scan_table(file)
+    table.columns("--score", score)
+    table.column("--label", label)
+    positive = None if pos_label is None else read_pos_label([table.labels(label)], pos_label)
+    results, codes = {}, {}
+    for name in score:
+        columns: dict[str, Any] = {"label": label, "score": name, "pos_label": positive}
+        counts = scan_roc_counts(file, **columns)
+        results[name] = weighted_auc_from_counts(counts, cells=True, **options)
+        codes[name] = script(
+            (
+                _imports("weighted_auc_from_counts", options),
+                "from karat.statistics import scan_roc_counts",
+            ),
+            "counts = " + call_code("scan_roc_counts", str(file), **columns),
+            call_code("weighted_auc_from_counts", Coded(counts, "counts"), cells=True, **options),
         )
-        for name in score
-    }
+    return _Measured(results, codes)
 
 
-def _answer(
-    file: Path,
-    results: dict[str, WeightedAUC],
-    comparison: AucComparison | None,
-    label: str,
-    options: dict[str, Any],
-) -> Answer:
-    data: dict[str, Any] = dict(results)
+def _imports(function: str, options: dict[str, Any]) -> str:
+    kinds = [kind for kind in ("FprBand", "TprBand", "Uniform") if kind in repr(options["weight"])]
+    return f"from karat.ranking import {', '.join([*kinds, function])}"
+
+
+def _answer(file: Path, measured: _Measured) -> Answer:
+    results, comparison = measured.results, measured.comparison
+    data: dict[str, Any] = {"results": results}
     text = []
     for name, r in results.items():
         text.append(f"{name}: {r.summary()}")
@@ -149,20 +189,13 @@ def _answer(
     if comparison is not None:
         data["differences"] = {"pairs": comparison.differences}
         text += [difference.summary() for difference in comparison.differences]
-    page = partial(_page, file.name, results, comparison, label, options)
-    return Answer(data=data, text=text, page=page)
+    return Answer(data=data, text=text, page=partial(_page, file.name, measured))
 
 
-def _page(
-    name: str,
-    results: dict[str, WeightedAUC],
-    comparison: AucComparison | None,
-    label: str,
-    options: dict[str, Any],
-) -> Page:
-    sections = [_ranking(score, r, label, options) for score, r in results.items()]
-    if comparison is not None:
-        sections.append(_comparison(comparison, label, options))
+def _page(name: str, measured: _Measured) -> Page:
+    sections = [_ranking(score, r, measured.codes[score]) for score, r in measured.results.items()]
+    if measured.comparison is not None:
+        sections.append(_comparison(measured.comparison, measured.comparison_code))
     return Page(
         f"{name}: how good the ranking is",
         "Areas under the ROC curve, with limits. Those of certificate 'dkw' hold for any law of "
@@ -171,20 +204,7 @@ def _page(
     )
 
 
-def _code(function: str, columns: str, options: dict[str, Any]) -> str:
-    """Return the lines that would give the same answer."""
-    weight = repr(options["weight"])
-    names = [kind for kind in ("FprBand", "TprBand", "Uniform") if kind in weight]
-    chosen = f"weight={weight}, certificate={options['certificate']!r}"
-    for name, usual in _DEFAULTS.items():
-        if options.get(name) != usual:
-            chosen += f", {name}={options[name]!r}"
-    return _CODE.format(
-        names=", ".join([*names, function]), call=f"{function}({columns}, {chosen})"
-    )
-
-
-def _ranking(name: str, r: WeightedAUC, label: str, options: dict[str, Any]) -> Any:
+def _ranking(name: str, r: WeightedAUC, code: str) -> Any:
     parts = [("all", r), *((str(who), part) for who, part in (r.groups or {}).items())]
     rows = tuple(
         (
@@ -203,11 +223,11 @@ def _ranking(name: str, r: WeightedAUC, label: str, options: dict[str, Any]) -> 
             "Rows are independent draws of the population that the limits speak of, and the scores "
             "were not fitted to these labels.",
         ),
-        code=_code("weighted_auc", f"frame[{label!r}], frame[{name!r}]", options),
+        code=code,
     )
 
 
-def _comparison(comparison: AucComparison, label: str, options: dict[str, Any]) -> Any:
+def _comparison(comparison: AucComparison, code: str) -> Any:
     rows = tuple(
         (
             f"{d.first} − {d.second}", f"{d.value:+.4f}", f"{d.lower:+.4f}", f"{d.upper:+.4f}",
@@ -222,5 +242,5 @@ def _comparison(comparison: AucComparison, label: str, options: dict[str, Any]) 
         picture="ROC curves of all models.",
         grid=Grid(("pair", "difference", "lower", "upper", "paired p"), rows),
         assumptions=("The limits hold for all models and differences together.",),
-        code=_code("compare_auc", f"frame[{label!r}], frame[{list(comparison.models)}]", options),
+        code=code,
     )

@@ -1,6 +1,5 @@
 """``karat bounds``: how good the predictions in a file can and must be, with no labels."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,36 +9,32 @@ from karat._validate import check_choice
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.cli.frame import (
     Answer,
+    Coded,
     Grid,
     InputTable,
     Page,
+    call_code,
     flags,
+    import_of,
     read_metric,
     read_null,
     read_pos_label,
     read_table,
     run,
+    script,
     section,
+    values,
 )
 from karat.weak import DawidSkene, MajorityVote, TripletLabelModel
 
 __all__ = ["bounds"]
 
-# The class of each label model, and how its constructor is called.
-_MODELS: dict[str, tuple[Any, str]] = {
-    "dawid-skene": (partial(DawidSkene, rng=0), "DawidSkene(rng=0)"),
-    "majority": (MajorityVote, "MajorityVote()"),
-    "triplet": (TripletLabelModel, "TripletLabelModel()"),
+# The class of each label model and its options.
+_MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "dawid-skene": (DawidSkene, {"rng": 0}),
+    "majority": (MajorityVote, {}),
+    "triplet": (TripletLabelModel, {}),
 }
-_CODE = """\
-{also}from karat.bounds import performance_bounds
-from karat.weak import {kind}
-
-label_model = {model}.fit(frame[{weak}]{null})
-performance_bounds(
-    frame[{pred!r}], frame[{weak}], label_model, metric={metric}{options}{null}, rng=0
-)
-"""
 
 
 def bounds(
@@ -66,56 +61,38 @@ def bounds(
     def work() -> Answer:
         known = read_metric(metric)
         meaning = read_null(null)
-        build, built = _MODELS[check_choice(label_model, "--label-model", tuple(_MODELS))]
+        build, settings = _MODELS[check_choice(label_model, "--label-model", tuple(_MODELS))]
         table = read_table(file)
         models = table.names("--pred", pred, ("pred", "y_pred"))
         predictions = table.columns("--pred", models)
         labelers = table.names("--weak", weak, ("lf_", "weak_", "vote_"))
-        votes = table.columns("--weak", labelers)
-        positive = read_pos_label([*predictions, *votes], pos_label)
-        fitted = build().fit(votes, null=meaning)
-        results = {
-            name: performance_bounds(
-                predictions[name], votes, fitted, metric=known, robustness=robustness,
-                confidence=confidence, pos_label=positive, null=meaning,
-                groups=table.optional("--group", group),
-                y_true=table.optional("--label", label), rng=0,
-            )
-            for name in models
+        votes = Coded(table.columns("--weak", labelers), f"frame[{labelers}]")
+        options = {
+            "metric": known, "robustness": robustness, "confidence": confidence,
+            "pos_label": read_pos_label([*predictions, *votes.value], pos_label),
+            "null": meaning, "groups": table.coded("--group", group),
+            "y_true": table.coded("--label", label), "rng": 0,
         }  # fmt: skip
-        options = _options(robustness, confidence, positive, group, label)
-        code = partial(
-            _code, model=built, weak=labelers, metric=metric, options=options, null=meaning
-        )
+        fitted = build(**settings).fit(votes.value, null=meaning)
+        results = {
+            name: performance_bounds(predictions[name], votes.value, fitted, **values(options))
+            for name in models
+        }
+        imports = (
+            "import polars as pl", "from karat.bounds import performance_bounds",
+            f"from karat.weak import {build.__name__}", import_of(known),
+        )  # fmt: skip
+        model = call_code(f"{call_code(build.__name__, **settings)}.fit", votes, null=meaning)
+        model = f"label_model = {model}"
+
+        def code(name: str) -> str:
+            arguments = (Coded(None, f"frame[{name!r}]"), votes, Coded(fitted, "label_model"))
+            call = call_code("performance_bounds", *arguments, **options)
+            return script(imports, table.code, model, call)
+
         return _answer(table, results, labelers, code)
 
     run(work, output=output, as_json=as_json, reads=[file, Path(metric)])
-
-
-def _options(
-    robustness: float, confidence: float, positive: Any, group: str | None, label: str | None
-) -> str:
-    """Return the options that were passed, as code."""
-    options = f", robustness={robustness}" if robustness else ""
-    options += f", confidence={confidence}" if confidence != 0.95 else ""
-    options += f", pos_label={positive!r}" if positive is not None else ""
-    options += f", groups=frame[{group!r}]" if group else ""
-    return options + (f", y_true=frame[{label!r}]" if label else "")
-
-
-def _code(pred: str, *, model: str, weak: list[str], metric: str, options: str, null: str) -> str:
-    """Return the lines that would give the same answer."""
-    saved = metric.endswith(".json")
-    return _CODE.format(
-        also="from karat.metrics import load_metric\n" if saved else "",
-        kind=model.partition("(")[0],
-        model=model,
-        weak=weak,
-        pred=pred,
-        metric=f"load_metric({metric!r})" if saved else repr(metric),
-        options=options,
-        null="" if null == "not asked" else f", null={null!r}",
-    )
 
 
 def _answer(
@@ -124,9 +101,12 @@ def _answer(
     text = [f"predictions: {', '.join(results)}; weak labels: {', '.join(labelers)}"]
     for name, b in results.items():
         text += ["", f"{name}: {b.summary()}"]
-        text += [f"  {group}: {part.summary()}" for group, part in (b.groups or {}).items()]
+        text += _checked(b)
+        for group, part in (b.groups or {}).items():
+            text.append(f"  {group}: {part.summary()}")
+            text += [] if part.truth is None else [f"  {group}: {_truth(part)}"]
     return Answer(
-        data=dict(results),
+        data={"results": results},
         text=text,
         page=lambda: Page(
             f"{table.path.name}: how good with no labels",
@@ -135,6 +115,19 @@ def _answer(
             [_section(name, b, code(name)) for name, b in results.items()],
         ),
     )
+
+
+def _checked(b: PerformanceBounds) -> list[str]:
+    """Return what the true labels say, if there are some, and whether the label model fits."""
+    said = [] if b.truth is None else [_truth(b)]
+    # A check that failed is the first thing that the summary of the bounds says.
+    if b.check is not None and b.check.passed:
+        said.append(f"check of the label model: {b.check.summary()}")
+    return said
+
+
+def _truth(b: PerformanceBounds) -> str:
+    return f"{b.metric.title} with the true labels: {b.truth:.4f}"
 
 
 def _section(name: str, b: PerformanceBounds, code: str) -> Any:

@@ -12,16 +12,21 @@ from karat.calibration import (
     canonical_calibration_error,
     marginal_calibration_error,
 )
-from karat.cli.frame import Answer, Grid, InputTable, Page, flags, read_table, run, section
+from karat.cli.frame import (
+    Answer,
+    Coded,
+    Grid,
+    InputTable,
+    Page,
+    call_code,
+    flags,
+    read_table,
+    run,
+    script,
+    section,
+)
 
 __all__ = ["calibration"]
-
-_CODE = """\
-from karat.calibration import calibration_certificate, canonical_calibration_error
-
-canonical_calibration_error({columns}, method={method!r}{confidence}, rng=0)
-calibration_certificate({columns}, model={model!r}{confidence}, rng=0)
-"""
 
 
 def calibration(
@@ -43,13 +48,16 @@ def calibration(
         labels = table.names("--label", label, ("label_", "y_true_"))
         probs = table.names("--prob", prob, ("prob", "y_prob"))
         y, h = _columns(table, labels, probs)
-        estimate = canonical_calibration_error(y, h, method=method, confidence=confidence, rng=0)
-        proof = calibration_certificate(y, h, model=model, confidence=confidence, rng=0)
-        code = _CODE.format(
-            columns=f"frame[{labels}], frame[{probs}]",
-            method=method,
-            model=model,
-            confidence=f", confidence={confidence}" if confidence != 0.95 else "",
+        estimated: dict[str, Any] = {"method": method, "confidence": confidence, "rng": 0}
+        proven: dict[str, Any] = {"model": model, "confidence": confidence, "rng": 0}
+        estimate = canonical_calibration_error(y.value, h.value, **estimated)
+        proof = calibration_certificate(y.value, h.value, **proven)
+        names = "calibration_certificate, canonical_calibration_error"
+        code = script(
+            ("import polars as pl", f"from karat.calibration import {names}"),
+            table.code,
+            call_code("canonical_calibration_error", y, h, **estimated),
+            call_code("calibration_certificate", y, h, **proven),
         )
         return Answer(
             data={"canonical": estimate, "certificate": proof},
@@ -57,20 +65,22 @@ def calibration(
                 f"labels: {', '.join(labels)}", "", estimate.summary(), "", proof.summary(),
                 *(f"\nnote: {note}" for note in estimate.notes),
             ],
-            page=partial(_page, file.name, y, h, estimate, proof, code),
+            page=partial(_page, file.name, y.value, h.value, estimate, proof, code),
         )  # fmt: skip
 
     run(work, output=output, as_json=as_json, reads=[file])
 
 
-def _columns(table: InputTable, labels: list[str], probs: list[str]) -> tuple[Any, Any]:
+def _columns(table: InputTable, labels: list[str], probs: list[str]) -> tuple[Coded, Coded]:
     """Return labels and probabilities in the forms that the library takes."""
-    y: Any = table.columns("--label", labels)
-    h: Any = table.columns("--prob", probs)
+    y = Coded(table.columns("--label", labels), f"frame[{labels}]")
+    h = Coded(table.columns("--prob", probs), f"frame[{probs}]")
     if len(labels) == 1:  # a label, or one column of classes
-        return y[labels[0]], h.to_numpy()
+        classes = Coded(y.value[labels[0]], f"frame[{labels[0]!r}]")
+        return classes, Coded(h.value.to_numpy(), f"{h.code}.to_numpy()")
     if len(labels) == len(probs):  # the names differ between the two: they go by their order
-        return y, h.rename(dict(zip(probs, labels, strict=True)))
+        renamed = dict(zip(probs, labels, strict=True))
+        return y, Coded(h.value.rename(renamed), f"{h.code}.rename({renamed})")
     return y, h
 
 

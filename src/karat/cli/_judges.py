@@ -8,14 +8,18 @@ import typer
 from karat._frozen import plain
 from karat.cli.frame import (
     Answer,
+    Coded,
     Grid,
     InputTable,
     Page,
+    call_code,
     flags,
     read_null,
     read_table,
     run,
+    script,
     section,
+    values,
 )
 from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
 from karat.exceptions import ColumnError, OptionError
@@ -24,10 +28,6 @@ __all__ = ["judges"]
 
 _LONG = ("item", "classifier", "vote")
 _SHARING = ("coupled", "hierarchical")
-_DEFAULTS = {
-    "structure": "independent", "errors": "class-conditional", "dependence": "auto",
-    "confidence": 0.95,
-}  # fmt: skip
 
 
 def judges(
@@ -58,68 +58,55 @@ def judges(
     """
     options: dict[str, Any] = {
         "structure": structure, "errors": errors, "dependence": dependence,
-        "confidence": confidence,
+        "confidence": confidence, "rng": 0,
     }  # fmt: skip
 
     def work() -> Answer:
         meaning = read_null(null)
         table = read_table(file)
-        votes, shown = _votes(table, judge or [], group)
-        long = "classifier" in votes.columns
-        if structure in _SHARING and group is None and "domain" not in votes.columns:
+        votes = _votes(table, judge or [], group)
+        columns = votes.value.columns
+        if structure in _SHARING and group is None and "domain" not in columns:
             raise OptionError(
                 f"--structure is {structure!r}; expected --group with it, which names the column "
                 "of the domains that share"
             )
-        estimator = ErrorEstimator(**options, rng=0).fit(
-            votes,
-            domains=None if long else table.optional("--group", group),
-            y_true=table.optional("--label", label),
-            threshold=threshold,
-            null=meaning,
+        fitted = {
+            "domains": None if "classifier" in columns else table.coded("--group", group),
+            "y_true": table.coded("--label", label),
+            "threshold": threshold,
+            "null": meaning,
+        }
+        estimator = ErrorEstimator(**options).fit(votes.value, **values(fitted))
+        build = call_code("ErrorEstimator", **options)
+        code = script(
+            ("import polars as pl", "from karat.consensus import ErrorEstimator"),
+            table.code,
+            f"estimator = {call_code(f'{build}.fit', votes, **fitted)}",
+            "estimator.error_rates_",
         )
-        given = {
-            "domains": None if long else group, "y_true": label, "threshold": threshold,
-            "null": None if meaning == "not asked" else meaning,
-        }  # fmt: skip
-        return _answer(file.name, estimator, votes.columns, _code(shown, given, options))
+        return _answer(file.name, estimator, columns, code)
 
     run(work, output=output, as_json=as_json, reads=[file])
 
 
-def _votes(table: InputTable, judge: list[str], group: str | None) -> tuple[Any, str]:
-    """Return the votes, wide or long, and the code that selects them from the frame."""
+def _votes(table: InputTable, judge: list[str], group: str | None) -> Coded:
+    """Return the votes, wide or long, with the code that selects them from the frame."""
     names = set(table.frame.columns)
     if not judge and set(_LONG) <= names:
         if group is None:
             columns = [name for name in (*_LONG, "domain") if name in names]
-            return table.frame.select(columns), f"frame[{columns}]"
+            return Coded(table.frame.select(columns), f"frame[{columns}]")
         # The flag wins over a column that is called 'domain'. The library refuses domains that
         # come twice, so the column of the flag takes the place of the other.
         domain = table.column("--group", group).alias("domain")
         code = f"frame[{list(_LONG)}].with_columns(domain=frame[{group!r}])"
-        return table.frame.select(_LONG).with_columns(domain), code
+        return Coded(table.frame.select(_LONG).with_columns(domain), code)
     try:
         columns = table.names("--judge", judge, ("judge", "vote_"))
     except ColumnError as error:
         raise ColumnError(f"{error}. A long file has the columns {list(_LONG)}") from error
-    return table.columns("--judge", columns), f"frame[{columns}]"
-
-
-def _code(shown: str, given: dict[str, Any], options: dict[str, Any]) -> str:
-    """Return the lines that would give the same answer."""
-    chosen = "".join(f"{name}={v!r}, " for name, v in options.items() if v != _DEFAULTS[name])
-    columns = {
-        name: f"frame[{v!r}]" if name in ("domains", "y_true") else repr(v)
-        for name, v in given.items()
-        if v is not None
-    }
-    arguments = ", ".join([shown, *(f"{name}={text}" for name, text in columns.items())])
-    return (
-        "from karat.consensus import ErrorEstimator\n\n"
-        f"estimator = ErrorEstimator({chosen}rng=0).fit({arguments})\n"
-        "estimator.error_rates_\n"
-    )
+    return Coded(table.columns("--judge", columns), f"frame[{columns}]")
 
 
 def _answer(name: str, estimator: ErrorEstimator, read: list[str], code: str) -> Answer:

@@ -1,5 +1,6 @@
 """Run the command line, and end with a line and a code that say how it went."""
 
+import io
 import sys
 
 from karat.exceptions import KaratError, OptionError
@@ -21,6 +22,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments : list of str, optional
         The command and its flags; by default those of the process.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A character that the terminal's encoding lacks is printed as its number.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         from karat._extras import require
 

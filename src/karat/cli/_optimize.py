@@ -2,39 +2,37 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
-from karat._validate import check_scores
 from karat.cli.frame import (
     Answer,
+    Coded,
     Grid,
     InputTable,
     Page,
+    call_code,
     flags,
+    import_of,
     read_metric,
     read_pos_label,
+    read_probabilities,
     read_table,
     replaced,
     run,
+    script,
     section,
     table_writer,
+    values,
 )
-from karat.exceptions import ColumnError, DataError
+from karat.exceptions import DataError, OptionError
+from karat.metrics import GroupMetric
 from karat.optimize import ColumnBasis, FrankWolfeClassifier
 from karat.optimize.basis import fit_basis
 
 __all__ = ["optimize"]
-
-_CODE = """\
-from karat.optimize import FrankWolfeClassifier
-
-clf = FrankWolfeClassifier(metric={metric!r}, n_folds={folds}{options})
-clf.fit_from_proba(proba, y{fitted})
-clf.predict_from_proba(new_proba{decided})
-"""
 
 
 def optimize(
@@ -69,28 +67,24 @@ def optimize(
 
     def work() -> Answer:
         wanted = read_metric(metric)
+        if group is not None and not isinstance(wanted.value, GroupMetric):
+            raise OptionError(f"--group is {group!r}; expected with a metric that compares groups")
         table = read_table(file)
-        truth = table.column("--label", label)
-        known = ~truth.is_null().to_numpy()
-        if not known.any():
-            raise DataError(f"--label {label}: every row is empty; some rows need a label")
-        positive = read_pos_label([truth], pos_label)
-        proba, order = _probabilities(table, truth, score, prob, positive)
-        functions = _functions(table, basis) if basis else None
-        groups = table.optional("--group", group)
-        clf = FrankWolfeClassifier(
-            metric=wanted, n_folds=folds or None, deterministic=not randomize, pos_label=positive,
-        ).fit_from_proba(
-            proba[known], truth.drop_nulls(), classes=order,
-            basis_train=None if functions is None else functions.filter(known),
-            groups_val=None if groups is None else groups.filter(known),
-        )  # fmt: skip
-        decided = clf.predict_from_proba(proba, basis=functions)
+        if write is not None:
+            write.check(table.frame)
+        rows = _read(table, label, score, prob, pos_label, basis, group)
+        options = {
+            "metric": wanted, "n_folds": folds or None, "deterministic": not randomize,
+            "pos_label": rows.positive,
+        }  # fmt: skip
+        clf = FrankWolfeClassifier(**values(options))
+        clf.fit_from_proba(rows.proba[rows.known], rows.labels, **values(rows.fitted))
+        decided = clf.predict_from_proba(rows.proba, **values(rows.decided))
         if predictions is not None and write is not None:
             with replaced(predictions) as path:
                 write(_with_decisions(table.frame, decided), path)
-        code = _code(metric, folds, basis, group, positive, randomize)
-        return _answer(file.name, clf, decided, int((~known).sum()), predictions, code)
+        code = _code(table, rows, options, label)
+        return _answer(file.name, clf, decided, int((~rows.known).sum()), predictions, code)
 
     run(
         work,
@@ -101,36 +95,60 @@ def optimize(
     )
 
 
-def _probabilities(
-    table: InputTable, truth: Any, score: str | None, prob: list[str] | None, positive: Any
-) -> tuple[Any, list[Any]]:
-    """Return the table of class probabilities and the classes in the order of its columns."""
-    classes = truth.drop_nulls().unique().sort().to_list()
-    if score is not None:
-        if prob:
-            raise ColumnError("--score and --prob say the same thing twice; pass one of them")
-        if len(classes) != 2:
-            raise ColumnError(f"--score is for two classes and there are {classes}; pass --prob")
-        second = check_scores(table.column("--score", score), f"--score {score}")
-        order = classes if positive in (None, classes[1]) else classes[::-1]
-        return np.column_stack([1.0 - second, second]), order
-    columns = table.names("--prob", prob, ("prob",))
-    if len(columns) != len(classes):
-        raise ColumnError(
-            f"--prob: there are {len(classes)} classes {classes} and {len(columns)} columns "
-            f"{columns}; name one column for each class, in the order of the labels"
-        )
-    return table.columns("--prob", columns).to_numpy(), classes
+class _Rows(NamedTuple):
+    """What the classifier is found with and what it decides, with the code of each part."""
+
+    known: Any  # whether a row has a label
+    labels: Any
+    positive: Any
+    proba: Any
+    fitted: dict[str, Any]  # options of fit_from_proba
+    decided: dict[str, Any]  # options of predict_from_proba
+    made: tuple[str, ...]  # lines that make proba and the basis
 
 
-def _functions(table: InputTable, basis: list[str]) -> Any:
+def _read(
+    table: InputTable,
+    label: str,
+    score: str | None,
+    prob: list[str] | None,
+    pos_label: str | None,
+    basis: list[str] | None,
+    group: str | None,
+) -> _Rows:
+    truth = table.column("--label", label)
+    known = ~truth.is_null().to_numpy()
+    if not known.any():
+        raise DataError(f"--label {label}: every row is empty; some rows need a label")
+    positive = read_pos_label([truth], pos_label)
+    proba, order = read_probabilities(table, truth, score, prob, positive)
+    fitted: dict[str, Any] = {"classes": order}
+    decided: dict[str, Any] = {}
+    made = [f"proba = {proba.code}"]
+    if basis:
+        functions = _functions(table, basis)
+        made.append(functions.code)
+        fitted["basis_train"] = Coded(functions.value.filter(known), "basis.filter(known)")
+        decided["basis"] = Coded(functions.value, "basis")
+    groups = table.coded("--group", group)
+    if groups is not None:
+        fitted["groups_val"] = Coded(groups.value.filter(known), f"{groups.code}.filter(known)")
+    return _Rows(known, truth.drop_nulls(), positive, proba.value, fitted, decided, tuple(made))
+
+
+def _functions(table: InputTable, basis: list[str]) -> Coded:
     """Return a constant and an indicator of each value of some columns, as a frame."""
     import polars as pl
 
     table.columns("--basis", basis)
     unused = np.empty(0)  # neither a constant nor an indicator looks at labels
     fitted = fit_basis(["constant", *map(ColumnBasis, basis)], table.frame, unused)
-    return pl.DataFrame(fitted.values(table.frame), schema=list(fitted.names))
+    functions = ", ".join(["'constant'", *(f"ColumnBasis({name!r})" for name in basis)])
+    code = (
+        f"fitted = fit_basis([{functions}], frame, np.empty(0))\n"
+        "basis = pl.DataFrame(fitted.values(frame), schema=list(fitted.names))"
+    )
+    return Coded(pl.DataFrame(fitted.values(table.frame), schema=list(fitted.names)), code)
 
 
 def _with_decisions(frame: Any, decided: Any) -> Any:
@@ -143,23 +161,23 @@ def _with_decisions(frame: Any, decided: Any) -> Any:
     return frame.with_columns(pl.Series(name, decided))
 
 
-def _code(
-    metric: str,
-    folds: int,
-    basis: list[str] | None,
-    group: str | None,
-    positive: Any,
-    randomize: bool,
-) -> str:
-    """Return the lines that would give the same answer."""
-    options = "" if randomize else ", deterministic=True"
-    options += "" if positive is None else f", pos_label={positive!r}"
-    fitted = ", basis_train=basis" if basis else ""
-    fitted += f", groups_val=frame[{group!r}]" if group else ""
-    decided = ", basis=new_basis" if basis else ""
-    return _CODE.format(
-        metric=metric, folds=folds or None, options=options, fitted=fitted, decided=decided
-    )
+def _code(table: InputTable, rows: _Rows, options: dict[str, Any], label: str) -> str:
+    """Return the lines that give the same answer."""
+    some, labels = Coded(None, "proba[known]"), Coded(None, f"frame[{label!r}].drop_nulls()")
+    column_basis = "ColumnBasis, " if rows.decided else ""
+    return script(
+        (
+            "import numpy as np", "import polars as pl", import_of(options["metric"]),
+            f"from karat.optimize import {column_basis}FrankWolfeClassifier",
+            "from karat.optimize.basis import fit_basis" if rows.decided else "",
+        ),
+        table.code,
+        f"known = frame[{label!r}].is_not_null().to_numpy()",
+        *rows.made,
+        f"clf = {call_code('FrankWolfeClassifier', **options)}",
+        call_code("clf.fit_from_proba", some, labels, **rows.fitted),
+        call_code("clf.predict_from_proba", Coded(None, "proba"), **rows.decided),
+    )  # fmt: skip
 
 
 def _answer(
@@ -190,17 +208,22 @@ def _answer(
 
 def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
     history = clf.history_
-    rows = (
-        ("the most probable class", f"{history.baseline:.4f}", f"{history.held_out_baseline:.4f}"),
-        ("these decisions", f"{history.deterministic:.4f}", f"{history.held_out:.4f}"),
+    columns: tuple[str, ...] = ("decisions", "on the labelled rows")
+    rows: tuple[tuple[str, ...], ...] = (
+        ("the most probable class", f"{history.baseline:.4f}"),
+        ("these decisions", f"{history.value:.4f}"),
     )
+    if not np.isnan(history.held_out):
+        columns += ("on rows not used",)
+        unused = (history.held_out_baseline, history.held_out)
+        rows = tuple((*row, f"{v:.4f}") for row, v in zip(rows, unused, strict=True))
     sections = [
         section(
             f"How great can {history.metric} be with these probabilities?",
             history.summary(),
             result=history,
             picture="The metric after each iteration.",
-            grid=Grid(("decisions", "on the labelled rows", "on rows not used"), rows),
+            grid=Grid(columns, rows),
             assumptions=(
                 "Labelled rows are independent draws of the rows to decide, and the model was not "
                 "trained on them.",

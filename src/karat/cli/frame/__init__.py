@@ -8,30 +8,40 @@ error stream, prints text or JSON, and replaces files only when they are complet
 
 from karat.cli.frame import _flags as flags
 from karat.cli.frame._answer import Answer, Grid, Page, section
+from karat.cli.frame._code import Coded, call_code, script, values
 from karat.cli.frame._labels import read_null, read_pos_label
-from karat.cli.frame._metric import read_metric
+from karat.cli.frame._metric import import_of, read_metric
 from karat.cli.frame._paths import check_paths, replaced
+from karat.cli.frame._probabilities import check_score_or_prob, read_probabilities
 from karat.cli.frame._run import run
 from karat.cli.frame._show import console, show
-from karat.cli.frame._table import InputTable, read_table, table_writer
+from karat.cli.frame._table import InputTable, read_table, scan_table, table_writer
 from karat.cli.frame._warnings import reported_warnings
 
 __all__ = [
     "Answer",
+    "Coded",
     "Grid",
     "InputTable",
     "Page",
+    "call_code",
     "check_paths",
+    "check_score_or_prob",
     "console",
     "flags",
+    "import_of",
     "read_metric",
     "read_null",
     "read_pos_label",
+    "read_probabilities",
     "read_table",
     "replaced",
     "reported_warnings",
     "run",
+    "scan_table",
+    "script",
     "section",
     "show",
     "table_writer",
+    "values",
 ]

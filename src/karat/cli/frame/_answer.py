@@ -33,7 +33,8 @@ class Answer:
     Attributes
     ----------
     data : dict
-        What ``--json`` prints; arrays and results become plain data.
+        What ``--json`` prints, beside ``warnings``; arrays and results become plain data. Names
+        from a file, such as columns, are keys of the values and never of ``data`` itself.
     text : sequence of str or Grid
         What is printed otherwise, in order.
     page : callable, optional

@@ -11,11 +11,8 @@ from karat.cli.frame._answer import Answer, Page
 from karat.cli.frame._paths import check_paths, replaced
 from karat.cli.frame._show import show
 from karat.cli.frame._warnings import reported_warnings
-from karat.exceptions import ColumnError
 
 __all__ = ["run"]
-
-_WARNINGS = "warnings"
 
 
 def run(
@@ -26,7 +23,7 @@ def run(
     reads: Sequence[Path] = (),
     writes: Mapping[str, Path | None] | None = None,
 ) -> None:
-    """Check the paths, do the work, print the answer and write the page.
+    """Check the paths, do the work, write the page and print the answer.
 
     Parameters
     ----------
@@ -45,16 +42,15 @@ def run(
     with reported_warnings() as warned:
         answer = work()
         page = None if output is None or answer.page is None else answer.page()
-    if as_json:
-        if _WARNINGS in answer.data:
-            raise ColumnError(
-                f"a column is called {_WARNINGS!r}, which the JSON needs for warnings; rename it"
-            )
-        sys.stdout.write(json.dumps(plain({**answer.data, _WARNINGS: warned})) + "\n")
-    else:
-        show(answer.text)
-    if output is not None and page is not None:
-        _write(page, warned, output)
+    try:
+        # The page comes first: a terminal that fails must not take it along.
+        if output is not None and page is not None:
+            _write(page, warned, output)
+    finally:
+        if as_json:
+            sys.stdout.write(json.dumps(plain({**answer.data, "warnings": warned})) + "\n")
+        else:
+            show(answer.text)
 
 
 def _write(page: Page, warned: list[str], output: Path) -> None:

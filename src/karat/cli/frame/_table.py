@@ -1,16 +1,18 @@
 """Tables from files, and columns by the flags that name them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from karat._extras import require
 from karat._validate import refuse_option
-from karat.exceptions import ColumnError, DataError, EmptyDataError
+from karat.cli.frame._code import Coded, call_code
+from karat.exceptions import ColumnError, DataError, EmptyDataError, OptionError
 
-__all__ = ["InputTable", "read_table", "table_writer"]
+__all__ = ["InputTable", "read_table", "scan_table", "table_writer"]
 
 _READERS = {
     ".csv": "read_csv",
@@ -22,6 +24,16 @@ _READERS = {
     ".jsonl": "read_ndjson",
     ".ndjson": "read_ndjson",
 }
+# Types are told from all rows. From the first hundred alone, a column of labels that begin further
+# down would be text, and a column of 0 and 1 with 0.5 further down could not be read.
+_ALL_ROWS: dict[str, Any] = {"infer_schema_length": None}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    ".csv": _ALL_ROWS,
+    ".tsv": _ALL_ROWS | {"separator": "\t"},
+    ".jsonl": _ALL_ROWS,
+    ".ndjson": _ALL_ROWS,
+}
+_SOME = 1000  # distinct labels to look at where a file is not read in; a ROC curve needs two
 _WRITERS = {".csv": "write_csv", ".parquet": "write_parquet", ".arrow": "write_ipc"}
 
 
@@ -45,20 +57,48 @@ class InputTable:
         """Return a column, or None where the flag was not passed."""
         return None if name is None else self.column(flag, name)
 
+    def coded(self, flag: str, name: str | None) -> Coded | None:
+        """Return a column with the code that picks it, or None where the flag was not passed."""
+        return None if name is None else Coded(self.column(flag, name), f"frame[{name!r}]")
+
+    @property
+    def code(self) -> str:
+        """The line that reads the file."""
+        ending = self.path.suffix.lower()
+        options = _OPTIONS.get(ending, {})
+        path = Coded(self.path, repr(str(self.path)))
+        every = {name: Coded(value, repr(value)) for name, value in options.items()}
+        return "frame = " + call_code(f"pl.{_READERS[ending]}", path, **every)
+
+    def labels(self, name: str) -> Any:
+        """Return some distinct labels of a file that was not read in, in the type of the column."""
+        polars = require("polars", purpose="scanning a file")
+        some = polars.scan_parquet(self.path).select(name).unique().head(_SOME)
+        return some.collect(engine="streaming")[name]
+
     def columns(self, flag: str, names: Sequence[str]) -> Any:
         """Return several columns as a frame."""
+        check_once(flag, names)
         for name in names:
             self.column(flag, name)
         return self.frame.select(list(names))
 
     def names(self, flag: str, given: Sequence[str] | None, starts: Sequence[str]) -> list[str]:
         """Return the columns that a flag names, or those whose names start as such names do."""
+        check_once(flag, given or ())
         found = list(given or ()) or [
             name for name in self.frame.columns if name.lower().startswith(tuple(starts))
         ]
         if not found:
             raise ColumnError(f"{flag}: name at least one column; there are {self.frame.columns}")
         return found
+
+
+def check_once(flag: str, names: Sequence[str]) -> None:
+    """Refuse a flag that names a column twice."""
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise OptionError(f"{flag} is {name!r} twice; expected every column once")
 
 
 def read_table(path: Path) -> InputTable:
@@ -69,9 +109,8 @@ def read_table(path: Path) -> InputTable:
     if not path.is_file():
         raise DataError(f"there is no file {str(path)!r}")
     polars = require("polars", purpose="reading a file")
-    options: dict[str, Any] = {"separator": "\t"} if ending == ".tsv" else {}
     try:
-        frame = _read(getattr(polars, _READERS[ending]), path, options)
+        frame = getattr(polars, _READERS[ending])(path, **_OPTIONS.get(ending, {}))
     except Exception as error:  # the readers raise many kinds of error for a broken file
         raise DataError(f"{path.name} cannot be read: {_first_line(error)}") from error
     if not len(frame):
@@ -79,15 +118,14 @@ def read_table(path: Path) -> InputTable:
     return InputTable(path, frame)
 
 
-def _read(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
+def scan_table(path: Path) -> InputTable:
+    """Return the columns of a Parquet file without its rows."""
+    polars = require("polars", purpose="scanning a file")
     try:
-        return reader(path, **options)
-    except Exception:
-        if reader.__name__ not in ("read_csv", "read_ndjson"):
-            raise
-        # Types are guessed from the first rows. A column of 0 and 1 that holds 0.5 further down
-        # needs a look at every row, which takes twice as long, so it is the second attempt.
-        return reader(path, **options, infer_schema_length=None)
+        return InputTable(path, polars.scan_parquet(path).head(0).collect())
+    except Exception as error:  # the readers raise many kinds of error for a broken file
+        said = f"{str(path)!r} cannot be scanned as Parquet: {_first_line(error)}"
+        raise DataError(said) from error
 
 
 def _first_line(error: Exception) -> str:
@@ -95,9 +133,37 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-def table_writer(flag: str, path: Path) -> Callable[[Any, Path], None]:
-    """Return the function that writes a frame as ``path``'s ending says, to whatever path."""
-    writer = _WRITERS.get(path.suffix.lower())
-    if writer is None:
+@dataclass(frozen=True, slots=True)
+class TableWriter:
+    """Writes a frame in the format that the ending of a path says, to whatever path."""
+
+    flag: str
+    path: Path
+    method: str
+
+    def check(self, frame: Any) -> None:
+        """Refuse a format that cannot hold the columns of a frame, before the work."""
+        try:
+            getattr(frame.head(1), self.method)(BytesIO())
+        except Exception as error:  # the writers raise many kinds of error
+            endings = " or ".join(e for e, method in _WRITERS.items() if method != self.method)
+            expected = f"a name that ends in {endings} for this table ({_first_line(error)})"
+            refuse_option(str(self.path), self.flag, expected)
+
+    def __call__(self, frame: Any, target: Path) -> None:
+        """Write a frame, or say in a line why not."""
+        try:
+            getattr(frame, self.method)(target)
+        except OSError:
+            raise
+        except Exception as error:  # the writers raise many kinds of error
+            said = f"{str(self.path)!r} cannot be written: {_first_line(error)}"
+            raise DataError(said) from error
+
+
+def table_writer(flag: str, path: Path) -> TableWriter:
+    """Return the writer for the ending of a path."""
+    method = _WRITERS.get(path.suffix.lower())
+    if method is None:
         refuse_option(str(path), flag, f"a name that ends in {' or '.join(_WRITERS)}")
-    return lambda frame, target: getattr(frame, writer)(target)
+    return TableWriter(flag, path, method)

@@ -1,11 +1,7 @@
 """From columns of a table to a space of confusions and a procedure that asks about it."""
 
-from typing import Any
-
-import numpy as np
-
-from karat._validate import check_choice, check_scores
-from karat.cli.frame import InputTable, read_pos_label
+from karat._validate import check_choice
+from karat.cli.frame import InputTable, check_score_or_prob, read_pos_label, read_probabilities
 from karat.elicit import (
     BinaryLinear,
     BinaryLinearFractional,
@@ -24,7 +20,7 @@ from karat.elicit import (
     RateSpace,
     Space,
 )
-from karat.exceptions import ColumnError, OptionError
+from karat.exceptions import OptionError
 
 __all__ = ["FAMILIES", "read_space"]
 
@@ -66,45 +62,22 @@ def read_space(
     two, more, kind = FAMILIES[family]
     y_true = table.column("--label", label)
     positive = read_pos_label([y_true], pos_label)
-    if score is not None and prob:
-        raise ColumnError("--score and --prob say the same thing twice; pass one of them")
-    if score is None and len(prob) < 2:
-        raise ColumnError(
-            "--score: name the column of scores of the positive class, or one --prob per class, "
-            f"in the order of the sorted labels; there are {table.frame.columns}"
+    check_score_or_prob(score, prob)
+    if score is None and not prob:
+        raise OptionError(
+            "--score is None; expected the column of scores of the positive class, or one --prob "
+            f"per class in the order of the sorted labels; there are {table.frame.columns}"
         )
     space: Space
-    if kind is RateSpace:
-        space = _rate_space(table, y_true, score, prob, positive, group)
-    elif score is not None:
+    if score is not None and kind is not RateSpace:  # scores that need not be probabilities
         scores = table.column("--score", score)
         space = BinarySpace.from_scores(y_true, scores, pos_label=positive)
+        return space, two
+    proba, classes = read_probabilities(table, y_true, score, prob, positive)
+    if kind is RateSpace:
+        groups = table.optional("--group", group)
+        space = RateSpace.from_proba(y_true, proba.value, groups=groups, classes=classes)
     else:
-        chosen = BinarySpace if len(prob) == 2 else kind
-        space = chosen.from_proba(y_true, table.columns("--prob", prob).to_numpy())
+        chosen = BinarySpace if len(classes) == 2 else kind
+        space = chosen.from_proba(y_true, proba.value, classes=classes)
     return space, two if space.n_classes == 2 else more
-
-
-def _rate_space(
-    table: InputTable,
-    y_true: Any,
-    score: str | None,
-    prob: list[str],
-    positive: Any,
-    group: str | None,
-) -> RateSpace:
-    """Return the space of error rates, of each group if there are groups."""
-    groups = table.optional("--group", group)
-    if score is None:
-        proba = table.columns("--prob", prob).to_numpy()
-        return RateSpace.from_proba(y_true, proba, groups=groups)
-    chance = check_scores(table.column("--score", score), f"--score {score}")
-    found = y_true.drop_nulls().unique().sort().to_list()
-    if len(found) != 2:
-        raise ColumnError(
-            f"--score is for two classes and {y_true.name!r} holds {found[:5]}; pass one --prob "
-            "per class"
-        )
-    ordered = found if positive in (None, found[1]) else found[::-1]
-    proba = np.stack([1.0 - chance, chance], axis=1)
-    return RateSpace.from_proba(y_true, proba, groups=groups, classes=ordered)

@@ -1,0 +1,41 @@
+"""The Python lines on a page, built from the arguments that the command itself passed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+__all__ = ["Coded", "call_code", "script", "values"]
+
+_WIDTH = 88
+
+
+class Coded(NamedTuple):
+    """A value that a command passes on, and the expression that gives it to a reader."""
+
+    value: Any
+    code: str
+
+
+def values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments for the call itself."""
+    return {name: v.value if isinstance(v, Coded) else v for name, v in options.items()}
+
+
+def call_code(function: str, *arguments: Any, **options: Any) -> str:
+    """Return a call as code; an option that is None is left out, as in the library it may be."""
+    parts = [_code(argument) for argument in arguments]
+    parts += [f"{name}={_code(v)}" for name, v in options.items() if v is not None]
+    line = f"{function}({', '.join(parts)})"
+    if len(line) <= _WIDTH:
+        return line
+    return f"{function}(\n" + "".join(f"    {part},\n" for part in parts) + ")"
+
+
+def _code(value: Any) -> str:
+    return value.code if isinstance(value, Coded) else repr(value)
+
+
+def script(imports: Iterable[str], *lines: str) -> str:
+    """Return imports and lines as one block; empty lines of code are left out."""
+    # Plain imports come first, as formatters have it.
+    ordered = sorted({line for line in imports if line}, key=lambda x: (x.startswith("from"), x))
+    return "\n".join([*ordered, "", *(line for line in lines if line)]) + "\n"
