@@ -1,7 +1,9 @@
 """What all commands share: reading, warnings, JSON, and files that are replaced whole."""
 
+import io
 import json
 import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -184,12 +186,13 @@ def test_a_page_shows_the_warnings(tmp_path, capsys):
 
 
 def test_a_terminal_that_fails_does_not_take_the_page_along(tmp_path, monkeypatch):
-    def fail(_):
-        raise OSError(5, "Input/output error")
+    class Failing(io.StringIO):
+        def write(self, _):
+            raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("karat.cli.frame._run.show", fail)
+    monkeypatch.setattr(sys, "stdout", Failing())
     with pytest.raises(OSError, match="Input/output"):
-        run(lambda: page_of("text"), output=tmp_path / "page.html")
+        run(lambda: page_of("text"), output=tmp_path / "page.html", as_json=True)
     assert "text" in (tmp_path / "page.html").read_text()
 
 
