@@ -198,9 +198,7 @@ class GroupMetric(MetricBase):
     ) -> str:
         """Say in words what the metric rewards; ``classes`` and ``groups`` are their names."""
 
-    def _worst(
-        self, sizes: FloatArray, names: Sequence[str], groups: Sequence[Any] | None
-    ) -> str:
+    def _worst(self, sizes: FloatArray, names: Sequence[str], groups: Sequence[Any] | None) -> str:
         """Say which error and which pair of groups have the greatest of ``sizes`` (pairs, q)."""
         known = range(self.n_groups) if groups is None else groups
         if len(known) != self.n_groups:
