@@ -32,12 +32,17 @@ def test_a_link_and_the_rights_of_a_file_stay(tmp_path):
     assert page.stat().st_mode & 0o777 == 0o640
 
 
+def stop_halfway(page):
+    with replaced(page) as beside:
+        beside.write_text("half")
+        raise KeyboardInterrupt
+
+
 def test_an_interruption_leaves_the_old_file_and_nothing_else(tmp_path):
     page = tmp_path / "page"
     page.write_text("old")
-    with pytest.raises(KeyboardInterrupt), replaced(page) as beside:
-        beside.write_text("half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        stop_halfway(page)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("page", "old")]
 
 

@@ -57,7 +57,8 @@ def read_columns(
 ) -> tuple[list[tuple[AnyArray, BoolArray | None]], list[Any]]:
     """Return the columns of a matrix or frame, each as `read_column` does, and their names.
 
-    Names are as they were passed, which in pandas may be numbers; those of a matrix are its positions as text.
+    Names are as they were passed, which in pandas may be numbers; those of a matrix are its
+    positions as text.
     The integer ``null`` may stand in a column of text, where it becomes text too. ``each`` says
     what a column stands for, for messages.
     """

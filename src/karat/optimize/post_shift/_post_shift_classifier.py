@@ -14,9 +14,10 @@ from karat._validate import (
     encode_labels,
     named,
     refuse_lazy,
+    refuse_option,
     require_two_classes,
 )
-from karat.exceptions import DataError, LabelError, SmallSampleWarning
+from karat.exceptions import DataError, SmallSampleWarning
 from karat.metrics import MetricBase, as_metric
 from karat.optimize.basis import FittedBasis, candidates_of, fit_basis, read_basis
 from karat.optimize.post_shift._model import fitted_model, model_probabilities
@@ -205,7 +206,7 @@ class PostShiftClassifier(ShareClassifier):
         if label is None:
             return np.arange(len(classes))
         if len(classes) != 2:
-            raise LabelError(f"pos_label is for two classes and there are {len(classes)}")
+            refuse_option(label, "pos_label", f"None where there are {len(classes)} classes")
         ordered = binary_order(classes, label, name="the labels")
         return np.array([int(np.flatnonzero(classes == c)[0]) for c in ordered])
 
