@@ -109,7 +109,7 @@ class ConsensusLabelModel(PatternModel):
         return f"<{type(self).__name__} of {len(self.names)} voters, {len(self.members)} draws>"
 
     def fit(self, weak_labels: Frame) -> Self:
-        """Refuse: it is fitted already.
+        """Refuse to fit: a label model made by `ErrorEstimator` is fitted already.
 
         Parameters
         ----------
