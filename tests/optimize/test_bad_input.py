@@ -421,3 +421,9 @@ def test_baselines(saved, data):
         ImportanceWeightedClassifier(FrozenEstimator(model)).fit(X, y, X_val=X, y_val=y)
     with pytest.raises(LengthMismatchError, match="y_val has 9 rows and X_val has 10"):
         weighted.set_params(clip=10).fit(X, y, X_val=X[:10], y_val=y[:9])
+
+
+def test_a_basis_that_cannot_be_computed_from_probabilities():
+    proba, y = np.full((9, 2), 0.5), np.arange(9) % 2
+    with pytest.raises(OptionError, match="basis is 'nonsense'; expected None without X; pass"):
+        FrankWolfeClassifier(basis="nonsense").fit_from_proba(proba, y)

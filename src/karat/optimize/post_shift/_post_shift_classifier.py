@@ -138,6 +138,11 @@ class PostShiftClassifier(ShareClassifier):
             basis_train = basis_val = basis_val if basis_train is None else basis_train
         elif (basis_train is None) != (basis_val is None) and self._needs_training():
             raise DataError("basis_train and basis_val belong together; pass both or none")
+        wanted = getattr(self, "basis", None)
+        if basis_val is None and wanted is not None:  # there is no X to compute a basis from
+            refuse_option(
+                wanted, "basis", "None without X; pass the values of the basis as basis_train="
+            )
         names, on_val = read_basis(basis_val, proba_val, "basis_train" if same else "basis_val")
         training, on_train = None, None
         if self._needs_training():
