@@ -31,7 +31,7 @@ class Result(Frozen):
 
         return draw(self, ax)
 
-    def _table(self) -> list[tuple[str, str]]:
+    def _table(self) -> list[tuple[Any, str]]:
         """Return name and value of what the notebook shows below the summary."""
         return []
 
@@ -40,7 +40,7 @@ class Result(Frozen):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            f"<tr><th style='text-align:left'>{escape(str(name))}</th><td>{escape(value)}</td></tr>"
             for name, value in self._table()
         )
         table = f"<table>{rows}</table>" if rows else ""

@@ -325,7 +325,7 @@ P = [[0.7, 0.3], [0.1, 0.9], [0.8, 0.2], [0.4, 0.6]] * 5
         ({"y_pred": [0] * 20, "metric": "precision"}, DataError, "precision is undefined here"),
         ({"y_true": [None] * 20}, DataError, "missing in every row"),
         ({"y_true": [0] * 19}, LengthMismatchError, "y_true has 19 rows"),
-        ({"pos_label": "x"}, LabelError, "pos_label is 'x'"),
+        ({"pos_label": "x"}, OptionError, "pos_label is 'x'; expected "),
         ({"class_prior": [0.5, 0.6]}, ProbabilityError, "sums to 1.1"),
         ({"groups": [0] * 3}, LengthMismatchError, "groups has 3 rows"),
         ({"clusters": [0] * 3}, LengthMismatchError, "clusters has 3 rows"),

@@ -1,9 +1,9 @@
 """Every public callable refuses a bad option with the same error and the same sentence.
 
 Callables are found by looking: every function, constructor and method behind a public name that
-takes a word among several, a count, ``confidence=`` or ``rng=``, and every estimator that can be
-asked before it is fitted. A new one must be given an example call below: the first test fails until
-it is.
+takes a word among several, a count, ``confidence=``, ``pos_label=`` or ``rng=``, and every
+estimator that can be asked before it is fitted. A new one must be given an example call below: the
+first test fails until it is.
 """
 
 import importlib
@@ -136,7 +136,7 @@ def _documented_words(thing: Any) -> set[str]:
 
 
 def _kind(parameter: inspect.Parameter, documented: set[str]) -> str | None:
-    if parameter.name in ("confidence", "rng"):
+    if parameter.name in ("confidence", "pos_label", "rng"):
         return parameter.name
     if parameter.name in documented or (isinstance(parameter.default, str) and parameter.default):
         return "word"
@@ -288,6 +288,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | {
     "elicit.BinarySpace.from_density": lambda **o: elicit.BinarySpace.from_density(
         lambda x: (1 + x) / 2, **o
     ),
+    "elicit.BinarySpace.from_scores": lambda **o: elicit.BinarySpace.from_scores(
+        TRUTH, CHANCE, **o
+    ),
     "elicit.BinarySpace.sample": lambda n=3, **o: SPACE.sample(n, **o),
     "elicit.ConfusionSpace.sample": lambda n=3, **o: CONFUSIONS.sample(n, **o),
     "elicit.Fair.frontier": fair_frontier,
@@ -310,6 +313,13 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | {
     "limits.powered_mean": lambda **o: limits.powered_mean([0, 1, 1, 0, 1], UNIT, [0.5], **o),
     "limits.wilson": lambda **o: limits.wilson(7, 10, **o),
     "metrics.FairMetric.for_classes": lambda **o: smallest(**o)(FAIR),
+    "metrics.FairMetric.score": lambda **o: FAIR.score(TRUTH, VOTES[:, 0], groups=GROUPS, **o),
+    "metrics.LinearFractionalMetric.as_scorer": lambda **o: metrics.f_beta(1).as_scorer(**o)(
+        LogisticRegression().fit(X, TRUTH), X, TRUTH
+    ),
+    "metrics.LinearFractionalMetric.score": lambda **o: metrics.f_beta(1).score(
+        TRUTH, VOTES[:, 0], **o
+    ),
     "metrics.LinearFractionalMetric.for_classes": lambda **o: smallest(**o)(metrics.f_beta(1)),
     "metrics.PolynomialMetric": lambda **o: metrics.PolynomialMetric([[-1, -2]], **o),
     "metrics.accuracy.for_classes": lambda **o: smallest(**o)(metrics.accuracy),
@@ -337,6 +347,7 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | {
     ),
     "statistics.pattern_counts": lambda **o: statistics.pattern_counts(VOTES[:, 0], VOTES, **o),
     "statistics.patterns": lambda **o: statistics.patterns(VOTES, **o),
+    "statistics.roc_counts": lambda **o: statistics.roc_counts(TRUTH, CHANCE, **o),
     "statistics.scan_roc_counts": lambda **o: statistics.scan_roc_counts(
         pl.LazyFrame({"y": TRUTH, "s": CHANCE}), label="y", score="s", **o
     ),
@@ -420,6 +431,11 @@ def test_a_low_confidence_is_one(option):
 def test_what_is_no_source_of_randomness(option, value):
     wanted = f"rng is {value!r}; expected a whole number of at least 0, a numpy Generator or None"
     assert refused(option, value) == wanted
+
+
+@pytest.mark.parametrize("option", of_kind("pos_label"))
+def test_a_positive_class_that_is_none(option):
+    assert refused(option, "x") == "pos_label is 'x'; expected 0 or 1"
 
 
 # --- estimators that are not fitted

@@ -87,7 +87,7 @@ SLOPES = [(Quadratic, "odds"), (Polynomial, "odds"), (Fair, "groups"), (FairQuad
         ({"sample_weight": [1, 1]}, LengthMismatchError, "sample_weight"),
         ({"sample_weight": -np.ones(6)}, WeightError, "at least 0"),
         ({"sample_weight": [1, 0, 0, 1, 0, 1]}, LabelError, "class 1.*does not occur"),
-        ({"pos_label": 7}, LabelError, "pos_label is 7"),
+        ({"pos_label": 7}, OptionError, "pos_label is 7; expected 0 or 1"),
         ({"classes": [0, 1, 2]}, LabelError, "3 classes|classes"),
         ({"classes": [0, 5]}, LabelError, "not among the classes"),
     ],

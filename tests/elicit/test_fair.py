@@ -3,6 +3,7 @@
 Someone who knows all labels attains every rate, so that what is left is the procedure's own error.
 """
 
+import re
 import warnings
 from math import ceil, log2, pi
 
@@ -437,3 +438,10 @@ def test_people_who_slip_are_understood_and_limits_of_the_trade_off_hold(lawful,
     assert np.median(reached) >= 0.95
     assert binomtest(covered, runs, 0.93, alternative="less").pvalue > 0.001
     assert 0.01 < np.mean(slips) < 0.2
+
+
+def test_the_description_names_classes_and_groups(lawful):
+    metric = FairMetric([1, 2], [[0, 0], [0, 5], [0, 0]], 0.5)
+    result = Fair(lawful(3), max_queries=8, rng=0).run(MetricOracle(metric))
+    assert re.search(r"between groups group \d and group \d", result.description)
+    assert result.description == result.metric.describe([0, 1], [f"group {g}" for g in range(3)])

@@ -22,7 +22,7 @@ from karat.elicit import (
     load_transcript,
 )
 from karat.elicit.posterior import Effort
-from karat.exceptions import ElicitationError, KaratError, TranscriptError
+from karat.exceptions import DataError, ElicitationError, KaratError, TranscriptError
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -90,6 +90,22 @@ def test_saving_again_replaces_the_file_whole(spoken, tmp_path, monkeypatch):
         spoken.transcript.save(path)
     assert load_transcript(path).answers == ("first", "tie", "second", "first")
     assert before != path.read_text(encoding="utf-8")
+
+
+def test_saving_touches_no_other_file(spoken, tmp_path):
+    path, other, link = (tmp_path / name for name in ("t.json", "t.json.part", "link.json"))
+    other.write_text("mine")
+    link.symlink_to(path)
+    spoken.transcript.save(link)
+    assert link.is_symlink()
+    assert other.read_text() == "mine"
+    assert load_transcript(path).answers == spoken.transcript.answers
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.json", "t.json", "t.json.part"]
+
+
+def test_a_folder_that_does_not_exist(spoken, tmp_path):
+    with pytest.raises(DataError, match="cannot be written: No such file or directory"):
+        spoken.transcript.save(tmp_path / "nowhere" / "t.json")
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [False, True], ["Ä", "ß"]])

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -223,3 +224,20 @@ def test_bad_confusions_are_refused():
 
 def test_numbers_of_errors():
     assert [classes_for(k * k - k, "cost") for k in range(2, 8)] == list(range(2, 8))
+
+
+@pytest.mark.parametrize("kind", ["fair", "fair quadratic"])
+def test_groups_are_called_by_their_names(kind, rng):
+    metric = some_metrics(rng, 2, 3)[kind]
+    names = ["north", "south", "west"]
+    said = metric.describe(["no", "yes"], names)
+    u, v = re.search(r"between groups (\d) and (\d)", metric.describe()).groups()
+    assert f"between groups {names[int(u)]} and {names[int(v)]}." in said
+    with pytest.raises(MetricError, match="groups names 2 groups and the metric is for 3"):
+        metric.describe(groups=names[:2])
+
+
+def test_a_group_without_some_class_is_named():
+    metric = FairMetric([1, 1], [[1, 1]], 0.5)
+    with pytest.raises(MetricError, match="group west has no item of some class"):
+        metric.score([0, 1, 0, 0], [0, 1, 1, 0], groups=["east", "east", "west", "west"])

@@ -146,12 +146,10 @@ def test_metrics(saved, metric, says):
 
 
 def test_the_positive_class(saved):
-    with pytest.raises(
-        LabelError, match=r"pos_label is 7, which is not among the classes \[0, 1\]"
-    ):
+    with pytest.raises(OptionError, match="pos_label is 7; expected 0 or 1"):
         fit_saved(saved, pos_label=7)
     proba = np.full((9, 3), 1 / 3)
-    with pytest.raises(LabelError, match="pos_label is for two classes and there are 3"):
+    with pytest.raises(OptionError, match="pos_label is 1; expected None where there are 3"):
         FrankWolfeClassifier(pos_label=1).fit_from_proba(proba, np.arange(9) % 3)
 
 
@@ -423,3 +421,9 @@ def test_baselines(saved, data):
         ImportanceWeightedClassifier(FrozenEstimator(model)).fit(X, y, X_val=X, y_val=y)
     with pytest.raises(LengthMismatchError, match="y_val has 9 rows and X_val has 10"):
         weighted.set_params(clip=10).fit(X, y, X_val=X[:10], y_val=y[:9])
+
+
+def test_a_basis_that_cannot_be_computed_from_probabilities():
+    proba, y = np.full((9, 2), 0.5), np.arange(9) % 2
+    with pytest.raises(OptionError, match="basis is 'nonsense'; expected None without X; pass"):
+        FrankWolfeClassifier(basis="nonsense").fit_from_proba(proba, y)

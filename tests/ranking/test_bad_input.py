@@ -63,7 +63,7 @@ few = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
             "sample_weight row 2 is 0.5.*weighting='importance'",
         ),
         (Y, S, {"weighting": "survey"}, OptionError, "weighting is 'survey'"),
-        (Y, S, {"pos_label": 2}, LabelError, "pos_label is 2"),
+        (Y, S, {"pos_label": 2}, OptionError, "pos_label is 2; expected "),
         (Y, S, {"confidence": 0}, OptionError, "confidence is 0"),
         (Y, S, {"confidence": 1.0}, OptionError, "confidence is 1.0"),
         (Y, S, {"confidence": 95}, OptionError, "confidence is 95"),

@@ -120,7 +120,7 @@ def test_items_of_a_long_table_are_sorted():
     found = read_patterns(long_votes())
     # Items of two domains are apart: by domain, then by item.
     assert found.patterns[found.ids].tolist() == [[0, -2, 0], [1, -2, -1], [1, 1, 0]]
-    assert found.names == ("7", "8", "9")
+    assert found.names == (7, 8, 9)
     single = read_patterns(long_votes().drop(columns="domain"), null="abstain")
     assert single.patterns[single.ids].tolist() == [[0, -2, 0], [1, -1, -1], [1, 1, 0]]
 

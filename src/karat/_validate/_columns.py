@@ -54,21 +54,23 @@ def read_column(
 
 def read_columns(
     values: Any, name: str, *, null: int | None = None, each: str = "column"
-) -> tuple[list[tuple[AnyArray, BoolArray | None]], list[str]]:
+) -> tuple[list[tuple[AnyArray, BoolArray | None]], list[Any]]:
     """Return the columns of a matrix or frame, each as `read_column` does, and their names.
 
+    Names are as they were passed, which in pandas may be numbers; those of a matrix are its
+    positions as text.
     The integer ``null`` may stand in a column of text, where it becomes text too. ``each`` says
     what a column stands for, for messages.
     """
     frame = native_frame(values, name)
     if frame is not None:
         columns = [
-            read_column(series, f"{name} column {str(series.name)!r}", null=null)
+            read_column(series, f"{name} column {series.name!r}", null=null)
             for series in frame.iter_columns()  # by position: a pandas name may be an integer
         ]
         if not columns:
             raise ShapeError(f"{name} has no columns; pass at least one")
-        return columns, [str(c) for c in frame.columns]
+        return columns, list(frame.columns)
     _refuse_what_is_no_column(values, name)
     array, mask = _plain_array(values, name)
     if array.shape[0] == 0:
@@ -80,11 +82,10 @@ def read_columns(
         )
     if array.shape[1] == 0:
         raise ShapeError(f"{name} has no columns; pass at least one")
-    names = [str(j) for j in range(array.shape[1])]
     return [
         _plain_column(array[:, j], None if mask is None else mask[:, j], f"{name} column {j}", null)
         for j in range(array.shape[1])
-    ], names
+    ], [str(j) for j in range(array.shape[1])]
 
 
 def _refuse_what_is_no_column(values: Any, name: str) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, IntArray
 from karat._validate._columns import named, read_column, shown
+from karat._validate._options import check_pos_label
 from karat.exceptions import LabelError
 
 __all__ = [
@@ -88,15 +89,7 @@ def binary_order(classes: AnyArray, pos_label: Any, *, name: str = "y_true") -> 
         )
     if pos_label is None:
         return classes
-    known = classes.tolist()
-    single = np.isscalar(pos_label) or isinstance(pos_label, np.generic)
-    hits = np.flatnonzero([single and bool(c == pos_label) for c in known])
-    if hits.size == 0:
-        raise LabelError(
-            f"pos_label is {shown(pos_label)}, which is not among the classes "
-            f"{named(list(classes))}; pass one of them"
-        )
-    return classes if hits[0] == 1 else classes[::-1]
+    return classes if check_pos_label(pos_label, classes) == 1 else classes[::-1]
 
 
 def as_label_values(array: AnyArray, mask: AnyArray | None, name: str) -> AnyArray:

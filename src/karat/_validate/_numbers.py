@@ -53,7 +53,7 @@ def check_scores(y_score: Column, name: str = "y_score") -> FloatArray:
 
 def check_score_columns(
     scores: Frame, name: str, *, each: str, classes: AnyArray | None = None
-) -> dict[str, FloatArray]:
+) -> dict[Any, FloatArray]:
     """Check several columns of real scores; with ``classes``, one for each and in their order."""
     columns, names = read_columns(scores, name, each=each)
     if len(set(names)) < len(names):
@@ -73,7 +73,7 @@ def check_score_columns(
         return floats
     return dict(
         zip(
-            [str(c) for c in classes.tolist()],
+            classes.tolist(),
             _in_class_order(list(floats.values()), names, classes, name),
             strict=True,
         )
@@ -134,10 +134,11 @@ def check_probabilities(
 
 
 def _in_class_order(
-    columns: list[Any], names: list[str], classes: AnyArray, name: str
+    columns: list[Any], passed: list[Any], classes: AnyArray, name: str
 ) -> list[Any]:
     """Put columns that are named after the classes into the order of the classes."""
-    order = [str(c) for c in classes.tolist()]
+    # A column may be called '1' where the class is 1.
+    order, names = [str(c) for c in classes.tolist()], [str(column) for column in passed]
     known = [column for column in names if column in order]
     if names == [str(j) for j in range(len(names))] or not known:
         return columns  # positions, or names of another kind: the caller's order counts

@@ -8,6 +8,7 @@ from typing import Any, Literal, NoReturn, overload
 
 import numpy as np
 
+from karat._typing import AnyArray
 from karat._validate._columns import shown
 from karat.exceptions import OptionError
 
@@ -18,6 +19,7 @@ __all__ = [
     "check_fitted",
     "check_flag",
     "check_number",
+    "check_pos_label",
     "check_rng",
     "check_seed",
     "refuse_option",
@@ -45,6 +47,20 @@ def check_choice(
         *others, last = [repr(choice) for choice in choices] + ["None"] * none
         refuse_option(value, name, f"{', '.join(others)} or {last}" if others else last)
     return value
+
+
+def check_pos_label(pos_label: Any, classes: AnyArray) -> int:
+    """Check that ``pos_label`` is one of the classes, and return its position among them."""
+    known = classes.tolist()
+    single = np.isscalar(pos_label) or isinstance(pos_label, np.generic)
+    hits = np.flatnonzero([single and bool(c == pos_label) for c in known])
+    if hits.size == 0:
+        most = 8  # classes that a sentence can list
+        *others, last = [shown(c) for c in known[:most]]
+        listed = f"{', '.join(others)} or {last}" if len(known) <= most else ""
+        wanted = listed or f"one of {len(known)} classes, such as {', '.join(others)}"
+        refuse_option(pos_label, "pos_label", wanted)
+    return int(hits[0])
 
 
 def check_number(

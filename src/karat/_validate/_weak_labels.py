@@ -25,7 +25,7 @@ class WeakLabels(NamedTuple):
 
     codes: IntArray
     classes: AnyArray
-    names: list[str]
+    names: list[Any]
     complete: bool
 
 
@@ -80,7 +80,7 @@ def encode_weak_labels(
 
 def _read(
     weak_labels: Frame, classes: Column | None, also: dict[str, AnyArray] | None, name: str
-) -> tuple[list[_Votes], AnyArray, list[str]]:
+) -> tuple[list[_Votes], AnyArray, list[Any]]:
     """Return the columns, the classes in order and the names."""
     columns, names = read_columns(weak_labels, name, null=-1, each="column per labeler")
     votes = [_votes(a, m, f"{name} column {c!r}") for (a, m), c in zip(columns, names, strict=True)]
@@ -94,7 +94,7 @@ def _read(
     return votes, order, names
 
 
-def _codes(votes: list[_Votes], order: AnyArray, names: list[str], name: str) -> IntArray:
+def _codes(votes: list[_Votes], order: AnyArray, names: list[Any], name: str) -> IntArray:
     small = np.int8 if len(order) < 127 else np.int32
     codes = np.empty((len(votes[0].values), len(votes)), dtype=small, order="F")
     for j, column in enumerate(votes):
@@ -127,7 +127,7 @@ def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> _Votes:
 
 def _classes_of(
     votes: list[_Votes],
-    names: list[str],
+    names: list[Any],
     also: dict[str, AnyArray] | None,
     name: str,
 ) -> AnyArray:

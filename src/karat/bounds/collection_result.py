@@ -1,6 +1,7 @@
 """The frozen results of bounds without labels: curves, rankings and comparisons of many bounds."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class ModelRanking(Result):
 
     Attributes
     ----------
-    names : tuple of str
+    names : tuple
         The classifiers, best first by ``by``.
     bounds : tuple of PerformanceBounds
         Their bounds, in the same order.
@@ -72,7 +73,7 @@ class ModelRanking(Result):
         paired differences.
     """
 
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     bounds: tuple[PerformanceBounds, ...]
     by: str
     certain: bool
@@ -93,7 +94,7 @@ class WeakLabelValue(Result):
 
     Attributes
     ----------
-    names : tuple of str
+    names : tuple
         The labelers, the one that tightens most first.
     narrowing : array (m,)
         How much wider the bounds are without each of them.
@@ -103,7 +104,7 @@ class WeakLabelValue(Result):
         The bounds without each of them, in the order of ``names``.
     """
 
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     narrowing: FloatArray
     full: PerformanceBounds
     without: tuple[PerformanceBounds, ...]

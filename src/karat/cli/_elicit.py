@@ -78,7 +78,7 @@ def _answer(
     save_metric: Path | None,
     transcript: Path | None,
 ) -> Answer:
-    described = result.metric.describe(procedure.space.classes.tolist())
+    described = result.description
     weights = Grid(("weight", "estimate", "95 % limits"), tuple(_rows(result)))
     text: list[str | Grid] = [result.summary(), weights, described]
     if save_metric is not None:

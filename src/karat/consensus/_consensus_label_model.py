@@ -1,6 +1,6 @@
 """The consensus as a label model: P(Y | votes), with posterior draws."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class ConsensusLabelModel(PatternModel):
     ----------
     classes : array (k,)
         The classes.
-    names : tuple of str
+    names : tuple
         The voters, in the order of the columns.
     members : tuple
         Pairs of a model and a drawn state of its parameters.
@@ -42,7 +42,7 @@ class ConsensusLabelModel(PatternModel):
         The order of the columns of ``predict_proba``.
     class_prior_ : array (k,)
         Posterior mean of P(Y).
-    names_ : tuple of str
+    names_ : tuple
         The voters.
 
     Examples
@@ -60,7 +60,7 @@ class ConsensusLabelModel(PatternModel):
     def __init__(
         self,
         classes: AnyArray,
-        names: tuple[str, ...],
+        names: tuple[Any, ...],
         members: tuple[tuple[Model, State], ...],
         weights: FloatArray,
         *,
@@ -80,7 +80,7 @@ class ConsensusLabelModel(PatternModel):
         return self.classes
 
     @property
-    def names_(self) -> tuple[str, ...]:  # type: ignore[override]
+    def names_(self) -> tuple[Any, ...]:  # type: ignore[override]
         """The voters."""
         return self.names
 
@@ -109,7 +109,7 @@ class ConsensusLabelModel(PatternModel):
         return f"<{type(self).__name__} of {len(self.names)} voters, {len(self.members)} draws>"
 
     def fit(self, weak_labels: Frame) -> Self:
-        """Refuse: it is fitted already.
+        """Refuse to fit: a label model made by `ErrorEstimator` is fitted already.
 
         Parameters
         ----------

@@ -217,7 +217,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         here, fit = self._votes.domains[d], self._fits[d]
         return ConsensusLabelModel(
             self.classes_,
-            tuple(str(self.classifiers_[j]) for j in here.voters),
+            tuple(self.classifiers_[j] for j in here.voters),
             *posterior_states(fit),
             abstentions=fit.table.n_outcomes > fit.table.n_classes,
             rng=np.random.default_rng(self._seed),

@@ -1,6 +1,7 @@
 """The frozen answers about models of votes: which domains share, and which model predicts best."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ class CoClustering(Result):
     ----------
     structure : str
         "coupled": domains share those of all voters. "hierarchical": voters in domains share one.
-    names : tuple of str
+    names : tuple
         What is clustered.
     labels : array (items,)
         The partition that disagrees least with the draws, the largest cluster first.
@@ -33,7 +34,7 @@ class CoClustering(Result):
     """
 
     structure: str
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     labels: IntArray
     certainty: FloatArray
     probability: FloatArray

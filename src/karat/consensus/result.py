@@ -67,7 +67,7 @@ class Explanations(Result):
         The domain, named as it was passed.
     classifiers : tuple
         Its voters, named as they were passed.
-    names : tuple of str
+    names : tuple
         The explanations; the first is the consensus that the error rates report.
     rates : array (explanations, voters)
         Error rates under each.
@@ -86,7 +86,7 @@ class Explanations(Result):
 
     domain: Any
     classifiers: tuple[Any, ...]
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     rates: FloatArray
     moved: FloatArray
     contested: float

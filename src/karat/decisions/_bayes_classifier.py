@@ -31,7 +31,7 @@ class BayesClassifier(Frozen):
 
     @classmethod
     def of(cls, weights: FloatArray, classes: Column | None) -> "BayesClassifier":
-        """Build it from the weights of a linear metric."""
+        """Build the best classifier for a linear metric from the weights of the metric."""
         order = np.arange(len(weights)) if classes is None else check_classes(classes)
         if len(order) != len(weights):
             raise MetricError(

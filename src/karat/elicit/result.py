@@ -111,6 +111,8 @@ class ElicitationResult(Result):
     ----------
     metric : Metric
         The elicited metric: score with it, optimise it, save it.
+    description : str
+        The metric in words, with the names of the space's classes and groups.
     intervals : tuple of WeightInterval
         Each weight with its limits; for ``active`` they allow for as many slips as the answers
         leave plausible.
@@ -149,6 +151,7 @@ class ElicitationResult(Result):
     """
 
     metric: MetricBase
+    description: str
     intervals: tuple[WeightInterval, ...]
     ratios: tuple[WeightInterval, ...]
     n_queries: int

@@ -84,8 +84,14 @@ class FairMetric(GroupMetric):
         parts = rescaled(self.cost, self.violation, self.tradeoff, a, b)
         return FairMetric(*parts, name=self.name)
 
-    def describe(self, classes: Sequence[Any] | None = None) -> str:
-        """Say in words what errors and differences between groups cost."""
+    def describe(
+        self, classes: Sequence[Any] | None = None, groups: Sequence[Any] | None = None
+    ) -> str:
+        """Say in words what errors and differences between groups cost.
+
+        ``classes`` and ``groups`` name the classes and the groups, in the order of the confusions;
+        by default they are numbered from 0.
+        """
         names = error_names(class_names(classes, self.n_classes))
         total = (1 - self.tradeoff) * self.cost
         gap = self.tradeoff * self.violation
@@ -93,5 +99,5 @@ class FairMetric(GroupMetric):
         head = f"{self.title[:1].upper()}{self.title[1:]} on {self.n_groups} groups"
         return (
             f"{head}: a point of {names[worst]} costs {total[worst]:.4g}; a point of difference "
-            f"between two groups costs up to {gap.max():.4g}, {self._worst(gap, names)}."
+            f"between two groups costs up to {gap.max():.4g}, {self._worst(gap, names, groups)}."
         )

@@ -88,8 +88,14 @@ class FairQuadraticMetric(GroupMetric):
         parts = rescaled(self.cost, self.violation, self.tradeoff, a, b)
         return FairQuadraticMetric(*parts, name=self.name)
 
-    def describe(self, classes: Sequence[Any] | None = None) -> str:
-        """Say in words what errors and differences between groups cost."""
+    def describe(
+        self, classes: Sequence[Any] | None = None, groups: Sequence[Any] | None = None
+    ) -> str:
+        """Say in words what errors and differences between groups cost.
+
+        ``classes`` and ``groups`` name the classes and the groups, in the order of the confusions;
+        by default they are numbered from 0.
+        """
         names = error_names(class_names(classes, self.n_classes))
         total = (1 - self.tradeoff) * self.cost
         bend = 0.5 * self.tradeoff * np.diagonal(self.violation, axis1=1, axis2=2)
@@ -98,5 +104,5 @@ class FairQuadraticMetric(GroupMetric):
         return (
             f"{head}: a point of {names[worst]} costs {total[worst]:.4g}; the square of a "
             f"difference between two groups costs up to {bend.max():.4g}, "
-            f"{self._worst(bend, names)}."
+            f"{self._worst(bend, names, groups)}."
         )

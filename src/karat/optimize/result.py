@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._result import Result
-from karat._typing import AnyArray, FloatArray, IntArray
+from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["ClassWeights", "DecisionRegions", "OptimizationHistory"]
 
@@ -179,22 +179,64 @@ class DecisionRegions(Result):
 
     @property
     def thresholds(self) -> FloatArray:
-        """For each kind, the least probability at which the second class is the likelier one.
+        """For each kind, the probability from which on the second class is the likelier one.
 
-        NaN where it is never predicted.
+        NaN where there is none: where the second class is never predicted, or where it is predicted
+        at some probability and not at every greater one. `intervals` has these too.
         """
         above = self.shares >= 0.5
-        first = np.where(above.any(axis=1), above.argmax(axis=1), -1)
-        return np.where(first >= 0, self.probability[first], np.nan)
+        upward = above[:, -1] & (np.diff(above.astype(int), axis=1) >= 0).all(axis=1)
+        return np.where(upward, self.probability[above.argmax(axis=1)], np.nan)
+
+    @property
+    def intervals(self) -> tuple[tuple[tuple[float, float], ...], ...]:
+        """For each kind, the intervals of probability in which the second class is the likelier.
+
+        Both ends belong to an interval; between two points of ``probability`` nothing is known.
+        """
+        return tuple(self._intervals_of(curve >= 0.5) for curve in self.shares)
+
+    def _intervals_of(self, above: BoolArray) -> tuple[tuple[float, float], ...]:
+        edges = np.diff(np.concatenate([[0], above.astype(int), [0]]))
+        ends = zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0) - 1, strict=True)
+        return tuple((float(self.probability[i]), float(self.probability[j])) for i, j in ends)
+
+    def _where(self) -> list[str]:
+        """Say of each kind at which probabilities the second class is predicted."""
+        least, greatest = float(self.probability[0]), float(self.probability[-1])
+        return [_in_words(found, least, greatest) for found in self.intervals]
 
     def summary(self) -> str:
         """Return the answer in one sentence."""
-        parts = [
-            f"{threshold:.3f} for {kind}" if len(self.kinds) > 1 else f"{threshold:.3f}"
-            for kind, threshold in zip(self.kinds, self.thresholds, strict=True)
-        ]
-        return f"{self.classes[1]} is predicted from a probability of {', '.join(parts)}"
+        drawn = bool(((self.shares > 0) & (self.shares < 1)).any())
+        verb = "is predicted at least half of the time" if drawn else "is predicted"
+        where = self._where()
+        if len(self.kinds) > 1:
+            parts = [f"{at} for {kind}" for kind, at in zip(self.kinds, where, strict=True)]
+            return f"by its probability, {self.classes[1]} {verb} {'; '.join(parts)}"
+        at = where[0]
+        return f"{self.classes[1]} {verb} {at if at in _CONSTANT else f'at probabilities {at}'}"
 
     def _table(self) -> list[tuple[str, str]]:
-        rows = zip(self.kinds, self.thresholds, self.frequency, strict=True)
-        return [(kind, f"from {t:.3f} ({f:.0%} of rows)") for kind, t, f in rows]
+        rows = zip(self.kinds, self._where(), self.frequency, strict=True)
+        return [(kind, f"{at} ({f:.0%} of rows)") for kind, at, f in rows]
+
+
+_CONSTANT = ("always", "never")
+
+
+def _in_words(intervals: tuple[tuple[float, float], ...], least: float, greatest: float) -> str:
+    """Describe intervals of a probability that is known from ``least`` to ``greatest``."""
+    if not intervals:
+        return "never"
+    parts = []
+    for low, high in intervals:
+        if low <= least and high >= greatest:
+            return "always"
+        if high >= greatest:
+            parts.append(f"from {low:.3f} up")
+        elif low <= least:
+            parts.append(f"up to {high:.3f}")
+        else:
+            parts.append(f"between {low:.3f} and {high:.3f}")
+    return " and ".join(parts)

@@ -1,6 +1,7 @@
 """The frozen tables of vote patterns. Two of a kind can be added."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,8 @@ class Patterns(Result):
         The pattern of each row.
     classes : array (k,)
         What the codes stand for.
-    names : tuple of str
-        The labelers.
+    names : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     in_order : bool
         Whether ``ids`` follow the rows that were passed. Those of a lazy frame come in no fixed
         order, so they cannot be matched with other columns.
@@ -37,7 +38,7 @@ class Patterns(Result):
     counts: AnyArray
     ids: IntArray
     classes: AnyArray
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     in_order: bool = field(default=True, compare=False)
 
     @property
@@ -92,8 +93,8 @@ class PatternCounts(Result):
         -2 where it was not asked.
     classes : array (k,)
         What predictions and votes stand for.
-    names : tuple of str
-        The labelers.
+    names : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     groups : array (groups,) or None
         The order of the first axis.
     """
@@ -101,7 +102,7 @@ class PatternCounts(Result):
     counts: AnyArray
     patterns: IntArray
     classes: AnyArray
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     groups: AnyArray | None = None
 
     @property

@@ -60,8 +60,8 @@ class DawidSkene(PatternModel):
     confusions_ : array (m, k, k + 1)
         ``confusions_[j, y, o] = P(Z_j = o | Y = y)`` where j is asked; the last column is
         abstention.
-    names_ : tuple of str
-        The labelers.
+    names_ : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     null_ : str
         What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
     log_likelihood_ : float

@@ -48,8 +48,8 @@ class OracleLabelModel(PatternModel):
         The order of the columns of ``predict_proba``.
     class_prior_ : array (k,)
         The prior that was given, or the share of each class among the true labels.
-    names_ : tuple of str
-        The labelers.
+    names_ : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     null_ : str
         What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
     confusions_ : array (m, k, k + 1)

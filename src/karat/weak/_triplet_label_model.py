@@ -47,8 +47,8 @@ class TripletLabelModel(PatternModel):
         The prior that was given, or the share of each class among majority votes.
     accuracies_ : array (m,) or (k, m)
         ``P(Z_i = Y)`` where labeler i votes; with more than two classes, for each against the rest.
-    names_ : tuple of str
-        The labelers.
+    names_ : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     null_ : str
         What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
 

@@ -17,8 +17,8 @@ class VoteDiagnostics(Result):
     ----------
     n : int
         Number of items.
-    names : tuple of str
-        The labelers.
+    names : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     classes : array (k,)
         The classes.
     coverage : array (m,)
@@ -36,7 +36,7 @@ class VoteDiagnostics(Result):
     """
 
     n: int
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     classes: AnyArray
     coverage: FloatArray
     overlap: FloatArray
@@ -82,8 +82,8 @@ class LabelModelCheck(Result):
         One sentence per failed test, the most important first.
     n : float
         Number of items, or the sum of their weights.
-    names : tuple of str
-        The labelers.
+    names : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     classes : array (k,)
         The classes.
     confidence : float
@@ -102,7 +102,7 @@ class LabelModelCheck(Result):
         standard errors. All 0 where the two never vote together.
     covote_observed, covote_expected, covote_z : array (p,)
         The same for the share of all items on which both vote.
-    worst_pair : tuple of str
+    worst_pair : tuple
         The pair whose agreement is furthest from what is implied, in standard errors.
     accuracy, chance, accuracy_z : array (m,)
         How often each labeler is right where it votes under the model, how often votes that ignore
@@ -122,7 +122,7 @@ class LabelModelCheck(Result):
     passed: bool
     reasons: tuple[str, ...]
     n: float
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
     classes: AnyArray
     confidence: float
     threshold: float
@@ -135,7 +135,7 @@ class LabelModelCheck(Result):
     covote_observed: FloatArray
     covote_expected: FloatArray
     covote_z: FloatArray
-    worst_pair: tuple[str, str] | None
+    worst_pair: tuple[Any, Any] | None
     accuracy: FloatArray
     chance: FloatArray
     accuracy_z: FloatArray

@@ -8,6 +8,7 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
+    check_pos_label,
     check_same_length,
     check_weights,
     encode_gold,
@@ -134,10 +135,7 @@ def _positive_last(classes: AnyArray, pos_label: Any) -> IntArray:
     places = np.arange(len(classes))
     if pos_label is None:
         return places
-    known = classes.tolist()
-    if not np.isscalar(pos_label) or pos_label not in known:
-        raise LabelError(f"pos_label is {pos_label!r}, which is not among the classes {known}")
-    at = known.index(pos_label)
+    at = check_pos_label(pos_label, classes)
     return np.append(np.delete(places, at), at)
 
 

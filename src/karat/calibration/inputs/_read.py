@@ -71,6 +71,7 @@ def read_probabilities(y_prob: Frame | Column) -> tuple[FloatArray, list[str] | 
     """Return probabilities, one column per label, and the names that a frame gives them."""
     if _is_table(y_prob):
         columns, names = read_columns(y_prob, "y_prob", each="column per label")
+        names = [str(name) for name in names]  # labels are matched with columns as text
         places = [f"y_prob column {name}, row" for name in names]
     else:
         columns, names, places = [read_column(y_prob, "y_prob")], [], ["y_prob row"]
@@ -153,7 +154,7 @@ def _given(names: list[str] | None) -> list[str] | None:
 
 def _read_labels(y_true: Frame) -> tuple[FloatArray, list[str] | None]:
     columns, names = read_columns(y_true, "y_true", each="column per label")
-    arrays = []
+    names, arrays = [str(name) for name in names], []
     for name, (array, mask) in zip(names, columns, strict=True):
         if mask is not None:
             row = int(np.flatnonzero(mask)[0])

@@ -2,12 +2,11 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from karat._files import replaced
 from karat._validate import refuse_option
-from karat.exceptions import DataError
 
 __all__ = ["check_paths", "replaced"]
 
@@ -51,22 +50,3 @@ def _check_target(flag: str, path: Path, target: Path) -> None:
 def _same_file(target: Path, read: Path) -> bool:
     """Return whether both are one file, be it by a symbolic link or by a hard link."""
     return target.exists() and read.exists() and target.samefile(read)
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """Yield a path beside ``path`` to write to; it takes the place of ``path`` at the end.
-
-    The old file stays whole until then, whatever happens. A link keeps pointing where it does.
-    """
-    target = path.resolve()
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield beside
-        if target.exists():
-            beside.chmod(target.stat().st_mode & 0o777)
-        beside.replace(target)
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)

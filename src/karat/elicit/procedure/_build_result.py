@@ -14,7 +14,7 @@ from karat.elicit.procedure._contradictions import (
     warn_of_answers,
 )
 from karat.elicit.result import AskedQuestions, ElicitationResult
-from karat.elicit.spaces import BinarySpace, Space
+from karat.elicit.spaces import BinarySpace, RateSpace, Space
 from karat.elicit.weights import (
     CONFIDENCE,
     TradeOff,
@@ -24,6 +24,7 @@ from karat.elicit.weights import (
     ratio_interval,
     weighted_limits,
 )
+from karat.metrics import GroupMetric, MetricBase
 
 if TYPE_CHECKING:
     from karat.elicit.procedure._procedure import Procedure
@@ -40,8 +41,10 @@ def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationRe
     weights = family.weights(kept)
     intervals = intervals_of(family.names, family.weights(draws.estimate[None])[0], weights)
     progress = agreement_history(procedure, draws)
+    metric = family.metric(draws.estimate)
     result = ElicitationResult(
-        metric=family.metric(draws.estimate),
+        metric=metric,
+        description=_description(procedure, metric),
         intervals=intervals,
         ratios=_ratios(procedure, intervals, weights),
         trade_off=_trade_off(draws, kept, intervals[-1], weights),
@@ -63,6 +66,14 @@ def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationRe
     )
     warn_of_answers(procedure, result)
     return result
+
+
+def _description(procedure: "Procedure", metric: MetricBase) -> str:
+    """Return the metric in words, with the names that the space has."""
+    classes = procedure.space.classes.tolist()
+    if isinstance(metric, GroupMetric) and isinstance(procedure.space, RateSpace):
+        return metric.describe(classes, np.asarray(procedure.space.groups).tolist())
+    return metric.describe(classes)
 
 
 def _ratios(

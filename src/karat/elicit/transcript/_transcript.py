@@ -3,9 +3,9 @@
 import json
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
+from karat._files import replaced
 from karat._frozen import Frozen
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Transcript"]
@@ -48,7 +48,5 @@ class Transcript(Frozen):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the transcript to a file; an interruption leaves the old file whole."""
-        target = Path(path)
-        partial = target.with_name(target.name + ".part")
-        partial.write_text(self.to_json() + "\n", encoding="utf-8")
-        partial.replace(target)
+        with replaced(path) as beside:
+            beside.write_text(self.to_json() + "\n", encoding="utf-8")

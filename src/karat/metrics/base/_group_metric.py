@@ -154,14 +154,18 @@ class GroupMetric(MetricBase):
     def _parts(self, stack: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the rates of all, those of each group, and the gaps between pairs of groups."""
         rates = error_rates(stack)
+        self._require_rates(rates, range(self.n_groups))
+        first, second = (list(side) for side in zip(*self._pairs(), strict=True))
+        return error_rates(stack.sum(axis=1)), rates, rates[:, first] - rates[:, second]
+
+    def _require_rates(self, rates: FloatArray, groups: Sequence[Any]) -> None:
+        """Refuse rates (b, groups, q) of a group that lacks some class."""
         if np.isnan(rates).any():
-            g = int(np.argwhere(np.isnan(rates))[0][1])
+            g = groups[int(np.argwhere(np.isnan(rates))[0][1])]
             raise MetricError(
                 f"{self.title} compares the error rates of groups, and group {g} has no item of "
                 "some class; merge it with another group, or leave it out"
             )
-        first, second = (list(side) for side in zip(*self._pairs(), strict=True))
-        return error_rates(stack.sum(axis=1)), rates, rates[:, first] - rates[:, second]
 
     def _pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(self.n_groups), 2))
@@ -184,11 +188,24 @@ class GroupMetric(MetricBase):
             raise MetricError(
                 f"{self.title} is for {self.n_groups} groups and was given {len(table)}"
             )
+        if (names := getattr(confusion, "groups", None)) is not None:
+            self._require_rates(error_rates(table[None]), names.tolist())
         return table
 
-    def _worst(self, sizes: FloatArray, names: Sequence[str]) -> str:
+    @abstractmethod
+    def describe(
+        self, classes: Sequence[Any] | None = None, groups: Sequence[Any] | None = None
+    ) -> str:
+        """Say in words what the metric rewards; ``classes`` and ``groups`` are their names."""
+
+    def _worst(self, sizes: FloatArray, names: Sequence[str], groups: Sequence[Any] | None) -> str:
         """Say which error and which pair of groups have the greatest of ``sizes`` (pairs, q)."""
+        known = range(self.n_groups) if groups is None else groups
+        if len(known) != self.n_groups:
+            raise MetricError(
+                f"groups names {len(known)} groups and the metric is for {self.n_groups}"
+            )
         pairs = self._pairs()
         p, i = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
         u, v = pairs[int(p)]
-        return f"most for {names[int(i)]} between groups {u} and {v}"
+        return f"most for {names[int(i)]} between groups {known[u]} and {known[v]}"

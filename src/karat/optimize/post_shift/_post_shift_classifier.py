@@ -14,9 +14,10 @@ from karat._validate import (
     encode_labels,
     named,
     refuse_lazy,
+    refuse_option,
     require_two_classes,
 )
-from karat.exceptions import DataError, LabelError, SmallSampleWarning
+from karat.exceptions import DataError, SmallSampleWarning
 from karat.metrics import MetricBase, as_metric
 from karat.optimize.basis import FittedBasis, candidates_of, fit_basis, read_basis
 from karat.optimize.post_shift._model import fitted_model, model_probabilities
@@ -137,6 +138,11 @@ class PostShiftClassifier(ShareClassifier):
             basis_train = basis_val = basis_val if basis_train is None else basis_train
         elif (basis_train is None) != (basis_val is None) and self._needs_training():
             raise DataError("basis_train and basis_val belong together; pass both or none")
+        wanted = getattr(self, "basis", None)
+        if basis_val is None and wanted is not None:  # there is no X to compute a basis from
+            refuse_option(
+                wanted, "basis", "None without X; pass the values of the basis as basis_train="
+            )
         names, on_val = read_basis(basis_val, proba_val, "basis_train" if same else "basis_val")
         training, on_train = None, None
         if self._needs_training():
@@ -205,7 +211,7 @@ class PostShiftClassifier(ShareClassifier):
         if label is None:
             return np.arange(len(classes))
         if len(classes) != 2:
-            raise LabelError(f"pos_label is for two classes and there are {len(classes)}")
+            refuse_option(label, "pos_label", f"None where there are {len(classes)} classes")
         ordered = binary_order(classes, label, name="the labels")
         return np.array([int(np.flatnonzero(classes == c)[0]) for c in ordered])
 

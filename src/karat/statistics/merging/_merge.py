@@ -79,7 +79,8 @@ class MergedPatterns(NamedTuple):
 
 def merge_patterns(a: HasPatterns, b: HasPatterns) -> MergedPatterns:
     """Return the union of two pattern sets and the place of each old pattern in it."""
-    if a.names != b.names:
+    # Compared as text: a matrix calls its columns "0", "1", … and a frame of pandas 0, 1, …
+    if [str(name) for name in a.names] != [str(name) for name in b.names]:
         raise DataError(
             f"one part has the labelers {list(a.names)} and the other {list(b.names)}; count the "
             "same labelers in the same order"

@@ -140,7 +140,7 @@ class Ballots:
             counts=np.bincount(ids, weights=weight, minlength=len(first)),
             ids=ids,
             classes=self.classes,
-            names=tuple(str(name) for name in self.voters.tolist()),
+            names=tuple(self.voters.tolist()),
         )
 
     def _votes_of(self, lists: IntArray) -> tuple[IntArray, IntArray]:

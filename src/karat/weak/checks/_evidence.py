@@ -1,6 +1,6 @@
 """The figures by which a label model is tested."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,14 +30,14 @@ class Evidence(NamedTuple):
     gold_n: int
 
     @property
-    def worst_pair(self) -> tuple[str, str] | None:
+    def worst_pair(self) -> tuple[Any, Any] | None:
         """The pair whose agreement is furthest from what is implied."""
         if not len(self.agreement.z):
             return None
         worst = int(np.abs(self.agreement.z).argmax())
         return self.names_of(worst)
 
-    def names_of(self, pair: int) -> tuple[str, str]:
+    def names_of(self, pair: int) -> tuple[Any, Any]:
         """Return the labelers of a pair."""
         names, figures = self.found.names, self.agreement
         return names[figures.first[pair]], names[figures.second[pair]]

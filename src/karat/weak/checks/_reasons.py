@@ -65,7 +65,7 @@ def _flagged(figures: Agreement, limit: float, threshold: float) -> BoolArray:
 
 
 def _name(evidence: Evidence, pair: int) -> str:
-    return " and ".join(evidence.names_of(pair))
+    return " and ".join(map(str, evidence.names_of(pair)))
 
 
 def _of_agreement(evidence: Evidence, limit: float, threshold: float) -> list[str]:
@@ -150,7 +150,7 @@ def _of_labelers(evidence: Evidence, limit: float, threshold: float) -> list[str
         for j in worst[:_NAMED]
     ]
     if len(worst) > _NAMED:
-        others = ", ".join(evidence.found.names[j] for j in worst[_NAMED:][:8])
+        others = ", ".join(str(evidence.found.names[j]) for j in worst[_NAMED:][:8])
         more = ", …" if len(worst) > _NAMED + 8 else ""
         verb = "is" if len(worst) == _NAMED + 1 else "are"
         reasons.append(f"so {verb} {others}{more}")

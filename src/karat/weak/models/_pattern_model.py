@@ -2,6 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class PatternModel(Parameters, ABC):
 
     classes_: AnyArray
     class_prior_: FloatArray
-    names_: tuple[str, ...]
+    names_: tuple[Any, ...]
     null_: str
 
     # Which assumptions `check_label_model` tests; a subclass overrides what it does not assume.
@@ -72,19 +73,20 @@ class PatternModel(Parameters, ABC):
         In a long table voters come by name: one who is absent was not asked. Columns of the same
         names in another order are put into order; other columns are taken as they come.
         """
-        known = list(self.names_)
-        if list(found.names) == known:
+        # As text, because one and the same labeler may be 7 in a long table and "7" in a frame.
+        known, names = [str(name) for name in self.names_], [str(name) for name in found.names]
+        if names == known:
             return found.patterns
         long = not isinstance(weak_labels, Patterns) and long_columns(weak_labels) is not None
-        if not long and set(found.names) != set(known):
+        if not long and set(names) != set(known):
             return found.patterns
-        if strange := [name for name in found.names if name not in known]:
+        if strange := [name for name in names if name not in known]:
             raise ColumnError(
                 f"weak_labels has votes of {named(strange)}, and {type(self).__name__} was fitted "
                 f"with {named(known)}; leave these votes out, or fit with them"
             )
         codes = np.full((len(found.patterns), len(known)), -2)
-        codes[:, [known.index(name) for name in found.names]] = found.patterns
+        codes[:, [known.index(name) for name in names]] = found.patterns
         return codes
 
     def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:
