@@ -386,7 +386,9 @@ def one_kind(k, m, priced):
     [
         (2, 2, one_kind(2, 2, [0, 1])),
         pytest.param(2, 3, one_kind(2, 3, [0, 1]), marks=pytest.mark.slow),
-        (2, 2, FairQuadraticMetric([1, 2], [[[3, 1], [1, 2]]], 0.5)),
+        pytest.param(
+            2, 2, FairQuadraticMetric([1, 2], [[[3, 1], [1, 2]]], 0.5), marks=pytest.mark.slow
+        ),
         pytest.param(3, 2, one_kind(3, 2, [1, 3]), marks=pytest.mark.slow),
     ],
 )

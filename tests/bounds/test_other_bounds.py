@@ -241,7 +241,7 @@ def test_a_noise_labeler_adds_nothing():
         weak_label_value(y_pred, votes[:, :1], OracleLabelModel().fit(votes[:, :1], y), metric="f1")
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc"])
+@pytest.mark.parametrize("metric", ["accuracy", pytest.param("f1", marks=pytest.mark.slow), "mcc"])
 def test_robustness_curve(law, metric):
     options = {"metric": metric, "classes": [0, 1], "rng": 0}
     plain = robustness_curve(law.y_pred, law.votes, law.p, **options)

@@ -10,6 +10,8 @@ import pytest
 
 from karat.metrics import FairMetric, cost_matrix
 
+pytestmark = pytest.mark.slow  # every command and the code of its page, with many flags
+
 N = 400
 
 

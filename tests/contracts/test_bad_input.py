@@ -135,7 +135,12 @@ CASES = {
         OptionError,
         "^confidence is 95; expected a number between 0 and 1, such as 0.95$",
     ),
-    "unknown positive": ("pos_label", {"pos_label": "eggs"}, LabelError, r"\['ham', 'spam'\]"),
+    "unknown positive": (
+        "pos_label",
+        {"pos_label": "eggs"},
+        OptionError,
+        "^pos_label is 'eggs'; expected 'ham' or 'spam'$",
+    ),
 }
 
 

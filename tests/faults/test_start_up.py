@@ -148,6 +148,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent another way on Windows")
 @pytest.mark.parametrize("structure", ["independent", "coupled", "hierarchical"])
 def test_an_interrupt_waits_for_one_block_and_leaves_nothing(structure):

@@ -213,6 +213,7 @@ def test_memory_steadies_small_batches():
     assert off(CopulaCalibrationLoss(memory=500)) < off(CopulaCalibrationLoss()) / 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_gradient", [False, True])
 def test_descending_lowers_the_canonical_error(stop_gradient):
     """Train a map of over-confident probabilities, and look at other rows."""

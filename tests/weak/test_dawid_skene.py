@@ -48,6 +48,7 @@ def plain_em(votes, k, smoothing, passes, missing=False):
     return post, prior, theta, like
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(CONTRADICTED)
 @pytest.mark.parametrize("abstain", ["outcome", "missing"])
 @pytest.mark.parametrize("smoothing", [0.0, 10.0])
