@@ -306,4 +306,7 @@ def test_infinite_limits_are_null_in_json(data):
     b = performance_bounds(
         y_pred[:6], votes[:6], p[:6], metric=odd, limit="bernstein", classes=[0, 1], rng=0
     )
-    json.dumps(b.to_dict(), allow_nan=False)
+    assert np.isinf([b.lower_limit, b.upper_limit]).any()
+    shown = json.loads(json.dumps(b.to_dict(), allow_nan=False))
+    for name in ("lower_limit", "upper_limit"):
+        assert (shown[name] is None) == np.isinf(getattr(b, name))

@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -83,7 +84,10 @@ def test_without_validation_rows_there_is_a_warning(kind, data):
 
 @pytest.mark.parametrize("kind", ALL[3:])
 def test_who_measures_nothing_does_not_warn(kind, data):
-    kind(LogisticRegression()).fit(*data[:2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = kind(LogisticRegression()).fit(*data[:2])
+    assert set(clf.predict(data[0])) <= set(clf.classes_)
 
 
 def test_fitted_frozen_and_fresh_estimators(data):

@@ -75,7 +75,11 @@ def test_a_class_that_is_missing(only):
 
 def test_an_empty_batch_has_a_graph():
     scores = torch.empty(0, requires_grad=True)
-    WeightedAUCLoss()(scores, torch.empty(0)).backward()
+    loss = WeightedAUCLoss()(scores, torch.empty(0))
+    loss.backward()
+    assert loss.item() == 0
+    assert scores.grad is not None
+    assert scores.grad.shape == (0,)
 
 
 def test_memory_keeps_the_last_scores_of_each_class():

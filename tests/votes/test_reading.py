@@ -233,4 +233,5 @@ def test_counts_are_items():
     counted = patterns(np.repeat([[0, 0, 1], [1, 1, 1]], 500, axis=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotIdentifiedWarning)
-        ErrorEstimator(draws=20, rng=0).fit(counted)  # no word of two items
+        fitted = ErrorEstimator(draws=20, rng=0).fit(counted)  # no word of two items
+    assert len(fitted.error_rates_) == 3
