@@ -454,8 +454,11 @@ def test_limits_cover_in_the_sparse_setting(draw_law, k, capsys):
 
 @pytest.mark.slow
 def test_limits_at_the_bound_itself_have_their_level(draw_law, capsys):
-    """The population's sharp bounds, from many more items of the same law and the exact q."""
-    runs, n, hits = 200, 2000, np.zeros(2, int)
+    """The population's sharp bounds, from many more items of the same law and the exact q.
+
+    Four times in five the test would notice a coverage of .85.
+    """
+    runs, n, hits = 120, 2000, np.zeros(2, int)
     metric = FairMetric([1, 1], [[1, 1]], 0.5)
     for seed in range(runs):
         law = draw_law(25 * n, 2, seed=seed)

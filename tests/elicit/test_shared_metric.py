@@ -111,7 +111,7 @@ def test_what_is_refused(space):
 def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
     # Shorter chains and fewer particles: rougher limits, the same claim.
     monkeypatch.setattr(Procedure, "effort", Effort(particles=400))
-    held, spread_held, runs = 0, 0, 60
+    held, spread_held, runs = 0, 0, 40
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         center, tau = rng.normal(scale=1.5, size=2), abs(rng.normal())
@@ -127,6 +127,6 @@ def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
         truth = np.exp(center) / np.linalg.norm(np.exp(center))
         held += shared.intervals[0].lower <= truth[0] <= shared.intervals[0].upper
         spread_held += shared.spread.lower <= np.exp(tau) <= shared.spread.upper
-    # 95 % limits on draws from the prior: fewer than 50 of 60 has probability below .001
-    assert held >= 50
-    assert spread_held >= 50
+    # 95 % limits on draws from the prior: fewer than 33 of 40 has probability below .001
+    assert held >= 33
+    assert spread_held >= 33
