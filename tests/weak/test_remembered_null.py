@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from karat.bounds import expectation_bounds, performance_bounds, rank_models
+from karat.consensus import ErrorEstimator
 from karat.exceptions import OptionError
 from karat.statistics import patterns
 from karat.weak import (
@@ -107,3 +108,22 @@ def test_an_array_or_a_foreign_model_reads_nulls_as_not_asked(data):
         default = performance_bounds(y_pred, votes, model, **options)
         said = performance_bounds(y_pred, votes, model, null="not asked", **options)
         assert default.to_dict() == said.to_dict()
+
+
+def test_the_consensus_of_votes_remembers_too(data):
+    """An abstention is an outcome of its own there, so the two readings give other numbers."""
+    y, votes = data[0], data[1]
+    for null in ("not asked", "abstain"):
+        estimator = ErrorEstimator(draws=50, chains=2, dependence="none", rng=0)
+        model = estimator.fit(votes, null=null).as_label_model()
+        assert model.null_ == null
+        np.testing.assert_allclose(
+            model.predict_proba(votes), model.predict_proba(votes, null=null)
+        )
+        y_pred = np.asarray(y)
+        remembered = performance_bounds(y_pred, votes, model, metric="accuracy", rng=0)
+        said = performance_bounds(y_pred, votes, model, metric="accuracy", null=null, rng=0)
+        assert (remembered.lower, remembered.upper) == (said.lower, said.upper)
+    other = model.predict_proba(votes, null="not asked")
+    assert np.abs(other - model.predict_proba(votes)).max() > 0.05
+    assert {draw.null_ for draw in model.draws(2)} == {"abstain"}

@@ -33,6 +33,8 @@ class ConsensusLabelModel(PatternModel):
         How much each member counts; sums to 1.
     abstentions : bool
         Whether -1 is an outcome of its own.
+    null : {"not asked", "abstain"}
+        What a null was in the votes that the model was fitted to.
     rng : Generator
         Randomness of ``draws``.
 
@@ -65,6 +67,7 @@ class ConsensusLabelModel(PatternModel):
         weights: FloatArray,
         *,
         abstentions: bool,
+        null: str,
         rng: np.random.Generator,
     ) -> None:
         self.classes = classes
@@ -72,6 +75,7 @@ class ConsensusLabelModel(PatternModel):
         self.members = members
         self.weights = weights
         self.abstentions = abstentions
+        self.null = null
         self.rng = rng
 
     @property
@@ -83,6 +87,11 @@ class ConsensusLabelModel(PatternModel):
     def names_(self) -> tuple[Any, ...]:  # type: ignore[override]
         """The voters."""
         return self.names
+
+    @property
+    def null_(self) -> str:  # type: ignore[override]
+        """What a null is where votes are passed without a word about it."""
+        return self.null
 
     @property
     def class_prior_(self) -> FloatArray:  # type: ignore[override]
@@ -144,7 +153,7 @@ class ConsensusLabelModel(PatternModel):
         return [
             type(self)(
                 self.classes, self.names, (self.members[i],), np.ones(1),
-                abstentions=self.abstentions, rng=self.rng,
+                abstentions=self.abstentions, null=self.null, rng=self.rng,
             )
             for i in chosen
         ]  # fmt: skip

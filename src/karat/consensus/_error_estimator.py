@@ -195,7 +195,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
         self._keep(
             data, fit, confidence=settings.confidence, backend=backend_of(votes),
-            seed=int(rng.integers(2**63)), lazy=lazy,
+            seed=int(rng.integers(2**63)), lazy=lazy, null=null,
         )  # fmt: skip
         warn_of_limits_of_the_fit(self.result_)
         return self
@@ -220,5 +220,6 @@ class ErrorEstimator(FittedVotes, Parameters):
             tuple(self.classifiers_[j] for j in here.voters),
             *posterior_states(fit),
             abstentions=fit.table.n_outcomes > fit.table.n_classes,
+            null=self._null,
             rng=np.random.default_rng(self._seed),
         )

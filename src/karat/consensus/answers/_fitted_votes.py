@@ -46,15 +46,23 @@ class FittedVotes:
     items_: AnyArray | None
 
     def _keep(
-        self, data: Votes, fit: VotesFit, *, confidence: float, backend: Any, seed: int, lazy: bool
+        self,
+        data: Votes,
+        fit: VotesFit,
+        *,
+        confidence: float,
+        backend: Any,
+        seed: int,
+        lazy: bool,
+        null: str,
     ) -> None:
         """Set every answer.
 
-        ``backend`` is the library of the frames, ``seed`` that of draws after the fit, and ``lazy``
-        says that the votes came from a lazy frame.
+        ``backend`` is the library of the frames, ``seed`` that of draws after the fit, ``lazy``
+        says that the votes came from a lazy frame, and ``null`` what a null in them was.
         """
         self._votes, self._fits, self.co_clustering_ = data, fit.domains, fit.co_clustering
-        self._backend, self._seed = backend, seed
+        self._backend, self._seed, self._null = backend, seed, null
         self._rows_unknown = lazy and data.item_names is None
         self._blind = tuple(
             blind_consensus(one) if (one.table.gold >= 0).any() else None for one in fit.domains
