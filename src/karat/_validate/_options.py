@@ -64,14 +64,21 @@ def check_pos_label(pos_label: Any, classes: AnyArray) -> int:
 
 
 def check_number(
-    value: Any, name: str, *, at_least: float | None = None, at_most: float | None = None
+    value: Any,
+    name: str,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
 ) -> float:
     """Check a single finite number."""
     number = _as_number(value)
     too_low = at_least is not None and not number >= at_least
+    too_low = too_low or (above is not None and not number > above)
     too_high = at_most is not None and not number <= at_most
     if not np.isfinite(number) or too_low or too_high:
         wanted = "a finite number" if at_least is None else f"a number of at least {at_least:g}"
+        wanted = wanted if above is None else f"a number above {above:g}"
         wanted += "" if at_most is None else f" and at most {at_most:g}"
         refuse_option(value, name, wanted)
     return number

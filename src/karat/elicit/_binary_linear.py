@@ -36,6 +36,7 @@ class BinaryLinear(Procedure):
     (7, 4.0)
     """
 
+    has_ratios = True
     spaces = (BinarySpace,)
     default_tol = 0.02
     space: BinarySpace
@@ -72,11 +73,11 @@ class BinaryLinear(Procedure):
 
     def _unidentified(self) -> str | None:
         low, high = self.space.frontier.reach
-        if self._belief is None:
+        if self._search is None:
             near = max(self._brackets.width(0), 1e-9)
             at = float(self._brackets.middle[0])
             return _same_classifier(self.space, at - near <= low, at + near >= high)
-        particles = self._belief.posterior
+        particles = self._search.posterior
         angle = np.arctan2(particles.parameters[:, 1], particles.parameters[:, 0])
         below, above = (float(particles.shares @ side) for side in (angle < low, angle > high))
         return _same_classifier(self.space, below > _MOSTLY, above > _MOSTLY)

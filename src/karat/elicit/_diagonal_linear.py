@@ -39,6 +39,7 @@ class DiagonalLinear(Procedure):
     array([0.2, 0.6, 0.2])
     """
 
+    has_ratios = True
     spaces = (DiagonalSpace,)
     least_classes = 3
     space: DiagonalSpace

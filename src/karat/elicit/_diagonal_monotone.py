@@ -39,6 +39,7 @@ class DiagonalMonotone(DiagonalLinear):
     """
 
     straight = False
+    has_ratios = False
 
     @property
     def explains(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit.families import TINY, FairFamily, LinearGaps, unit
+from karat.elicit.families import TINY, FairFamily, Family, LinearGaps, SquaredGaps, unit
 from karat.elicit.procedure import GroupProcedure
 from karat.elicit.search import Brackets, Site, Steps, informative_places, off_slope, slope_of
 from karat.metrics import FairMetric, GroupMetric
@@ -71,6 +71,9 @@ class Fair(GroupProcedure):
 
     def _fair_family(self, **options: Any) -> FairFamily:
         return LinearGaps(self.joint, **options)
+
+    def _wider_family(self) -> Family | None:
+        return SquaredGaps(self.joint, cost=self.cost, same_pairs=self.same_pairs)
 
     def _admissible(self, theta: FloatArray) -> FloatArray:
         return np.maximum(theta, 0.0)

@@ -35,6 +35,7 @@ class Linear(Procedure):
     True
     """
 
+    has_ratios = True
     spaces = (ConfusionSpace, RateSpace)
 
     def _family(self, flipped: bool) -> Family:

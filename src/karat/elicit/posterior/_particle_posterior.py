@@ -3,36 +3,46 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import betaincinv, betaln
+from scipy.special import logsumexp
 
 from karat._typing import FloatArray
 from karat.elicit.families import Family
-from karat.elicit.posterior._answer_likelihood import LAPSE_PRIOR, Answers, log_likelihood, tally
+from karat.elicit.posterior._choice_model import (
+    N_NOISE,
+    Answers,
+    Noise,
+    log_likelihood,
+    named_first,
+    read_noise,
+    said_tie,
+)
+from karat.elicit.posterior._evidence import Evidence
 
 __all__ = ["ParticlePosterior", "scoring_stride"]
 
 RESAMPLE_BELOW = 0.6
-_NO_TIES = 0.5  # prior probability that the person tells any two classifiers apart
-_CAUTION = 0.9  # quantile of the lapse rate under which the agreement is predicted
-_MOVES = 6
+_MOVES = 8
 _SCORED_BY = 375  # particles that score questions, and by which the agreement is predicted
+_MANY = 60  # parameters from which on steps follow the prior and not the covariance
 
 
 @dataclass(slots=True)
 class ParticlePosterior:
     """The posterior of a metric as weighted particles, which are resampled and moved.
 
-    A particle is a vector of parameters of the metric, and δ, below which the person sees no
-    difference between values.
+    A particle is a vector of parameters of the metric and three uniform numbers, from which the
+    noise of the person is read. Both are kept in single precision, so that a saved posterior is the
+    same to the last digit.
     """
 
     family: Family
+    typical: float  # difference that metrics of the family typically see between two classifiers
     parameters: FloatArray
-    indifference: FloatArray  # δ
-    indifference_scale: float
+    uniform: FloatArray
     log_weights: FloatArray
     answers: Answers
     rng: np.random.Generator
+    evidence: Evidence = field(default_factory=Evidence)
     acceptance: float = 1.0
     # margins of every particle on every answer, kept to save work
     margins: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
@@ -43,31 +53,24 @@ class ParticlePosterior:
         cls,
         family: Family,
         n: int,
-        indifference_scale: float,
+        typical: float,
         rng: np.random.Generator,
         *,
         resample_below: float = RESAMPLE_BELOW,
     ) -> "ParticlePosterior":
-        """Draw n particles before any answer; those with ties have δ near a given scale."""
+        """Draw n particles before any answer, for differences of a typical size."""
         drawn = rng.normal(size=(n, family.size))
-        parameters = np.where(family.signed, drawn, np.abs(drawn))
-        posterior = cls(
+        return cls(
             family,
-            parameters,
-            np.zeros(n),
-            indifference_scale,
+            typical,
+            single(np.where(family.signed, drawn, np.abs(drawn))),
+            single(rng.random((n, N_NOISE))),
             np.zeros(n),
             Answers.none(family.space.dim),
             rng,
             margins=np.empty((n, 0)),
             resample_below=resample_below,
         )
-        posterior.indifference = posterior._draw_indifference(n)
-        return posterior
-
-    def _draw_indifference(self, n: int) -> FloatArray:
-        drawn = self.indifference_scale * np.exp(self.rng.normal(size=n))
-        return np.asarray(np.where(self.rng.random(n) < _NO_TIES, 0.0, drawn))
 
     @property
     def shares(self) -> FloatArray:
@@ -86,96 +89,128 @@ class ParticlePosterior:
         return float(1.0 / np.sum(self.shares**2))
 
     @property
-    def lapse(self) -> tuple[FloatArray, FloatArray]:
-        """The parameters of the Beta posterior of the lapse rate, for each particle."""
-        fit = tally(self.margins, self.indifference, self.answers.signs)
-        return LAPSE_PRIOR[0] + fit.slips, LAPSE_PRIOR[1] + fit.kept
-
-    @property
-    def lapse_mean(self) -> float:
-        """The posterior mean of the lapse rate."""
-        slips, kept = self.lapse
-        return float(self.shares @ (slips / (slips + kept)))
-
-    def cautious(self) -> tuple[FloatArray, float]:
-        """Return the shares under the highest plausible lapse rate, and that rate.
-
-        A few consistent answers say little of the lapse rate, and whoever slips more than
-        expected would be misread with confidence. So the agreement is predicted under the 90 %
-        upper limit of the rate.
-        """
-        slips, kept = self.lapse
-        shares = self.shares
-        rate = float(betaincinv(shares @ slips, shares @ kept, _CAUTION))
-        a, b = LAPSE_PRIOR
-        log = self.log_weights - betaln(slips, kept)
-        log = log + (slips - a) * np.log(rate) + (kept - b) * np.log1p(-rate)
-        weights = np.exp(log - log.max())
-        return weights / weights.sum(), rate
+    def noise(self) -> Noise:
+        """Slope, lapse rate and indifference of each particle."""
+        return read_noise(self.uniform, self.typical)
 
     def update(self, first: FloatArray, second: FloatArray, sign: float) -> None:
         """Condition on an answer: 1 if the first is preferred, -1 if the second, 0 for a tie."""
-        before = log_likelihood(self.margins, self.indifference, self.answers.signs)
-        self.answers.add(first, second, sign)
-        new = self._margins(self.parameters, first[None], second[None])
-        self.margins = np.hstack([self.margins, new])
-        self.log_weights += (
-            log_likelihood(self.margins, self.indifference, self.answers.signs) - before
-        )
+        self.answers = self.answers.with_answer(first, second, sign)
+        # All margins in one call, as when a saved posterior is read: the same to the last digit.
+        self.margins = self._margins(self.parameters, self.answers)
+        margin, noise, shares = self.margins[:, -1:], self.noise, self.shares
+        tie = said_tie(margin, noise)[:, 0]
+        chance = tie if sign == 0 else (1.0 - tie) * named_first(sign * margin, noise)[:, 0]
+        self.evidence.add(sign, float(shares @ chance), float(shares @ tie))
+        weighted = self.log_weights + np.log(chance)
+        self.log_weights = single(weighted - logsumexp(weighted))
         if self.effective < self.resample_below * len(self.parameters):
             self.rejuvenate()
 
-    def _margins(self, parameters: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-        points = np.vstack([first, second])
-        values = self.family.values(parameters, points)
-        return np.asarray(values[:, : len(first)] - values[:, len(first) :])
+    def _margins(self, parameters: FloatArray, answers: Answers) -> FloatArray:
+        values = self.family.values(parameters, np.vstack([answers.first, answers.second]))
+        return np.asarray(values[:, : len(answers.first)] - values[:, len(answers.first) :])
 
     def rejuvenate(self) -> None:
         """Replace light particles by copies of heavy ones, and move all of them."""
         self._resample()
         self._move()
+        self.margins = self._margins(self.parameters, self.answers)
 
     def _resample(self) -> None:
         n = len(self.parameters)
         at = (self.rng.random() + np.arange(n)) / n
         chosen = np.searchsorted(np.cumsum(self.shares), at).clip(0, n - 1)
-        self.parameters, self.indifference = self.parameters[chosen], self.indifference[chosen]
+        self.parameters, self.uniform = self.parameters[chosen], self.uniform[chosen]
         self.margins = self.margins[chosen]
         self.log_weights = np.zeros(n)
 
     def _move(self) -> None:
         """Refresh the particles by Metropolis steps that leave the posterior as it is."""
-        n, size = self.parameters.shape
-        root = _root_of_covariance(self.parameters)
-        current = self._target(self.parameters, self.indifference, self.margins)
+        n = len(self.parameters)
+        steps = _WALK if self.family.size < _MANY else _TURN
+        shape = steps.shape_of(self.parameters)
+        spread = self.uniform.std(axis=0) + 0.02
+        current = log_likelihood(self.margins, self.noise, self.answers.signs)
         accepted = 0.0
-        moves = max(_MOVES, size // 2)  # many parameters take more steps to forget where they were
-        for _ in range(moves):
-            # 2.38/√size is the best step for a normal target; shorter ones help elsewhere
-            step = self.rng.choice([0.3, 0.7, 1.0], size=(n, 1)) * 2.38 / np.sqrt(size)
-            parameters = self.parameters + step * (self.rng.normal(size=(n, size)) @ root)
-            fresh = self.rng.random(n) < 0.3  # now and then another δ too, from its prior
-            indifference = np.where(fresh, self._draw_indifference(n), self.indifference)
-            inside = ((parameters >= 0) | self.family.signed).all(axis=1)
-            margins = self._margins(
-                np.where(inside[:, None], parameters, 1.0), self.answers.first, self.answers.second
-            )
-            proposed = np.where(inside, self._target(parameters, indifference, margins), -np.inf)
-            taken = np.log(self.rng.random(n)) < proposed - current
-            self.parameters[taken], self.indifference[taken] = (
-                parameters[taken],
-                indifference[taken],
-            )
-            self.margins[taken], current[taken] = margins[taken], proposed[taken]
-            accepted += float(taken.mean()) / moves
+        for _ in range(_MOVES):
+            # Metric alone, noise alone, or both: each is found where the other stands still.
+            what = self.rng.integers(0, 3, size=(n, 1))
+            parameters, prior = steps.propose(self.parameters, shape, self.family.signed, self.rng)
+            parameters = np.where(what == 1, self.parameters, single(parameters))
+            prior = np.where(what[:, 0] == 1, 0.0, prior)
+            uniform = np.where(what == 0, self.uniform, self._nearby_noise(spread))
+            inside = np.isfinite(prior)
+            margins = self._margins(np.where(inside[:, None], parameters, 1.0), self.answers)
+            noise = read_noise(uniform, self.typical)
+            proposed = log_likelihood(margins, noise, self.answers.signs)
+            taken = inside & (np.log(self.rng.random(n)) < proposed - current + prior)
+            self.parameters[taken], self.uniform[taken] = parameters[taken], uniform[taken]
+            current[taken] = proposed[taken]
+            accepted += float(taken.mean()) / _MOVES
         self.acceptance = accepted
 
-    def _target(
-        self, parameters: FloatArray, indifference: FloatArray, margins: FloatArray
-    ) -> FloatArray:
-        """Log of prior times likelihood; δ's prior is left out, as it is proposed from it."""
-        prior = -0.5 * np.sum(parameters**2, axis=1)
-        return np.asarray(prior + log_likelihood(margins, indifference, self.answers.signs))
+    def _nearby_noise(self, spread: FloatArray) -> FloatArray:
+        """Return uniform numbers near those of each particle, reflected at 0 and 1."""
+        step = self.rng.normal(size=self.uniform.shape) * spread
+        moved = np.abs(self.uniform + step)
+        moved = 1.0 - np.abs(1.0 - moved % 2.0)
+        # Now and then a fresh number for ties: those who say tie and those who never do are apart.
+        fresh = self.rng.random((len(moved), 2))
+        moved[:, 2] = np.where(fresh[:, 0] < 0.3, fresh[:, 1], moved[:, 2])
+        return single(moved)
+
+
+class _RandomWalk:
+    """Steps of the particles' own shape: best where there are few parameters."""
+
+    def shape_of(self, parameters: FloatArray) -> FloatArray:
+        """Return a root of the covariance of the particles."""
+        covariance = np.atleast_2d(np.cov(parameters.T))
+        values, vectors = np.linalg.eigh(covariance)
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 1e-14))).T)
+
+    def propose(
+        self,
+        parameters: FloatArray,
+        shape: FloatArray,
+        signed: FloatArray,
+        rng: np.random.Generator,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return proposals and the log-ratio of their prior; −∞ where a sign is wrong."""
+        n, size = parameters.shape
+        # 2.38/√size is the best step for a normal target; shorter ones help elsewhere
+        step = rng.choice([0.3, 0.7, 1.0], size=(n, 1)) * 2.38 / np.sqrt(size)
+        moved = parameters + step * (rng.normal(size=(n, size)) @ shape)
+        change = 0.5 * np.sum(parameters**2 - moved**2, axis=1)
+        return moved, np.where(((moved >= 0) | signed).all(axis=1), change, -np.inf)
+
+
+class _Turn:
+    """Steps that leave the normal prior as it is: their acceptance does not fall with the size.
+
+    ``x' = √(1−β²) x + β ξ``, reflected where no sign is allowed, is reversible with respect to the
+    (half-)normal prior (Cotter et al. 2013), so only the likelihood decides.
+    """
+
+    def shape_of(self, parameters: FloatArray) -> FloatArray:
+        return np.empty(0)
+
+    def propose(
+        self,
+        parameters: FloatArray,
+        shape: FloatArray,
+        signed: FloatArray,
+        rng: np.random.Generator,
+    ) -> tuple[FloatArray, FloatArray]:
+        n, size = parameters.shape
+        share = rng.choice([0.05, 0.15, 0.4], size=(n, 1))
+        fresh = rng.standard_normal((n, size), dtype=np.float32)
+        moved = np.sqrt(1.0 - share**2) * parameters + share * fresh
+        return np.where(signed, moved, np.abs(moved)), np.zeros(n)
+
+
+_WALK, _TURN = _RandomWalk(), _Turn()
 
 
 def scoring_stride(n: int) -> int:
@@ -183,8 +218,6 @@ def scoring_stride(n: int) -> int:
     return max(1, n // _SCORED_BY)
 
 
-def _root_of_covariance(parameters: FloatArray) -> FloatArray:
-    """Return a root of the covariance of the particles, as steps of their own shape."""
-    covariance = np.atleast_2d(np.cov(parameters.T))
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 1e-14))).T)
+def single(values: FloatArray) -> FloatArray:
+    """Round to single precision, in which particles are kept and saved."""
+    return np.asarray(values, dtype=np.float32).astype(np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat._typing import BoolArray, FloatArray
 from karat.elicit.families import unit
-from karat.elicit.posterior._answer_likelihood import log_likelihood
+from karat.elicit.posterior._choice_model import Noise, log_likelihood
 from karat.elicit.spaces import Space
 
 __all__ = ["PeopleChains"]
@@ -57,7 +57,11 @@ class PeopleChains:
         indifference = np.where(self.ties, np.exp(tie), 0.0)
         flat = margins.reshape(-1, margins.shape[2])
         signs = np.broadcast_to(self.signs, margins.shape).reshape(flat.shape)
-        return log_likelihood(flat, indifference.ravel(), signs).reshape(tie.shape)
+        n = flat.shape[0]
+        noise = Noise(
+            np.full(n, 0.1 * np.exp(self.tie_center)), np.full(n, 0.1), indifference.ravel()
+        )
+        return log_likelihood(flat, noise, signs).reshape(tie.shape)
 
     def run(
         self, *, warm_up: int = 800, draws: int = 600, thin: int = 2

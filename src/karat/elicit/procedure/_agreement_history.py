@@ -15,9 +15,9 @@ __all__ = ["agreement_history"]
 
 def agreement_history(procedure: "Procedure", draws: PosteriorDraws) -> AgreementHistory:
     """Return the agreement after each answer."""
-    if procedure._belief is None:
+    if procedure._search is None:
         return _history_of_brackets(procedure, draws)
-    known_after = procedure._belief.history
+    known_after = procedure._search.history
     # The question of the orientation says nothing of the weights.
     before = len(procedure.answers) + 1 - len(known_after)
     history = np.array([*[known_after[0]] * before, *known_after])

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit.posterior import Belief, PosteriorDraws
+from karat.elicit.asking import ActiveSearch
+from karat.elicit.posterior import PosteriorDraws
 from karat.elicit.procedure._agreement_history import agreement_history
 from karat.elicit.procedure._contradictions import (
     answered_sides,
@@ -36,7 +37,7 @@ _TAIL = (1.0 - CONFIDENCE) / 2
 
 def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationResult:
     """Return the result of a procedure whose answers leave the metrics of ``draws`` possible."""
-    family, belief = draws.family, procedure._belief
+    family, search = draws.family, procedure._search
     kept = draws.thinned(procedure.effort.kept)
     weights = family.weights(kept)
     intervals = intervals_of(family.names, family.weights(draws.estimate[None])[0], weights)
@@ -51,15 +52,15 @@ def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationRe
         table=family.table(draws.estimate),
         n_queries=len(procedure.answers),
         agreement=float(progress.agreement[-1]),
-        next_agreement=float("nan") if belief is None else belief.next_agreement(),
+        next_agreement=float("nan") if search is None else search.next_agreement(),
         finished=procedure.finished,
         transcript=procedure.transcript,
         procedure=type(procedure).__name__,
         strategy=procedure.strategy,
-        lapse=None if belief is None else _lapse(belief, procedure.seed),
+        lapse=None if search is None else _lapse(search),
         contradictions=find_contradictions(procedure, draws),
-        effective_particles=float("nan") if belief is None else belief.posterior.effective,
-        acceptance=float("nan") if belief is None else belief.posterior.acceptance,
+        effective_particles=float("nan") if search is None else search.posterior.effective,
+        acceptance=float("nan") if search is None else search.posterior.acceptance,
         draws=weights,
         progress=progress,
         questions=_questions(procedure, draws),
@@ -130,13 +131,12 @@ def _opened(ratio: WeightInterval, space: Space, draws: FloatArray) -> WeightInt
     )
 
 
-def _lapse(belief: Belief, seed: int) -> WeightInterval:
-    slips, kept = belief.posterior.lapse
-    drawn = np.random.default_rng(seed).beta(slips, kept)
-    low, high = weighted_limits(drawn, belief.posterior.shares)
+def _lapse(search: ActiveSearch) -> WeightInterval:
+    rates, shares = search.posterior.noise.lapse, search.posterior.shares
+    low, high = weighted_limits(rates, shares)
     return WeightInterval(
         name="how often the person slips",
-        estimate=belief.posterior.lapse_mean,
+        estimate=float(shares @ rates),
         lower=low,
         upper=high,
     )

@@ -41,7 +41,7 @@ def find_contradictions(procedure: "Procedure", draws: PosteriorDraws) -> tuple[
     margins = values[:, : len(first)] - values[:, len(first) :]
     wrong = draws.shares @ (margins * signs < -1e-12)
     # Particles allow for slips, so most of them suffice; brackets hold every answer to be right.
-    limit = 0.5 if procedure._belief is not None else 0.999
+    limit = 0.5 if procedure._search is not None else 0.999
     return tuple(int(i) + 1 for i in np.flatnonzero(wrong > limit))
 
 

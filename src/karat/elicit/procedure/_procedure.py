@@ -6,21 +6,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray
-from karat._validate import check_choice, check_count, check_number, check_seed, refuse_option
-from karat.elicit.families import Family
-from karat.elicit.posterior import (
-    AgreementPanel,
-    AttainablePairs,
-    Belief,
-    Effort,
-    ParticlePosterior,
-    PosteriorDraws,
-    SpherePairs,
-    active_search,
-    forecast_agreement,
+from karat._validate import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_seed,
+    refuse_option,
 )
+from karat.elicit.asking import ActiveSearch, Effort, forecast_agreement
+from karat.elicit.families import Family
+from karat.elicit.posterior import PosteriorDraws
 from karat.elicit.procedure._ask_and_tell import AskAndTell
 from karat.elicit.procedure._build_result import build_result
+from karat.elicit.procedure._build_search import build_search
 from karat.elicit.result import AgreementHistory, ElicitationResult
 from karat.elicit.search import Brackets, Steps, swapped
 from karat.elicit.spaces import QuestionSpace, Space
@@ -54,10 +53,24 @@ class Procedure(AskAndTell):
     tol : float, optional
         Width at which ``bisection`` and ``published`` stop halving.
     agreement : float, default 0.95
-        Predicted agreement on random pairs at which ``active`` stops.
+        Predicted agreement on random pairs that ``active`` is to reach.
+    precision : float, default 3
+        ``active`` goes on until the upper limit of every ratio of weights is at most this many
+        times the lower one, or the weight is less than this part of the greatest. For the worth of
+        gaps between groups it is 5/3 of it. Metrics without such ratios need the agreement alone.
+    worst_rate : float, default 0.5
+        ``active`` shows no classifier that is wrong on more than this share of a class, in any
+        group: nobody would deploy it.
+    checks : bool, default True
+        Whether ``active`` asks now and then about a pair of which one side is better in every
+        respect, or an earlier question with its sides swapped, until answers are clearly not those
+        of a coin. ``False`` for oracles that need no such test.
+    out_of : int, optional
+        Number of cases that people see each classifier's errors for; ``active`` then never asks
+        about two classifiers that look alike.
     max_queries : int, optional
-        Greatest number of questions; by default as many as the strategy needs, and 20 plus 10 for
-        each parameter for ``active``.
+        Greatest number of questions; by default as many as the strategy needs, and for ``active``
+        20 plus 10 for each parameter, but at least 60 with ``checks``.
     rng : int or generator, optional
         Seed of ``active``; kept in the transcript.
     orientation : {"increasing", "decreasing", "ask"}, default "increasing"
@@ -73,10 +86,11 @@ class Procedure(AskAndTell):
     least_classes: ClassVar[int] = 2
     default_tol: ClassVar[float] = 0.01
     curved: ClassVar[bool] = False  # whether questions inside the feasible set say more
+    has_ratios: ClassVar[bool] = False  # whether the weights are costs that can be compared
     straight: ClassVar[bool] = True  # whether the metric is linear: opposite points then find it
     effort: ClassVar[Effort] = Effort()  # how many particles, candidates and draws are used
 
-    _belief: Belief | None
+    _search: ActiveSearch | None
 
     def __init__(
         self,
@@ -85,6 +99,10 @@ class Procedure(AskAndTell):
         strategy: str = "active",
         tol: float | None = None,
         agreement: float = 0.95,
+        precision: float = 3.0,
+        worst_rate: float = 0.5,
+        checks: bool = True,
+        out_of: int | None = None,
         max_queries: int | None = None,
         rng: int | np.random.Generator | None = None,
         orientation: str = "increasing",
@@ -96,6 +114,10 @@ class Procedure(AskAndTell):
         self.pairs = check_choice(pairs, "pairs", PAIRS)
         self.tol = self.default_tol if tol is None else check_number(tol, "tol", at_least=1e-9)
         self.agreement = check_number(agreement, "agreement", at_least=0.5, at_most=1.0)
+        self.precision = check_number(precision, "precision", above=1.0)
+        self.worst_rate = check_number(worst_rate, "worst_rate", above=0.0, at_most=1.0)
+        self.checks = check_flag(checks, "checks")
+        self.out_of = None if out_of is None else check_count(out_of, "out_of", at_least=2)
         self.max_queries = None if max_queries is None else check_count(max_queries, "max_queries")
         if self.pairs == "sphere" and not self.straight:
             refuse_option(
@@ -155,6 +177,10 @@ class Procedure(AskAndTell):
         """Return how many metrics to draw where ``draws`` are wanted: fewer if each takes long."""
         return draws
 
+    def _wider_family(self) -> Family | None:
+        """Return a family that holds metrics which this one misses; None if there is none."""
+        return None
+
     def _unidentified(self) -> str | None:
         """Return a sentence on what the answers leave arbitrary; None if nothing."""
         return None
@@ -184,11 +210,11 @@ class Procedure(AskAndTell):
         """
         extra, n_people = check_count(extra, "extra"), check_count(n_people, "n_people")
         self._begin()
-        if self._belief is None:
+        if self._search is None:
             raise ElicitationError(
                 f"strategy={self.strategy!r} keeps no posterior to look ahead from; use 'active'"
             )
-        return forecast_agreement(self.result.progress, self._belief, extra, n_people, self.seed)
+        return forecast_agreement(self.result.progress, self._search, extra, n_people, self.seed)
 
     # --- inside
 
@@ -197,7 +223,7 @@ class Procedure(AskAndTell):
         self._flipped = self.orientation == "decreasing"
 
     def _start_search(self) -> None:
-        self._belief = self._prior_belief() if self.strategy == "active" else None
+        self._search = build_search(self) if self.strategy == "active" else None
         self._brackets = self._first_brackets()
         self._steps = self._all_steps()
 
@@ -219,46 +245,17 @@ class Procedure(AskAndTell):
         steps = search[self.strategy]()
         yield from swapped(steps) if self._flipped else steps
 
-    def _prior_belief(self) -> Belief:
-        """Return what is known before anything is asked."""
-        rng = np.random.default_rng(self.seed)
-        family = self._family(flipped=False)
-        panel = AgreementPanel.of(self.question_space, self.effort.panel, rng)
-        drawn = rng.normal(size=(100, family.size))
-        some = np.where(family.signed, drawn, np.abs(drawn))
-        # Whoever says tie at all is expected to do so below a tenth of a typical difference.
-        indifference = 0.1 * panel.typical_margin(family, some)
-        particles = ParticlePosterior.prior(family, self.effort.particles, indifference, rng)
-        belief = Belief(particles, panel)
-        belief.history.append(belief.agreement())
-        return belief
-
     def _active(self) -> Steps:
-        belief = self._belief
-        if belief is None:  # pragma: no cover - made before the first question
+        if self._search is None:  # pragma: no cover - made before the first question
             return
-        rng = belief.posterior.rng
-        source = (
-            AttainablePairs.of(
-                self.question_space,
-                rng,
-                inside=self.curved,
-                pool=self.effort.pool,
-                candidates=self.effort.candidates,
-            )
-            if self.pairs == "attainable"
-            else SpherePairs(self.space, rng)
-        )
-        most = self.max_queries or 20 + 10 * belief.posterior.family.size
-        yield from active_search(belief, source, agreement=self.agreement, max_queries=most)
+        yield from self._search.steps()
 
     def _posterior_draws(self) -> PosteriorDraws:
         """Return the metrics that are still possible, whatever the strategy."""
         family = self._family(self._flipped)
-        if self._belief is not None:
-            particles = self._belief.posterior
-            shares, _ = particles.cautious()
-            return PosteriorDraws(family, particles.parameters, shares, self._belief.estimate)
+        if self._search is not None:
+            particles, estimate = self._search.posterior, self._search.estimate
+            return PosteriorDraws(family, particles.parameters, particles.shares, estimate)
         rng = np.random.default_rng(self.seed)
         low, high = self._brackets.open_low, self._brackets.open_high
         n = self._affordable(self.effort.draws)

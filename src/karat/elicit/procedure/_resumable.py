@@ -23,6 +23,10 @@ class Resumable(ABC):
     strategy: str
     tol: float
     agreement: float
+    precision: float
+    worst_rate: float
+    checks: bool
+    out_of: int | None
     max_queries: int | None
     orientation: str
     pairs: str
@@ -55,6 +59,10 @@ class Resumable(ABC):
                 "strategy": self.strategy,
                 "tol": self.tol,
                 "agreement": self.agreement,
+                "precision": self.precision,
+                "worst_rate": self.worst_rate,
+                "checks": self.checks,
+                "out_of": self.out_of,
                 "max_queries": self.max_queries,
                 "orientation": self.orientation,
                 "pairs": self.pairs,

@@ -27,10 +27,14 @@ class Query(Frozen):
     first, second : array (k, k) or (groups, k, k)
         The two confusions: joint probabilities of (truth, prediction), or of (group, truth,
         prediction).
+    kind : {"question", "dominated", "repeat"}
+        Whether the answer tells something of the metric, or of the person: one side is better in
+        every respect, or an earlier question is asked again with its sides swapped.
     """
 
     first: FloatArray
     second: FloatArray
+    kind: str = "question"
 
     @property
     def identical(self) -> bool:
@@ -40,7 +44,7 @@ class Query(Frozen):
     @property
     def swapped(self) -> "Query":
         """The same question, asked the other way round."""
-        return Query(self.second, self.first)
+        return Query(self.second, self.first, self.kind)
 
     def counts(self, out_of: int = 1000) -> tuple[FloatArray, FloatArray]:
         """Return both confusions as numbers of cases out of ``out_of``, for people to read.

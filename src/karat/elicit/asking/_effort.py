@@ -9,6 +9,7 @@ class Effort(NamedTuple):
     """Numbers of particles, candidates and draws: more are slower and less noisy."""
 
     particles: int = 1500  # of the posterior
+    rival_particles: int = 1000  # of the posterior of a wider family
     pool: int = 600  # classifiers to choose pairs from
     candidates: int = 2000  # pairs looked at for each question
     panel: int = 400  # random pairs on which the agreement is predicted

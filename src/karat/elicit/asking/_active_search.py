@@ -1,0 +1,201 @@
+"""Ask what splits the posterior best, until the metric is known well enough."""
+
+import copy
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import entr
+
+from karat._typing import FloatArray
+from karat.elicit.asking._check_pairs import CheckPairs
+from karat.elicit.asking._goal import Goal, is_precise
+from karat.elicit.asking._question_sources import Candidates, Pending, QuestionSource
+from karat.elicit.posterior import (
+    AgreementPanel,
+    Noise,
+    ParticlePosterior,
+    named_first,
+    said_tie,
+)
+from karat.elicit.transcript import SIGNS, Query
+
+__all__ = ["ActiveSearch", "answer_information", "best_question"]
+
+_SHORT_LIST = 300
+_NOTHING_TO_LEARN = 0.01  # bits
+
+
+@dataclass(slots=True)
+class ActiveSearch:
+    """A search in progress: what is known, what is to be reached, and what was asked."""
+
+    posterior: ParticlePosterior
+    panel: AgreementPanel
+    source: QuestionSource
+    goal: Goal
+    checks: CheckPairs | None = None
+    rivals: list[ParticlePosterior] = field(default_factory=list)
+    history: list[float] = field(default_factory=list)  # predicted agreement, from 0 answers on
+    queries: list[Query] = field(default_factory=list)  # those with an answer that is no skip
+    n_asked: int = 0
+    pending: Pending | None = None
+    learned: bool = False  # whether no question is left that would tell anything
+
+    def steps(self) -> Generator[Query, str, None]:
+        """Yield questions and be sent their answers, from wherever the search stands."""
+        while True:
+            if self.pending is None:
+                self.pending = self._next()
+            if self.pending is None:
+                return
+            self.take((yield self.pending.query))
+
+    def take(self, answer: str) -> None:
+        """Take the answer to the pending question."""
+        asked, self.pending = self.pending, None
+        assert asked is not None
+        self.n_asked += 1
+        if asked.pair is not None:
+            self.source.record(asked.pair, answer)
+        if answer != "skip":
+            for posterior in (self.posterior, *self.rivals):
+                posterior.update(asked.first, asked.second, SIGNS[answer])
+            self.queries.append(asked.query)
+        self.history.append(self.agreement())
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers that say something."""
+        return len(self.queries)
+
+    @property
+    def precise(self) -> bool:
+        """Whether the limits of ratios are as close as is wanted."""
+        p = self.posterior
+        return is_precise(p.family, p.parameters, p.shares, self.goal)
+
+    @property
+    def known(self) -> bool:
+        """Whether the metric is known well enough, if the answers are to be believed."""
+        enough = self.n_answers >= self.goal.least and self.history[-1] >= self.goal.agreement
+        return enough and (self.learned or self.precise)
+
+    @property
+    def estimate(self) -> FloatArray:
+        """The parameters of the mean metric of the posterior."""
+        return self.posterior.family.mean(self.posterior.parameters, self.posterior.shares)
+
+    def agreement(self, shares: FloatArray | None = None) -> float:
+        """Return the predicted agreement, under the shares of the particles or others."""
+        posterior = self.posterior
+        shares = posterior.shares if shares is None else shares
+        estimate = posterior.family.mean(posterior.parameters, shares)
+        return self.panel.agreement(posterior.family, estimate, posterior.parameters, shares)
+
+    def next_agreement(self) -> float:
+        """Return the agreement expected after one more answer, to the best question there is."""
+        posterior, source = self.posterior, copy.copy(self.source)
+        source.rng = copy.deepcopy(source.rng)  # the next question must not depend on looking ahead
+        index, _ = best_question([posterior], source.candidates(posterior))
+        if index is None:
+            return self.agreement()
+        asked = source.pick(index)
+        sides = np.stack([asked.first, asked.second])
+        values = posterior.family.values(posterior.parameters, sides)
+        chance = named_first(values[:, :1] - values[:, 1:], posterior.noise)[:, 0]
+        expected = 0.0
+        for answer in (chance, 1.0 - chance):
+            joint = posterior.shares * answer
+            expected += joint.sum() * self.agreement(joint / joint.sum())
+        return float(expected)
+
+    def _next(self) -> Pending | None:
+        """Return the next question; None when there is none, or no need of one."""
+        evidence = self.posterior.evidence
+        if self.n_asked >= self.goal.most or evidence.contradicted:
+            return None
+        checks = None if evidence.certified else self.checks
+        if self.known:
+            return None if checks is None else self._check(checks)
+        if checks is not None and self.goal.check_is_due(self.n_asked + 1):
+            return self._check(checks)
+        asked = [self.posterior, *self.rivals]
+        index, bits = best_question(asked, self.source.candidates(*asked))
+        if index is None:
+            return None  # every pair whose sides differ was asked about
+        self.learned = bits < _NOTHING_TO_LEARN
+        if self.known:
+            return None if checks is None else self._check(checks)
+        return self.source.pick(index)
+
+    def _check(self, checks: CheckPairs) -> Pending:
+        query = checks.pick(self.posterior, self.queries)
+        space = self.posterior.family.space
+        first, second = space.coordinates(np.stack([query.first, query.second]))
+        return Pending(query, first, second)
+
+
+def best_question(
+    posteriors: list[ParticlePosterior], candidates: list[Candidates]
+) -> tuple[int | None, float]:
+    """Return the index of the most informative candidate and its information in bits.
+
+    With several posteriors, each of its own family, the families are as likely as they predicted
+    the answers so far. The index is None if no pair differs.
+    """
+    seen = candidates[0].seen
+    usable = np.flatnonzero(seen > 1e-9)
+    if not len(usable):
+        return None, 0.0
+    shares = [_scored(posterior)[0] for posterior in posteriors]
+    # Pairs that split the particles evenly are looked at closely.
+    split = np.abs((candidates[0].margins[usable] > 0) @ shares[0] - 0.5)
+    closest = np.argsort(np.round(split, 9), kind="stable")[:_SHORT_LIST]
+    listed = np.sort(usable[closest])
+    bits = _information(posteriors, [c.margins[listed] for c in candidates])
+    # Wide pairs are easier to judge: they decide between pairs that tell nearly the same.
+    score = bits * (1.0 + 0.05 * seen[listed] / float(seen.max()))
+    # Rounded, so that another machine's last digit does not choose another question.
+    best = int(np.argmax(np.round(score, 9)))
+    return int(listed[best]), float(bits[best])
+
+
+def _information(posteriors: list[ParticlePosterior], margins: list[FloatArray]) -> FloatArray:
+    """Return the information in bits of an answer about pairs with margins (c, particles)."""
+    evidence = np.array([p.evidence.named + p.evidence.ties for p in posteriors])
+    chance_of = np.exp(evidence - evidence.max())
+    chance_of /= chance_of.sum()
+    parts = [_scored(posterior) for posterior in posteriors]
+    first = np.hstack(
+        [named_first(m.T, noise).T for m, (_, noise) in zip(margins, parts, strict=True)]
+    )
+    shares = np.concatenate([c * s for c, (s, _) in zip(chance_of, parts, strict=True)])
+    bits = answer_information(first, shares)
+    noise = parts[0][1]
+    if float(parts[0][0] @ (noise.indifference > 0)) > 0.5:  # a tie tells nothing of the metric
+        bits = bits * (1.0 - said_tie(margins[0].T, noise).T @ parts[0][0])
+    return bits
+
+
+def _scored(posterior: ParticlePosterior) -> tuple[FloatArray, Noise]:
+    """Return the shares and the noise of the particles that score questions."""
+    shares = posterior.shares[:: posterior.stride]
+    every, noise = posterior.stride, posterior.noise
+    ones, whole = np.ones(len(shares)), posterior.shares
+    return shares / shares.sum(), Noise(
+        np.exp(whole @ np.log(noise.slope)) * ones,
+        (whole @ noise.lapse) * ones,
+        noise.indifference[::every],
+    )
+
+
+def answer_information(first: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return what an answer tells, in bits: the entropy of its mean less its mean entropy.
+
+    ``first`` (c, n) holds the probability of "first" under each of n metrics with given shares.
+    """
+    mean = first @ shares
+    whole = entr(mean) + entr(1.0 - mean)
+    each = (entr(first) + entr(1.0 - first)) @ shares
+    return np.asarray(np.maximum(whole - each, 0.0) / np.log(2.0))

@@ -1,0 +1,99 @@
+"""The classifiers that questions are made of: drawn once for a space, the same for everyone."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.elicit.spaces import QuestionSpace
+from karat.elicit.transcript import Query
+from karat.exceptions import ElicitationError
+
+__all__ = ["Pool", "cached", "class_errors", "draw_pool"]
+
+_MOST_ROUNDS = 40  # draws of a whole pool, until enough classifiers are fit to be shown
+_KEPT_POOLS = 32
+_kept: OrderedDict[Any, Any] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Confusions of classifiers, their coordinates, and what each looks like when displayed."""
+
+    confusions: FloatArray
+    points: FloatArray
+    looks: IntArray  # equal numbers are displayed alike
+
+
+def cached(key: Any, make: Callable[[], Any]) -> Any:
+    """Return what was made for a key before, or make it: the latest few are kept."""
+    if key in _kept:
+        _kept.move_to_end(key)
+    else:
+        _kept[key] = make()
+        if len(_kept) > _KEPT_POOLS:
+            _kept.popitem(last=False)
+    return _kept[key]
+
+
+def class_errors(confusions: FloatArray) -> FloatArray:
+    """Return the share of each true class that is predicted wrongly, (..., k)."""
+    total = confusions.sum(axis=-1)
+    right = np.einsum("...ii->...i", confusions)
+    return np.asarray(1.0 - right / np.where(total > 0, total, 1.0))
+
+
+def draw_pool(
+    space: QuestionSpace, n: int, *, inside: bool, worst_rate: float, out_of: int | None
+) -> Pool:
+    """Draw n classifiers that are wrong on at most ``worst_rate`` of each class.
+
+    With ``inside``, half are mixed with guessing: ratios and curves are bent inside the feasible
+    set, which pairs of extreme points do not show.
+    """
+    rng = np.random.default_rng(0)  # the same for everyone who is asked about the space
+    fit: list[FloatArray] = []
+    least = 1.0
+    for _ in range(_MOST_ROUNDS):
+        tables = (
+            _mixed(space.sample(n, rng=rng), space.guess, rng)
+            if inside
+            else space.sample(n, rng=rng)
+        )
+        worst = class_errors(tables).reshape(len(tables), -1).max(axis=1)
+        least = min(least, float(worst.min()))
+        fit.append(tables[worst <= worst_rate + 1e-12])
+        if sum(map(len, fit)) >= n:
+            break
+    tables = np.concatenate(fit)
+    _, distinct = np.unique(np.round(tables, 9), axis=0, return_index=True)
+    tables = tables[np.sort(distinct)][:n]
+    if len(tables) < 2:
+        raise ElicitationError(
+            f"worst_rate is {worst_rate:g} and {'no' if not len(tables) else 'only one'} "
+            "classifier of this space is wrong on so little of every class (the best one found: "
+            f"{least:.3f}); pass worst_rate={min(1.0, np.ceil(20 * least + 1) / 20):g} or more"
+        )
+    looks = np.arange(len(tables)) if out_of is None else _looks(tables, out_of)
+    return Pool(tables, space.coordinates(tables), looks)
+
+
+def _mixed(tables: FloatArray, guess: FloatArray, rng: np.random.Generator) -> FloatArray:
+    share = np.where(np.arange(len(tables)) % 2, rng.random(len(tables)), 0.0)
+    share = share.reshape(-1, *[1] * (tables.ndim - 1))
+    return np.asarray((1 - share) * tables + share * guess)
+
+
+def _looks(tables: FloatArray, out_of: int) -> IntArray:
+    """Number the ways in which confusions are displayed; refuse if all of them are one."""
+    shown = np.stack([Query(table, table).counts(out_of)[0] for table in tables])
+    _, looks = np.unique(shown.reshape(len(shown), -1), axis=0, return_inverse=True)
+    if looks.max() == 0:
+        raise ElicitationError(
+            f"out_of is {out_of} and all classifiers look alike in so few cases; pass a greater "
+            "out_of, such as 1000"
+        )
+    return np.asarray(looks).ravel()

@@ -1,0 +1,111 @@
+"""How probable a person's answers are under a metric.
+
+A metric values the first classifier by d more than the second. A person who names a side names the
+first with probability ``ε + (1−2ε) σ(d/s)``: answers get less certain where two classifiers are
+nearly equal (Hiranandani 2021, Definition 2.4 and guideline G5, smoothed), and the share ε is wrong
+wherever it is asked. A tie is said with odds ``cosh(δ/2s) : cosh(d/2s)``, even odds where the
+classifiers differ by δ (Davidson 1970); given that a side is named, ties change nothing. Someone
+with ``δ = 0`` never says tie.
+
+The slope s, the lapse rate ε and the indifference δ are unknown and differ between people. Each is
+read from a number that is uniform between 0 and 1:
+
+- ``s`` is log-uniform between a hundredth of a typical difference and a whole one,
+- ``ε`` is Beta(1, 5) below one half: a lapse rate of 20 % is not rare,
+- ``δ`` is 0 for half of all people, else log-normal around a tenth of a typical difference, and at
+  most a whole one: someone to whom typical differences are ties has no preference to find.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, ndtr, ndtri
+
+from karat._typing import FloatArray
+
+__all__ = ["N_NOISE", "Answers", "Noise", "log_likelihood", "named_first", "read_noise", "said_tie"]
+
+N_NOISE = 3  # uniform numbers that the noise of one person is read from
+_LEAST_SLOPE = 0.01  # in typical differences; the greatest is 1
+_LAPSE_POWER = 5.0  # of the prior Beta(1, 5) of the lapse rate
+_MOST_LAPSE = 0.5  # beyond, answers would mean their opposite
+_NO_TIES = 0.5  # prior probability that the person never says tie
+_TYPICAL_TIE = 0.1  # median of δ of those who do, in typical differences
+# A tie said by someone who never says tie, or not said by someone who always would.
+_TIE_SLIP = 0.01
+
+
+class Noise(NamedTuple):
+    """The noise of n people: slope s, lapse rate ε and indifference δ, each (n,)."""
+
+    slope: FloatArray
+    lapse: FloatArray
+    indifference: FloatArray
+
+
+def read_noise(uniform: FloatArray, typical: float) -> Noise:
+    """Return the noise of people from uniform numbers (n, 3), for differences of a typical size."""
+    slope, lapse, tie = uniform.T
+    most = 1.0 - (1.0 - _MOST_LAPSE) ** _LAPSE_POWER  # probability that Beta(1, 5) is below ½
+    says = np.clip((tie - _NO_TIES) / (1.0 - _NO_TIES), 0.0, 1.0)
+    below_typical = ndtr(-np.log(_TYPICAL_TIE))  # the log-normal is cut at a typical difference
+    spot = _TYPICAL_TIE * np.exp(ndtri(np.clip(says, 1e-9, 1.0) * below_typical))
+    return Noise(
+        typical * _LEAST_SLOPE ** (1.0 - slope),
+        1.0 - (1.0 - lapse * most) ** (1.0 / _LAPSE_POWER),
+        np.where(tie > _NO_TIES, typical * spot, 0.0),
+    )
+
+
+def named_first(margins: FloatArray, noise: Noise) -> FloatArray:
+    """Return P(first | a side is named) for margins (n, t) of n people."""
+    lapse = noise.lapse[:, None]
+    return np.asarray(lapse + (1.0 - 2.0 * lapse) * expit(margins / noise.slope[:, None]))
+
+
+def said_tie(margins: FloatArray, noise: Noise) -> FloatArray:
+    """Return P(tie) for margins (n, t) of n people."""
+    chance = np.full(margins.shape, _TIE_SLIP)
+    some = noise.indifference > 0
+    if some.any():
+        slope = noise.slope[some, None]
+        odds = _log_cosh(noise.indifference[some, None] / slope) - _log_cosh(margins[some] / slope)
+        chance[some] += (1.0 - 2.0 * _TIE_SLIP) * expit(odds)
+    return chance
+
+
+def _log_cosh(z: FloatArray) -> FloatArray:
+    """Return ``log(2 cosh(z/2))``, also where cosh would overflow."""
+    size = np.abs(z)
+    return np.asarray(size / 2 + np.log1p(np.exp(-size)))
+
+
+def log_likelihood(margins: FloatArray, noise: Noise, signs: FloatArray) -> FloatArray:
+    """Return the log-probability (n,) of answers under margins (n, t) of n people.
+
+    ``signs`` is (t,) or (n, t): 1 for the first, -1 for the second, 0 for a tie, NaN where nothing
+    was asked, which says nothing.
+    """
+    tie = said_tie(margins, noise)
+    named = (1.0 - tie) * named_first(margins * np.where(signs == 0, 1.0, signs), noise)
+    chance = np.where(signs == 0, tie, named)
+    return np.asarray(np.log(np.where(np.isnan(signs), 1.0, chance)).sum(axis=1))
+
+
+class Answers(NamedTuple):
+    """The pairs that were answered: coordinates of both sides, and 1, -1 or 0 for a tie."""
+
+    first: FloatArray
+    second: FloatArray
+    signs: FloatArray
+
+    @classmethod
+    def none(cls, dim: int) -> "Answers":
+        return cls(np.empty((0, dim)), np.empty((0, dim)), np.empty(0))
+
+    def with_answer(self, first: FloatArray, second: FloatArray, sign: float) -> "Answers":
+        return Answers(
+            np.vstack([self.first, first]),
+            np.vstack([self.second, second]),
+            np.append(self.signs, sign),
+        )

@@ -1,0 +1,97 @@
+"""What an active search starts from: the prior, the pool of classifiers, and what is to be reached.
+
+The pool and the panel of a space are drawn once and are the same for everyone who is asked about
+it, so that a saved search is found again by its particles alone.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.elicit.asking import (
+    ActiveSearch,
+    AttainablePairs,
+    CheckPairs,
+    Goal,
+    Pool,
+    SpherePairs,
+    cached,
+    draw_pool,
+)
+from karat.elicit.families import Family
+from karat.elicit.posterior import AgreementPanel, ParticlePosterior
+
+if TYPE_CHECKING:
+    from karat.elicit.procedure._procedure import Procedure
+
+__all__ = ["build_search"]
+
+_SOME = 100  # metrics by which the typical difference of two classifiers is found
+_FEWEST_QUESTIONS = 60  # after which answers without a metric are told from the rest
+_MOST_NUMBERS = 600_000  # parameters of all particles together; below, there are fewer of them
+
+
+def build_search(procedure: "Procedure") -> ActiveSearch:
+    """Return the search of a procedure before anything is asked."""
+    effort, attainable = procedure.effort, procedure.pairs == "attainable"
+    rng = np.random.default_rng(procedure.seed)
+    family, panel = procedure._family(flipped=False), _panel(procedure)
+    typical = _typical(procedure, family, panel)
+    posterior = ParticlePosterior.prior(family, _affordable(effort.particles, family), typical, rng)
+    wide = procedure._wider_family() if attainable else None
+    rivals = []
+    if wide is not None:
+        n = _affordable(effort.rival_particles, wide)
+        there = np.random.default_rng([procedure.seed, 1])
+        rivals.append(ParticlePosterior.prior(wide, n, _typical(procedure, wide, panel), there))
+    pool = _pool(procedure) if attainable else None
+    checks = procedure.checks and pool is not None
+    least = _FEWEST_QUESTIONS if checks else 0
+    search = ActiveSearch(
+        posterior=posterior,
+        panel=panel,
+        source=(
+            SpherePairs(procedure.space, rng)
+            if pool is None
+            else AttainablePairs(pool, rng, effort.candidates)
+        ),
+        goal=Goal(
+            agreement=procedure.agreement,
+            precision=procedure.precision,
+            most=procedure.max_queries or max(least, 20 + 10 * family.size),
+            compared=procedure.space.dim if procedure.has_ratios else 0,
+        ),
+        checks=CheckPairs(pool, procedure.worst_rate, rng) if checks and pool else None,
+        rivals=rivals,
+    )
+    search.history.append(search.agreement())
+    return search
+
+
+def _affordable(n: int, family: Family) -> int:
+    """Return how many particles to use: fewer where each has very many parameters."""
+    return max(min(n, _MOST_NUMBERS // family.size), n // 5)
+
+
+def _panel(procedure: "Procedure") -> AgreementPanel:
+    space, n = procedure.question_space, procedure.effort.panel
+    key = ("panel", procedure.space.fingerprint, type(space).__name__, n)
+    return cached(key, lambda: AgreementPanel.of(space, n, np.random.default_rng(1)))
+
+
+def _typical(procedure: "Procedure", family: Family, panel: AgreementPanel) -> float:
+    """Return the difference that metrics typically see between two classifiers."""
+    if procedure.pairs == "sphere":
+        return float(procedure.space.radius)
+    drawn = np.random.default_rng(2).normal(size=(_SOME, family.size))
+    return panel.typical_margin(family, np.where(family.signed, drawn, np.abs(drawn)))
+
+
+def _pool(procedure: "Procedure") -> Pool:
+    space, effort = procedure.question_space, procedure.effort
+    inside, worst, out_of = procedure.curved, procedure.worst_rate, procedure.out_of
+    key = ("pool", procedure.space.fingerprint, type(space).__name__, effort.pool, inside, worst)
+    return cached(
+        (*key, out_of),
+        lambda: draw_pool(space, effort.pool, inside=inside, worst_rate=worst, out_of=out_of),
+    )
