@@ -17,6 +17,7 @@ from karat.elicit.posterior import (
     ParticlePosterior,
     named_first,
     said_tie,
+    thinned,
 )
 from karat.elicit.transcript import SIGNS, Query
 
@@ -59,10 +60,22 @@ class ActiveSearch:
         if asked.pair is not None:
             self.source.record(asked.pair, answer)
         if answer != "skip":
-            for posterior in (self.posterior, *self.rivals):
-                posterior.update(asked.first, asked.second, SIGNS[answer])
-            self.queries.append(asked.query)
+            self._learn(asked.query, asked.first, asked.second, answer)
         self.history.append(self.agreement())
+
+    def believe(self, query: Query, answer: str) -> None:
+        """Learn from an answer that was given elsewhere: it counts as any other."""
+        if answer != "skip":
+            self._learn(query, *self._coordinates(query), answer)
+            self.history[0] = self.agreement()
+
+    def _learn(self, query: Query, first: FloatArray, second: FloatArray, answer: str) -> None:
+        for posterior in (self.posterior, *self.rivals):
+            posterior.update(first, second, SIGNS[answer])
+        self.queries.append(query)
+
+    def _coordinates(self, query: Query) -> FloatArray:
+        return self.posterior.family.space.coordinates(np.stack([query.first, query.second]))
 
     @property
     def n_answers(self) -> int:
@@ -73,7 +86,7 @@ class ActiveSearch:
     def precise(self) -> bool:
         """Whether the limits of ratios are as close as is wanted."""
         p = self.posterior
-        return is_precise(p.family, p.parameters, p.shares, self.goal)
+        return is_precise(p.family, thinned(p.parameters, p.shares, self.goal.draws), self.goal)
 
     @property
     def known(self) -> bool:
@@ -131,8 +144,7 @@ class ActiveSearch:
 
     def _check(self, checks: CheckPairs) -> Pending:
         query = checks.pick(self.posterior, self.queries)
-        space = self.posterior.family.space
-        first, second = space.coordinates(np.stack([query.first, query.second]))
+        first, second = self._coordinates(query)
         return Pending(query, first, second)
 
 

@@ -16,5 +16,5 @@ class Effort(NamedTuple):
     draws: int = 1000  # metrics drawn from what brackets leave open
     history_steps: int = 25  # answers after which the agreement of brackets is computed
     history_draws: int = 200  # metrics drawn for each of them
-    kept: int = 400  # draws that a result keeps
+    kept: int = 1000  # draws that a result keeps
     boundary: int = 300  # classifiers that show what is attainable

@@ -96,8 +96,7 @@ class ParticlePosterior:
     def update(self, first: FloatArray, second: FloatArray, sign: float) -> None:
         """Condition on an answer: 1 if the first is preferred, -1 if the second, 0 for a tie."""
         self.answers = self.answers.with_answer(first, second, sign)
-        # All margins in one call, as when a saved posterior is read: the same to the last digit.
-        self.margins = self._margins(self.parameters, self.answers)
+        self.see_answers()
         margin, noise, shares = self.margins[:, -1:], self.noise, self.shares
         tie = said_tie(margin, noise)[:, 0]
         chance = tie if sign == 0 else (1.0 - tie) * named_first(sign * margin, noise)[:, 0]
@@ -107,6 +106,13 @@ class ParticlePosterior:
         if self.effective < self.resample_below * len(self.parameters):
             self.rejuvenate()
 
+    def see_answers(self) -> None:
+        """Compute the margins of all particles on all answers.
+
+        All in one call, also when a saved posterior is read: the same to the last digit.
+        """
+        self.margins = self._margins(self.parameters, self.answers)
+
     def _margins(self, parameters: FloatArray, answers: Answers) -> FloatArray:
         values = self.family.values(parameters, np.vstack([answers.first, answers.second]))
         return np.asarray(values[:, : len(answers.first)] - values[:, len(answers.first) :])
@@ -115,7 +121,7 @@ class ParticlePosterior:
         """Replace light particles by copies of heavy ones, and move all of them."""
         self._resample()
         self._move()
-        self.margins = self._margins(self.parameters, self.answers)
+        self.see_answers()
 
     def _resample(self) -> None:
         n = len(self.parameters)

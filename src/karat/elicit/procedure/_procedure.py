@@ -86,6 +86,7 @@ class Procedure(AskAndTell):
     least_classes: ClassVar[int] = 2
     default_tol: ClassVar[float] = 0.01
     curved: ClassVar[bool] = False  # whether questions inside the feasible set say more
+    wider: ClassVar[str | None] = None  # name of the procedure of a wider family, if there is one
     has_ratios: ClassVar[bool] = False  # whether the weights are costs that can be compared
     straight: ClassVar[bool] = True  # whether the metric is linear: opposite points then find it
     effort: ClassVar[Effort] = Effort()  # how many particles, candidates and draws are used
