@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.elicit import BinaryLinear, BinarySpace, Query, TerminalOracle
-from karat.elicit.oracles import comparison_text, whole_counts
+from karat.elicit.oracles import comparison_text
 from karat.exceptions import OptionError
 
 FIRST = np.array([[0.5, 0.1], [0.15, 0.25]])
@@ -47,16 +47,6 @@ def test_it_shows_counts_and_what_is_better():
 def test_the_end_of_the_input_is_said():
     with pytest.raises(EOFError, match="nothing given is lost"):
         asked("")
-
-
-def test_counts_are_whole_and_keep_the_totals():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        table = rng.dirichlet(np.ones(9)).reshape(3, 3)
-        whole = whole_counts(table, 200)
-        assert whole.dtype.kind == "i"
-        np.testing.assert_array_equal(whole.sum(axis=1), np.round(200 * table.sum(axis=1)))
-        assert np.abs(whole - 200 * table).max() <= 1
 
 
 def test_groups_are_shown_one_after_another():

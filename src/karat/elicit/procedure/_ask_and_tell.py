@@ -3,12 +3,13 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 from karat._validate import check_count
 from karat.elicit.procedure._resumable import Resumable
 from karat.elicit.result import ElicitationResult
 from karat.elicit.search import Brackets, Steps
-from karat.elicit.transcript import Query, check_answer
+from karat.elicit.transcript import Query, check_answer, check_kept
 from karat.exceptions import AnswerError
 
 __all__ = ["AskAndTell"]
@@ -23,6 +24,7 @@ class AskAndTell(Resumable):
 
     _answers: list[str]
     _queries: list[Query]
+    _kept: list[dict[str, Any]]  # what was kept beside each answer
     _trail: list[Brackets]  # the brackets after each answer
     _brackets: Brackets
     _steps: Steps
@@ -48,18 +50,25 @@ class AskAndTell(Resumable):
         self._begin()
         return self._pending
 
-    def tell(self, answer: str) -> None:
+    def tell(self, answer: str, **kept: Any) -> None:
         """Take the answer to the question that ``ask`` returned.
 
         Parameters
         ----------
         answer : {"first", "second", "tie", "skip"}
             Which side is better. A skip is not counted against either.
+        **kept
+            What to keep beside the answer in the transcript, such as ``seconds=2.3`` or
+            ``note="unsure"``: anything that JSON can hold. It does not change what is learned.
         """
+        self._record(answer, kept)
+
+    def _record(self, answer: str, kept: dict[str, Any]) -> None:
         self._begin()
         if self._pending is None:
             raise AnswerError("nothing was asked: ask() returned None, so the procedure is done")
-        checked = check_answer(answer)
+        checked, beside = check_answer(answer), check_kept(kept)
+        self._kept.append(beside)
         self._queries.append(self._pending)
         self._answers.append(checked)
         try:
@@ -82,10 +91,10 @@ class AskAndTell(Resumable):
         count, given = check_count(n, "n"), len(self._answers)
         if count > given:
             raise AnswerError(f"{count} answers cannot be taken back: {given} were given")
-        answers = self._answers[:-count]
+        given_before = list(zip(self._answers, self._kept, strict=True))[:-count]
         self._forget()
-        for answer in answers:
-            self.tell(answer)
+        for answer, kept in given_before:
+            self._record(answer, kept)
 
     def run(self, oracle: Callable[[Query], str]) -> ElicitationResult:
         """Ask an oracle until nothing is left to ask, and return the result.
@@ -111,7 +120,7 @@ class AskAndTell(Resumable):
 
     def _forget(self) -> None:
         """Go back to where nothing was asked."""
-        self._answers, self._queries, self._trail = [], [], []
+        self._answers, self._queries, self._kept, self._trail = [], [], [], []
         self._result, self._begun = None, False
 
     def _begin(self) -> None:
