@@ -64,6 +64,7 @@ class Fair(GroupProcedure):
     """
 
     wider = "FairQuadratic"
+    wider_options = ("cost", "same_pairs")
 
     def _metric_of(self, cost: Any, violation: Any) -> GroupMetric:
         return FairMetric(cost, violation, 0.5)

@@ -5,7 +5,6 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import entr
 
 from karat._typing import FloatArray
 from karat.elicit.asking._check_pairs import CheckPairs
@@ -23,7 +22,7 @@ from karat.elicit.transcript import SIGNS, Query
 
 __all__ = ["ActiveSearch", "answer_information", "best_question"]
 
-_SHORT_LIST = 300
+_SHORT_LIST = 150
 _NOTHING_TO_LEARN = 0.01  # bits
 
 
@@ -140,7 +139,22 @@ class ActiveSearch:
         self.learned = bits < _NOTHING_TO_LEARN
         if self.known:
             return None if checks is None else self._check(checks)
-        return self.source.pick(index)
+        return self._balanced(self.source.pick(index))
+
+    def _balanced(self, asked: Pending) -> Pending:
+        """Put the side that will probably be named where fewer answers were so far.
+
+        Answers of someone with a metric then name both sides about as often, and are soon told from
+        those of someone who always names one.
+        """
+        evidence, posterior = self.posterior.evidence, self.posterior
+        values = posterior.family.values(
+            posterior.parameters, np.stack([asked.first, asked.second])
+        )
+        likely = float(posterior.shares @ (values[:, 0] > values[:, 1])) - 0.5
+        if likely * (evidence.n_first - evidence.n_second) <= 0:
+            return asked
+        return Pending(asked.query.swapped, asked.second, asked.first, asked.pair)
 
     def _check(self, checks: CheckPairs) -> Pending:
         query = checks.pick(self.posterior, self.queries)
@@ -160,12 +174,12 @@ def best_question(
     usable = np.flatnonzero(seen > 1e-9)
     if not len(usable):
         return None, 0.0
-    shares = [_scored(posterior)[0] for posterior in posteriors]
+    shares, _ = _scored(posteriors[0])
     # Pairs that split the particles evenly are looked at closely.
-    split = np.abs((candidates[0].margins[usable] > 0) @ shares[0] - 0.5)
-    closest = np.argsort(np.round(split, 9), kind="stable")[:_SHORT_LIST]
+    split = np.abs(candidates[0].split(usable, shares) - 0.5)
+    closest = np.argsort(np.round(split, 6), kind="stable")[:_SHORT_LIST]
     listed = np.sort(usable[closest])
-    bits = _information(posteriors, [c.margins[listed] for c in candidates])
+    bits = _information(posteriors, [c.margins(listed) for c in candidates])
     # Wide pairs are easier to judge: they decide between pairs that tell nearly the same.
     score = bits * (1.0 + 0.05 * seen[listed] / float(seen.max()))
     # Rounded, so that another machine's last digit does not choose another question.
@@ -207,7 +221,11 @@ def answer_information(first: FloatArray, shares: FloatArray) -> FloatArray:
 
     ``first`` (c, n) holds the probability of "first" under each of n metrics with given shares.
     """
-    mean = first @ shares
-    whole = entr(mean) + entr(1.0 - mean)
-    each = (entr(first) + entr(1.0 - first)) @ shares
-    return np.asarray(np.maximum(whole - each, 0.0) / np.log(2.0))
+    each = _entropy(first) @ shares
+    return np.asarray(np.maximum(_entropy(first @ shares) - each, 0.0) / np.log(2.0))
+
+
+def _entropy(chance: FloatArray) -> FloatArray:
+    chance = np.clip(chance, 1e-300, 1.0)
+    other = np.clip(1.0 - chance, 1e-300, 1.0)
+    return np.asarray(-chance * np.log(chance) - other * np.log(other))

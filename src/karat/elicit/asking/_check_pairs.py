@@ -35,13 +35,22 @@ class CheckPairs:
         if self.asked % 2 == 0 and left:
             return self._repeat(posterior, queries, left)
         better, worse = self._dominated()
-        first, second = (better, worse) if self.rng.random() < 0.5 else (worse, better)
+        evidence = posterior.evidence
+        ahead = evidence.n_first - evidence.n_second  # the right answer is the rarer one so far
+        better_first = self.rng.random() < 0.5 if ahead == 0 else ahead < 0
+        first, second = (better, worse) if better_first else (worse, better)
         return Query(first, second, kind="dominated")
 
     def _repeat(self, posterior: ParticlePosterior, queries: list[Query], left: list[int]) -> Query:
-        """Return the earlier question of which the answer is most certain, sides swapped."""
+        """Return the earlier question of which the answer is most certain, sides swapped.
+
+        One whose answer is the rarer side so far comes first: someone who always names one side
+        is then found out.
+        """
         chance = posterior.shares @ named_first(posterior.margins[:, left], posterior.noise)
-        at = left[int(np.argmax(np.round(np.abs(chance - 0.5), 9)))]
+        evidence = posterior.evidence
+        rarer = np.sign(evidence.n_first - evidence.n_second) * np.sign(chance - 0.5) > 0
+        at = left[int(np.argmax(np.round(np.abs(chance - 0.5) + rarer, 9)))]
         self.repeated.append(at)
         return replace(queries[at].swapped, kind="repeat")
 

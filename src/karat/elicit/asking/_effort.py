@@ -11,7 +11,7 @@ class Effort(NamedTuple):
     particles: int = 1500  # of the posterior
     rival_particles: int = 1000  # of the posterior of a wider family
     pool: int = 600  # classifiers to choose pairs from
-    candidates: int = 2000  # pairs looked at for each question
+    candidates: int = 1200  # pairs looked at for each question
     panel: int = 400  # random pairs on which the agreement is predicted
     draws: int = 1000  # metrics drawn from what brackets leave open
     history_steps: int = 25  # answers after which the agreement of brackets is computed

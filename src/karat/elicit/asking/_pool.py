@@ -88,7 +88,7 @@ def _mixed(tables: FloatArray, guess: FloatArray, rng: np.random.Generator) -> F
 
 
 def _looks(tables: FloatArray, out_of: int) -> IntArray:
-    """Number the ways in which confusions are displayed; refuse if all of them are one."""
+    """Give each confusion the number of what it looks like; refuse if all look alike."""
     shown = np.stack([Query(table, table).counts(out_of)[0] for table in tables])
     _, looks = np.unique(shown.reshape(len(shown), -1), axis=0, return_inverse=True)
     if looks.max() == 0:

@@ -22,7 +22,7 @@ __all__ = ["ParticlePosterior", "scoring_stride"]
 
 RESAMPLE_BELOW = 0.6
 _MOVES = 8
-_SCORED_BY = 375  # particles that score questions, and by which the agreement is predicted
+_SCORED_BY = 300  # particles that score questions, and by which the agreement is predicted
 _MANY = 60  # parameters from which on steps follow the prior and not the covariance
 
 
@@ -114,6 +114,8 @@ class ParticlePosterior:
         self.margins = self._margins(self.parameters, self.answers)
 
     def _margins(self, parameters: FloatArray, answers: Answers) -> FloatArray:
+        if not len(answers.signs):
+            return np.empty((len(parameters), 0))
         values = self.family.values(parameters, np.vstack([answers.first, answers.second]))
         return np.asarray(values[:, : len(answers.first)] - values[:, len(answers.first) :])
 

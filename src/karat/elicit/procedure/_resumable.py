@@ -10,7 +10,7 @@ from karat.elicit.spaces import Space
 from karat.elicit.transcript import Query, Transcript, load_transcript
 from karat.exceptions import OptionError, TranscriptError
 
-__all__ = ["Resumable"]
+__all__ = ["Resumable", "described"]
 
 # Options that say when to stop: they change no question, so that a saved run can go on with others.
 _STOPS = ("agreement", "max_queries", "precision")
@@ -30,6 +30,7 @@ class Resumable(ABC):
     precision: float
     worst_rate: float
     checks: bool
+    carried: tuple[tuple[Any, Any, str], ...]
     out_of: int | None
     max_queries: int | None
     orientation: str
@@ -56,26 +57,32 @@ class Resumable(ABC):
         return {}
 
     @property
+    def _options(self) -> dict[str, Any]:
+        """The options that the procedure is built with again."""
+        return {
+            "strategy": self.strategy,
+            "tol": self.tol,
+            "agreement": self.agreement,
+            "precision": self.precision,
+            "worst_rate": self.worst_rate,
+            "checks": self.checks,
+            "carried": [list(answer) for answer in self.carried],
+            "out_of": self.out_of,
+            "max_queries": self.max_queries,
+            "orientation": self.orientation,
+            "pairs": self.pairs,
+            "rng": self.seed,
+            **self._own_options(),
+        }
+
+    @property
     def transcript(self) -> Transcript:
         """The questions and answers so far, from which ``resume`` goes on."""
         n = len(self._answers)  # appended last: an interrupted answer leaves no half of itself
         return Transcript(
             procedure=type(self).__name__,
-            options={
-                "strategy": self.strategy,
-                "tol": self.tol,
-                "agreement": self.agreement,
-                "precision": self.precision,
-                "worst_rate": self.worst_rate,
-                "checks": self.checks,
-                "out_of": self.out_of,
-                "max_queries": self.max_queries,
-                "orientation": self.orientation,
-                "pairs": self.pairs,
-                "rng": self.seed,
-                **self._own_options(),
-            },
-            space=_described(self.space),
+            options=self._options,
+            space=described(self.space),
             answers=tuple(self._answers),
             queries=tuple((q.first.tolist(), q.second.tolist()) for q in self._queries[:n]),
             kinds=tuple(q.kind for q in self._queries[:n]),
@@ -97,16 +104,7 @@ class Resumable(ABC):
             on asking where ``agreement`` or ``max_queries`` is greater than before.
         """
         saved = load_transcript(transcript)
-        if saved.procedure != cls.__name__:
-            raise TranscriptError(
-                f"the transcript is of {saved.procedure} and not of {cls.__name__}; call "
-                f"{saved.procedure}.resume"
-            )
-        _check_same_space(saved.space, _described(space))
-        try:
-            procedure = cls(space, **saved.options)
-        except (TypeError, OptionError) as error:
-            raise TranscriptError(f"the transcript's options do not fit: {error}") from error
+        procedure = cls._of_saved(space, saved.procedure, saved.space, saved.options)
         if changed:
             procedure = cls(space, **(saved.options | _checked_stops(changed)))
         for number, (answer, (first, second), kept) in enumerate(
@@ -126,6 +124,22 @@ class Resumable(ABC):
             procedure._record(answer, kept)
         return procedure
 
+    @classmethod
+    def _of_saved(
+        cls, space: Space, name: str, saved_space: dict[str, Any], options: dict[str, Any]
+    ) -> Self:
+        """Build the procedure without answers, if it is this one and of this space."""
+        if name != cls.__name__:
+            raise TranscriptError(
+                f"this was saved by {name} and not by {cls.__name__}; call {name}.resume or "
+                f"{name}.restore"
+            )
+        _check_same_space(saved_space, described(space))
+        try:
+            return cls(space, **options)
+        except (TypeError, OptionError) as error:
+            raise TranscriptError(f"the saved options do not fit: {error}") from error
+
 
 def _checked_stops(changed: dict[str, Any]) -> dict[str, Any]:
     for name, value in changed.items():
@@ -134,7 +148,8 @@ def _checked_stops(changed: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _described(space: Space) -> dict[str, Any]:
+def described(space: Space) -> dict[str, Any]:
+    """Return what a saved procedure tells its space by."""
     return {
         "kind": space.kind,
         "classes": space.classes.tolist(),
