@@ -26,7 +26,7 @@ from karat.elicit import (
     Transcript,
     load_transcript,
 )
-from karat.elicit.posterior import Effort
+from karat.elicit.asking import Effort
 from karat.elicit.transcript import check_kept, checksum_of
 from karat.exceptions import (
     AnswerError,

@@ -65,7 +65,8 @@ class ActiveSearch:
     def believe(self, query: Query, answer: str) -> None:
         """Learn from an answer that was given elsewhere: it counts as any other."""
         if answer != "skip":
-            self._learn(query, *self._coordinates(query), answer)
+            first, second = self._coordinates(query)
+            self._learn(query, first, second, answer)
             self.history[0] = self.agreement()
 
     def _learn(self, query: Query, first: FloatArray, second: FloatArray, answer: str) -> None:
@@ -87,8 +88,7 @@ class ActiveSearch:
         p = self.posterior
         return is_precise(p.family, thinned(p.parameters, p.shares, self.goal.draws), self.goal)
 
-    @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether the metric is known well enough, if the answers are to be believed."""
         enough = self.n_answers >= self.goal.least and self.history[-1] >= self.goal.agreement
         return enough and (self.learned or self.precise)
@@ -128,7 +128,7 @@ class ActiveSearch:
         if self.n_asked >= self.goal.most or evidence.contradicted:
             return None
         checks = None if evidence.certified else self.checks
-        if self.known:
+        if self.is_known():
             return None if checks is None else self._check(checks)
         if checks is not None and self.goal.check_is_due(self.n_asked + 1):
             return self._check(checks)
@@ -137,7 +137,7 @@ class ActiveSearch:
         if index is None:
             return None  # every pair whose sides differ was asked about
         self.learned = bits < _NOTHING_TO_LEARN
-        if self.known:
+        if self.is_known():
             return None if checks is None else self._check(checks)
         return self._balanced(self.source.pick(index))
 

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ __all__ = ["Pool", "cached", "class_errors", "draw_pool"]
 _MOST_ROUNDS = 40  # draws of a whole pool, until enough classifiers are fit to be shown
 _KEPT_POOLS = 32
 _kept: OrderedDict[Any, Any] = OrderedDict()
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,13 @@ class Pool:
     looks: IntArray  # equal numbers are displayed alike
 
 
-def cached(key: Any, make: Callable[[], Any]) -> Any:
+def cached(key: Any, make: Callable[[], Made]) -> Made:
     """Return what was made for a key before, or make it: the latest few are kept."""
-    if key in _kept:
-        _kept.move_to_end(key)
-    else:
-        _kept[key] = make()
-        if len(_kept) > _KEPT_POOLS:
-            _kept.popitem(last=False)
-    return _kept[key]
+    made: Made = _kept.pop(key) if key in _kept else make()
+    _kept[key] = made  # the latest comes last
+    if len(_kept) > _KEPT_POOLS:
+        _kept.popitem(last=False)
+    return made
 
 
 def class_errors(confusions: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import logsumexp
 
-from karat._typing import FloatArray
+from karat._typing import BoolArray, FloatArray
 from karat.elicit.families import Family
 from karat.elicit.posterior._choice_model import (
     N_NOISE,
@@ -182,7 +182,7 @@ class _RandomWalk:
         self,
         parameters: FloatArray,
         shape: FloatArray,
-        signed: FloatArray,
+        signed: BoolArray,
         rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
         """Return proposals and the log-ratio of their prior; −∞ where a sign is wrong."""
@@ -208,7 +208,7 @@ class _Turn:
         self,
         parameters: FloatArray,
         shape: FloatArray,
-        signed: FloatArray,
+        signed: BoolArray,
         rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
         n, size = parameters.shape

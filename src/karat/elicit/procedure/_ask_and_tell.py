@@ -3,7 +3,7 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -177,7 +177,7 @@ class AskAndTell(Resumable):
             )
         ]
         self._flipped, self._result = header["flipped"], None
-        self._search = read_search(self, header["search"], arrays)
+        self._search = read_search(cast("Any", self), header["search"], arrays)
         self._brackets = self._first_brackets()
         self._trail = [self._brackets] * len(self._answers)
         self._steps = self._search_steps()

@@ -32,7 +32,7 @@ def check_carried(carried: Any, strategy: str) -> tuple[Carried, ...]:
     return tuple(checked)
 
 
-def widened(procedure: "Procedure", base: "type[Procedure]") -> "Procedure":
+def widened(procedure: "Procedure", base: type[Any]) -> "Procedure":
     """Return the procedure, built on ``base``, of a wider family with the same answers."""
     if procedure.wider is None:
         some = sorted(kind.__name__ for kind in _kinds(base) if kind.wider is not None)
@@ -49,7 +49,7 @@ def widened(procedure: "Procedure", base: "type[Procedure]") -> "Procedure":
     return wide(procedure.space, **(options | {"carried": [*procedure.carried, *told]}))
 
 
-def _kinds(base: "type[Procedure]") -> "Iterator[type[Procedure]]":
+def _kinds(base: type[Any]) -> "Iterator[type[Procedure]]":
     """Yield every procedure that is built on another."""
     for kind in base.__subclasses__():
         yield kind

@@ -163,8 +163,6 @@ def _restore_source(
         search.checks.asked, search.checks.repeated = header["checks"]
     if header["pending"] is not None:
         kind, pair = header["pending"]
-        search.pending = Pending(
-            Query(*arrays["waiting"], kind=kind),
-            *arrays["waiting_at"],
-            None if pair is None else (pair[0], pair[1]),
-        )
+        first, second = arrays["waiting_at"]
+        there = None if pair is None else (pair[0], pair[1])
+        search.pending = Pending(Query(*arrays["waiting"], kind=kind), first, second, there)

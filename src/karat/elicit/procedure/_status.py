@@ -27,7 +27,7 @@ def status_of(procedure: "Procedure", contradictions: tuple[int, ...]) -> tuple[
     if misfit is not None:
         return "flagged", misfit
     return (
-        "certified" if search.known and search.posterior.evidence.certified else "undecided"
+        "certified" if search.is_known() and search.posterior.evidence.certified else "undecided"
     ), None
 
 
