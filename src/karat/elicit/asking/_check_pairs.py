@@ -11,7 +11,8 @@ from karat.elicit.transcript import Query
 
 __all__ = ["CheckPairs", "more_errors"]
 
-_CAREFUL = 50  # classifiers with the fewest errors, one of which a dominated pair is made of
+_VISIBLE = 0.02  # least error rate that a dominated side has more
+_CAREFUL = 12  # classifiers with the fewest errors, one of which a dominated pair is made of
 
 
 @dataclass(slots=True)
@@ -73,6 +74,7 @@ def more_errors(confusion: FloatArray, worst_rate: float) -> FloatArray:
     """
     k = confusion.shape[-1]
     worst, guessing = float(class_errors(confusion).max()), 1.0 - 1.0 / k
-    room = max(min(worst_rate, guessing) - worst, 0.5 * (guessing - worst), 0.02)
+    room = min(worst_rate, guessing) - worst
+    room = room if room > _VISIBLE else max(0.5 * (guessing - worst), _VISIBLE)
     total = confusion.sum(axis=-1, keepdims=True)
     return np.asarray(confusion + min(room, 1.0 - worst) / (k - 1) * total * (1.0 - k * np.eye(k)))

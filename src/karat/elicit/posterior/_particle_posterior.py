@@ -47,6 +47,7 @@ class ParticlePosterior:
     # margins of every particle on every answer, kept to save work
     margins: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     resample_below: float = RESAMPLE_BELOW  # effective share of the particles
+    turns: bool | None = None  # whether to step as for many parameters; by default by their number
 
     @classmethod
     def prior(
@@ -136,7 +137,8 @@ class ParticlePosterior:
     def _move(self) -> None:
         """Refresh the particles by Metropolis steps that leave the posterior as it is."""
         n = len(self.parameters)
-        steps = _WALK if self.family.size < _MANY else _TURN
+        many = self.family.size >= _MANY if self.turns is None else self.turns
+        steps = _TURN if many else _WALK
         shape = steps.shape_of(self.parameters)
         spread = self.uniform.std(axis=0) + 0.02
         current = log_likelihood(self.margins, self.noise, self.answers.signs)

@@ -15,7 +15,7 @@ from karat._validate import (
     check_seed,
     refuse_option,
 )
-from karat.elicit.asking import Effort, forecast_agreement
+from karat.elicit.asking import WORST_RATE, Effort, forecast_agreement
 from karat.elicit.families import Family
 from karat.elicit.posterior import PosteriorDraws
 from karat.elicit.procedure._ask_and_tell import AskAndTell
@@ -62,7 +62,8 @@ class Procedure(AskAndTell):
         gaps between groups it is 5/3 of it. Metrics without such ratios need the agreement alone.
     worst_rate : float, default 0.5
         ``active`` shows no classifier that is wrong on more than this share of a class, in any
-        group: nobody would deploy it.
+        group: nobody would deploy it. The default gives way where hardly any classifier of the
+        space is that good in every class; another value is kept, or refused if it leaves no pair.
     checks : bool, default True
         Whether ``active`` asks now and then about a pair of which one side is better in every
         respect, or an earlier question with its sides swapped, until answers are clearly not those
@@ -105,7 +106,7 @@ class Procedure(AskAndTell):
         tol: float | None = None,
         agreement: float = 0.95,
         precision: float = 3.0,
-        worst_rate: float = 0.5,
+        worst_rate: float = WORST_RATE,
         checks: bool = True,
         out_of: int | None = None,
         max_queries: int | None = None,
