@@ -63,6 +63,15 @@ def test_groups_are_shown_one_after_another():
     assert not {"better", "worse"} & set(new.split()), "the sides are the same in this group"
 
 
+def test_classes_and_groups_without_names_are_numbered_in_words():
+    shown = comparison_text(Query(FIRST, SECOND), None, 1000)
+    assert "class 1 called class 0" in shown
+    assert comparison_text(Query(FIRST, SECOND), [0, 1], 1000) == shown
+    query = Query(np.stack([FIRST / 2, SECOND / 2]), np.stack([SECOND / 2, SECOND / 2]))
+    assert "of 1,000 in group 1" in comparison_text(query, None, 1000)
+    assert "of 1,000 in group 7" in comparison_text(query, None, 1000, groups=[5, 7])
+
+
 def test_it_drives_a_procedure():
     rng = np.random.default_rng(0)
     score = rng.random(300)

@@ -4,6 +4,7 @@ from typing import Any
 
 from karat._typing import IntArray
 from karat.elicit.transcript import Query
+from karat.metrics.wording import class_name
 
 __all__ = ["comparison_text", "counts_by_group"]
 
@@ -18,8 +19,9 @@ def counts_by_group(
     first, second = query.counts(out_of)
     if first.ndim == 2:
         return [(None, first, second)]
-    names = range(len(first)) if groups is None else groups
-    return [(str(name), a, b) for name, a, b in zip(names, first, second, strict=True)]
+    known = range(len(first)) if groups is None else groups
+    names = [name if isinstance(name, str) else f"group {name}" for name in known]
+    return list(zip(names, first, second, strict=True))
 
 
 def comparison_text(query: Query, classes: Any, out_of: int, groups: Any = None) -> str:
@@ -32,7 +34,7 @@ def comparison_text(query: Query, classes: Any, out_of: int, groups: Any = None)
 
 def _table(group: str | None, first: IntArray, second: IntArray, classes: Any, out_of: int) -> str:
     k = len(first)
-    names = [str(c) for c in (range(k) if classes is None else classes)]
+    names = [class_name(c) for c in (range(k) if classes is None else classes)]
     rows = []
     for i in range(k):
         for j in range(k):

@@ -5,10 +5,11 @@ threshold of a binary linear metric lies, and a linear form written with P(truth
 """
 
 from karat.metrics.wording._gains import (
+    class_name,
     class_names,
     describe_gains,
     error_names,
     linear_form,
 )
 
-__all__ = ["class_names", "describe_gains", "error_names", "linear_form"]
+__all__ = ["class_name", "class_names", "describe_gains", "error_names", "linear_form"]
