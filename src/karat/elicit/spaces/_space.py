@@ -54,6 +54,7 @@ class Space(SpaceSources):
                 "a class that does not occur cannot be asked about"
             )
         self.population = compressed(population)
+        self._n_items = len(population.proba)
         self._found = FoundDirections()
         self.classes = frozen_array(classes)
         self.prior = np.asarray(frozen_array(population.prior))
@@ -116,16 +117,36 @@ class Space(SpaceSources):
         direction : array (dim,) or (b, dim)
             What one unit of each coordinate is worth.
         """
+        rows = self._checked_directions(direction)
+        tables = self._extreme(np.atleast_2d(rows))
+        return np.asarray(tables[0] if rows.ndim == 1 else tables)
+
+    def _checked_directions(self, direction: Any) -> FloatArray:
         rows = check_finite_matrix(direction, "direction")
         if rows.shape[-1:] != (self.dim,) or rows.ndim > 2:
             raise ShapeError(
                 f"direction has shape {rows.shape}; expected ({self.dim},): {', '.join(self.names)}"
             )
-        tables = self._extreme(np.atleast_2d(rows))
-        return np.asarray(tables[0] if rows.ndim == 1 else tables)
+        return rows
 
     def _extreme(self, directions: FloatArray) -> FloatArray:
         return self.population.optimal(self.weights(directions))
+
+    def doubt(self, direction: Any) -> Any:
+        """Return how far an entry of `boundary` may be from a count item by item.
+
+        It is 0 for two classes, and for any number of classes with at most 65,536 different rows of
+        probabilities. Where there are more, neighbours are joined into as many cells; the bound is
+        the mass of a class in the cells that the rule's boundary may cross.
+
+        Parameters
+        ----------
+        direction : array (dim,) or (b, dim)
+            As for `boundary`.
+        """
+        rows = self._checked_directions(direction)
+        most = self.population.doubtful(self.weights(np.atleast_2d(rows))).max(axis=1)
+        return float(most[0]) if rows.ndim == 1 else most
 
     def extreme_points(self, directions: FloatArray) -> FloatArray:
         """Return the coordinates (b, dim) of the best classifiers for directions (b, dim)."""
@@ -265,18 +286,18 @@ class Space(SpaceSources):
         sign = -self.sign if turned else self.sign
         return LinearFractionalMetric(sign * numerator, denominator, name=name)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A short text that differs between spaces, to recognise a transcript's own."""
+        return self._fingerprint()
+
+    def _fingerprint(self) -> str:
+        directions = np.random.default_rng(1).normal(size=(16, self.dim))
+        points = self.extreme_points(directions) + 0.0  # no negative zero
         digest = hashlib.sha256()
         digest.update(f"{self.kind} {self.classes.tolist()}".encode())
-        digest.update(np.round(self._fingerprint_points, 9).tobytes())
+        digest.update(np.round(points, 9).tobytes())
         return digest.hexdigest()[:16]
-
-    @cached_property
-    def _fingerprint_points(self) -> FloatArray:
-        directions = np.random.default_rng(1).normal(size=(16, self.dim))
-        return self.extreme_points(directions) + 0.0  # no negative zero
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # nothing in a space changes

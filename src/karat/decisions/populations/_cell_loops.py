@@ -1,0 +1,67 @@
+"""The compiled loop that cuts points into cells of equal size."""
+
+import numpy as np
+
+from karat._compiled import compiled
+from karat._typing import FloatArray, IntArray
+
+__all__ = ["cut_into_cells"]
+
+
+@compiled
+def cut_into_cells(points: FloatArray, order: IntArray, levels: int) -> IntArray:
+    """Reorder points (n, d) and ``order`` (n,) by cell; return where each cell starts.
+
+    A k-d tree (Bentley 1975): a cell is cut at the median of the coordinate in which it is widest,
+    ``levels`` times at most, and not where all its points are the same.
+    """
+    n, d = points.shape
+    starts = np.empty(min(n, 1 << levels), np.int64)
+    count = 0
+    stack = np.empty((2 * levels + 2, 3), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, 0
+    height = 1
+    while height > 0:
+        height -= 1
+        start, end, level = stack[height, 0], stack[height, 1], stack[height, 2]
+        widest, axis = 0.0, 0
+        if level < levels and end - start > 1:
+            for c in range(d):
+                low = high = points[start, c]
+                for i in range(start + 1, end):
+                    low, high = min(low, points[i, c]), max(high, points[i, c])
+                if high - low > widest:
+                    widest, axis = high - low, c
+        if widest == 0.0:
+            starts[count] = start
+            count += 1
+            continue
+        middle = (start + end) // 2
+        # Quickselect (Hoare 1961): afterwards no point before the middle is greater than one after.
+        left, right = start, end - 1
+        while left < right:
+            a, b, c = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
+            pivot = max(min(a, b), min(max(a, b), c))
+            i, j = left, right
+            while i <= j:
+                while points[i, axis] < pivot:
+                    i += 1
+                while points[j, axis] > pivot:
+                    j -= 1
+                if i <= j:
+                    for c in range(d):
+                        points[i, c], points[j, c] = points[j, c], points[i, c]
+                    order[i], order[j] = order[j], order[i]
+                    i += 1
+                    j -= 1
+            if middle <= j:
+                right = j
+            elif middle >= i:
+                left = i
+            else:
+                break
+        # The earlier half is cut first, so that cells come out in order.
+        stack[height, 0], stack[height, 1], stack[height, 2] = middle, end, level + 1
+        stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2] = start, middle, level + 1
+        height += 2
+    return starts[:count]

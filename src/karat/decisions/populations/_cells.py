@@ -1,0 +1,93 @@
+"""Items joined into cells, where there are many."""
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.decisions.populations._odds_order import falling_odds, first_of_equals
+from karat.decisions.populations._population import Population
+from karat.decisions.populations._running_sums import running_sums
+
+__all__ = ["compressed", "order_of_many"]
+
+_LEVELS = 16
+_MOST = 1 << _LEVELS
+
+
+def order_of_many(proba: FloatArray) -> IntArray | None:
+    """Return the order in which `compressed` keeps many items of two classes.
+
+    None where they are few or in this order already: rows that are taken in it beforehand, and any
+    part of them, need not be sorted again.
+    """
+    if len(proba) <= _MOST or proba.shape[1] != 2:
+        return None
+    return falling_odds(proba)[1]
+
+
+def compressed(population: Population, *, levels: int = _LEVELS) -> Population:
+    """Join items where there are more than ``2**levels``, to keep searches over them fast.
+
+    Of two classes, items with the same probabilities are joined, and no others: sorting is enough.
+    Of more classes, items with the same probabilities are joined if that leaves few enough; else
+    neighbours are, into cells with as many items each, and a cell decides by its mean. Confusions
+    are then off by the items on the wrong side of a rule's boundary in the cells that it crosses,
+    which `Population.doubtful` bounds.
+    """
+    most = 1 << levels
+    if len(population.proba) <= most:
+        return population
+    if population.proba.shape[1] == 2:
+        return _joined_equals(population, falling_odds(population.proba)[1])
+    held = population.mass.any(axis=1)
+    if not held.all():
+        population = Population(population.proba[held], population.mass[held])
+    if _seem_few(population.proba, most):
+        population = _joined_equals(population, np.argsort(_fingerprints(population.proba)))
+    return population if len(population.proba) <= most else _cells(population, levels)
+
+
+def _joined_equals(population: Population, order: IntArray | None) -> Population:
+    """Join items with the same probabilities, which stand side by side in the order given."""
+    proba, mass = population.proba, population.mass
+    if order is not None:
+        proba, mass = proba[order], mass[order]
+    kept = first_of_equals(proba)
+    if len(kept) == len(proba):
+        return Population(proba, mass)
+    return Population(proba[kept], np.diff(running_sums(mass)[np.append(kept, len(mass))], axis=0))
+
+
+def _seem_few(proba: FloatArray, most: int) -> bool:
+    """Whether some of the items do not already show more than ``most`` different ones."""
+    some = proba[:: max(1, len(proba) // (2 * most))]
+    return len(first_of_equals(some[np.argsort(_fingerprints(some))])) <= most
+
+
+def _fingerprints(proba: FloatArray) -> FloatArray:
+    """Return numbers that are the same for items with the same probabilities."""
+    # Not a product of matrices, which may round the same row differently at another place.
+    factors = np.sqrt(np.arange(2.0, proba.shape[1] + 2.0))
+    return np.asarray(sum(factor * column for factor, column in zip(factors, proba.T, strict=True)))
+
+
+def _cells(population: Population, levels: int) -> Population:
+    """Join neighbours into at most ``2**levels`` cells."""
+    from karat.decisions.populations._cell_loops import cut_into_cells
+
+    proba, mass = population.proba, population.mass
+    order = np.arange(len(proba))
+    # Distances of √p are alike for rare and common classes (Hellinger): of log p, p and √p, the
+    # last leaves the least error for the same number of cells.
+    starts = cut_into_cells(np.sqrt(proba), order, levels)
+    weight = mass.sum(axis=1)
+    total = np.add.reduceat(weight[order], starts)
+
+    def of_cells(combine: np.ufunc, columns: FloatArray) -> FloatArray:
+        return np.column_stack([combine.reduceat(column[order], starts) for column in columns.T])
+
+    low, high = of_cells(np.minimum, proba), of_cells(np.maximum, proba)
+    mean = np.column_stack(
+        [np.add.reduceat((weight * column)[order], starts) for column in proba.T]
+    )
+    mean = np.clip(mean / total[:, None], low, high)
+    return Population(mean, of_cells(np.add, mass), low, high)
