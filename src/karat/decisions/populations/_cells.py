@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.decisions.populations._odds_order import falling_odds, first_of_equals
+from karat.decisions.populations._odds_order import falling_odds, first_of_equals, taken
 from karat.decisions.populations._population import Population
 from karat.decisions.populations._running_sums import running_sums
 
@@ -40,7 +40,7 @@ def compressed(population: Population, *, levels: int = _LEVELS) -> Population:
         return _joined_equals(population, falling_odds(population.proba)[1])
     held = population.mass.any(axis=1)
     if not held.all():
-        population = Population(population.proba[held], population.mass[held])
+        population = Population(*taken(np.flatnonzero(held), population.proba, population.mass))
     if _seem_few(population.proba, most):
         population = _joined_equals(population, np.argsort(_fingerprints(population.proba)))
     return population if len(population.proba) <= most else _cells(population, levels)
@@ -50,11 +50,12 @@ def _joined_equals(population: Population, order: IntArray | None) -> Population
     """Join items with the same probabilities, which stand side by side in the order given."""
     proba, mass = population.proba, population.mass
     if order is not None:
-        proba, mass = proba[order], mass[order]
+        proba, mass = taken(order, proba, mass)
     kept = first_of_equals(proba)
     if len(kept) == len(proba):
         return Population(proba, mass)
-    return Population(proba[kept], np.diff(running_sums(mass)[np.append(kept, len(mass))], axis=0))
+    sums = running_sums(mass)[np.append(kept, len(mass))]
+    return Population(proba[kept], np.diff(sums, axis=0))
 
 
 def _seem_few(proba: FloatArray, most: int) -> bool:
@@ -79,15 +80,10 @@ def _cells(population: Population, levels: int) -> Population:
     # Distances of √p are alike for rare and common classes (Hellinger): of log p, p and √p, the
     # last leaves the least error for the same number of cells.
     starts = cut_into_cells(np.sqrt(proba), order, levels)
-    weight = mass.sum(axis=1)
-    total = np.add.reduceat(weight[order], starts)
-
-    def of_cells(combine: np.ufunc, columns: FloatArray) -> FloatArray:
-        return np.column_stack([combine.reduceat(column[order], starts) for column in columns.T])
-
-    low, high = of_cells(np.minimum, proba), of_cells(np.maximum, proba)
-    mean = np.column_stack(
-        [np.add.reduceat((weight * column)[order], starts) for column in proba.T]
-    )
-    mean = np.clip(mean / total[:, None], low, high)
-    return Population(mean, of_cells(np.add, mass), low, high)
+    weight = (mass @ np.ones(mass.shape[1]))[order]
+    masses = np.add.reduceat(np.take(mass, order, axis=0), starts)
+    inside = np.take(proba, order, axis=0)
+    low, high = np.minimum.reduceat(inside, starts), np.maximum.reduceat(inside, starts)
+    inside *= weight[:, None]
+    mean = np.add.reduceat(inside, starts) / np.add.reduceat(weight, starts)[:, None]
+    return Population(np.clip(mean, low, high), masses, low, high)

@@ -13,6 +13,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.decisions.populations._chain import Chain
+from karat.decisions.populations._odds_order import taken
 from karat.decisions.populations._running_sums import running_sums
 from karat.decisions.populations._upper_hull import upper_hull
 
@@ -53,9 +54,10 @@ class Frontier:
         key = np.round(key, 12, out=key)
         if not (key[1:] >= key[:-1]).all():
             order = np.argsort(key, kind="stable")  # fast where items are nearly in order
-            key, mass = key[order], mass[order]
+            key, mass = taken(order, key, mass)
         new = np.append(True, key[1:] != key[:-1])
-        predicted = running_sums(mass)[np.append(np.flatnonzero(new), len(mass))]
+        ends = np.append(np.flatnonzero(new), len(mass))
+        predicted = np.take(running_sums(mass), ends, axis=0)
         gains = np.column_stack([predicted[:, i], predicted[-1, j] - predicted[:, j]])
         return cls(-key[new], gains, predicted)
 

@@ -6,7 +6,7 @@ cumulated, the confusion of a rule is found by bisection.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from karat._typing import BoolArray, FloatArray, IntArray
 from karat.decisions.populations._running_sums import running_sums
 from karat.decisions.rules import decide
 
-__all__ = ["OddsOrder", "falling_odds", "first_of_equals"]
+__all__ = ["OddsOrder", "falling_odds", "first_of_equals", "taken"]
 
 # Items whose odds are this near to the threshold, relative to the gains, are decided one by one,
 # as the rule itself decides: where a tie goes depends on the last digit.
@@ -34,6 +34,12 @@ def falling_odds(proba: FloatArray) -> tuple[FloatArray, IntArray | None]:
         return key, None
     order = np.argsort(key)
     return key[order], order
+
+
+def taken(rows: IntArray, *arrays: Any) -> tuple[Any, ...]:
+    """Return some rows of arrays; None where None was given."""
+    # Several times faster than indexing, which copies rows of two numbers one by one.
+    return tuple(None if array is None else np.take(array, rows, axis=0) for array in arrays)
 
 
 def first_of_equals(proba: FloatArray) -> IntArray:
@@ -66,11 +72,12 @@ class OddsOrder:
         """Sort the items."""
         key, order = falling_odds(proba)
         if order is not None:
-            proba, mass = proba[order], mass[order]
+            proba, mass = taken(order, proba, mass)
         sums = running_sums(mass)
         kept = first_of_equals(proba)
         if len(kept) < len(key):
-            key, proba, sums = key[kept], proba[kept], sums[np.append(kept, len(sums) - 1)]
+            key, proba = taken(kept, key, proba)
+            sums = np.take(sums, np.append(kept, len(sums) - 1), axis=0)
         return cls(key, proba, sums)
 
     def confusions(self, gains: FloatArray) -> FloatArray:

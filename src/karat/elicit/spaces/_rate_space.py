@@ -20,7 +20,7 @@ from karat._validate import (
     shown,
 )
 from karat.decisions import Attainable, RandomizedClassifier
-from karat.decisions.populations import Population, order_of_many
+from karat.decisions.populations import Population, order_of_many, taken
 from karat.elicit.spaces._confusion_space import ConfusionSpace
 from karat.elicit.spaces._space_sources import sample_population
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
@@ -98,15 +98,13 @@ class RateSpace(ConfusionSpace):
         check_same_length(y_true=codes, sample_weight=weight, groups=members)
         rows = order_of_many(checked)
         if rows is not None:  # sorted once, for all groups
-            codes, checked, members = codes[rows], checked[rows], members[rows]
-            weight = None if weight is None else weight[rows]
+            codes, checked, weight, members = taken(rows, codes, checked, weight, members)
         whole = sample_population(codes, checked, weight)
         parts = []
         for g, name in enumerate(names):
-            inside = members == g
-            own = None if weight is None else weight[inside]
+            own = taken(np.flatnonzero(members == g), codes, checked, weight)
             try:
-                part = cls(sample_population(codes[inside], checked[inside], own), order)
+                part = cls(sample_population(*own), order)
             except DataError as error:
                 raise type(error)(f"group {shown(name)}: {error}") from error
             parts.append(part)

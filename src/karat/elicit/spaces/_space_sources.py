@@ -19,7 +19,7 @@ from karat._validate import (
     refuse_option,
     require_two_classes,
 )
-from karat.decisions.populations import Population, order_of_many
+from karat.decisions.populations import Population, order_of_many, taken
 from karat.decisions.rules import log_odds, recalibrated
 from karat.exceptions import DataError, LabelError
 
@@ -184,14 +184,14 @@ def sample_population(
     _refuse_constant(proba)
     rows = order_of_many(proba)
     if rows is not None:
-        codes, proba = codes[rows], proba[rows]
-        weight = None if weight is None else weight[rows]
+        codes, proba, weight = taken(rows, codes, proba, weight)
     share = 1.0 / len(codes) if weight is None else (weight / weight.sum())[:, None]
     return Population(proba, (codes[:, None] == np.arange(proba.shape[1])) * share)
 
 
 def _refuse_constant(proba: FloatArray) -> None:
-    if np.ptp(proba, axis=0).max() < 1e-12:
+    some = np.ptp(proba[:100], axis=0).max()  # of most models these differ already
+    if some < 1e-12 and np.ptp(proba, axis=0).max() < 1e-12:
         raise DataError(
             "proba is the same for every item, so classifiers differ by chance alone and there is "
             "no trade-off to ask about; pass the probabilities of a model that separates the "
