@@ -126,6 +126,28 @@ def test_65_536_cells_move_confusions_by_less_than_labels_do(rng):
     assert np.median(moved.max(axis=(1, 2))) < 1e-4
 
 
+@pytest.mark.parametrize("trees", [None, 30])
+def test_the_order_of_items_makes_no_difference(rng, trees):
+    """Also where many of them are level in some coordinate."""
+    population = law(rng, 5000, 4, trees=trees)
+    order = rng.permutation(5000)
+    one = compressed(population, levels=7)
+    two = compressed(Population(population.proba[order], population.mass[order]), levels=7)
+    assert one.low is not None
+    assert np.array_equal(one.low, two.low)
+    assert np.array_equal(one.high, two.high)
+    assert np.allclose(one.proba, two.proba, atol=1e-14)
+    assert np.allclose(one.mass, two.mass, atol=1e-16)
+
+
+def test_equal_items_are_in_one_cell(rng):
+    proba = law(rng, 3000, 4, trees=12).proba
+    rows, which = np.unique(proba, axis=0, return_inverse=True)
+    small = compressed(Population(proba, np.eye(len(rows))[which.ravel()]), levels=6)
+    assert small.low is not None
+    assert ((small.mass > 0).sum(axis=0) == 1).all()
+
+
 def test_cells_of_a_calibrated_law_are_calibrated(rng):
     small = compressed(law(rng, 5000, 3, calibrated=True), levels=6)
     assert small.low is not None

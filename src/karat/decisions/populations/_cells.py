@@ -29,9 +29,9 @@ def compressed(population: Population, *, levels: int = _LEVELS) -> Population:
 
     Of two classes, items with the same probabilities are joined, and no others: sorting is enough.
     Of more classes, items with the same probabilities are joined if that leaves few enough; else
-    neighbours are, into cells with as many items each, and a cell decides by its mean. Confusions
-    are then off by the items on the wrong side of a rule's boundary in the cells that it crosses,
-    which `Population.doubtful` bounds.
+    neighbours are, into cells with about as many items each, and a cell decides by its mean.
+    Confusions are then off by the items on the wrong side of a rule's boundary in the cells that it
+    crosses, which `Population.doubtful` bounds. The order of the items makes no difference.
     """
     most = 1 << levels
     if len(population.proba) <= most:
@@ -42,8 +42,10 @@ def compressed(population: Population, *, levels: int = _LEVELS) -> Population:
     if not held.all():
         population = Population(*taken(np.flatnonzero(held), population.proba, population.mass))
     if _seem_few(population.proba, most):
-        population = _joined_equals(population, np.argsort(_fingerprints(population.proba)))
-    return population if len(population.proba) <= most else _cells(population, levels)
+        joined = _joined_equals(population, np.argsort(_fingerprints(population.proba)))
+        if len(joined.proba) <= most:
+            return joined
+    return _cells(population, levels)
 
 
 def _joined_equals(population: Population, order: IntArray | None) -> Population:
