@@ -14,9 +14,9 @@ from karat.decisions import Mixture, RandomizedClassifier
 from karat.decisions.populations import Population, compressed
 from karat.decisions.solvers import Columns, Nearest, farthest, nearest
 from karat.elicit.spaces._found_directions import FoundDirections
+from karat.elicit.spaces._space_metrics import SpaceMetrics
 from karat.elicit.spaces._space_sources import SpaceSources
 from karat.exceptions import ElicitationError, LabelError, ShapeError
-from karat.metrics import LinearFractionalMetric, LinearMetric
 
 __all__ = ["Space"]
 
@@ -24,7 +24,7 @@ __all__ = ["Space"]
 _FIRST_EXTREMES = 400
 
 
-class Space(SpaceSources):
+class Space(SpaceMetrics, SpaceSources):
     """A set of confusions that classifiers attain, in coordinates that a metric weighs.
 
     Attributes
@@ -73,11 +73,6 @@ class Space(SpaceSources):
 
     @property
     @abstractmethod
-    def top(self) -> FloatArray:
-        """The greatest value of each coordinate."""
-
-    @property
-    @abstractmethod
     def names(self) -> tuple[str, ...]:
         """What each coordinate is, in words."""
 
@@ -92,10 +87,6 @@ class Space(SpaceSources):
     @abstractmethod
     def confusion(self, points: FloatArray) -> FloatArray:
         """Return confusions (..., k, k) with the given coordinates (..., dim)."""
-
-    @abstractmethod
-    def weights(self, directions: FloatArray) -> FloatArray:
-        """Return the gains (..., k, k) whose expectation is ``⟨direction, coordinates⟩``."""
 
     @property
     def center(self) -> FloatArray:
@@ -263,28 +254,6 @@ class Space(SpaceSources):
         tables = self._extreme(directions)
         self._found.keep(self.coordinates(tables), directions)
         return tables
-
-    # --- metrics
-
-    def linear_metric(self, weights: FloatArray, name: str | None = None) -> LinearMetric:
-        """Return the metric that gives each coordinate a weight of at least 0 (or costs it)."""
-        return LinearMetric(self.weights(self.sign * weights), name=name)
-
-    def ratio_metric(
-        self, good: FloatArray, bad: FloatArray, name: str | None = None, *, turned: bool = False
-    ) -> LinearFractionalMetric:
-        """Return ``N / (N + M)`` with ``N = ⟨good, c⟩`` and ``M = ⟨bad, top − c⟩``.
-
-        For errors (sign -1) it is ``-N / (N + M)``. Every linear-fractional metric that meets
-        Assumption 3.2 (or 4.3, 4.4) ranks classifiers like one of these; ``turned`` gives the
-        metric of someone for whom less of it is better.
-        """
-        k = self.n_classes
-        numerator = self.weights(good)
-        # M = ⟨bad, top⟩ − ⟨bad, c⟩, and confusions sum to 1
-        denominator = numerator - self.weights(bad) + float(bad @ self.top) * np.ones((k, k))
-        sign = -self.sign if turned else self.sign
-        return LinearFractionalMetric(sign * numerator, denominator, name=name)
 
     @cached_property
     def fingerprint(self) -> str:
