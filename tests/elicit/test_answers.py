@@ -272,7 +272,7 @@ def test_what_is_left_out(pairs):
 
 
 def test_a_result_brings_its_metric_and_says_so(binary):
-    procedure = BinaryLinear(binary, rng=0, agreement=1.0, max_queries=8)
+    procedure = BinaryLinear(binary, rng=0, agreement=1.0, max_queries=8, checks=False)
     person = MetricOracle(COSTS)
     seconds = 1.0
     while (query := procedure.ask()) is not None:

@@ -510,7 +510,7 @@ def test_making_a_procedure_computes_nothing(strategy, binary, monkeypatch):
         raise AssertionError("computed too soon")
 
     with monkeypatch.context() as patch:
-        for name in ("_prior_belief", "_first_brackets", "_all_steps"):
+        for name in ("_family", "_first_brackets", "_all_steps"):
             patch.setattr(BinaryLinear, name, refuse)
         procedure = BinaryLinear(binary, strategy=strategy, rng=0)
         assert "not begun" in repr(procedure)

@@ -129,16 +129,16 @@ class ActiveSearch:
             return None
         checks = None if evidence.certified else self.checks
         if self.is_known():
-            return None if checks is None else self._check(checks)
-        if checks is not None and self.goal.check_is_due(self.n_asked + 1):
             return self._check(checks)
+        if self.goal.check_is_due(self.n_asked + 1) and (check := self._check(checks)) is not None:
+            return check
         asked = [self.posterior, *self.rivals]
         index, bits = best_question(asked, self.source.candidates(*asked))
         if index is None:
             return None  # every pair whose sides differ was asked about
         self.learned = bits < _NOTHING_TO_LEARN
         if self.is_known():
-            return None if checks is None else self._check(checks)
+            return self._check(checks)
         return self._balanced(self.source.pick(index))
 
     def _balanced(self, asked: Pending) -> Pending:
@@ -156,8 +156,15 @@ class ActiveSearch:
             return asked
         return Pending(asked.query.swapped, asked.second, asked.first, asked.pair)
 
-    def _check(self, checks: CheckPairs) -> Pending:
-        query = checks.pick(self.posterior, self.queries)
+    def impose(self, query: Query) -> None:
+        """Put another question in place of the pending one: that of a transcript."""
+        first, second = self._coordinates(query)
+        self.pending = Pending(query, first, second)
+
+    def _check(self, checks: CheckPairs | None) -> Pending | None:
+        query = None if checks is None else checks.pick(self.posterior, self.queries)
+        if query is None:
+            return None
         first, second = self._coordinates(query)
         return Pending(query, first, second)
 

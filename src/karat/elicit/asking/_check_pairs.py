@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat.elicit.asking._pool import Pool, class_errors
 from karat.elicit.posterior import ParticlePosterior, named_first
 from karat.elicit.transcript import Query
@@ -12,6 +12,7 @@ from karat.elicit.transcript import Query
 __all__ = ["CheckPairs", "more_errors"]
 
 _VISIBLE = 0.02  # least error rate that a dominated side has more
+_NEVER_RIGHT = 0.9  # of a class: it can hardly get worse
 _CAREFUL = 12  # classifiers with the fewest errors, one of which a dominated pair is made of
 
 
@@ -25,17 +26,24 @@ class CheckPairs:
     asked: int = 0
     repeated: list[int] = field(default_factory=list)  # answers whose questions were asked again
 
-    def pick(self, posterior: ParticlePosterior, queries: list[Query]) -> Query:
-        """Return the next check; ``queries`` are those that the posterior knows the answers of."""
+    def pick(self, posterior: ParticlePosterior, queries: list[Query]) -> Query | None:
+        """Return the next check, or None if there is none.
+
+        ``queries`` are those that the posterior knows the answers of.
+        """
         self.asked += 1
         left = [
             at
             for at, query in enumerate(queries)
             if query.kind == "question" and at not in self.repeated
         ]
-        if self.asked % 2 == 0 and left:
+        careful = self._careful()
+        if left and (self.asked % 2 == 0 or not len(careful)):
             return self._repeat(posterior, queries, left)
-        better, worse = self._dominated()
+        if not len(careful):
+            return None
+        better = self.pool.confusions[int(self.rng.choice(careful))]
+        worse = more_errors(better, self.worst_rate)
         evidence = posterior.evidence
         ahead = evidence.n_first - evidence.n_second  # the right answer is the rarer one so far
         better_first = self.rng.random() < 0.5 if ahead == 0 else ahead < 0
@@ -55,13 +63,12 @@ class CheckPairs:
         self.repeated.append(at)
         return replace(queries[at].swapped, kind="repeat")
 
-    def _dominated(self) -> tuple[FloatArray, FloatArray]:
-        """Return a classifier and the same one with more errors of every kind in every group."""
+    def _careful(self) -> IntArray:
+        """Return which classifiers of the pool are good enough to be made worse in every class."""
         tables = self.pool.confusions
         worst = class_errors(tables).reshape(len(tables), -1).max(axis=1)
-        careful = np.argsort(worst, kind="stable")[:_CAREFUL]
-        table = tables[int(self.rng.choice(careful))]
-        return table, more_errors(table, self.worst_rate)
+        best = np.argsort(worst, kind="stable")[:_CAREFUL]
+        return np.asarray(best[worst[best] < _NEVER_RIGHT])
 
 
 def more_errors(confusion: FloatArray, worst_rate: float) -> FloatArray:

@@ -184,6 +184,13 @@ class AskAndTell(Resumable):
         self._pending = None if header["finished"] else next(self._steps, None)
         self._begun = True
 
+    def _impose(self, query: Query) -> Query | None:
+        if self._search is None or self._search.pending is None:
+            return None
+        self._search.impose(query)
+        self._pending = query
+        return query
+
     def _remember(self) -> None:
         """Keep the state before an answer, so that the answer can be taken back at once."""
         if self._search is not None and self._search.pending is not None:

@@ -49,6 +49,10 @@ class Resumable(ABC):
         """Return the question to be answered, or None when there is nothing left to ask."""
 
     @abstractmethod
+    def _impose(self, query: Query) -> Query | None:
+        """Ask the question of a transcript in place of another; None if that makes no sense."""
+
+    @abstractmethod
     def _record(self, answer: str, kept: dict[str, Any]) -> None:
         """Take an answer and what is kept beside it."""
 
@@ -116,7 +120,11 @@ class Resumable(ABC):
                     f"the transcript holds {len(saved.answers)} answers and with {changed} the "
                     f"procedure stops after {number - 1}; ask for no less than it was made with"
                 )
-            if query is None or not _same_question(query, first, second):
+            if query is not None and not _same_question(query, first, second):
+                # Which question comes next depends on when to stop: see `ActiveSearch.impose`.
+                kind = saved.kinds[number - 1]
+                query = procedure._impose(Query(np.array(first), np.array(second), kind=kind))
+            if query is None:
                 raise TranscriptError(
                     f"answer {number} of the transcript was given to another question than this "
                     "space leads to; pass the data that the transcript was made with"
