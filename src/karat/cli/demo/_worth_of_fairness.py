@@ -62,8 +62,8 @@ def worth_of_fairness(models: Models) -> Section:
             f"bad as {WORTH:g} points of error, who cannot say so and slips on "
             f"{100 * _SLIPS:.0f} % of questions, compared {result.n_queries} pairs of classifiers. "
             f"{trade_off.summary()} The truth is {WORTH:g}. The answers are {result.status}: "
-            f"{STATUS_WORDS[result.status]}. By this metric {name} with one threshold scores {value:.3f}, "
-            "and the best classifier of these very biopsies that decides by its probabilities and "
+            f"{STATUS_WORDS[result.status]}. By this metric {name} with one threshold scores "
+            f"{value:.3f}, and the best classifier of these very biopsies that decides by its probabilities and "
             f"the texture {best:.3f}."
         ),
         figure=result_svg(frontier),

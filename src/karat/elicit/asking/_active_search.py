@@ -156,10 +156,20 @@ class ActiveSearch:
             return asked
         return Pending(asked.query.swapped, asked.second, asked.first, asked.pair)
 
-    def impose(self, query: Query) -> None:
-        """Put another question in place of the pending one: that of a transcript."""
+    def impose(self, query: Query) -> bool:
+        """Put another question in place of the pending one: that of a transcript.
+
+        When checks are asked depends on when to stop, so a run that goes on with another stop was
+        asked what it would not have been asked at once. Returns whether the question can be of
+        this search: its sides are in the pool, or it is a check made of them.
+        """
+        pool = getattr(self.source, "pool", None)
+        known = [pool is not None and pool.holds(side) for side in (query.first, query.second)]
+        if not (all(known) or (query.kind == "dominated" and any(known))):
+            return False
         first, second = self._coordinates(query)
         self.pending = Pending(query, first, second)
+        return True
 
     def _check(self, checks: CheckPairs | None) -> Pending | None:
         query = None if checks is None else checks.pick(self.posterior, self.queries)

@@ -29,6 +29,11 @@ class Pool:
     points: FloatArray
     looks: IntArray  # equal numbers are displayed alike
 
+    def holds(self, confusion: FloatArray) -> bool:
+        """Whether a confusion is one of the pool's, but for rounding."""
+        apart = np.abs(self.confusions - confusion).reshape(len(self.confusions), -1)
+        return bool(apart.max(axis=1).min() < 1e-9)
+
 
 def cached(key: Any, make: Callable[[], Made]) -> Made:
     """Return what was made for a key before, or make it: the latest few are kept."""

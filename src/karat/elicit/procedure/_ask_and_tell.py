@@ -187,7 +187,8 @@ class AskAndTell(Resumable):
     def _impose(self, query: Query) -> Query | None:
         if self._search is None or self._search.pending is None:
             return None
-        self._search.impose(query)
+        if not self._search.impose(query):
+            return None
         self._pending = query
         return query
 
