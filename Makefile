@@ -57,7 +57,7 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q src
+	$(BIN)/python -m pytest -q --doctest-modules src
 
 format: setup
 	$(BIN)/ruff format .

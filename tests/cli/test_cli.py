@@ -97,16 +97,6 @@ def test_the_module_is_the_command():
     assert done.stdout == f"karat {library.__version__}\n"
 
 
-def test_a_character_that_the_terminal_lacks_is_printed_as_its_number(tmp_path):
-    file = tmp_path / "scores.csv"
-    rows = "".join(f"{i % 2},{i % 7}\n" for i in range(100))
-    file.write_text(f"y,größe\n{rows}", encoding="utf-8")
-    command = [sys.executable, "-m", "karat", "auc", file, "--label", "y", "--score", "größe"]
-    env = os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
-    assert done.stdout.startswith("gr\\xf6\\xdfe: AUC is")
-
-
 def test_an_interrupt_is_one_line_and_130(tmp_path):
     """Ctrl-C while a person is asked: the command waits, so that it cannot end by itself."""
     file = tmp_path / "scores.csv"
@@ -124,17 +114,29 @@ def test_an_interrupt_is_one_line_and_130(tmp_path):
     assert said == "interrupted\n"
 
 
-def test_auc_loads_only_what_it_needs(tmp_path):
-    file = tmp_path / "scores.csv"
-    file.write_text("y,p\n" + "".join(f"{i % 2},{i % 7}\n" for i in range(100)))
+@pytest.fixture(scope="module")
+def auc_in_ascii(tmp_path_factory):
+    """What ``karat auc`` prints where the terminal has ASCII only, and the packages it loads."""
+    file = tmp_path_factory.mktemp("auc") / "scores.csv"
+    rows = "".join(f"{i % 2},{i % 7}\n" for i in range(100))
+    file.write_text(f"y,größe\n{rows}", encoding="utf-8")
     code = (
         "import sys\nfrom karat.cli import main\n"
-        f"try: main(['auc', {str(file)!r}, '--label', 'y', '--score', 'p'])\n"
+        f"try: main(['auc', {str(file)!r}, '--label', 'y', '--score', 'größe'])\n"
         "except SystemExit as stopped: assert not stopped.code\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = done.stdout.splitlines()[-1]
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
+
+
+def test_a_character_that_the_terminal_lacks_is_printed_as_its_number(auc_in_ascii):
+    assert auc_in_ascii.startswith("gr\\xf6\\xdfe: AUC is")
+
+
+def test_auc_loads_only_what_it_needs(auc_in_ascii):
+    loaded = auc_in_ascii.splitlines()[-1]
     assert "'polars'" in loaded
     for name in ("matplotlib", "jinja2", "sklearn", "pandas", "numba", "torch"):
         assert f"{name!r}" not in loaded

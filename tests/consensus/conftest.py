@@ -9,7 +9,7 @@ import pytest
 from karat.consensus.model import Model, build_problem
 from karat.consensus.sampling import Stop, build_pooled, run_chain, run_pooled_chain
 from karat.consensus.sampling.loops import PooledState
-from karat.votes.em import State
+from karat.votes.em import State, vote_cells
 from karat.votes.tables import VoteTable
 
 
@@ -52,48 +52,64 @@ class World:
         self.law = build_problem(self.model, table_from_rows(anything, classes, abstains=abstains))
 
     def problem(self, votes, component):
-        """Return what a sampler is given: the votes, and the class of the labelled items."""
-        gold = np.where(self.labelled, self.law.group[component], -1)
-        seen = np.where(self.asked, votes, -1)
-        table = table_from_rows(seen, self.classes, abstains=self.abstains, gold=gold)
-        return build_problem(self.model, table)
+        """Return what a sampler is given: the votes, and the class of the labelled items.
 
-    def draw_state(self, rng):
-        """Return parameters drawn from the prior."""
+        Quick, because who is asked stays as it is.
+        """
+        table = replace(
+            self.law.table,
+            outcome=votes[self.asked],
+            gold=np.where(self.labelled, self.law.group[component], -1),
+        )
+        return replace(self.law, table=table, cell=vote_cells(table, self.law.parent))
+
+    def draw_state(self, rng, shape=()):
+        """Return parameters drawn from the prior; those of many draws with a ``shape`` in front."""
         law = self.law
+        voters = law.table.n_voters
         draw_rows = self._even_rows if self.model.errors == "symmetric" else self._rows
-        theta = np.array([draw_rows(rng) for _ in range(law.table.n_voters)])
-        copied = np.where(law.parent >= 0, rng.beta(*law.copy_prior, size=len(theta)), 0.0)
-        return State(theta, copied, rng.dirichlet(law.weight_prior))
+        theta = draw_rows(rng, (*shape, voters))
+        copied = rng.beta(*law.copy_prior, size=(*shape, voters))
+        weight = rng.dirichlet(law.weight_prior, size=shape or None)
+        return State(theta, np.where(law.parent >= 0, copied, 0.0), weight)
 
-    def _rows(self, rng):
-        return np.array([rng.dirichlet(prior) for prior in self.law.prior]).T
+    def _rows(self, rng, shape):
+        return np.stack([rng.dirichlet(prior, size=shape) for prior in self.law.prior], axis=-1)
 
-    def _even_rows(self, rng):
+    def _even_rows(self, rng, shape):
         """Errors at one rate per difficulty, spread evenly; abstentions at a rate of their own."""
         law, k = self.law, self.classes
-        silent = rng.random() if self.abstains else 0.0
-        rates = [rng.beta(*prior) for prior in law.prior]
-        rows = np.full((law.table.n_outcomes, law.n_components), silent)
+        silent = rng.random(shape) if self.abstains else np.zeros(shape)
+        rates = [rng.beta(*prior, size=shape) for prior in law.prior]
+        rows = np.empty((*shape, law.table.n_outcomes, law.n_components))
+        rows[:] = silent[..., None, None]
         for c, right in enumerate(law.group):
             rate = rates[c % len(rates)]
-            rows[:k, c] = (1 - silent) * rate / (k - 1)
-            rows[right, c] = (1 - silent) * (1 - rate)
+            rows[..., :k, c] = ((1 - silent) * rate / (k - 1))[..., None]
+            rows[..., right, c] = (1 - silent) * (1 - rate)
         return rows
 
     def draw_votes(self, state, rng):
         """Return the component of each item and the votes, -1 where not asked."""
         n, voters = self.asked.shape
-        component = rng.choice(len(state.weight), n, p=state.weight)
-        limits = state.theta.cumsum(axis=1)[:, :-1, component]
-        own = (rng.random((voters, 1, n)) > limits).sum(axis=1)
-        copies = rng.random((voters, n)) < state.copied[:, None]
-        votes = np.where(self.asked, own.T, -1)
-        for j in self.law.order:
-            above = self.law.parent[j]
-            if above >= 0:
-                heard = self.asked[:, j] & self.asked[:, above] & copies[j]
-                votes[heard, j] = votes[heard, above]
+        shape = state.weight.shape[:-1]
+        limits = state.weight.cumsum(axis=-1)[..., None, :-1]
+        component = (rng.random((*shape, n, 1)) > limits).sum(axis=-1)
+        # Of each voter and item, as the item's component has it: limits of the outcomes.
+        limits = state.theta.cumsum(axis=-2)[..., :-1, :]
+        if shape:
+            limits = np.take_along_axis(limits, component[..., None, None, :], axis=-1)
+        else:
+            limits = limits[..., component]
+        own = (rng.random((*shape, voters, 1, n)) > limits).sum(axis=-2)
+        votes = np.where(self.asked, np.swapaxes(own, -1, -2), -1)
+        if (self.law.parent >= 0).any():
+            copies = rng.random((*shape, n, voters)) < state.copied[..., None, :]
+            for j in self.law.order:
+                above = self.law.parent[j]
+                if above >= 0:
+                    heard = self.asked[:, j] & self.asked[:, above] & copies[..., j]
+                    votes[..., j] = np.where(heard, votes[..., above], votes[..., j])
         return component, votes
 
     def rates(self, state):
@@ -102,16 +118,18 @@ class World:
         for j in range(self.asked.shape[1]):
             wrong = spoke = 0.0
             for c, k in enumerate(self.law.group):
-                rows = state.theta[:, :, c]
-                row, share, at = np.zeros(self.law.table.n_outcomes), 1.0, j
+                rows = state.theta[..., c]
+                row, share, at = np.zeros(rows[..., j, :].shape), 1.0, j
                 while at >= 0:  # up the line of those it copies
-                    row += share * (1 - state.copied[at]) * rows[at]
-                    share *= state.copied[at]
+                    copied = state.copied[..., at, None]
+                    row += share * (1 - copied) * rows[..., at, :]
+                    share = share * copied
                     at = self.law.parent[at]
-                spoke += state.weight[c] * row[: self.classes].sum()
-                wrong += state.weight[c] * (row[: self.classes].sum() - row[k])
+                cast = row[..., : self.classes].sum(axis=-1)
+                spoke += state.weight[..., c] * cast
+                wrong += state.weight[..., c] * (cast - row[..., k])
             rates.append(wrong / spoke)
-        return np.array(rates)
+        return np.stack(rates, axis=-1)
 
 
 def run_sweeps(problem, state, rng, sweeps):
@@ -128,16 +146,22 @@ def run_sweeps(problem, state, rng, sweeps):
     )
 
 
-def restaurant(rng, strength, guests):
-    """Return the table of each guest, drawn from a Chinese restaurant process."""
-    seats, sizes = [], []
-    for _ in range(guests):
-        share = np.array([*sizes, strength])
-        seat = int(rng.choice(len(share), p=share / share.sum()))
-        sizes += [0] * (seat == len(sizes))
-        sizes[seat] += 1
-        seats.append(seat)
-    return np.array(seats, dtype=np.int64)
+def restaurant(rng, strength, here):
+    """Return the table of each guest, drawn from a Chinese restaurant process; 0 if not ``here``.
+
+    The last axis of ``here`` holds the guests of a restaurant; ``strength`` has the others.
+    """
+    tables = np.arange(here.shape[-1])
+    seats, sizes = np.zeros(here.shape, dtype=np.int64), np.zeros(here.shape)
+    lot = rng.random(here.shape)
+    for guest in tables:
+        opened = (sizes > 0).sum(axis=-1)[..., None]
+        limits = np.where(tables == opened, strength[..., None], sizes).cumsum(axis=-1)
+        seat = (lot[..., guest, None] * limits[..., -1:] > limits).sum(axis=-1)
+        comes = here[..., guest]
+        seats[..., guest] = np.where(comes, seat, 0)
+        sizes += (tables == seat[..., None]) & comes[..., None]
+    return seats
 
 
 class PooledWorld:
@@ -183,25 +207,27 @@ class PooledWorld:
         """Return what a sampler is given, built from scratch with any gold labels."""
         return self._build(np.where(self.asked, votes, -1), gold)
 
-    def draw_state(self, rng):
-        """Return parameters drawn from the prior, as the chain holds them."""
-        n = 1 if self.structure == "coupled" else 2
-        strength = rng.gamma(1.0, size=n) if self.fixed is None else np.array(self.fixed[:n])
-        weight = rng.dirichlet(self.law.weight_prior, size=self.domains)
+    def draw_state(self, rng, shape=()):
+        """Return parameters drawn from the prior, as the chain holds them.
+
+        Those of many draws have a ``shape`` in front: (), or (draws,).
+        """
+        n, cells = 1 if self.structure == "coupled" else 2, (self.domains, self.voters)
+        strength = np.empty((*shape, n))
+        strength[:] = rng.gamma(1.0, size=strength.shape) if self.fixed is None else self.fixed[:n]
+        weight = rng.dirichlet(self.law.weight_prior, size=(*shape, self.domains))
         if self.structure == "coupled":
-            member = restaurant(rng, strength[0], self.domains)
-            rows = self._rows(rng, (self.domains + 1, self.voters))
-            return PooledState(rows, weight, member, np.empty((0, 0), dtype=np.int64), strength)
-        table = np.zeros((self.domains, self.voters), dtype=np.int64)
-        for d, here in enumerate(self.present):
-            table[d, here] = restaurant(rng, strength[0], here.sum())
-        open_tables = [(d, t) for d in range(self.domains) for t in set(table[d, self.present[d]])]
-        atom = np.zeros((self.domains, self.voters), dtype=np.int64)
-        served = restaurant(rng, strength[1], len(open_tables))
-        for (d, t), k in zip(open_tables, served, strict=True):
-            atom[d, t] = k
-        rows = self._rows(rng, (self.domains * self.voters + 1,))
-        return PooledState(rows, weight, table, atom, strength)
+            member = restaurant(rng, strength[..., 0], np.ones((*shape, self.domains), dtype=bool))
+            rows = self._rows(rng, (*shape, self.domains + 1, self.voters))
+            atom = np.empty((*shape, 0, 0), dtype=np.int64)
+            return PooledState(rows, weight, member, atom, strength)
+        here = np.broadcast_to(self.present, (*shape, *cells))
+        table = restaurant(rng, np.repeat(strength[..., :1], self.domains, axis=-1), here)
+        seated = (table[..., None] == np.arange(self.voters)) & here[..., None]
+        opened = seated.any(axis=-2)
+        atom = restaurant(rng, strength[..., 1], opened.reshape(*shape, -1))
+        rows = self._rows(rng, (*shape, self.domains * self.voters + 1))
+        return PooledState(rows, weight, table, atom.reshape(opened.shape), strength)
 
     def _rows(self, rng, shape):
         return np.stack([rng.dirichlet(prior, size=shape) for prior in self.law.prior], axis=-2)
@@ -210,43 +236,40 @@ class PooledWorld:
         """Return who shares: the cluster of each domain, or the atom of each (domain, voter)."""
         if self.structure == "coupled":
             return state.member
-        return np.where(self.present, np.take_along_axis(state.atom, state.member, 1), -1).ravel()
+        atom = np.take_along_axis(state.atom, state.member, -1)
+        return np.where(self.present, atom, -1).reshape(*atom.shape[:-2], -1)
 
     def theta(self, state):
         """Return θ[domain, voter, outcome, class]; of absent voters it means nothing."""
-        if self.structure == "coupled":
-            rows = state.rows[state.member]
-        else:
-            rows = state.rows[self.clusters(state)].reshape(
-                self.domains, self.voters, *self.law.prior.shape
-            )
+        shape, at = state.weight.shape[:-2], self.clusters(state)
+        rows = state.rows[np.arange(shape[0])[:, None], at] if shape else state.rows[at]
+        rows = rows.reshape(*shape, self.domains, self.voters, *self.law.prior.shape)
         if self.errors == "class-conditional":
-            return np.swapaxes(rows, 2, 3)
+            return np.swapaxes(rows, -1, -2)
         k = self.classes
         wrong = rows[..., 0, 0][..., None, None]
         theta = np.where(np.eye(k, dtype=bool), 1 - wrong, wrong / (k - 1))
         if not self.abstains:
             return theta
-        silent = np.broadcast_to(rows[..., 1, 0][..., None, None], (*rows.shape[:2], 1, k))
-        return np.concatenate([(1 - silent) * theta, silent], axis=2)
+        silent = np.broadcast_to(rows[..., 1, 0][..., None, None], (*rows.shape[:-2], 1, k))
+        return np.concatenate([(1 - silent) * theta, silent], axis=-2)
 
     def rates(self, state):
         """Return domains × voters: the chance of being wrong when voting; NaN if absent."""
-        theta = self.theta(state)[:, :, : self.classes]
-        spoke = np.einsum("djoc,dc->dj", theta, state.weight)
-        right = np.einsum("djcc,dc->dj", theta, state.weight)
+        theta = self.theta(state)[..., : self.classes, :]
+        spoke = np.einsum("...djoc,...dc->...dj", theta, state.weight)
+        right = np.einsum("...djcc,...dc->...dj", theta, state.weight)
         return np.where(self.present, 1 - right / spoke, np.nan)
 
     def draw_votes(self, state, rng):
         """Return the class of each item and the votes, domains × items (× voters)."""
-        theta = self.theta(state)
-        labels = np.empty((self.domains, self.items), dtype=np.int64)
-        votes = np.empty(self.asked.shape, dtype=np.int64)
-        for d in range(self.domains):
-            labels[d] = (rng.random((self.items, 1)) > state.weight[d].cumsum()[:-1]).sum(axis=1)
-            limits = theta[d].cumsum(axis=1)[:, :-1, labels[d]]
-            votes[d] = (rng.random((self.voters, 1, self.items)) > limits).sum(axis=1).T
-        return labels, np.where(self.asked, votes, -1)
+        shape = state.weight.shape[:-1]
+        limits = state.weight.cumsum(axis=-1)[..., None, :-1]
+        labels = (rng.random((*shape, self.items, 1)) > limits).sum(axis=-1)
+        limits = self.theta(state).cumsum(axis=-2)[..., :-1, :]
+        limits = np.take_along_axis(limits, labels[..., None, None, :], axis=-1)
+        votes = (rng.random((*shape, self.voters, 1, self.items)) > limits).sum(axis=-2)
+        return labels, np.where(self.asked, np.swapaxes(votes, -1, -2), -1)
 
     def sweep(self, shared, state, rng, sweeps, burn=0):
         """Run the compiled sampler; return what it kept and the last state."""

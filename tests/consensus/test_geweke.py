@@ -11,6 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from karat.votes.em import State
+
 pytestmark = pytest.mark.slow
 
 WORLDS = [
@@ -38,34 +40,35 @@ def law(world):
 
 
 def statistics(law, state, rates, wrong, votes):
-    """Return numbers whose mean both ways must share."""
-    right = np.array([state.theta[:, k, c] for c, k in enumerate(law.law.group)]).ravel()
-    copied = state.copied[law.law.parent >= 0]
-    silent = (votes == law.classes).sum(axis=0)
+    """Return draws × numbers whose mean both ways must share."""
+    n = len(votes)
+    right = np.stack([state.theta[:, :, k, c] for c, k in enumerate(law.law.group)], axis=1)
+    right = right.reshape(n, -1)
+    copied = state.copied[:, law.law.parent >= 0]
+    silent = (votes == law.classes).sum(axis=1)
+    pairs = ((0, 1), (0, 2), (1, 2))
+    both = [law.asked[:, i] & law.asked[:, j] for i, j in pairs]
     alike = [
-        (votes[:, i] == votes[:, j])[law.asked[:, i] & law.asked[:, j]].sum()
-        for i, j in ((0, 1), (0, 2), (1, 2))
+        (votes[:, asked, i] == votes[:, asked, j]).sum(axis=1)
+        for asked, (i, j) in zip(both, pairs, strict=True)
     ]
     return np.concatenate(
-        [rates, rates**2, right, right**2, state.theta[:, -1].mean(axis=1), state.weight,
-         state.weight**2, copied, copied**2, wrong, rates * wrong, silent, alike]
+        [rates, rates**2, right, right**2, state.theta[:, :, -1].mean(axis=2), state.weight,
+         state.weight**2, copied, copied**2, wrong, rates * wrong, silent, np.transpose(alike)],
+        axis=1,
     )  # fmt: skip
 
 
 def wrong_votes(law, component, votes):
     cast = law.asked & (votes < law.classes)
-    return (cast & (votes != law.law.group[component][:, None])).sum(axis=0)
+    return (cast & (votes != law.law.group[component][..., None])).sum(axis=-2)
 
 
 def fresh_draws(law, rng, draws=FRESH):
     """Prior, then votes: independent draws of the statistics."""
-    found = []
-    for _ in range(draws):
-        state = law.draw_state(rng)
-        component, votes = law.draw_votes(state, rng)
-        wrong = wrong_votes(law, component, votes)
-        found.append(statistics(law, state, law.rates(state), wrong, votes))
-    return np.array(found)
+    state = law.draw_state(rng, (draws,))
+    component, votes = law.draw_votes(state, rng)
+    return statistics(law, state, law.rates(state), wrong_votes(law, component, votes), votes)
 
 
 def walk(law, sweep, rng, changed, steps=STEPS):
@@ -76,10 +79,11 @@ def walk(law, sweep, rng, changed, steps=STEPS):
         draws = sweep(changed(law.problem(votes, component)), state, rng, 1)
         state = draws.last
         # The labels that the sweep drew, the votes and the new parameters belong together.
-        cast = (law.asked & (votes < law.classes)).sum(axis=0)
-        wrong = np.where(cast > 0, draws.finite[0], 0) * cast
-        found.append(statistics(law, state, draws.rates[0], wrong, votes))
-    return np.array(found)
+        found.append((*state, draws.rates[0], draws.finite[0], votes))
+    *state, rates, finite, votes = (np.array(part) for part in zip(*found, strict=True))
+    cast = (law.asked & (votes < law.classes)).sum(axis=1)
+    wrong = np.where(cast > 0, finite, 0) * cast
+    return statistics(law, State(*state), rates, wrong, votes)
 
 
 def differences(fresh, walked):

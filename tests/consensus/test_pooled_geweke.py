@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from karat.consensus.sampling.loops import PooledState
+
 pytestmark = pytest.mark.slow
 
 WORLDS = [
@@ -35,39 +37,42 @@ def law(pooled_world):
     return make
 
 
+def distinct(numbers):
+    """Return how many different numbers each row has."""
+    return 1 + (np.diff(np.sort(numbers, axis=-1), axis=-1) != 0).sum(axis=-1)
+
+
 def statistics(law, state, wrong, votes):
-    """Return numbers whose mean both ways must share."""
-    rates = law.rates(state)[law.present]
-    theta = law.theta(state)
-    silent = theta[:, :, -1].mean(axis=2)[law.present]
+    """Return draws × numbers whose mean both ways must share."""
+    rates = law.rates(state)[:, law.present]
+    silent = law.theta(state)[:, :, :, -1].mean(axis=3)[:, law.present]
     clusters = law.clusters(state)
-    clusters = clusters[clusters >= 0]
-    together = (clusters[:, None] == clusters)[np.triu_indices(len(clusters), 1)]
+    clusters = clusters[:, clusters[0] >= 0]  # absent voters are absent from every draw
+    first, second = np.triu_indices(clusters.shape[1], 1)
+    together = clusters[:, first] == clusters[:, second]
     if law.structure == "hierarchical":
-        tables = sum(len(set(t[here])) for t, here in zip(state.member, law.present, strict=True))
-        together = np.array([*together[:6], together.mean(), tables])
-    many = len(set(clusters))
+        tables = sum(distinct(state.member[:, d, here]) for d, here in enumerate(law.present))
+        together = np.column_stack([together[:, :6], together.mean(axis=1), tables])
+    many = distinct(clusters)[:, None]
     log = np.log(state.strength)
-    alike = (votes[:, :, 0] == votes[:, :, 2]).sum(axis=1)
-    return np.concatenate(
-        [rates, rates**2, silent, state.weight[:, 0], state.weight[:, 0] ** 2, together,
-         [many, many**2], state.strength, log, many * log, wrong, rates * wrong, alike,
-         (votes == law.classes).sum(axis=(1, 2)), [np.ptp(rates), rates.std()]]
+    alike = (votes[:, :, :, 0] == votes[:, :, :, 2]).sum(axis=2)
+    abstained = (votes == law.classes).sum(axis=(2, 3))
+    return np.column_stack(
+        [rates, rates**2, silent, state.weight[:, :, 0], state.weight[:, :, 0] ** 2, together,
+         many, many**2, state.strength, log, many * log, wrong, rates * wrong, alike,
+         abstained, np.ptp(rates, axis=1), rates.std(axis=1)]
     )  # fmt: skip
 
 
 def wrong_votes(law, labels, votes):
     cast = law.asked & (votes < law.classes)
-    return (cast & (votes != labels[:, :, None])).sum(axis=1)[law.present]
+    return (cast & (votes != labels[..., None])).sum(axis=2)[:, law.present]
 
 
 def fresh_draws(law, rng, draws=FRESH):
-    found = []
-    for _ in range(draws):
-        state = law.draw_state(rng)
-        labels, votes = law.draw_votes(state, rng)
-        found.append(statistics(law, state, wrong_votes(law, labels, votes), votes))
-    return np.array(found)
+    state = law.draw_state(rng, (draws,))
+    labels, votes = law.draw_votes(state, rng)
+    return statistics(law, state, wrong_votes(law, labels, votes), votes)
 
 
 def walk(law, rng, changed, steps=STEPS):
@@ -77,10 +82,11 @@ def walk(law, rng, changed, steps=STEPS):
         draws = law.sweep(changed(law.shared(votes, labels)), state, rng, SWEEPS)
         state = draws.last
         # The labels that the last sweep drew, the votes and the new parameters belong together.
-        cast = (law.asked & (votes < law.classes)).sum(axis=1)
-        wrong = (np.where(cast > 0, draws.finite[-1], 0) * cast)[law.present]
-        found.append(statistics(law, state, wrong, votes))
-    return np.array(found)
+        found.append((*state, draws.finite[-1], votes))
+    *state, finite, votes = (np.array(part) for part in zip(*found, strict=True))
+    cast = (law.asked & (votes < law.classes)).sum(axis=2)
+    wrong = (np.where(cast > 0, finite, 0) * cast)[:, law.present]
+    return statistics(law, PooledState(*state), wrong, votes)
 
 
 def differences(fresh, walked):

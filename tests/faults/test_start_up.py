@@ -44,30 +44,27 @@ def both(seed=0):
     return error_rates(seed), cost_bounds(seed)
 
 """
+HERE = "here = [both(seed) for seed in range(3)]"
 FORK = """
 import os
-here = both()
 parent, child = os.pipe()
 if os.fork() == 0:
     os.write(child, repr(both()).encode())
     os._exit(0)
 assert os.wait()[1] == 0
-assert os.read(parent, 1000).decode() == repr(here)
+assert os.read(parent, 1000).decode() == repr(here[0])
 """
 POOL = """
 import multiprocessing
-here = [both(seed) for seed in range(3)]
 with multiprocessing.get_context("fork").Pool(2) as pool:
     assert pool.map(both, range(3)) == here
 """
 JOBLIB = """
 from joblib import Parallel, delayed
-here = [both(seed) for seed in range(3)]
 assert Parallel(n_jobs=2)(delayed(both)(seed) for seed in range(3)) == here
 """
 THREADS = """
 from concurrent.futures import ThreadPoolExecutor
-here = [both(seed) for seed in range(3)]
 with ThreadPoolExecutor(3) as pool:
     assert list(pool.map(both, range(3))) == here
 """
@@ -89,16 +86,14 @@ def run(code, **environment):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.parametrize("code", [FORK, POOL], ids=["fork", "pool"])
-def test_a_forked_process_finds_the_same(code):
+def test_forked_processes_find_the_same():
     """Threads of the parent do not exist in the child, which must not wait for them."""
-    run(code)
+    run(HERE + FORK + POOL)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", [JOBLIB, THREADS], ids=["joblib", "threads"])
-def test_work_side_by_side_finds_the_same(code):
-    run(code)
+def test_work_side_by_side_finds_the_same():
+    run(HERE + THREADS + JOBLIB)
 
 
 LAYERS = ["omp", "workqueue", "tbb"]
@@ -110,7 +105,7 @@ def test_no_threading_layer_of_numba_is_needed(layer):
     """Workqueue ends the process when two threads use it; OpenMP hangs a forked process."""
     if layer == "tbb" and importlib.util.find_spec("tbb") is None:
         pytest.skip("tbb is not installed")
-    run(THREADS + (FORK if hasattr(os, "fork") else ""), NUMBA_THREADING_LAYER=layer)
+    run(HERE + THREADS + (FORK if hasattr(os, "fork") else ""), NUMBA_THREADING_LAYER=layer)
 
 
 INTERRUPTED = """
