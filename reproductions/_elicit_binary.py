@@ -17,7 +17,14 @@ from karat.datasets import LogisticLaw
 from karat.elicit import BinaryLinear, BinaryLinearFractional, BinarySpace
 from karat.metrics import LinearFractionalMetric, LinearMetric
 
-__all__ = ["run_linear", "run_ratios"]
+__all__ = [
+    "elicit_as_printed",
+    "ratio_metric",
+    "run_linear",
+    "run_ratios",
+    "upper_boundary",
+    "with_known_numerator",
+]
 
 _COARSE, _FINE = 0.05, 0.005  # radians: the thesis' tolerance for ratios, and karat's default
 
@@ -67,15 +74,13 @@ def run_ratios(*, data: bool) -> list[Promise]:
 
 
 def _show_ratios(name: str, space: BinarySpace, printed: list[Ratio]) -> Promise:
-    turns = np.linspace(0.0, np.pi / 2, 1000)
-    upper = np.stack([space.at_angle(turn) for turn in turns])
     inner = inner_confusions(space)
     rows, orders = [], []
     for (true, *_), theirs in zip(RATIOS, printed, strict=True):
-        truth = _metric(true)
+        truth = ratio_metric(true)
         line = [_text(true)]
-        for ratio in (theirs, _as_printed(space, true, upper)):
-            order = order_agreement(_metric(ratio), truth, inner)
+        for ratio in (theirs, elicit_as_printed(space, true)):
+            order = order_agreement(ratio_metric(ratio), truth, inner)
             line += [_text(ratio), number(ratio.alpha), number(ratio.sigma, 3), number(order, 3)]
         for tol in (_COARSE, _FINE):
             found = ask_all(BinaryLinearFractional(space, strategy="bisection", tol=tol), truth)
@@ -91,26 +96,37 @@ def _show_ratios(name: str, space: BinarySpace, printed: list[Ratio]) -> Promise
     return Promise(f"Table A.2 on {name}, median τ of bisection at {_FINE}", median, 0.995)
 
 
-def _as_printed(space: BinarySpace, true: Ratio, upper: Array) -> Ratio:
+def elicit_as_printed(space: BinarySpace, true: Ratio) -> Ratio:
     """Elicit as Algorithms 3.1 to 3.3 do, and solve for q by Proposition 3.4."""
-    truth = _metric(true)
+    truth = ratio_metric(true)
     slope = ask_all(BinaryLinear(space, strategy="published", tol=_COARSE), truth).weights
-    p = np.array(true.p)
-    if true.p != (1.0, 0.0):
+    p = true.p
+    if p != (1.0, 0.0):
         found = ask_all(BinaryLinearFractional(space, strategy="published", tol=_COARSE), truth)
-        p = found.weights[:2]
-    best = space.coordinates(space.at_angle(float(np.arctan2(slope[1], slope[0]))))
-    total = float(p @ space.top)
-    scale = total / (total + float(slope @ (best - space.top)))
-    q11, q00 = (p - slope) * scale
-    elicited = Ratio((p[0], p[1]), (q11, q00, float(slope @ best) * scale))
+        p = (float(found.weights[0]), float(found.weights[1]))
+    elicited = with_known_numerator(space, slope, p)
+    upper = upper_boundary(space)
     values = np.asarray(truth(upper))
     defined = values > 0
-    ratio = np.asarray(_metric(elicited)(upper))[defined] / values[defined]
+    ratio = np.asarray(ratio_metric(elicited)(upper))[defined] / values[defined]
     return elicited._replace(alpha=float(ratio.mean()), sigma=float(ratio.std()))
 
 
-def _metric(ratio: Ratio) -> LinearFractionalMetric:
+def with_known_numerator(space: BinarySpace, slope: Array, p: tuple[float, float]) -> Ratio:
+    """Return the ratio with numerator p and a slope at its optimum, by Proposition 3.4."""
+    best = space.coordinates(space.at_angle(float(np.arctan2(slope[1], slope[0]))))
+    total = float(np.array(p) @ space.top)
+    scale = total / (total + float(slope @ (best - space.top)))
+    q11, q00 = (np.array(p) - slope) * scale
+    return Ratio(p, (float(q11), float(q00), float(slope @ best) * scale))
+
+
+def upper_boundary(space: BinarySpace) -> Array:
+    """Return the confusions of 1000 angles, as Algorithm 3.3 takes them."""
+    return np.stack([space.at_angle(turn) for turn in np.linspace(0.0, np.pi / 2, 1000)])
+
+
+def ratio_metric(ratio: Ratio) -> LinearFractionalMetric:
     """Return (p11·TP + p00·TN) / (q11·TP + q00·TN + q0)."""
     q11, q00, q0 = ratio.q
     return LinearFractionalMetric(np.diag(ratio.p[::-1]), np.diag([q00, q11]), q0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from karat.datasets import load_shared
 from karat.elicit import BinarySpace
 
-__all__ = ["Half", "Sample", "binary_set", "model_half", "vehicle"]
+__all__ = ["Half", "Sample", "binary_set", "class_set", "marital_columns", "model_half"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +74,41 @@ def binary_set(name: str) -> Sample:
 
 
 @cache
-def vehicle() -> Sample:
-    """Read the silhouettes of vehicles: four classes."""
-    frame = load_shared("vehicle")
-    codes = frame["class"].astype("category").cat.codes
-    return _sample(frame.drop(columns="class").to_numpy(float), codes)
+def class_set(name: str) -> Sample:
+    """Read a dataset of several classes: vehicle, wine, digits or marital.
+
+    Wine has six classes, the qualities 3 to 8 and more (five of 6,497 wines have 9); digits are
+    scikit-learn's; marital is what the census of adult says of marriage, where the 37 of 48,842
+    with a spouse in the Armed Forces are taken for married: six classes.
+    """
+    if name == "vehicle":
+        frame = load_shared("vehicle")
+        codes = frame["class"].astype("category").cat.codes
+        return _sample(frame.drop(columns="class").to_numpy(float), codes)
+    if name == "wine":
+        frame = load_shared("wine_quality")
+        x = frame.drop(columns="quality").assign(colour=frame["colour"] == "white")
+        return _sample(x.to_numpy(float), np.minimum(frame["quality"], 8) - 3)
+    if name == "marital":
+        x, codes = marital_columns()
+        return _sample(x, np.maximum(codes - 1, 0) + (codes == 1))
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    return _sample(bunch.data[:, bunch.data.std(axis=0) > 0], bunch.target)
+
+
+def marital_columns() -> tuple[Array, NDArray[np.int64]]:
+    """Return the features of adult but for the family's, and the marital status of each row."""
+    import pandas as pd
+
+    frame = load_shared("adult")
+    target = "marital_status"
+    x = frame.drop(columns=["split", "fnlwgt", "education", "relationship", target])
+    words = [str(c) for c in x if not pd.api.types.is_numeric_dtype(x[c])]
+    table = pd.get_dummies(x, columns=words, dtype=float).to_numpy(float)
+    codes = frame[target].astype("category").cat.codes.to_numpy(np.int64)
+    return table[:, table.std(axis=0) > 0], codes
 
 
 def model_half(sample: Sample, c: float, seed: int) -> Half:

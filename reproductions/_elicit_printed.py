@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
-__all__ = ["DIAGONAL", "FAILURES", "LINEAR", "RATIOS", "RATIOS_OF_CLASSES", "SPHERE", "Ratio"]
+__all__ = [
+    "DIAGONAL", "FAILURES", "LINEAR", "MULTIPLES", "RADII", "RADIUS_WITHIN", "RATIOS",
+    "RATIOS_OF_CLASSES", "SPHERE", "SUBJECTS", "Ratio",
+]  # fmt: skip
 
 # Table A.1, of which Table 3.1 is a part: degrees, true metric, elicited metric.
 LINEAR = (
@@ -103,6 +106,13 @@ RATIOS_OF_CLASSES = (
     ("B.6", (-0.3, -0.08, -0.1, -0.12, -0.21, -0.18), (-0.24, -0.52, -0.45, 0, -0.41, -0.94), 2.67),
 )  # fmt: skip
 
+# Tables B.4 to B.6: α and σ of the lines of RATIOS_OF_CLASSES, mean and standard deviation of
+# elicited / true.
+MULTIPLES = (
+    (1.23, 0.03), (1.03, 0.04), (1.22, 0.05), (1.58, 0.12), (0.95, 0.04), (1.38, 0.06),
+    (1.08, 0.01), (1.07, 0.01),
+)  # fmt: skip
+
 # Table A.3: proportion of failures at 0.02, 0.05, 0.08 and 0.11 radians, by dataset and λ.
 FAILURES = {
     ("magic", 10): (0.57, 0.14, 0.07, 0.00),
@@ -110,3 +120,18 @@ FAILURES = {
     ("magic", 1): (0.54, 0.36, 0.14, 0.07),
     ("diagnostic", 1): (0.79, 0.64, 0.57, 0.43),
 }
+
+# Table B.3: proportion of metrics within ω (the columns), by the radius of the sphere.
+RADIUS_WITHIN = (0.02, 0.04, 0.06, 0.08, 0.10)
+RADII = {
+    1.25e-12: (0.03, 0.38, 0.74, 0.92, 0.94),
+    1.875e-12: (0.09, 0.49, 0.77, 0.94, 0.98),
+    2.5e-12: (0.12, 0.73, 0.93, 0.97, 0.99),
+}
+
+# Table 8.4: the weight of true negatives in a·TP + (1 − a)·TN that ten people led to, and the
+# percentage of fifteen further answers that the metric explains.
+SUBJECTS = (
+    (0.125, 87), (0.141, 100), (0.125, 93), (0.141, 100), (0.328, 73), (0.031, 87), (0.031, 100),
+    (0.359, 87), (0.125, 93), (0.141, 87),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Finite samples: Table A.3 (magic, breast cancer) and Figure 4.2 (vehicle) of Hiranandani 2021."""
+"""Finite samples: Table A.3 (magic, breast cancer) of Hiranandani 2021."""
 
 import os
 from collections.abc import Callable
@@ -7,16 +7,16 @@ from multiprocessing import Pool
 from typing import NamedTuple
 
 import numpy as np
-from _elicit_common import Array, ask_all, diagonal_metric, largest
-from _elicit_data import Half, binary_set, model_half, vehicle
+from _elicit_common import Array, ask_all, largest
+from _elicit_data import Half, binary_set, model_half
 from _elicit_printed import FAILURES
 from _show import Promise, number, say, show_table
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from karat.elicit import BinaryLinear, BinarySpace, DiagonalLinear, DiagonalSpace
+from karat.elicit import BinaryLinear, BinarySpace
 from karat.metrics import LinearMetric
 
-__all__ = ["run_failures", "run_vehicle"]
+__all__ = ["run_failures"]
 
 _ROUNDING = 1e-12  # values that differ by less are a tie
 _TOLERANCES = (0.02, 0.05, 0.08, 0.11)
@@ -80,8 +80,6 @@ _NAMES = {
     "diagnostic": "BC, diagnostic (569 rows)",
     "original": "BC, original (683 rows)",
 }
-_SHARES = (0.5, 0.75, 1.0)
-_WITHIN = (0.04, 0.06, 0.08, 0.10, 0.12, 0.16, 0.20)
 
 
 def run_failures(*, quick: bool) -> list[Promise]:
@@ -168,45 +166,3 @@ def _missed(
 
 def _cells(values: Array) -> str:
     return " ".join(number(value).replace("0.", ".", 1) for value in values)
-
-
-def run_vehicle(*, quick: bool) -> None:
-    """Print what Figure 4.2 shows for vehicle; its values are not printed in the thesis."""
-    metrics, halves, shares = (20, 1, (1.0,)) if quick else (100, 5, _SHARES)
-    drawn = np.random.default_rng(0).dirichlet(np.ones(4), size=metrics)
-    rows = []
-    for share in shares:
-        errors: dict[str, list[float]] = {}
-        for seed in range(halves):
-            half = model_half(vehicle().part(share, seed), 1.0, seed)
-            for name, where, strategy in _searches(half):
-                errors.setdefault(name, []).extend(_errors(where, strategy, drawn))
-        for name, values in errors.items():
-            reached = [float(np.mean(np.array(values) <= within)) for within in _WITHIN]
-            rows.append([f"{share:.0%}", name, *map(number, reached)])
-    say(
-        f"Vehicle, four classes: the proportion of {metrics} metrics, uniform on the simplex, "
-        f"whose largest error is within ω; halves: {halves}. The thesis draws it and prints no "
-        "figures. 'No labels' and 'smoothed' are as above.\n"
-    )
-    columns = ["rows", "search", *(f"ω = {within:g}" for within in _WITHIN)]
-    show_table("Figure 4.2: Σ a_i·C_ii on vehicle, tolerance 0.01", columns, rows)
-
-
-def _searches(half: Half) -> list[tuple[str, DiagonalSpace, str]]:
-    space = DiagonalSpace.from_proba(half.y, half.proba)
-    smooth = space.smoothed()
-    return [
-        ("published", space, "published"),
-        ("thesis, no labels", DiagonalSpace.from_calibrated(half.proba), "published"),
-        ("thesis, smoothed", smooth, "published"),
-        ("bisection", space, "bisection"),
-        ("bisection, smoothed", smooth, "bisection"),
-    ]
-
-
-def _errors(space: DiagonalSpace, strategy: str, drawn: Array) -> list[float]:
-    return [
-        largest(ask_all(DiagonalLinear(space, strategy=strategy), diagonal_metric(a)).weights, a)
-        for a in drawn
-    ]

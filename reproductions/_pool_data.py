@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from _elicit_data import marital_columns
 from numpy.typing import NDArray
 
 from karat.datasets import load_shared
@@ -65,6 +66,12 @@ def _adult_by_gender() -> Data:
     return Data(x, earns, (frame["sex"] == "Female").to_numpy(np.int64))
 
 
+def _marital_status() -> Data:
+    """Return seven classes without groups: all rows are of one."""
+    x, status = marital_columns()
+    return Data((x - x.mean(axis=0)) / x.std(axis=0), status, np.zeros_like(status))
+
+
 def _wine_by_colour() -> Data:
     frame = load_shared("wine_quality")
     x = _columns(frame.drop(columns="quality"), ["colour"])
@@ -84,6 +91,7 @@ SOURCES: dict[str, Callable[[], Data]] = {
     "credit_default by gender": _credit_by_gender,
     "adult by race": _adult_by_race,
     "adult by gender": _adult_by_gender,
+    "marital_status of adult": _marital_status,
     "wine_quality by colour": _wine_by_colour,
     "communities_crime by race": _crime_by_race,
 }

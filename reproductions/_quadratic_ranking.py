@@ -1,6 +1,7 @@
 """Hiranandani 2021, Figures 6.7 and 6.8: real classifiers ranked by quadratic metrics."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from _drawn_metrics import draw_fair_quadratic, draw_quadratic
@@ -9,7 +10,8 @@ from _pools import FAIR, Pool, train_pool
 from _ranking_agreement import Agreement, show_rankings, values
 from _show import Promise, say
 
-from karat.elicit import FairQuadratic, Quadratic
+from karat.elicit import FairQuadratic, Polynomial, Quadratic, Space
+from karat.elicit.families import Monomials
 from karat.metrics import FairQuadraticMetric, QuadraticMetric
 
 __all__ = ["run_quadratic_ranking"]
@@ -22,23 +24,40 @@ _POOLS = (
 )
 _QUICK = _POOLS[::2]
 _FAIR_POOLS = _POOLS[:2]  # those of Figure 6.8
+_WIDE = "marital_status of adult"  # seven classes, as covtype has: 42 rates, 945 weights
 _TOL = 1e-3
+_N_WIDE = 20  # metrics, of 21,692 questions each
 _PLAIN = ("linear part", "accuracy")
 _PLAIN_FAIR = ("linear, no fairness", "accuracy, equalised odds")
+
+
+class _Wide(Quadratic):
+    """Elicits a quadratic metric of any number of weights, which only an oracle will bear."""
+
+    def _checked_space(self, space: Any) -> Space:
+        checked = super(Polynomial, self)._checked_space(space)
+        self._monomials = Monomials(checked.dim, self.order, diagonal=self.diagonal)
+        return checked
 
 
 def run_quadratic_ranking(*, quick: bool) -> list[Promise]:
     """Print Figures 6.7 and 6.8 as tables; return what is promised."""
     say(
-        "Ranking real classifiers. credit_default and adult are the thesis' (Table 6.1); wine and "
-        "crime, with three classes, stand for SensIT Vehicle and covtype. Figure 6.7 takes the "
-        "four families that the thesis names, and Figure 6.8 the fifth too.\n"
+        "Ranking real classifiers. credit_default and adult are the thesis' (Table 6.1). SensIT "
+        "Vehicle and covtype are not among the shared data and nothing is downloaded here: wine "
+        "and crime, with three classes, stand for the first, and the marital status of adult, "
+        "with seven classes and 48,842 rows, for the second. karat refuses the 945 weights of "
+        "seven classes, since nobody could be asked; for an oracle the limit is lifted. Figure 6.7 "
+        "takes the four families that the thesis names, and Figure 6.8 the fifth too.\n"
     )
     n = 8 if quick else 100
     pools = [train_pool(name, quick=quick) for name in (_QUICK if quick else _POOLS)]
     say("")
     found = {pool.name: _rank(pool.without(FAIR), n) for pool in pools}
-    title = f"Figure 6.7: mean NDCG and Kendall's τ of {n} quadratic metrics, tolerance {_TOL:g}"
+    if not quick:
+        found[_WIDE] = _rank(train_pool(_WIDE).without(FAIR), _N_WIDE)
+    metrics = f"{n} quadratic metrics" + ("" if quick else f" ({_N_WIDE} for marital status)")
+    title = f"Figure 6.7: mean NDCG and Kendall's τ of {metrics}, tolerance {_TOL:g}"
     show_rankings(title, found, ("elicited", *_PLAIN))
     fair = {pool.name: _rank_fair(pool, n) for pool in pools if pool.name in _FAIR_POOLS}
     title = f"Figure 6.8: the same for {n} fair quadratic metrics"
@@ -52,7 +71,8 @@ def _rank(pool: Pool, n: int) -> Agreement:
     nothing = np.zeros((q, q))
     for _ in range(n):
         truth = draw_quadratic(rng, pool.k)
-        procedure = Quadratic(pool.space, strategy="bisection", tol=_TOL)
+        kind = _Wide if pool.name == _WIDE else Quadratic
+        procedure = kind(pool.space, strategy="bisection", tol=_TOL)
         metrics = (
             ask_all(procedure, truth).metric,
             QuadraticMetric(truth.linear, nothing),
