@@ -1,6 +1,8 @@
 """Metric elicitation: questions and errors beside the thesis' procedures, and seconds per question.
 
-Usage: python benchmarks/bench_elicit.py [--metrics N]
+Usage: python benchmarks/bench_elicit.py [--metrics N] [--rows N]
+
+With --rows 10000000 it also measures the first question of spaces of as many rows (a minute).
 """
 
 import argparse
@@ -12,6 +14,7 @@ from multiprocessing import Pool
 from typing import Any, NamedTuple
 
 import numpy as np
+from _large_spaces import CASES, first_question, races
 from _timing import best_of
 from numpy.typing import NDArray
 from scipy.special import betainc
@@ -280,13 +283,31 @@ def clock(_metrics: int) -> Iterator[Line]:
         yield Line(f"next question, q={space.dim}, {pairs} pairs", tuple(figures))
 
 
+def large_spaces(_metrics: int) -> Iterator[Line]:
+    """Compare spaces of many items with a pass over all rows."""
+    for run in races():
+        figure = Figure("difference", run.difference, run.limit)
+        yield Line(run.name, (figure,), run.rest, run.ratio)
+
+
+def many_rows(rows: int, _metrics: int) -> Iterator[Line]:
+    """Measure the first question of spaces of very many rows."""
+    for case in CASES if rows else ():
+        found = first_question(case, rows)
+        figures = Figure("seconds", found["seconds"], 15), Figure("GB", found["peak"], 3)
+        yield Line(f"first question, {case}, {rows:,} rows", figures, f"data {found['data']:.2f}")
+
+
 def main() -> int:
     """Print one line per comparison; return 1 if a limit is missed."""
     parser = argparse.ArgumentParser(description="Metric elicitation beside the thesis.")
     parser.add_argument("--metrics", type=int, default=METRICS, help="random metrics per line")
-    metrics: int = parser.parse_args().metrics
+    parser.add_argument("--rows", type=int, default=0, help="rows of very large spaces")
+    options = parser.parse_args()
+    metrics: int = options.metrics
     figures: list[Figure] = []
-    for part in (clock, bisections, on_the_sphere, with_people):
+    rows = partial(many_rows, options.rows)
+    for part in (large_spaces, rows, clock, bisections, on_the_sphere, with_people):
         for line in part(metrics):
             print(line, flush=True)
             figures += line.figures
