@@ -65,7 +65,7 @@ def test_elicit_binary(example):
     printed, names = example
     ratio, low, high = numbers("a false malignant: # .#–#.", printed)
     assert low <= 8 <= high
-    assert numbers("A miss of malignant weighs # false", printed)[0] == pytest.approx(
+    assert numbers("A missed malignant weighs # false", printed)[0] == pytest.approx(
         ratio, abs=0.01
     )
     assert numbers("a probability of # on", printed)[0] == pytest.approx(1 / (1 + ratio), abs=1e-3)

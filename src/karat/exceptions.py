@@ -19,7 +19,7 @@
     ├── ProbeError (ValueError)         a metric that fails at a probe, or probes that tell nothing
     ├── ElicitationError (ValueError)   a procedure that cannot be run as asked
     │   ├── AnswerError                 an answer that is none of first, second, tie and skip
-    │   └── TranscriptError             a transcript of another space, procedure or version
+    │   └── TranscriptError             a transcript of another space or version, or a changed one
     ├── MissingDatasetError (LookupError)      a shared dataset that is not there
     └── MissingExtraError (ImportError)        an optional package that is not installed
 
@@ -124,11 +124,11 @@ class ElicitationError(KaratError, ValueError):
 
 
 class AnswerError(ElicitationError):
-    """An answer is none of first, second, tie and skip, or comes when nothing was asked."""
+    """An answer, or what is to be kept beside it, cannot be taken, or nothing was asked."""
 
 
 class TranscriptError(ElicitationError):
-    """A transcript belongs to another space, procedure or version, or cannot be read."""
+    """A transcript is of another space, procedure or version, was changed, or cannot be read."""
 
 
 class MissingDatasetError(KaratError, LookupError):

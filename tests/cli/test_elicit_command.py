@@ -1,11 +1,20 @@
 """``karat elicit``: questions at the terminal, answers from a pipe."""
 
+import io
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 from karat.datasets import LogisticLaw
-from karat.elicit import load_transcript
+from karat.elicit import Procedure, load_transcript
 from karat.metrics import load_metric
 
 
@@ -59,6 +68,193 @@ def test_undo_asks_again_and_nonsense_is_not_an_answer(scores, tmp_path, run):
     assert "'yes' is no answer" in result.out
     assert result.out.count("question 2:") == 2
     assert load_transcript(answers).answers == ("second",)
+
+
+def test_counts_are_whole_and_add_up(scores, run):
+    """Both sides have the same total of each class, and 1,000 cases in all."""
+    shown = run(scores, "q", "--score", "score").out
+    rows = [line.split() for line in shown.splitlines() if re.match(r" *(ham|spam) ", line)]
+    first, second = (
+        {truth: [] for truth in ("ham", "spam")} for _ in range(2)
+    )  # fmt: skip
+    for row in rows:
+        numbers = [int(part.replace(",", "")) for part in row if re.fullmatch(r"[\d,]+", part)]
+        first[row[0]].append(numbers[0])
+        second[row[0]].append(numbers[1])
+    totals = [{truth: sum(cells) for truth, cells in side.items()} for side in (first, second)]
+    assert totals[0] == totals[1]
+    assert sum(totals[0].values()) == 1000
+
+
+def test_the_time_of_every_answer_is_kept(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    run(scores, "12q", "--score", "score", "--transcript", str(answers), "--agreement", "1")
+    seconds = [kept["seconds"] for kept in load_transcript(answers).kept]
+    assert len(seconds) == 2
+    assert all(0 <= second < 60 for second in seconds)
+
+
+# --- leaving
+
+
+class Typed(io.StringIO):
+    """Lines, and then Ctrl-C."""
+
+    def readline(self, *size):
+        line = super().readline(*size)
+        if not line:
+            raise KeyboardInterrupt
+        return line
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_ctrl_c_saves_and_leaves(scores, tmp_path, monkeypatch, karat, as_json):
+    answers, metric = tmp_path / "answers.json", tmp_path / "metric.json"
+    monkeypatch.setattr(sys, "stdin", Typed("1\n2\n"))
+    result = karat(
+        "elicit", scores, "--label", "y", "--score", "score", "--transcript", answers,
+        "--save-metric", metric, "--agreement", "1", *as_json,
+    )  # fmt: skip
+    assert result.code == 130
+    assert "interrupted" in result.err
+    assert f"2 answers are in {answers}: run again to go on" in result.out + result.err
+    assert load_transcript(answers).answers == ("first", "second")
+    assert not metric.exists()
+
+
+@pytest.mark.parametrize("method", ["tell", "undo"])
+def test_ctrl_c_while_the_next_question_is_thought_of(scores, tmp_path, run, monkeypatch, method):
+    """What was answered, or taken back, is saved before anything is computed."""
+    answers = tmp_path / "answers.json"
+    options = ("--score", "score", "--transcript", str(answers), "--agreement", "1")
+    run(scores, "12q", *options)
+
+    def interrupted(self, *given, **kept):
+        self._forget()  # as if in the middle of it
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Procedure, method, interrupted)
+    result = run(scores, ["t" if method == "tell" else "u"], *options)
+    assert result.code == 130
+    wanted = ("first", "second", "tie") if method == "tell" else ("first",)
+    assert load_transcript(answers).answers == wanted
+    monkeypatch.undo()
+
+
+def test_what_is_saved_is_what_the_procedure_would_save(scores, tmp_path, run, monkeypatch):
+    answers = tmp_path / "answers.json"
+    seen = []
+    tell = Procedure.tell
+
+    def told(self, answer, **kept):
+        tell(self, answer, **kept)
+        seen.append(self.transcript)
+
+    monkeypatch.setattr(Procedure, "tell", told)
+    run(scores, "1u2tq", "--score", "score", "--transcript", str(answers), "--agreement", "1")
+    assert load_transcript(answers) == seen[-1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, as on Linux")
+def test_ctrl_c_at_a_real_terminal(scores, tmp_path):
+    """The key itself, at a terminal of its own; the libraries that are loaded have handlers too."""
+    answers = tmp_path / "answers.json"
+    flags = ("--label", "y", "--score", "score", "--transcript", str(answers), "--agreement", "1")
+    own = (
+        "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "  # the keys are its signals
+    )
+    code = own + "from karat.cli import main; main()"
+    terminal, other_end = pty.openpty()
+    command = subprocess.Popen(
+        [sys.executable, "-c", code, "elicit", str(scores), *flags],
+        stdin=other_end, stdout=other_end, stderr=other_end, start_new_session=True,
+    )  # fmt: skip
+    os.close(other_end)
+
+    def read_until(text):
+        shown = b""
+        while text not in shown:
+            ready, _, _ = select.select([terminal], [], [], 30)
+            assert ready, f"{text!r} did not come after {shown[-200:]!r}"
+            shown += os.read(terminal, 4096)
+
+    try:
+        read_until(b"q stop here > ")
+        os.write(terminal, b"1\n")
+        read_until(b"question 2")
+        read_until(b"q stop here > ")
+        wait_until_it_reads(command.pid)
+        os.write(terminal, b"\x03")
+        read_until(b"1 answers are in")
+        assert command.wait() == 130
+    finally:
+        command.kill()
+        command.wait()
+        os.close(terminal)
+    assert load_transcript(answers).answers == ("first",)
+
+
+def wait_until_it_reads(pid):
+    """Return when the main thread of a process sleeps for good: it waits for a line."""
+    state, asleep = Path(f"/proc/{pid}/task/{pid}/stat"), 0
+    while asleep < 1000:
+        asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0
+
+
+@pytest.mark.parametrize("typed", [["q"], ["u", "q"], ["1", "u", "q"], []])
+def test_nothing_is_saved_from_no_answers(scores, tmp_path, run, typed):
+    files = {name: tmp_path / f"{name}.json" for name in ("transcript", "save-metric")}
+    page = tmp_path / "page.html"
+    options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
+    result = run(scores, typed, "--score", "score", *options, "--output", str(page))
+    assert result.code == 0, result.err
+    assert "Nothing was answered" in result.out
+    assert not page.exists()
+    assert not any(path.exists() for path in files.values())
+    said = run(scores, typed, "--score", "score", "--json").data
+    assert said["result"] is None
+
+
+# --- going on
+
+
+def test_a_finished_transcript_goes_on_where_more_is_asked_for(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    options = ("--score", "score", "--transcript", str(answers))
+    run(scores, "12" * 40, *options, "--agreement", "0.8")
+    n = len(load_transcript(answers).answers)
+    again = run(scores, "12" * 40, *options, "--agreement", "0.8")
+    assert f"all is asked: {n} answers; a greater --agreement or --max-queries" in again.out
+    assert len(load_transcript(answers).answers) == n
+    less = run(scores, "12" * 40, *options, "--agreement", "0.6")
+    assert less.code == 0, less.err
+    more = run(scores, "1tq", *options, "--agreement", "0.999")
+    assert f"going on after {n} answers, with the options of the transcript, and" in more.out
+    kept = load_transcript(answers)
+    assert kept.answers[n:] == ("first", "tie")
+    assert kept.options["agreement"] == 0.999
+    on = run(scores, "q", *options)
+    assert f"going on after {n + 2} answers" in on.out, "the greater agreement is kept"
+
+
+def test_more_questions_than_before(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    options = ("--score", "score", "--transcript", str(answers), "--agreement", "1")
+    run(scores, "1212", *options, "--max-queries", "2")
+    assert len(load_transcript(answers).answers) == 2
+    run(scores, "1212", *options, "--max-queries", "1")
+    assert len(load_transcript(answers).answers) == 2
+    run(scores, "1212", *options, "--max-queries", "4")
+    assert len(load_transcript(answers).answers) == 4
+
+
+def test_a_transcript_that_was_changed_is_refused(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    run(scores, "12q", "--score", "score", "--transcript", str(answers))
+    answers.write_text(answers.read_text("utf-8").replace("second", "first"), encoding="utf-8")
+    result = run(scores, "1", "--score", "score", "--transcript", str(answers))
+    assert result.code == 3
+    assert "changed after it was saved" in result.err
 
 
 def test_json_is_all_that_is_printed(scores, run):

@@ -166,7 +166,7 @@ UNIT = [0.2, 0.9, 0.6, 0.4, 0.7]
 SPACE = elicit.BinarySpace.from_scores(TRUTH, CHANCE)
 CONFUSIONS = elicit.ConfusionSpace.from_proba(TRUTH, PROBA)
 RATES = elicit.RateSpace.from_proba(TRUTH, PROBA, groups=GROUPS)
-QUERY = elicit.Query(*(SPACE.confusion(point) for point in SPACE.sample(2, rng=0)))
+QUERY = elicit.Query(*SPACE.sample(2, rng=0))
 PERSON = elicit.MetricOracle(metrics.cost_matrix([[0, 1], [4, 0]]))
 FAIR = metrics.FairMetric([1, 2], [[1, 1]], 0.5)
 
@@ -296,11 +296,17 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | {
     "elicit.Fair.frontier": fair_frontier,
     "elicit.MetricOracle": lambda **o: elicit.MetricOracle(metrics.f_beta(1), **o)(QUERY),
     "elicit.Polynomial": lambda **o: elicit.Polynomial(RATES, **o),
+    "elicit.Query": lambda **o: elicit.Query(QUERY.first, QUERY.second, **o),
     "elicit.Query.counts": lambda **o: QUERY.counts(**o),
     "elicit.RateSpace.group_sample": lambda n=3, **o: RATES.group_sample(n, **o),
     "elicit.TerminalOracle": lambda **o: elicit.TerminalOracle(
         **o, stream_in=io.StringIO("1\n"), stream_out=io.StringIO()
     )(QUERY),
+    "elicit.RandomOracle": lambda kind="coin", **o: elicit.RandomOracle(kind, **o)(QUERY),
+    "elicit.agreement_on": lambda **o: elicit.agreement_on("accuracy", [QUERY], ["first"], **o),
+    "elicit.evaluation_pairs": lambda n=3, **o: elicit.evaluation_pairs(SPACE, n, **o),
+    "elicit.indifference_test": lambda **o: elicit.indifference_test(elicited(), **o),
+    "elicit.score_checks": lambda **o: elicit.score_checks([], **o),
     "elicit.shared_metric": lambda **o: elicit.shared_metric(
         SPACE, [elicited(), elicited()], **o
     ),

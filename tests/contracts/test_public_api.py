@@ -151,6 +151,28 @@ def people_of():
     return elicit.shared_metric(space, [result, elicited(1)[1]], warm_up=50, draws=50, rng=0)
 
 
+def pairs_of():
+    space, result = elicited()
+    pairs = elicit.evaluation_pairs(space, 8, rng=0)
+    person = elicit.MetricOracle(cost_matrix([[0, 1], [4, 0]]), scale=0.1, rng=0)
+    return result.metric, pairs, [person(pair) for pair in pairs]
+
+
+def timed():
+    metric, pairs, answers = pairs_of()
+    records = [
+        {"query": query, "answer": answer, "seconds": 1.0 + i % 3}
+        for i, (query, answer) in enumerate(zip(pairs, answers, strict=True))
+    ]
+    return elicit.indifference_test(records, metric=metric, n_permutations=99, rng=0)
+
+
+def checked():
+    good, bad = np.diag([0.5, 0.5]), np.full((2, 2), 0.25)
+    record = {"query": elicit.Query(good, bad), "answer": "first", "kind": "dominated"}
+    return elicit.score_checks([record])
+
+
 RANKED = [0, 1] * 200
 SCORES = (np.arange(400) % 7 + np.arange(400) % 2).astype(float)
 
@@ -193,6 +215,9 @@ EXAMPLES = {
         200, 200, family=ranking.FiniteFamily(10), weight=ranking.Uniform()
     ),
     "ElicitationResult": lambda: elicited()[1],
+    "AgreementOnPairs": lambda: elicit.agreement_on(*pairs_of(), baseline="accuracy"),
+    "CheckScores": checked,
+    "IndifferenceTest": timed,
     "AgreementHistory": lambda: elicited()[1].progress,
     "AskedQuestions": lambda: elicited()[1].questions,
     "SharedMetric": people_of,

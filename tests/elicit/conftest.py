@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from karat.datasets import LogisticLaw
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Procedure, RateSpace
-from karat.elicit.posterior import Effort
+from karat.elicit.asking import Effort
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import FairMetric, FairQuadraticMetric, PolynomialMetric, QuadraticMetric
 

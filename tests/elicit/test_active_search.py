@@ -21,17 +21,22 @@ from karat.elicit import (
     Quadratic,
     RateSpace,
 )
-from karat.elicit.families import LinearFamily
-from karat.elicit.posterior import (
-    AgreementPanel,
+from karat.elicit.asking import (
     AttainablePairs,
-    Belief,
+    Candidates,
+    CheckPairs,
     Effort,
-    ParticlePosterior,
+    Goal,
     SpherePairs,
     answer_information,
     best_question,
+    class_errors,
+    draw_pool,
+    is_precise,
+    more_errors,
 )
+from karat.elicit.families import LinearFamily, RatioFamily
+from karat.elicit.posterior import AgreementPanel, ParticlePosterior
 from karat.exceptions import ContradictionWarning, ElicitationError, OptionError
 from karat.metrics import cost_matrix
 
@@ -45,74 +50,201 @@ def posterior_of(space, n=400, seed=0):
 # --- the value of a question
 
 
-@pytest.mark.parametrize("lapse", [0.001, 0.05, 0.3, 0.5])
-@pytest.mark.parametrize("chance", [0.0, 0.1, 0.5, 0.9, 1.0])
-def test_information_is_what_an_answer_says_of_the_preference(lapse, chance):
-    """Mutual information of preference and answer, summed over all four cases."""
-    total = 0.0
-    for prefers, p in ((True, chance), (False, 1 - chance)):
-        for first in (True, False):
-            given = 1 - lapse if prefers == first else lapse
-            answered = chance * (1 - lapse if first else lapse) + (1 - chance) * (
-                lapse if first else 1 - lapse
-            )
-            if p * given > 0:
-                total += p * given * np.log2(given / answered)
-    assert answer_information(np.array([chance]), lapse)[0] == pytest.approx(total, abs=1e-12)
+@pytest.mark.parametrize("sizes", [(3, 1), (5, 40)])
+def test_information_is_mutual_information(sizes, rng):
+    """Of the answer and the metric, summed over all cases of their joint law."""
+    metrics, candidates = sizes
+    first, shares = rng.random((candidates, metrics)), rng.dirichlet(np.ones(metrics))
+    found = answer_information(first, shares)
+    for chance, bits in zip(first, found, strict=True):
+        joint = np.stack([shares * chance, shares * (1 - chance)])
+        apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+        assert bits == pytest.approx(np.sum(joint * np.log2(joint / apart)), abs=1e-12)
+    certain = np.array([[0.0, 1.0], [1.0, 1.0], [0.5, 0.5]])
+    assert answer_information(certain, np.full(2, 0.5)) == pytest.approx([1.0, 0.0, 0.0])
+
+
+def candidates_of(margins, seen):
+    n = len(margins)
+    values = np.vstack([margins, np.zeros(margins.shape[1])])
+    return Candidates(np.asarray(seen, dtype=float), np.arange(n), np.full(n, n), values)
 
 
 def test_an_even_split_tells_most(binary):
     posterior = posterior_of(binary)
-    n = len(posterior.parameters)
+    n = len(posterior.parameters[:: posterior.stride])
     halves = np.where(np.arange(n) < n / 2, 1.0, -1.0)
     tenth = np.where(np.arange(n) < n / 10, 1.0, -1.0)
     margins = np.stack([np.ones(n), tenth, halves, -np.ones(n)])
-    margins = margins[:, :: max(1, n // 375)]
-    ones = np.ones(4)
-    assert best_question(posterior, margins, ones, ones) == 2
+    assert best_question([posterior], [candidates_of(margins, np.ones(4))])[0] == 2
     # A pair whose sides do not differ is no question, however it splits.
-    assert best_question(posterior, margins, np.array([1.0, 1.0, 0.0, 1.0]), ones) == 1
+    index, bits = best_question([posterior], [candidates_of(margins, [1, 1, 0, 1])])
+    assert index == 1
+    assert 0 < bits < 1
+    assert best_question([posterior], [candidates_of(margins, np.zeros(4))]) == (None, 0.0)
 
 
 # --- where questions come from
 
 
 @pytest.mark.parametrize("name", ["binary", "diagonal", "confusion", "rate"])
-def test_pairs_are_attained_by_classifiers(name, spaces):
+@pytest.mark.parametrize("inside", [False, True])
+def test_pairs_are_attained_by_classifiers(name, inside, spaces):
     space = spaces[name]
-    for inside in (False, True):
-        pairs = AttainablePairs.of(space, np.random.default_rng(0), inside=inside)
-        assert np.allclose(pairs.confusions.sum(axis=2), space.prior)
-        assert np.allclose(space.coordinates(pairs.confusions), pairs.points)
-        for point in pairs.points[:4]:
-            assert space.contains(point)
-        posterior = posterior_of(space)
-        margins, scale, seen = pairs.candidates(posterior)
-        index = best_question(posterior, margins, scale, seen)
-        first, second, query = pairs.pick(index)
-        assert np.array_equal(space.coordinates(query.first), first)
-        assert np.array_equal(space.coordinates(query.second), second)
-        values = LinearFamily(space).values(posterior.parameters, np.stack([first, second]))
-        stride = max(1, len(posterior.parameters) // 375)
-        assert np.allclose(margins[index], (values[:, 0] - values[:, 1])[::stride])
+    pool = draw_pool(space, 300, inside=inside, worst_rate=1.0, out_of=None)
+    assert np.allclose(pool.confusions.sum(axis=2), space.prior)
+    assert np.allclose(space.coordinates(pool.confusions), pool.points)
+    for point in pool.points[:4]:
+        assert space.contains(point)
+    pairs, posterior = AttainablePairs(pool, np.random.default_rng(0)), posterior_of(space)
+    (found,) = pairs.candidates(posterior)
+    index, _ = best_question([posterior], [found])
+    asked = pairs.pick(index)
+    assert np.array_equal(space.coordinates(asked.query.first), asked.first)
+    assert np.array_equal(space.coordinates(asked.query.second), asked.second)
+    sides = np.stack([asked.first, asked.second])
+    values = LinearFamily(space).values(posterior.parameters[:: posterior.stride], sides)
+    assert np.allclose(found.margins(np.array([index]))[0], values[:, 0] - values[:, 1])
 
 
 @pytest.mark.parametrize("name", ["binary", "diagonal", "confusion", "rate"])
 def test_sphere_pairs_are_opposite_points_of_the_ball(name, spaces):
     space = spaces[name]
     pairs, posterior = SpherePairs(space, np.random.default_rng(0)), posterior_of(space)
-    margins, _, _ = pairs.candidates(posterior)
+    (found,) = pairs.candidates(posterior)
     assert np.allclose(np.linalg.norm(pairs.directions, axis=1), 1)
     for index in range(3):
-        first, second, query = pairs.pick(index)
-        assert np.allclose((first + second) / 2, space.center)
-        assert np.linalg.norm(first - second) == pytest.approx(2 * space.radius)
-        assert space.contains(first, tol=1e-7)
-        values = LinearFamily(space).values(posterior.parameters, np.stack([first, second]))
-        expected = (values[:, 0] - values[:, 1]) / (2 * space.radius)
-        stride = max(1, len(posterior.parameters) // 375)
-        assert np.allclose(margins[index], expected[::stride], atol=1e-9)
-        assert np.allclose(space.coordinates(query.first), first, atol=1e-7)
+        asked = pairs.pick(index)
+        assert np.allclose((asked.first + asked.second) / 2, space.center)
+        assert np.linalg.norm(asked.first - asked.second) == pytest.approx(2 * space.radius)
+        assert space.contains(asked.first, tol=1e-7)
+        sides = np.stack([asked.first, asked.second])
+        values = LinearFamily(space).values(posterior.parameters[:: posterior.stride], sides)
+        margins = found.margins(np.array([index]))[0]
+        assert np.allclose(margins, values[:, 0] - values[:, 1], atol=1e-9)
+        assert np.allclose(space.coordinates(asked.query.first), asked.first, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(BinaryLinear, "binary"), (Fair, "groups"), (BinaryLinearFractional, "binary")],
+)
+@pytest.mark.parametrize("worst", [0.3, 0.5])
+def test_no_classifier_is_wrong_on_too_much_of_a_class(kind, name, worst, spaces):
+    """Neither in questions nor in checks, in no group."""
+    procedure = kind(spaces[name], rng=0, agreement=1.0, worst_rate=worst, max_queries=12)
+    kinds = set()
+    while (query := procedure.ask()) is not None:
+        for side in (query.first, query.second):
+            assert class_errors(side).max() <= worst + 1e-9
+        kinds.add(query.kind)
+        procedure.tell("second" if len(procedure.answers) % 2 else "first")
+    assert "dominated" in kinds
+
+
+def test_a_worst_rate_that_leaves_nothing_says_what_is_attained(binary, errors):
+    with pytest.raises(
+        ElicitationError, match=r"worst_rate is 0.01 and no classifier .* pass worst"
+    ):
+        BinaryLinear(binary, worst_rate=0.01).ask()
+    tables = errors.sample(500, rng=0)
+    least = class_errors(tables).max(axis=1).min()
+    assert least > 0.5  # no classifier of this law recognises half of every class
+    with pytest.raises(ElicitationError, match=r"worst_rate is 0.45 .* found: 0.6"):
+        Linear(errors, worst_rate=0.45).ask()
+    query = Linear(errors).ask()  # the default gives way, to the better tenth of the classifiers
+    assert class_errors(query.first).max() <= np.quantile(class_errors(tables).max(axis=1), 0.15)
+
+
+def test_classifiers_that_look_alike_are_not_asked_about(binary):
+    """Of ten cases hardly any two thresholds differ; of two, none."""
+    procedure = BinaryLinear(binary, rng=0, out_of=10, agreement=1.0, checks=False, max_queries=8)
+    while (query := procedure.ask()) is not None:
+        first, second = query.counts(10)
+        assert not np.array_equal(first, second)
+        procedure.tell("first")
+    with pytest.raises(ElicitationError, match="out_of is 2 and all classifiers look alike"):
+        BinaryLinear(binary, out_of=2).ask()
+
+
+# --- checks
+
+
+@pytest.mark.parametrize("name", ["binary", "confusion", "groups"])
+def test_more_errors_are_worse_in_every_respect_and_attained(name, spaces, rng):
+    space = spaces[name]
+    if name == "groups":
+        joint = Fair(space).question_space
+        better = joint.sample(20, rng=rng)
+    else:
+        better = space.sample(20, rng=rng)
+    for table in better[class_errors(better).reshape(20, -1).max(axis=1) < 0.9]:
+        worse = more_errors(table, 0.5)
+        assert np.allclose(worse.sum(axis=-1), table.sum(axis=-1))
+        k = table.shape[-1]
+        off = ~np.eye(k, dtype=bool)
+        rates = [t / t.sum(axis=-1, keepdims=True) for t in (table, worse)]
+        raised = (rates[1] - rates[0])[..., off]
+        assert raised.min() > 0
+        assert np.ptp(raised) < 1e-12  # so that gaps between groups stay as they are
+        assert worse.min() >= -1e-12
+        if name == "groups" and class_errors(table).max() < 0.4:
+            assert space.group_contains(space.group_rates(worse), tol=1e-7)
+        elif name == "binary" and class_errors(table).max() < 0.4:
+            assert space.contains(space.coordinates(worse), tol=1e-7)
+
+
+def test_checks_come_when_they_should(binary):
+    """The third question, then every fifth, every second after 25; repeats have swapped sides."""
+    goal = Goal(agreement=0.95, precision=3.0, most=60)
+    due = [n for n in range(1, 36) if goal.check_is_due(n)]
+    assert due == [3, 5, 10, 15, 20, 25, 26, 28, 30, 32, 34, 35]
+    procedure = BinaryLinear(binary, rng=1, agreement=1.0, max_queries=20)
+    oracle = MetricOracle(DOCTOR, flip=0.2, rng=3)
+    asked = []
+    while (query := procedure.ask()) is not None:
+        if query.kind == "repeat":
+            swapped = query.swapped
+            assert any(np.array_equal(q.first, swapped.first) for q in asked)
+        asked.append(query)
+        procedure.tell(oracle(query))
+    kinds = [query.kind for query in asked]
+    assert [n for n, kind in enumerate(kinds, start=1) if kind != "question"][:3] == [3, 5, 10]
+    assert {"dominated", "repeat"} <= set(kinds)
+    assert procedure.transcript.kinds == tuple(kinds)
+    quiet = BinaryLinear(binary, rng=1, checks=False, agreement=1.0, max_queries=20)
+    quiet.run(MetricOracle(DOCTOR))
+    assert set(quiet.transcript.kinds) == {"question"}
+
+
+def test_dominated_pairs_show_the_better_side_where_it_was_named_less(binary):
+    pool = draw_pool(binary, 100, inside=False, worst_rate=0.5, out_of=None)
+    checks, posterior = CheckPairs(pool, 0.5, np.random.default_rng(0)), posterior_of(binary)
+    posterior.evidence.n_first = 3
+    query = checks.pick(posterior, [])
+    assert DOCTOR(query.second) > DOCTOR(query.first)
+
+
+# --- precision
+
+
+def test_precision_by_hand(binary, diagonal):
+    goal = Goal(agreement=0.95, precision=3.0, most=60, compared=2)
+    low, _ = binary.frontier.reach
+    angles = np.linspace(0.6, 0.9, 1000)
+    inside = np.column_stack([np.cos(angles), np.sin(angles)])
+    assert is_precise(LinearFamily(binary), inside, goal)
+    tight = Goal(agreement=0.95, precision=1.2, most=60, compared=2)
+    assert not is_precise(LinearFamily(binary), inside, tight)
+    beyond = np.append(angles, np.full(100, low / 2))  # limits that the space leaves open
+    beyond = np.column_stack([np.cos(beyond), np.sin(beyond)])
+    assert not is_precise(LinearFamily(binary), beyond, goal)
+    assert is_precise(RatioFamily(binary), np.ones((10, 4)), Goal(0.95, 3.0, 60))
+    three = Goal(agreement=0.95, precision=3.0, most=60, compared=3)
+    small = np.column_stack([np.ones(100), np.full(100, 0.5), np.linspace(0.001, 0.3, 100)])
+    assert is_precise(LinearFamily(diagonal, norm=1), small, three)
+    wide = np.column_stack([np.ones(100), np.full(100, 0.5), np.linspace(0.01, 0.9, 100)])
+    assert not is_precise(LinearFamily(diagonal, norm=1), wide, three)
 
 
 # --- agreement
@@ -145,9 +277,11 @@ def test_agreement_is_counted_pair_by_pair(diagonal, rng):
 def test_agreement_of_a_certain_posterior_is_one(binary):
     posterior = posterior_of(binary)
     posterior.parameters[:] = [1.0, 2.0]
-    belief = Belief(posterior, AgreementPanel.of(binary, 400, np.random.default_rng(0)))
-    assert belief.agreement() == pytest.approx(1.0)
-    assert np.allclose(belief.estimate / belief.estimate.sum(), [1 / 3, 2 / 3])
+    panel = AgreementPanel.of(binary, 400, np.random.default_rng(0))
+    family, shares = posterior.family, posterior.shares
+    estimate = family.mean(posterior.parameters, shares)
+    assert panel.agreement(family, estimate, posterior.parameters, shares) == pytest.approx(1.0)
+    assert np.allclose(estimate / estimate.sum(), [1 / 3, 2 / 3])
 
 
 # --- looking leaves no trace
@@ -218,11 +352,13 @@ def test_the_next_answer_is_expected_to_help(binary):
 def test_it_stops_at_the_predicted_agreement(binary):
     oracle = MetricOracle(DOCTOR)
     counts = []
-    for target in (0.8, 0.95, 0.99):
-        result = BinaryLinear(binary, rng=2, agreement=target).run(oracle)
+    for target in (0.98, 0.99, 0.995):
+        result = BinaryLinear(binary, rng=2, agreement=target, checks=False, precision=99).run(
+            oracle
+        )
         history = result.progress.agreement
         assert result.finished
-        assert result.agreement == history[-1] >= target > history[:-1].max()
+        assert result.agreement == history[-1] >= target > history[8:-1].max(initial=0.0)
         assert len(history) == result.n_queries + 1
         assert result.progress.target == target
         counts.append(result.n_queries)
@@ -231,10 +367,22 @@ def test_it_stops_at_the_predicted_agreement(binary):
 
 
 def test_nothing_is_asked_if_anything_will_do(binary):
-    procedure = BinaryLinear(binary, rng=2, agreement=0.5)
-    assert procedure.ask() is None
+    """But for the least number of answers: fewer are no evidence of anything."""
+    procedure = BinaryLinear(binary, rng=2, agreement=0.5, precision=1e9, checks=False)
+    result = procedure.run(MetricOracle(DOCTOR))
     assert procedure.finished
-    assert procedure.result.n_queries == 0
+    assert result.n_queries == 8
+
+
+def test_it_goes_on_until_the_ratio_is_precise(binary):
+    oracle, counts = MetricOracle(DOCTOR), []
+    for precision in (10.0, 2.0, 1.2):
+        result = BinaryLinear(binary, rng=2, precision=precision, checks=False).run(oracle)
+        assert result.precise
+        assert result.ratios[0].upper <= precision * result.ratios[0].lower
+        counts.append(result.n_queries)
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
 
 
 @pytest.mark.parametrize(
@@ -243,22 +391,23 @@ def test_nothing_is_asked_if_anything_will_do(binary):
      (DiagonalLinear, "diagonal", 3), (Quadratic, "odds", 5), (Fair, "groups", 5)],
 )  # fmt: skip
 def test_by_default_it_asks_twenty_and_ten_for_each_parameter_at_most(kind, name, size, spaces):
-    procedure = kind(spaces[name], rng=3, agreement=1.0)
-    while procedure.ask() is not None:
-        procedure.tell("skip")  # so that it learns nothing
-    assert len(procedure.answers) == 20 + 10 * size
+    for checks, least in ((False, 0), (True, 60)):
+        procedure = kind(spaces[name], rng=3, agreement=1.0, checks=checks)
+        while procedure.ask() is not None:
+            procedure.tell("skip")  # so that it learns nothing
+        assert len(procedure.answers) == max(20 + 10 * size, least)
 
 
 def test_a_skip_teaches_nothing(errors):
     procedure = Linear(errors, rng=4, agreement=1.0)
     for answer in ("first", "second"):
         procedure.tell(answer)
-    posterior = copy.deepcopy(procedure._belief.posterior)
+    posterior = copy.deepcopy(procedure._search.posterior)
     before, asked = procedure.result, procedure.ask()
     procedure.tell("skip")
     after = procedure.result
-    assert np.array_equal(procedure._belief.posterior.parameters, posterior.parameters)
-    assert np.array_equal(procedure._belief.posterior.log_weights, posterior.log_weights)
+    assert np.array_equal(procedure._search.posterior.parameters, posterior.parameters)
+    assert np.array_equal(procedure._search.posterior.log_weights, posterior.log_weights)
     assert after.metric == before.metric
     assert after.intervals == before.intervals
     assert after.agreement == before.agreement

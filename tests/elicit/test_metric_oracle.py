@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from karat.elicit import MetricOracle, Query
+from karat.elicit import MetricOracle, Query, RandomOracle
 from karat.elicit.transcript import check_answer
 from karat.exceptions import AnswerError, KaratError, OptionError
 from karat.metrics import LinearMetric, accuracy, cost_matrix, f_beta, g_mean
@@ -56,6 +56,46 @@ def test_pairs_within_the_tie_are_called_one():
     assert MetricOracle(accuracy, tie=0.09)(Query(BETTER, WORSE)) == "first"
 
 
+@pytest.mark.parametrize("flip", [0.0, 0.2])
+@pytest.mark.parametrize("scale", [0.03, 0.1, 1.0])
+def test_noise_that_grows_toward_indifference(scale, flip):
+    """P(first) = flip + (1 − 2·flip)·σ(d/scale); d is 0.1 here, and −0.1 the other way round."""
+    chance = flip + (1 - 2 * flip) / (1 + np.exp(-0.1 / scale))
+    oracle = MetricOracle(accuracy, scale=scale, flip=flip, rng=3)
+    said = answers(oracle, Query(BETTER, WORSE))
+    assert likely((said == "first").sum(), chance)
+    said = answers(oracle, Query(WORSE, BETTER))
+    assert likely((said == "second").sum(), chance)
+
+
+def test_noise_beside_noise():
+    """Ties and pairs within ``noise`` are what they were; the rest follows the scale."""
+    assert MetricOracle(accuracy, scale=9.0, tie=0.11, rng=0)(Query(BETTER, WORSE)) == "tie"
+    said = answers(MetricOracle(accuracy, scale=1e-9, noise=0.11, rng=0), Query(BETTER, WORSE))
+    assert likely((said == "first").sum(), 0.5)
+    said = answers(MetricOracle(accuracy, scale=1e-300), Query(WORSE, BETTER), 20)
+    assert set(said) == {"second"}, "nothing overflows"
+    plain, none = (
+        answers(MetricOracle(accuracy, flip=0.3, rng=5, **options), Query(BETTER, WORSE), 50)
+        for options in ({}, {"scale": None})
+    )
+    assert (plain == none).all()
+
+
+def test_someone_who_does_not_look():
+    query = Query(BETTER, WORSE)
+    for kind in ("first", "second", "tie"):
+        oracle = RandomOracle(kind)
+        assert {oracle(query), oracle(query.swapped)} == {kind}
+        assert oracle.n_answers == 2
+    said = answers(RandomOracle(rng=0), query)
+    assert likely((said == "first").sum(), 0.5)
+    assert set(said) == {"first", "second"}
+    assert (said == answers(RandomOracle("coin", rng=0), query)).all()
+    with pytest.raises(OptionError, match="kind is 'always'; expected 'coin', 'first', 'second'"):
+        RandomOracle("always")
+
+
 def test_the_same_seed_the_same_slips():
     query = Query(BETTER, WORSE)
     one, two = (answers(MetricOracle(accuracy, flip=0.3, rng=5), query, 50) for _ in range(2))
@@ -88,7 +128,17 @@ def test_several_classes():
 
 @pytest.mark.parametrize(
     "options",
-    [{"flip": -0.1}, {"flip": 1.1}, {"noise": -1}, {"tie": np.nan}, {"rng": "a"}, {"flip": "x"}],
+    [
+        {"scale": 0},
+        {"scale": -1.0},
+        {"scale": "wide"},
+        {"flip": -0.1},
+        {"flip": 1.1},
+        {"noise": -1},
+        {"tie": np.nan},
+        {"rng": "a"},
+        {"flip": "x"},
+    ],
     ids=str,
 )
 def test_bad_options(options):

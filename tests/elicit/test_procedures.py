@@ -29,7 +29,7 @@ from karat.elicit import (
     Quadratic,
     load_transcript,
 )
-from karat.elicit.posterior import Effort
+from karat.elicit.asking import Effort
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import (
     LinearMetric,

@@ -16,7 +16,7 @@ from karat.elicit import (
     Procedure,
     shared_metric,
 )
-from karat.elicit.posterior import Effort
+from karat.elicit.asking import Effort
 from karat.exceptions import ElicitationError, OptionError
 from karat.metrics import cost_matrix, weighted_accuracy
 

@@ -367,15 +367,6 @@ def test_fingerprints_tell_spaces_apart(sample, pair):
     assert all(isinstance(text, str) and len(text) == 16 for text in seen)
 
 
-def test_large_samples_are_compressed(rng):
-    x, y = LAW.sample(30_000, rng=rng)
-    space = DiagonalSpace.from_proba(y, LAW.proba(x))
-    assert len(space.population.proba) <= 20_000
-    assert np.allclose(space.prior, np.bincount(y) / 30_000)
-    exact = DiagonalSpace.from_density(LAW.proba, n_points=4001)
-    assert np.allclose(space.boundary([1, 1, 1]), exact.boundary([1, 1, 1]), atol=0.02)
-
-
 # --- groups
 
 

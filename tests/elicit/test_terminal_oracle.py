@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.elicit import BinaryLinear, BinarySpace, Query, TerminalOracle
-from karat.elicit.oracles import comparison_text, whole_counts
+from karat.elicit.oracles import comparison_text
 from karat.exceptions import OptionError
 
 FIRST = np.array([[0.5, 0.1], [0.15, 0.25]])
@@ -49,16 +49,6 @@ def test_the_end_of_the_input_is_said():
         asked("")
 
 
-def test_counts_are_whole_and_keep_the_totals():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        table = rng.dirichlet(np.ones(9)).reshape(3, 3)
-        whole = whole_counts(table, 200)
-        assert whole.dtype.kind == "i"
-        np.testing.assert_array_equal(whole.sum(axis=1), np.round(200 * table.sum(axis=1)))
-        assert np.abs(whole - 200 * table).max() <= 1
-
-
 def test_groups_are_shown_one_after_another():
     query = Query(np.stack([FIRST * 0.2, SECOND * 0.8]), np.stack([SECOND * 0.2, SECOND * 0.8]))
     out = io.StringIO()
@@ -71,6 +61,15 @@ def test_groups_are_shown_one_after_another():
     for line in comparison_text(Query(FIRST, SECOND), ["ham", "spam"], 1000).splitlines()[1:]:
         assert " ".join(line.split()) in " ".join(old.split())
     assert not {"better", "worse"} & set(new.split()), "the sides are the same in this group"
+
+
+def test_classes_and_groups_without_names_are_numbered_in_words():
+    shown = comparison_text(Query(FIRST, SECOND), None, 1000)
+    assert "class 1 called class 0" in shown
+    assert comparison_text(Query(FIRST, SECOND), [0, 1], 1000) == shown
+    query = Query(np.stack([FIRST / 2, SECOND / 2]), np.stack([SECOND / 2, SECOND / 2]))
+    assert "of 1,000 in group 1" in comparison_text(query, None, 1000)
+    assert "of 1,000 in group 7" in comparison_text(query, None, 1000, groups=[5, 7])
 
 
 def test_it_drives_a_procedure():

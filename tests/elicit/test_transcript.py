@@ -1,9 +1,13 @@
 """Transcripts: what is kept, what is read back, and what is refused."""
 
+import copy
+import dataclasses
 import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
@@ -14,6 +18,7 @@ from karat.elicit import (
     DiagonalSpace,
     Fair,
     FairQuadratic,
+    MetricOracle,
     Polynomial,
     Procedure,
     Quadratic,
@@ -21,8 +26,17 @@ from karat.elicit import (
     Transcript,
     load_transcript,
 )
-from karat.elicit.posterior import Effort
-from karat.exceptions import DataError, ElicitationError, KaratError, TranscriptError
+from karat.elicit.asking import Effort
+from karat.elicit.transcript import check_kept, checksum_of
+from karat.exceptions import (
+    AnswerError,
+    DataError,
+    ElicitationError,
+    KaratError,
+    OptionError,
+    TranscriptError,
+)
+from karat.metrics import cost_matrix
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -31,6 +45,11 @@ def few_particles():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Procedure, "effort", Effort(particles=100))
         yield
+
+
+def signed(fields):
+    """Return fields with a checksum that fits, as whoever forges a transcript could."""
+    return fields | {"checksum": checksum_of(fields)}
 
 
 @pytest.fixture
@@ -71,7 +90,8 @@ def test_all_the_ways_to_read_one(spoken, binary, tmp_path):
         assert BinaryLinear.resume(binary, source).ask() == spoken.ask()
     written = json.loads(path.read_text(encoding="utf-8"))
     assert written["schema"] == "karat.elicitation"
-    assert written["version"] == 1
+    assert written["version"] == 2
+    assert written["checksum"] == checksum_of(written)
 
 
 def test_saving_again_replaces_the_file_whole(spoken, tmp_path, monkeypatch):
@@ -165,8 +185,10 @@ def test_another_procedure(spoken, binary, diagonal):
 def test_questions_that_were_tampered_with(spoken, binary):
     fields = spoken.transcript.to_dict()
     fields["queries"][1][0][0][0] += 1e-3
-    with pytest.raises(TranscriptError, match=r"answer 2 .* another question"):
+    with pytest.raises(TranscriptError, match=r"changed after it was saved.*transcript\.save"):
         BinaryLinear.resume(binary, fields)
+    with pytest.raises(TranscriptError, match=r"answer 2 .* another question"):
+        BinaryLinear.resume(binary, signed(fields))
 
 
 def test_more_answers_than_there_are_questions(binary):
@@ -175,9 +197,10 @@ def test_more_answers_than_there_are_questions(binary):
         procedure.tell("first")
     fields = procedure.transcript.to_dict()
     fields["answers"].append("first")
-    fields["queries"].append(fields["queries"][-1])
+    for name in ("queries", "kinds", "kept"):
+        fields[name].append(fields[name][-1])
     with pytest.raises(TranscriptError, match=f"answer {len(fields['answers'])} "):
-        BinaryLinear.resume(binary, fields)
+        BinaryLinear.resume(binary, signed(fields))
 
 
 @pytest.mark.parametrize(
@@ -185,24 +208,30 @@ def test_more_answers_than_there_are_questions(binary):
     [
         ({"schema": "karat.metric"}, "no transcript.*'karat.metric'"),
         ({"schema": None}, "no transcript"),
-        ({"version": 2}, "version 2 and this karat reads version 1"),
+        ({"version": 1}, "version 1 and this karat reads version 2; use the karat that wrote it"),
         ({"version": None}, "version None"),
         ({"answers": ["first", "yes", "tie"]}, "the answer 'yes'"),
         ({"answers": ["first"]}, "1 answers to 3 questions"),
         ({"options": {"colour": "red"}}, "options do not fit.*colour"),
+        ({"kinds": ["question", "trick", "repeat"]}, "the kind 'trick'"),
+        ({"kinds": ["question"]}, "3 answers to 1 kinds"),
+        ({"kept": [{}]}, "3 answers to 1 things kept"),
+        ({"kept": [{}, 5, {}]}, "keeps 5; expected a dict"),
     ],
 )
 def test_fields_that_do_not_fit(change, message, spoken, binary):
     with pytest.raises(TranscriptError, match=message):
-        BinaryLinear.resume(binary, spoken.transcript.to_dict() | change)
+        BinaryLinear.resume(binary, signed(spoken.transcript.to_dict() | change))
 
 
-@pytest.mark.parametrize("name", ["procedure", "options", "space", "answers", "queries"])
+@pytest.mark.parametrize(
+    "name", ["procedure", "options", "space", "answers", "queries", "kinds", "kept"]
+)
 def test_fields_that_are_lacking(name, spoken):
     fields = spoken.transcript.to_dict()
     del fields[name]
     with pytest.raises(TranscriptError, match=f"lacks {name}"):
-        load_transcript(fields)
+        load_transcript(signed(fields))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +255,7 @@ def test_fields_that_are_lacking(name, spoken):
 def test_fields_of_another_shape(change, spoken, binary):
     """A transcript comes from a file, and a file can hold anything."""
     with pytest.raises(TranscriptError):
-        BinaryLinear.resume(binary, spoken.transcript.to_dict() | change)
+        BinaryLinear.resume(binary, signed(spoken.transcript.to_dict() | change))
 
 
 @pytest.mark.parametrize("source", [5, None, [1, 2], b"{}", object()])
@@ -342,11 +371,192 @@ def test_own_options_that_were_tampered_with(spaces):
     for change in ({"cost": [1, -2]}, {"cost": "high"}, {"same_pairs": "yes"}, {"order": 3}):
         edited = fields | {"options": fields["options"] | change}
         with pytest.raises(KaratError):
-            Fair.resume(spaces["groups"], edited)
+            Fair.resume(spaces["groups"], signed(edited))
     # Another cost leads to other questions, sooner or later: here the first is still the same.
     procedure = Polynomial(spaces["odds"], strategy="bisection")
     for _ in range(20):
         procedure.tell("first")
     fields = procedure.transcript.to_dict()
+    edited = fields | {"options": fields["options"] | {"order": 2}}
     with pytest.raises(TranscriptError, match="another question"):
-        Polynomial.resume(spaces["odds"], fields | {"options": fields["options"] | {"order": 2}})
+        Polynomial.resume(spaces["odds"], signed(edited))
+
+
+# --- the checksum
+
+
+def leaves(value, path=()):
+    """Yield the path of everything inside nested data that is no container."""
+    if isinstance(value, dict | list) and value:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from leaves(item, (*path, key))
+    else:
+        yield path
+
+
+def test_nothing_can_be_changed_unseen(spoken):
+    fields = spoken.transcript.to_dict()
+    for path in leaves(fields):
+        edited = copy.deepcopy(fields)
+        *above, last = path
+        where = edited
+        for key in above:
+            where = where[key]
+        where[last] = "other"
+        with pytest.raises(TranscriptError):
+            load_transcript(edited)
+    for edited in (fields | {"mine": 1}, {k: v for k, v in fields.items() if k != "checksum"}):
+        with pytest.raises(TranscriptError, match=r"transcript\.save wrote it"):
+            load_transcript(edited)
+
+
+def test_a_file_without_a_checksum_is_refused_with_the_remedy(spoken):
+    fields = spoken.transcript.to_dict()
+    del fields["checksum"]
+    with pytest.raises(TranscriptError, match=r"no checksum.*; pass the file as transcript\.save"):
+        load_transcript(fields)
+
+
+def test_the_layout_of_the_file_does_not_matter(spoken):
+    kept = spoken.transcript
+    fields = kept.to_dict()
+    shuffled = dict(sorted(fields.items(), reverse=True))
+    for text in (json.dumps(shuffled, indent=4), json.dumps(fields, ensure_ascii=True)):
+        assert load_transcript(text) == kept
+
+
+def test_what_python_holds_and_json_does_not(spoken):
+    fields = spoken.transcript.to_dict()
+    with pytest.raises(TranscriptError, match="holds what JSON cannot"):
+        load_transcript(fields | {"mine": {1, 2}})
+    with pytest.raises(TranscriptError, match=r"no JSON text, or was cut off.*copy the file again"):
+        load_transcript('{"schema": ' + "[" * 100_000)
+
+
+# --- what is kept beside an answer
+
+
+def test_what_is_kept_beside_answers_comes_back(binary, tmp_path):
+    procedure = BinaryLinear(binary, rng=7, max_queries=6, agreement=1.0)
+    procedure.tell("first", seconds=2.3, side="left")
+    procedure.tell("tie")
+    procedure.tell("second", note="Ä \n “?”", seconds=np.float64(1.5), seen=(1, np.int64(2)))
+    told = procedure.transcript.kept
+    assert told == (
+        {"seconds": 2.3, "side": "left"},
+        {},
+        {"note": "Ä \n “?”", "seconds": 1.5, "seen": [1, 2]},
+    )
+    procedure.transcript.save(tmp_path / "t.json")
+    resumed = BinaryLinear.resume(binary, tmp_path / "t.json")
+    assert resumed.transcript == procedure.transcript
+    resumed.undo(2)
+    assert resumed.transcript.kept == told[:1]
+    resumed.tell("tie", seconds=9)
+    assert resumed.transcript.kept == (told[0], {"seconds": 9})
+    plain = BinaryLinear(binary, rng=7, max_queries=6, agreement=1.0)
+    for answer in ("first", "tie", "second"):
+        plain.tell(answer)
+    assert plain.ask() == procedure.ask(), "what is kept changes no question"
+
+
+def test_names_that_the_method_itself_uses_can_be_in_a_file(spoken, binary):
+    """A study may keep anything: its names need not be those that ``tell`` can be called with."""
+    fields = spoken.transcript.to_dict()
+    fields["kept"][0] = {"answer": "1", "self": 2, "two words": [None, {"deep": True}]}
+    resumed = BinaryLinear.resume(binary, signed(fields))
+    assert resumed.transcript.kept[0] == fields["kept"][0]
+    resumed.undo()
+    assert resumed.transcript.kept[0] == fields["kept"][0]
+
+
+def test_what_is_kept_is_a_copy(spoken):
+    note = ["once"]
+    spoken.tell("first", note=note)
+    note.append("twice")
+    spoken.transcript.kept[-1]["note"] = "changed"
+    assert spoken.transcript.kept[-1] == {"note": ["once"]}
+
+
+@pytest.mark.parametrize(
+    "value", [object(), {1, 2}, float("nan"), float("inf"), b"x", "\ud800", 1j, [np.nan]], ids=repr
+)
+def test_what_json_cannot_hold_is_refused_and_nothing_is_lost(value, spoken):
+    before, pending = spoken.transcript, spoken.ask()
+    with pytest.raises(AnswerError, match=r"^seen is .*The answer was not taken: give it again"):
+        spoken.tell("first", seconds=1.0, seen=value)
+    assert spoken.transcript == before
+    assert spoken.ask() == pending
+    spoken.tell("first", seconds=1.0)
+    assert len(spoken.answers) == 4
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@given(kept=st.lists(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), JSON),
+                     min_size=1, max_size=4), extra=JSON)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_anything_survives_the_file(kept, extra):
+    n = len(kept)
+    table = [[0.25, 0.25], [0.25, 0.25]]
+    written = Transcript(
+        procedure="BinaryLinear",
+        options={},
+        space={},
+        answers=("first",) * n,
+        queries=((table, table),) * n,
+        kept=tuple(check_kept(item) for item in kept),
+        extra={"study": extra},
+    )
+    again = load_transcript(written.to_json())
+    assert again == written
+    assert again.to_json() == written.to_json()
+    assert again.extra == {"study": extra}
+    assert again.kinds == ("question",) * n
+
+
+# --- going on with a finished run
+
+
+def test_a_finished_run_goes_on_where_more_is_asked_for(binary):
+    short = BinaryLinear(binary, rng=3, agreement=0.9)
+    long = BinaryLinear(binary, rng=3, agreement=0.99)
+    person = MetricOracle(cost_matrix([[0, 1], [5, 0]]))
+    short.run(person)
+    assert short.finished
+    on = BinaryLinear.resume(binary, short.transcript, agreement=0.99)
+    assert not on.finished
+    assert on.answers == short.answers
+    assert on.run(person).n_queries == long.run(person).n_queries > len(short.answers)
+    assert on.transcript == long.transcript, "as if it had been asked for at once"
+    few = BinaryLinear(binary, rng=3, agreement=1.0, max_queries=3)
+    few.run(person)
+    more = BinaryLinear.resume(binary, few.transcript, max_queries=5)
+    assert more.run(person).n_queries == 5
+    assert more.max_queries == 5
+
+
+def test_less_than_was_asked_for_would_lose_answers(binary):
+    procedure = BinaryLinear(binary, rng=3, agreement=1.0, max_queries=6)
+    procedure.run(MetricOracle(cost_matrix([[0, 1], [5, 0]])))
+    with pytest.raises(TranscriptError, match=r"6 answers and with .*stops after 4; ask for no le"):
+        BinaryLinear.resume(binary, procedure.transcript, max_queries=4)
+    with pytest.raises(OptionError, match="strategy is 'bisection'; expected only agreement"):
+        BinaryLinear.resume(binary, procedure.transcript, strategy="bisection")
+    with pytest.raises(OptionError, match="agreement is 2; expected a number"):
+        BinaryLinear.resume(binary, procedure.transcript, agreement=2)
+
+
+def test_the_kind_of_a_question_is_kept(spoken, binary):
+    assert spoken.transcript.kinds == ("question",) * 3
+    spoken._queries[1] = dataclasses.replace(spoken._queries[1], kind="repeat")
+    kept = load_transcript(spoken.transcript.to_json())
+    assert kept.kinds == ("question", "repeat", "question")

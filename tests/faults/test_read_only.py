@@ -101,6 +101,7 @@ import warnings
 import numpy as np
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
+from karat.elicit import ConfusionSpace
 from karat.metrics import cost_matrix
 from karat.ranking import WeightedAUCClassifier, weighted_auc
 from karat.weak import MajorityVote
@@ -122,6 +123,7 @@ score = rng.random(200_000)
 positive = rng.random(200_000) < score
 weighted_auc(positive, score)
 WeightedAUCClassifier(loss="logistic", max_iter=2).fit(score[:200, None], positive[:200])
+ConfusionSpace.from_calibrated(rng.dirichlet(np.ones(3), 70_000))
 """
 
 

@@ -259,14 +259,28 @@ def test_bad_metrics(build, error, message):
 def test_descriptions_say_what_matters():
     text = cost_matrix([[0, 1], [5, 0]]).describe(["healthy", "ill"])
     assert "predicting healthy when the truth is ill costs 5" in text
-    assert "A miss of ill weighs 5 false alarms" in text
+    assert "A missed ill weighs 5 false alarms" in text
     assert "from a probability of 0.1667 on" in text
-    assert "P(truth 1, predicted 1)" in precision.describe()
+    assert "P(truth class 1, predicted class 1)" in precision.describe()
+    assert "P(truth ill, predicted ill)" in precision.describe(["healthy", "ill"])
     assert "no prediction changes" in LinearMetric(np.ones((3, 3))).describe()
     many = LinearMetric(-np.arange(25).reshape(5, 5)).describe()
     assert "; and 14 smaller ones." in many
     with pytest.raises(MetricError, match="names 3 classes"):
         precision.describe(["a", "b", "c"])
+
+
+@pytest.mark.parametrize("classes", [None, [0, 1], np.array([0, 1])])
+def test_a_class_is_never_taken_for_a_count(classes):
+    """A number alone ("a missed 1 weighs 5") would be."""
+    text = cost_matrix([[0, 1], [5, 0]]).describe(classes)
+    assert "A missed class 1 weighs 5 false alarms" in text
+    assert "predicting class 0 when the truth is class 1" in text
+
+
+def test_averages_over_classes_have_no_names():
+    text = macro(cost_matrix([[0, 1], [5, 0]])).describe(["cat", "dog", "fox"])
+    assert "A missed class weighs 5 false alarms" in text
 
 
 def test_an_empty_group_is_nan():

@@ -242,7 +242,7 @@ def test_it_is_for_its_own_number_of_classes():
 def test_descriptions_in_plain_words(power, words):
     text = PowerMeanMetric([1, 3, 0], power, name="what we want").describe(["cat", "dog", "owl"])
     assert text.startswith("What we want: ")
-    assert "with the weights dog 0.75, cat 0.25; owl does not count." in text
+    assert "with the weights 0.75 for dog, 0.25 for cat; owl does not count." in text
     for word in words:
         assert word in text
     less = PowerMeanMetric([1, 3], power, decreasing=True).describe()

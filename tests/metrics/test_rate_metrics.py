@@ -233,6 +233,7 @@ def test_groups_are_called_by_their_names(kind, rng):
     said = metric.describe(["no", "yes"], names)
     u, v = re.search(r"between groups (\d) and (\d)", metric.describe()).groups()
     assert f"between groups {names[int(u)]} and {names[int(v)]}." in said
+    assert re.search(r"a point of (no taken for yes|yes taken for no) costs", said)
     with pytest.raises(MetricError, match="groups names 2 groups and the metric is for 3"):
         metric.describe(groups=names[:2])
 

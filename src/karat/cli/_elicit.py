@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from karat.cli.frame import Answer, Grid, Page, flags, read_table, replaced, run, section
-from karat.cli.interview import FAMILIES, ask, read_space
-from karat.elicit import ElicitationResult, Fair, FairQuadratic, Procedure, load_transcript
+from karat.cli.frame import Answer, Grid, Page, console, flags, read_table, replaced, run, section
+from karat.cli.interview import FAMILIES, ask, begin, read_space
+from karat.elicit import ElicitationResult, Fair, FairQuadratic, Procedure
 
 __all__ = ["elicit"]
 
@@ -24,9 +24,16 @@ def elicit(
     family: Annotated[str, typer.Option(help=f"One of {', '.join(FAMILIES)}.")] = "linear",
     strategy: Annotated[str, typer.Option(help="active, bisection or published.")] = "active",
     agreement: Annotated[
-        float, typer.Option(help="Predicted agreement at which to stop asking.")
-    ] = 0.95,
-    max_queries: Annotated[int | None, typer.Option(help="Greatest number of questions.")] = None,
+        float | None,
+        typer.Option(
+            help="Predicted agreement at which to stop asking (0.95); a greater one than that of a "
+            "transcript goes on asking."
+        ),
+    ] = None,
+    max_queries: Annotated[
+        int | None,
+        typer.Option(help="Greatest number of questions; a greater one goes on asking too."),
+    ] = None,
     smooth: Annotated[
         bool, typer.Option(help="Ask about the fitted law, which has no steps of chance.")
     ] = True,
@@ -51,11 +58,13 @@ def elicit(
             group=group, family=family,
         )  # fmt: skip
         space = space.smoothed() if smooth else space
-        if transcript is not None and transcript.exists():
-            procedure = build.resume(space, load_transcript(transcript))
-        else:
-            procedure = build(space, **options)
+        procedure, note = begin(build, space, transcript, options)
+        if note:
+            console(stderr=as_json).print(note, markup=False)
         ask(procedure, space, transcript, quiet=as_json)
+        if not procedure.answers:
+            nothing = "Nothing was answered, so nothing is known, and nothing is saved."
+            return Answer(data={"summary": nothing, "result": None}, text=[nothing])
         result = procedure.result
         if save_metric is not None:
             with replaced(save_metric) as path:

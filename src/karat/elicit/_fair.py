@@ -63,6 +63,9 @@ class Fair(GroupProcedure):
     (40, 0.309)
     """
 
+    wider = "FairQuadratic"
+    wider_options = ("cost", "same_pairs")
+
     def _metric_of(self, cost: Any, violation: Any) -> GroupMetric:
         return FairMetric(cost, violation, 0.5)
 

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+# What is said first: a metric is not to be read without its status.
+_LEAD = {"certified": "Certified. ", "undecided": "Undecided. ", "flagged": "Flagged. "}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AgreementHistory(Result):
     """The predicted agreement after each answer, and what more answers are expected to bring.
@@ -114,17 +118,25 @@ class ElicitationResult(Result):
     description : str
         The metric in words, with the names of the space's classes and groups.
     intervals : tuple of WeightInterval
-        Each weight with its limits; for ``active`` they allow for as many slips as the answers
-        leave plausible.
+        Each weight with its limits; for ``active`` they allow for noise near indifference, slips
+        and ties as the answers leave them plausible.
     ratios : tuple of WeightInterval
         Each weight relative to the greatest one, with its limits.
     n_queries : int
         Number of questions answered.
     agreement : float
-        Predicted share of random pairs on which the metric and the person agree, slips aside; for
-        ``active`` it allows for as many slips as the answers leave plausible.
+        Predicted share of random pairs on which the metric and the person agree, slips aside.
     next_agreement : float
         The same after one more answer, in expectation; NaN where the strategy does not say.
+    status : {"certified", "undecided", "flagged"}
+        ``certified``: the agreement and the precision that were asked for are reached, and a coin
+        would have answered like this in at most 5 % of cases. ``flagged``: the answers speak
+        against a metric of this family. ``undecided``: neither, or not tested: strategies other
+        than ``active`` take every answer for right.
+    misfit : str or None
+        What speaks against the metric, where it is flagged.
+    precise : bool
+        Whether the limits of the ratios are as close as ``precision`` asks.
     finished : bool
         Whether the procedure has asked all it wanted to.
     transcript : Transcript
@@ -157,6 +169,9 @@ class ElicitationResult(Result):
     n_queries: int
     agreement: float
     next_agreement: float
+    status: str
+    misfit: str | None
+    precise: bool
     finished: bool
     transcript: Transcript
     procedure: str
@@ -201,7 +216,7 @@ class ElicitationResult(Result):
         if self.contradictions:
             n = len(self.contradictions)
             text += f"; {n} answer{'s' * (n > 1)} contradict{'s' * (n == 1)} the rest"
-        return text + "."
+        return f"{_LEAD[self.status]}{text}." + ("" if self.misfit is None else f" {self.misfit}.")
 
     def _table(self) -> list[tuple[str, str]]:
         rows = [interval_row(weight) for weight in self.intervals]

@@ -29,9 +29,12 @@ from karat.consensus import (
 from karat.decisions import Optimum
 from karat.elicit import (
     AgreementHistory,
+    AgreementOnPairs,
     AskedQuestions,
+    CheckScores,
     ElicitationResult,
     FairnessFrontier,
+    IndifferenceTest,
     SharedMetric,
     TradeOff,
     WeightTable,
@@ -46,6 +49,7 @@ from karat.plot.pictures import (
     draw_canonical,
     draw_certificate,
     draw_check,
+    draw_check_scores,
     draw_class_weights,
     draw_co_clustering,
     draw_comparison,
@@ -57,12 +61,14 @@ from karat.plot.pictures import (
     draw_forest,
     draw_frontier,
     draw_history,
+    draw_indifference,
     draw_interval,
     draw_lambda,
     draw_limits,
     draw_margin,
     draw_optimum,
     draw_pairs,
+    draw_pairs_agreed,
     draw_pattern_counts,
     draw_patterns,
     draw_point,
@@ -125,6 +131,9 @@ draw.register(SharedMetric, draw_shared)
 draw.register(TradeOff, draw_lambda)
 draw.register(WeightTable, draw_weight_table)
 draw.register(FairnessFrontier, draw_frontier)
+draw.register(AgreementOnPairs, draw_pairs_agreed)
+draw.register(CheckScores, draw_check_scores)
+draw.register(IndifferenceTest, draw_indifference)
 draw.register(WeightedAUC, draw_area)
 draw.register(AucComparison, draw_areas)
 draw.register(AucDifference, draw_difference)

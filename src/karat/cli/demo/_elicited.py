@@ -3,14 +3,20 @@
 import numpy as np
 
 from karat.cli.demo._models import Models
-from karat.elicit import BinaryLinear, BinarySpace, ElicitationResult, MetricOracle
+from karat.elicit import BinaryLinear, BinarySpace, ElicitationResult, MetricOracle, Query
 from karat.metrics import LinearMetric, cost_matrix
 from karat.report import Section, Table, result_svg
 
-__all__ = ["elicited"]
+__all__ = ["DOCTORS_COST", "STATUS_WORDS", "ask_doctor", "elicited"]
 
-_COST = 10
+DOCTORS_COST = 10
 _SLIPS = 0.1
+_KINDS = {"question": "to learn", "dominated": "check: one side is worse", "repeat": "check: again"}
+STATUS_WORDS = {
+    "certified": "a coin would have answered like this in at most 5 % of cases",
+    "undecided": "what was asked for was not reached with these questions",
+    "flagged": "they do not fit this kind of metric",
+}
 _CODE = """\
 from karat.elicit import BinaryLinear, BinarySpace
 
@@ -22,12 +28,18 @@ procedure.result.metric                           # scores, optimises, serialise
 """
 
 
-def elicited(models: Models) -> Section:
+def ask_doctor(models: Models, seed: int = 0) -> ElicitationResult:
     """Ask a simulated doctor, who slips now and then, which of two classifiers is better."""
-    name, score = next(iter(models.scores.items()))
+    _, score = next(iter(models.scores.items()))
     space = BinarySpace.from_scores(models.y_true, score, pos_label=models.positive).smoothed()
-    doctor = MetricOracle(cost_matrix([[0, 1], [_COST, 0]]), flip=_SLIPS, rng=0)
-    result = BinaryLinear(space, agreement=0.995, max_queries=20, rng=0).run(doctor)
+    doctor = MetricOracle(cost_matrix([[0, 1], [DOCTORS_COST, 0]]), flip=_SLIPS, rng=seed)
+    return BinaryLinear(space, out_of=1000, rng=seed).run(doctor)
+
+
+def elicited(models: Models) -> Section:
+    """Show what the answers of a simulated doctor amount to, and the truth beside it."""
+    name = next(iter(models.scores))
+    result = ask_doctor(models)
     ratio = result.ratios[0]
     metric = result.metric
     assert isinstance(metric, LinearMetric)
@@ -35,20 +47,21 @@ def elicited(models: Models) -> Section:
     return Section(
         question="How do we find out what to measure?",
         answer=(
-            f"By asking. A doctor for whom a missed cancer is as bad as {_COST} false alarms, who "
-            f"has never said so and slips on {100 * _SLIPS:.0f} % of questions, was shown "
-            f"{result.n_queries} pairs of confusion matrices of {name}. From the answers alone: a "
-            f"miss is worth {ratio.estimate:.1f} false alarms (95 %: {ratio.lower:.1f} to "
-            f"{ratio.upper:.1f}), so call malignant from a probability of {threshold:.2f} on. "
-            "The metric is expected to agree with the doctor on "
+            f"By asking. A doctor for whom a missed cancer is as bad as {DOCTORS_COST} false "
+            f"alarms, who has never said so and slips on {100 * _SLIPS:.0f} % of questions, was "
+            f"shown {result.n_queries} pairs of confusion matrices of {name}. From the answers "
+            f"alone: a miss is worth {ratio.estimate:.1f} false alarms (95 %: {ratio.lower:.1f} to "
+            f"{ratio.upper:.1f}; the truth is {DOCTORS_COST}), so call malignant from a "
+            f"probability of {threshold:.2f} on. The answers are {result.status}: "
+            f"{STATUS_WORDS[result.status]}. The metric is expected to agree with the doctor on "
             f"{100 * result.agreement:.0f} % of pairs."
         ),
         figure=result_svg(result),
         figure_text="The trade-offs that fit the answers: how many false alarms a miss is worth.",
         table=_table(result),
         assumptions=(
-            "The doctor compares classifiers by what misses and false alarms cost, and slips at a "
-            "rate that is inferred with the metric.",
+            "The doctor compares classifiers by what misses and false alarms cost; how often a "
+            "slip occurs, and how answers blur near indifference, is inferred with the metric.",
             "Questions are pairs of classifiers that this model can be turned into by moving its "
             "threshold, on a curve smoothed by a logistic fit.",
         ),
@@ -58,14 +71,15 @@ def elicited(models: Models) -> Section:
 
 def _table(result: ElicitationResult) -> Table:
     rows = []
-    for number, (answer, query) in enumerate(
-        zip(result.transcript.answers, result.transcript.queries, strict=True), start=1
+    queries, kinds = result.transcript.queries, result.transcript.kinds
+    for number, (answer, query, kind) in enumerate(
+        zip(result.transcript.answers, queries, kinds, strict=True), start=1
     ):
-        sides = (np.asarray(side) * 1000 for side in query)
-        shown = (f"{abs(side[1, 0]):.0f} / {abs(side[0, 1]):.0f}" for side in sides)
-        rows.append((str(number), *shown, answer))
+        sides = Query(np.asarray(query[0]), np.asarray(query[1])).counts(1000)
+        shown = (f"{side[1, 0]} / {side[0, 1]}" for side in sides)
+        rows.append((str(number), *shown, answer, _KINDS[kind]))
     return Table(
-        columns=("question", "first: missed / false alarms", "second", "better"),
+        columns=("question", "first: missed / false alarms", "second", "better", "why asked"),
         rows=tuple(rows),
         caption="What was asked, per 1,000 biopsies",
     )

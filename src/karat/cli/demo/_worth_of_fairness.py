@@ -2,14 +2,16 @@
 
 import numpy as np
 
+from karat._typing import AnyArray
+from karat.cli.demo._elicited import STATUS_WORDS
 from karat.cli.demo._models import Models
 from karat.elicit import Fair, MetricOracle, RateSpace
 from karat.metrics import FairMetric
 from karat.report import Section, Table, result_svg
 
-__all__ = ["worth_of_fairness"]
+__all__ = ["WORTH", "ask_about_gaps", "worth_of_fairness"]
 
-_WORTH = 2.0
+WORTH = 2.0
 _SLIPS = 0.1
 _CODE = """\
 from karat.elicit import Fair, RateSpace
@@ -23,17 +25,28 @@ procedure.frontier().plot()                       # and what that would choose
 """
 
 
-def worth_of_fairness(models: Models) -> Section:
+def ask_about_gaps(models: Models, seed: int = 0) -> Fair:
     """Ask someone for whom a gap between two kinds of biopsies matters, but who cannot say it."""
-    name, score = next(iter(models.scores.items()))
-    texture = models.measurements["mean texture"]
-    groups = np.where(texture < np.median(texture), "fine texture", "coarse texture")
+    _, score = next(iter(models.scores.items()))
     proba = np.stack([1.0 - score, score], axis=1)
-    space = RateSpace.from_proba(models.y_true, proba, groups=groups)
-    share = _WORTH / (1.0 + _WORTH)  # with even costs, a gap is worth λ/(1−λ) points of error
-    person = MetricOracle(FairMetric([1, 1], [[1, 1]], share), flip=_SLIPS, rng=0)
-    procedure = Fair(space, agreement=0.97, rng=0)
-    result = procedure.run(person)
+    space = RateSpace.from_proba(models.y_true, proba, groups=_textures(models))
+    share = WORTH / (1.0 + WORTH)  # with even costs, a gap is worth λ/(1−λ) points of error
+    person = MetricOracle(FairMetric([1, 1], [[1, 1]], share), flip=_SLIPS, rng=seed)
+    procedure = Fair(space, out_of=1000, rng=seed)
+    procedure.run(person)
+    return procedure
+
+
+def _textures(models: Models) -> AnyArray:
+    texture = models.measurements["mean texture"]
+    return np.where(texture < np.median(texture), "fine texture", "coarse texture")
+
+
+def worth_of_fairness(models: Models) -> Section:
+    """Show what a gap is worth to a simulated person, and the truth beside it."""
+    name, groups = next(iter(models.scores)), _textures(models)
+    procedure = ask_about_gaps(models)
+    result = procedure.result
     frontier, trade_off = procedure.frontier(), result.trade_off
     assert trade_off is not None
     predicted = models.predict(name)
@@ -46,9 +59,10 @@ def worth_of_fairness(models: Models) -> Section:
         question="What is a gap between groups worth?",
         answer=(
             f"Someone for whom one point of gap between biopsies of fine and coarse texture is as "
-            f"bad as {_WORTH:g} points of error, who cannot say so and slips on "
+            f"bad as {WORTH:g} points of error, who cannot say so and slips on "
             f"{100 * _SLIPS:.0f} % of questions, compared {result.n_queries} pairs of classifiers. "
-            f"{trade_off.summary()} By this metric {name} with one threshold scores {value:.3f}, "
+            f"{trade_off.summary()} The truth is {WORTH:g}. The answers are {result.status}: "
+            f"{STATUS_WORDS[result.status]}. By this metric {name} with one threshold scores {value:.3f}, "
             "and the best classifier of these very biopsies that decides by its probabilities and "
             f"the texture {best:.3f}."
         ),
@@ -65,8 +79,8 @@ def worth_of_fairness(models: Models) -> Section:
             ),
         ),
         assumptions=(
-            "The person weighs error rates and absolute gaps between the groups, and slips at a "
-            "rate that is inferred with the metric.",
+            "The person weighs error rates and absolute gaps between the groups; how often a slip "
+            "occurs, and how answers blur near indifference, is inferred with the metric.",
             "Each group may have its own, randomised threshold.",
         ),
         code=_CODE,

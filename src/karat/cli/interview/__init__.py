@@ -1,11 +1,13 @@
 """The questions of ``karat elicit``: a person at the terminal says which classifier is better.
 
 `read_space` turns columns of a table into the space of attainable confusions and picks the
-procedure for a family of metrics; `ask` puts the procedure's questions to a person, saves every
-answer at once and stops when the person does.
+procedure for a family of metrics; `begin` builds the procedure or takes it up from a transcript;
+`ask` puts the procedure's questions to a person, saves every answer at once and stops when the
+person does.
 """
 
 from karat.cli.interview._ask import ask
+from karat.cli.interview._begin import begin
 from karat.cli.interview._spaces import FAMILIES, read_space
 
-__all__ = ["FAMILIES", "ask", "read_space"]
+__all__ = ["FAMILIES", "ask", "begin", "read_space"]

@@ -1,10 +1,14 @@
 """Ask a procedure's questions at the terminal."""
 
+import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 from karat.cli.frame import console
 from karat.cli.interview._pair import drawn_pair
+from karat.cli.interview._record import save_answers, with_answer, without_last
 from karat.elicit import Procedure, Space
 
 __all__ = ["ask"]
@@ -15,28 +19,55 @@ _HELP = "1 first · 2 second · t tie · s skip · u undo · q stop here"
 
 
 def ask(procedure: Procedure, space: Space, transcript: Path | None, *, quiet: bool) -> None:
-    """Ask until no question is left or the person stops; every answer is saved at once.
+    """Ask until no question is left or the person stops; with ``quiet`` on the standard error.
 
-    With ``quiet`` the questions go to the standard error stream.
+    Every answer is in the transcript before the next question is thought of, with the seconds that
+    it took: whoever leaves by Ctrl-C leaves at once, and nothing is lost.
     """
     out = console(stderr=quiet)
-    if procedure.answers and not procedure.finished:
-        n = len(procedure.answers)
-        out.print(f"going on after {n} answers, with the options of the transcript")
-    while (query := procedure.ask()) is not None:
-        out.print(drawn_pair(query, space, len(procedure.answers) + 1))
-        key = _read_key(out)
-        if key == _STOP:
-            break
-        if key == _UNDO:
-            if procedure.answers:
+    record = procedure.transcript
+    _leave_at_once()
+    try:
+        while (query := procedure.ask()) is not None:
+            out.print(drawn_pair(query, space, len(procedure.answers) + 1))
+            start = time.monotonic()
+            key = _read_key(out)
+            if key == _STOP:
+                break
+            if key == _UNDO and not record.answers:
+                out.print("nothing to take back yet")
+            elif key == _UNDO:
+                record = without_last(record)
+                save_answers(record, transcript)
                 procedure.undo()
             else:
-                out.print("nothing to take back yet")
-        else:
-            procedure.tell(_ANSWERS[key])
-        if transcript is not None:
-            procedure.transcript.save(transcript)
+                kept = {"seconds": round(time.monotonic() - start, 3)}
+                record = with_answer(record, query, _ANSWERS[key], kept)
+                save_answers(record, transcript)
+                procedure.tell(_ANSWERS[key], **kept)
+    except KeyboardInterrupt:
+        save_answers(record, transcript)  # again, lest the first time was what was interrupted
+        out.print(_farewell(len(record.answers), transcript), markup=False)
+        raise
+
+
+def _leave_at_once() -> None:
+    """Let Ctrl-C end the reading of a line.
+
+    Polars, which has read the table, replaces the handler by one after which the system goes on
+    reading: the person would have to press Enter too. Python's own, put in place again, does not.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+
+
+def _farewell(n: int, transcript: Path | None) -> str:
+    if n == 0:
+        return "\nnothing was answered, and nothing is saved"
+    if transcript is None:
+        return f"\n{n} answers were not saved: pass --transcript FILE to be able to go on"
+    return f"\n{n} answers are in {transcript}: run again to go on"
 
 
 def _read_key(out: Any) -> str:

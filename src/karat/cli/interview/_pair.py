@@ -3,7 +3,8 @@
 from typing import Any
 
 from karat.elicit import Query, RateSpace, Space
-from karat.elicit.oracles import by_group, whole_counts
+from karat.elicit.oracles import counts_by_group
+from karat.metrics.wording import class_name
 
 __all__ = ["drawn_pair"]
 
@@ -24,9 +25,8 @@ def drawn_pair(query: Query, space: Space, number: int) -> Any:
         title=f"question {number}: which classifier is better?", box=box.SIMPLE,
         title_justify="left",
     )  # fmt: skip
-    names = [escape(str(c)) for c in space.classes]
-    for group, *sides in by_group(query, groups):
-        first, second = (whole_counts(side, _OUT_OF) for side in sides)
+    names = [escape(class_name(c)) for c in space.classes.tolist()]
+    for group, first, second in counts_by_group(query, _OUT_OF, groups):
         head = "" if group is None else f"{escape(group)}: "
         for i, truth in enumerate(names):
             total = max(int(first[i].sum()), 1)

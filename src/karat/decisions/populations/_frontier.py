@@ -12,6 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.decisions.populations._chain import Chain
+from karat.decisions.populations._odds_order import taken
+from karat.decisions.populations._running_sums import running_sums
 from karat.decisions.populations._upper_hull import upper_hull
 
 __all__ = ["Chord", "Frontier", "Point"]
@@ -45,17 +48,18 @@ class Frontier:
     def of(cls, proba: FloatArray, mass: FloatArray, i: int, j: int) -> "Frontier":
         """Sort the items by the ratio of the probabilities of i and j."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_ratio = np.log(proba[:, i]) - np.log(proba[:, j])
-        log_ratio = np.where(np.isnan(log_ratio), 0.0, log_ratio)  # neither is possible
+            key = np.log(proba[:, j]) - np.log(proba[:, i])
+        key[np.isnan(key)] = 0.0  # neither is possible
         # Items whose ratios differ by rounding alone are one step of the curve.
-        ratios, group = np.unique(-np.round(log_ratio, 12), return_inverse=True)
-        rows = mass.shape[1]
-        masses = np.column_stack(
-            [np.bincount(group.ravel(), mass[:, c], len(ratios)) for c in range(rows)]
-        )
-        predicted = np.vstack([np.zeros(rows), masses.cumsum(axis=0)])
+        key = np.round(key, 12, out=key)
+        if not (key[1:] >= key[:-1]).all():
+            order = np.argsort(key, kind="stable")  # fast where items are nearly in order
+            key, mass = taken(order, key, mass)
+        new = np.append(True, key[1:] != key[:-1])
+        ends = np.append(np.flatnonzero(new), len(mass))
+        predicted = np.take(running_sums(mass), ends, axis=0)
         gains = np.column_stack([predicted[:, i], predicted[-1, j] - predicted[:, j]])
-        return cls(-ratios, gains, predicted)
+        return cls(-key[new], gains, predicted)
 
     @cached_property
     def hull(self) -> IntArray:
@@ -63,27 +67,38 @@ class Frontier:
         return upper_hull(self.gains)
 
     @cached_property
-    def corners(self) -> IntArray:
-        """Positions that can be best for some gains: both hulls; all if groups count apart."""
-        n = len(self.predicted)
-        if self.predicted.shape[1] > 2:
-            return np.arange(n)
-        lower = n - 1 - upper_hull((self.total - self.gains)[::-1])
-        return np.union1d(self.hull, lower)
+    def upper(self) -> Chain:
+        """The upper hull."""
+        return Chain(self.gains[self.hull])
+
+    @cached_property
+    def _lower(self) -> tuple[Chain, IntArray]:
+        """The lower hull, turned by 180°, and the positions of its vertices."""
+        turned = (self.total - self.gains)[::-1]
+        hull = upper_hull(turned)
+        return Chain(turned[hull]), len(turned) - 1 - hull
+
+    def extreme(self, directions: FloatArray) -> IntArray:
+        """Return the position of the threshold that gains most in each direction (b, 2)."""
+        lower, positions = self._lower
+        high, low = self.upper.best(directions), lower.best(-directions)
+        ends = self.hull[high], positions[low]
+        values = [np.einsum("bc,bc->b", self.gains[end], directions) for end in ends]
+        return np.where(values[1] > values[0], ends[1], ends[0])
 
     @property
     def total(self) -> FloatArray:
         """``(ζ_i, ζ_j)``."""
         return np.array([self.gains[-1, 0], self.gains[0, 1]])
 
-    @property
+    @cached_property
     def reach(self) -> tuple[float, float]:
         """The angles ``atan2(weight_j, weight_i)`` between which the best threshold changes.
 
         Below the least and above the greatest of them the best rule always predicts one class, so
         preferences between classifiers say nothing about where the weights lie there.
         """
-        edges = np.diff(self.gains[self.hull], axis=0)  # (more of i, less of j)
+        edges = np.diff(self.upper.points, axis=0)  # (more of i, less of j)
         angles = np.arctan2(edges[:, 0], -edges[:, 1])  # the edge's normal
         return float(angles[-1]), float(angles[0])
 
@@ -95,8 +110,7 @@ class Frontier:
 
     def best(self, direction: FloatArray) -> Point:
         """Return the vertex of the hull that gains most in a direction."""
-        values = self.gains[self.hull] @ direction
-        return self._vertex(int(self.hull[int(np.argmax(values))]))
+        return self._vertex(int(self.hull[self.upper.best(direction[None])[0]]))
 
     def chord(self, direction: FloatArray) -> Chord | None:
         """Return the widest chord that ``direction`` values alike, or None if there is none.
@@ -104,8 +118,7 @@ class Frontier:
         Who prefers its end toward i has a greater weight on i than ``direction``: one question
         halves what is known of a linear metric.
         """
-        points = self.gains[self.hull]
-        values = points @ direction
+        values = self.upper.points @ direction
         peak = int(np.argmax(values))
         if peak in (0, len(values) - 1):
             return None

@@ -2,18 +2,23 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.decisions.populations._frontier import Frontier
-from karat.decisions.rules import last_argmax
+from karat.decisions.populations._odds_order import OddsOrder
+from karat.decisions.populations._running_sums import totals
+from karat.decisions.rules import decide
 
-__all__ = ["Best", "Population", "compressed"]
+__all__ = ["Best", "Population"]
 
-# Confusions of many rules are computed for this many entries at a time, to stay in cache.
-_BLOCK = 2_000_000
+# Confusions of many rules are computed for this many rules and items at a time: they stay in cache.
+_RULES, _ITEMS = 32, 4096
+_ROUNDING = 1e-12  # of a gain, relative
+_BLOCK = 2_000_000  # entries of a table of rules and thresholds
 
 
 class Best(NamedTuple):
@@ -35,15 +40,20 @@ class Population:
         What is counted: ``P(item, Y=i)``, rows = k. A law known exactly has mass = weight × proba;
         a sample has its labels. Where a metric compares groups that the classifier does not see,
         the rows are (group, class), groups first.
+    low, high : array (n, k), optional
+        Least and greatest probabilities of the items that were joined into each cell. None if
+        those of a cell are all the same.
     """
 
     proba: FloatArray
     mass: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     @property
     def prior(self) -> FloatArray:
         """``P(Y=i)``."""
-        return np.asarray(self.mass.sum(axis=0))
+        return totals(self.mass)
 
     @cached_property
     def calibrated(self) -> bool:
@@ -65,22 +75,52 @@ class Population:
         np.add.at(table.T, decisions, self.mass)
         return table
 
-    def optimal(self, weights: FloatArray, *, entries: int = _BLOCK) -> FloatArray:
+    @cached_property
+    def by_odds(self) -> OddsOrder:
+        """The items sorted by the odds of the second of two classes."""
+        return OddsOrder.of(self.proba, self.mass)
+
+    def optimal(self, weights: FloatArray) -> FloatArray:
         """Return the confusions of the rules ``argmax_j Σ_i proba_i · weights[b, i, j]``.
 
-        They are the best for these gains if the probabilities are right; see `best`. Scores are
-        computed for about ``entries`` numbers at a time.
+        They are the best for these gains if the probabilities are right; see `best`. Of two classes
+        they are read off the sorted items; of more classes every rule decides for every item.
         """
+        if self.proba.shape[1] == 2:
+            return self.by_odds.confusions(weights)
         n, k = self.proba.shape
-        tables = np.empty((len(weights), self.mass.shape[1], k))
-        step = max(1, entries // (n * k))
-        for start in range(0, len(weights), step):
-            block = weights[start : start + step]
-            flat = block.transpose(1, 0, 2).reshape(k, -1)
-            decided = last_argmax((self.proba @ flat).reshape(n, len(block), k))
-            for j in range(k):
-                tables[start : start + step, :, j] = (decided == j).T.astype(float) @ self.mass
-        return tables
+        tables = np.zeros((len(weights), k, self.mass.shape[1]))
+        columns = np.ascontiguousarray(self.proba.T)
+        for first in range(0, len(weights), _RULES):
+            rules = slice(first, first + _RULES)
+            gains = np.ascontiguousarray(weights[rules].transpose(2, 0, 1))
+            for start in range(0, n, _ITEMS):
+                items = slice(start, start + _ITEMS)
+                decided = _decided(gains, columns[:, items])
+                for j in range(k):
+                    tables[rules, j] += (decided == j).astype(float) @ self.mass[items]
+        return tables.transpose(0, 2, 1)
+
+    def doubtful(self, weights: FloatArray) -> FloatArray:
+        """Return the mass (b, rows) that rules may decide unlike the cell it was joined into.
+
+        A rule decides for all items of a cell alike if its gain from the class that it chooses is
+        the greatest for all probabilities between ``low`` and ``high``. The mass of the other cells
+        bounds how far each entry of a row of `optimal` is from a count item by item.
+        """
+        k = self.proba.shape[1]
+        masses = np.zeros((len(weights), self.mass.shape[1]))
+        if self.low is None or self.high is None:
+            return masses
+        for mass, gains in zip(masses, weights, strict=True):
+            decided = decide(self.proba, gains)
+            unsure = np.zeros(len(self.proba), dtype=bool)
+            for chosen, other in permutations(range(k), 2):
+                ahead = gains[:, chosen] - gains[:, other]
+                least = self.low @ np.maximum(ahead, 0.0) + self.high @ np.minimum(ahead, 0.0)
+                unsure |= (decided == chosen) & (least <= _ROUNDING * np.abs(ahead).sum())
+            mass[:] = self.mass[unsure].sum(axis=0)
+        return masses
 
     def best(self, gains: FloatArray) -> Best:
         """Return the rules whose confusions gain most, ``Σ gains[b] · C``, gains (b, rows, k).
@@ -106,12 +146,13 @@ class Population:
 
     def _best_thresholds(self, gains: FloatArray) -> Best:
         curve = self.thresholds
-        at, total = curve.corners, curve.predicted[-1]
+        total = curve.predicted[-1]
         rise = gains[:, :, 1] - gains[:, :, 0]  # what it gains to predict the second class
-        above = rise @ curve.predicted[at].T
-        value = np.concatenate([above, (rise @ total)[:, None] - above], axis=1)
-        found = np.argmax(value, axis=1)
-        position, turned = at[found % len(at)], found >= len(at)
+        most, least = self._ends_of_thresholds(rise)
+        above = np.einsum("br,br->b", rise, curve.predicted[most])
+        below = np.einsum("br,br->b", rise, total - curve.predicted[least])
+        turned = below > above
+        position = np.where(turned, least, most)
         second = np.where(
             turned[:, None], total - curve.predicted[position], curve.predicted[position]
         )
@@ -119,25 +160,27 @@ class Population:
         rules = np.stack([curve.rule(int(p)) for p in position])
         return Best(np.where(turned[:, None, None], rules[:, :, ::-1], rules), tables)
 
+    def _ends_of_thresholds(self, rise: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return the positions at which ``rise · predicted`` is greatest and least, (b,) each."""
+        curve = self.thresholds
+        if rise.shape[1] == 2:
+            directions = rise[:, ::-1] * (1.0, -1.0)  # of what is right about both classes
+            return curve.extreme(directions), curve.extreme(-directions)
+        most, least = np.empty((2, len(rise)), dtype=np.intp)
+        step = max(1, _BLOCK // len(curve.predicted))
+        for start in range(0, len(rise), step):
+            some = slice(start, start + step)
+            values = rise[some] @ curve.predicted.T
+            most[some], least[some] = values.argmax(axis=1), values.argmin(axis=1)
+        return most, least
 
-def compressed(population: Population, most: int = 25_000) -> Population:
-    """Join items of nearly the same odds, to keep programs over many items fast.
 
-    A classifier that decides by the cell is still a classifier, so confusions stay exact. Odds are
-    rounded, and not probabilities, so that rare classes keep their order; with many classes more
-    than ``most`` cells may be left. Two classes need no joining, as sorting them is cheap.
-    """
-    k = population.proba.shape[1]
-    if len(population.proba) <= most or k == 2:
-        return population
-    logs = np.log(np.clip(population.proba, 1e-9, None))
-    for step in (0.01, 0.05, 0.2):
-        _, cell = np.unique(np.round(logs / step), axis=0, return_inverse=True)
-        cell = cell.ravel()
-        n_cells = int(cell.max()) + 1
-        if n_cells <= most:
-            break
-    size = np.bincount(cell, minlength=n_cells)
-    proba = [np.bincount(cell, population.proba[:, i], n_cells) / size for i in range(k)]
-    masses = [np.bincount(cell, column, n_cells) for column in population.mass.T]
-    return Population(np.column_stack(proba), np.column_stack(masses).astype(float))
+def _decided(gains: FloatArray, columns: FloatArray) -> IntArray:
+    """Return the class (b, n) of greatest gain, the later one of equals; gains are (k, b, k)."""
+    best = gains[0] @ columns
+    decided = np.zeros(best.shape, dtype=np.int16)
+    for j in range(1, len(gains)):
+        scores = gains[j] @ columns
+        np.copyto(decided, j, where=scores >= best)
+        np.maximum(best, scores, out=best)
+    return decided

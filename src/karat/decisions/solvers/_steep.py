@@ -38,7 +38,7 @@ def climb_inside(function: Smooth, columns: Columns, *, tol: float, max_rounds: 
     middle = np.sum([points.mean(axis=0) for points in columns.points], axis=0)
 
     def inside(some: FloatArray) -> FloatArray:
-        return (1.0 - _INSIDE) * some + _INSIDE * middle
+        return np.asarray((1.0 - _INSIDE) * some + _INSIDE * middle)
 
     moved = Smooth(
         lambda some: function.values(inside(some)),

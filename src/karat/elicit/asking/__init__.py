@@ -15,12 +15,19 @@ from karat.elicit.asking._check_pairs import CheckPairs, more_errors
 from karat.elicit.asking._effort import Effort
 from karat.elicit.asking._forecast import forecast_agreement
 from karat.elicit.asking._goal import Goal, is_precise
-from karat.elicit.asking._pool import Pool, cached, class_errors, draw_pool
-from karat.elicit.asking._question_sources import AttainablePairs, Pending, SpherePairs
+from karat.elicit.asking._pool import WORST_RATE, Pool, cached, class_errors, draw_pool
+from karat.elicit.asking._question_sources import (
+    AttainablePairs,
+    Candidates,
+    Pending,
+    SpherePairs,
+)
 
 __all__ = [
+    "WORST_RATE",
     "ActiveSearch",
     "AttainablePairs",
+    "Candidates",
     "CheckPairs",
     "Effort",
     "Goal",

@@ -5,7 +5,6 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import entr
 
 from karat._typing import FloatArray
 from karat.elicit.asking._check_pairs import CheckPairs
@@ -17,12 +16,13 @@ from karat.elicit.posterior import (
     ParticlePosterior,
     named_first,
     said_tie,
+    thinned,
 )
 from karat.elicit.transcript import SIGNS, Query
 
 __all__ = ["ActiveSearch", "answer_information", "best_question"]
 
-_SHORT_LIST = 300
+_SHORT_LIST = 150
 _NOTHING_TO_LEARN = 0.01  # bits
 
 
@@ -59,10 +59,23 @@ class ActiveSearch:
         if asked.pair is not None:
             self.source.record(asked.pair, answer)
         if answer != "skip":
-            for posterior in (self.posterior, *self.rivals):
-                posterior.update(asked.first, asked.second, SIGNS[answer])
-            self.queries.append(asked.query)
+            self._learn(asked.query, asked.first, asked.second, answer)
         self.history.append(self.agreement())
+
+    def believe(self, query: Query, answer: str) -> None:
+        """Learn from an answer that was given elsewhere: it counts as any other."""
+        if answer != "skip":
+            first, second = self._coordinates(query)
+            self._learn(query, first, second, answer)
+            self.history[0] = self.agreement()
+
+    def _learn(self, query: Query, first: FloatArray, second: FloatArray, answer: str) -> None:
+        for posterior in (self.posterior, *self.rivals):
+            posterior.update(first, second, SIGNS[answer])
+        self.queries.append(query)
+
+    def _coordinates(self, query: Query) -> FloatArray:
+        return self.posterior.family.space.coordinates(np.stack([query.first, query.second]))
 
     @property
     def n_answers(self) -> int:
@@ -73,10 +86,9 @@ class ActiveSearch:
     def precise(self) -> bool:
         """Whether the limits of ratios are as close as is wanted."""
         p = self.posterior
-        return is_precise(p.family, p.parameters, p.shares, self.goal)
+        return is_precise(p.family, thinned(p.parameters, p.shares, self.goal.draws), self.goal)
 
-    @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether the metric is known well enough, if the answers are to be believed."""
         enough = self.n_answers >= self.goal.least and self.history[-1] >= self.goal.agreement
         return enough and (self.learned or self.precise)
@@ -116,7 +128,7 @@ class ActiveSearch:
         if self.n_asked >= self.goal.most or evidence.contradicted:
             return None
         checks = None if evidence.certified else self.checks
-        if self.known:
+        if self.is_known():
             return None if checks is None else self._check(checks)
         if checks is not None and self.goal.check_is_due(self.n_asked + 1):
             return self._check(checks)
@@ -125,14 +137,28 @@ class ActiveSearch:
         if index is None:
             return None  # every pair whose sides differ was asked about
         self.learned = bits < _NOTHING_TO_LEARN
-        if self.known:
+        if self.is_known():
             return None if checks is None else self._check(checks)
-        return self.source.pick(index)
+        return self._balanced(self.source.pick(index))
+
+    def _balanced(self, asked: Pending) -> Pending:
+        """Put the side that will probably be named where fewer answers were so far.
+
+        Answers of someone with a metric then name both sides about as often, and are soon told from
+        those of someone who always names one.
+        """
+        evidence, posterior = self.posterior.evidence, self.posterior
+        values = posterior.family.values(
+            posterior.parameters, np.stack([asked.first, asked.second])
+        )
+        likely = float(posterior.shares @ (values[:, 0] > values[:, 1])) - 0.5
+        if likely * (evidence.n_first - evidence.n_second) <= 0:
+            return asked
+        return Pending(asked.query.swapped, asked.second, asked.first, asked.pair)
 
     def _check(self, checks: CheckPairs) -> Pending:
         query = checks.pick(self.posterior, self.queries)
-        space = self.posterior.family.space
-        first, second = space.coordinates(np.stack([query.first, query.second]))
+        first, second = self._coordinates(query)
         return Pending(query, first, second)
 
 
@@ -148,12 +174,12 @@ def best_question(
     usable = np.flatnonzero(seen > 1e-9)
     if not len(usable):
         return None, 0.0
-    shares = [_scored(posterior)[0] for posterior in posteriors]
+    shares, _ = _scored(posteriors[0])
     # Pairs that split the particles evenly are looked at closely.
-    split = np.abs((candidates[0].margins[usable] > 0) @ shares[0] - 0.5)
-    closest = np.argsort(np.round(split, 9), kind="stable")[:_SHORT_LIST]
+    split = np.abs(candidates[0].split(usable, shares) - 0.5)
+    closest = np.argsort(np.round(split, 6), kind="stable")[:_SHORT_LIST]
     listed = np.sort(usable[closest])
-    bits = _information(posteriors, [c.margins[listed] for c in candidates])
+    bits = _information(posteriors, [c.margins(listed) for c in candidates])
     # Wide pairs are easier to judge: they decide between pairs that tell nearly the same.
     score = bits * (1.0 + 0.05 * seen[listed] / float(seen.max()))
     # Rounded, so that another machine's last digit does not choose another question.
@@ -195,7 +221,11 @@ def answer_information(first: FloatArray, shares: FloatArray) -> FloatArray:
 
     ``first`` (c, n) holds the probability of "first" under each of n metrics with given shares.
     """
-    mean = first @ shares
-    whole = entr(mean) + entr(1.0 - mean)
-    each = (entr(first) + entr(1.0 - first)) @ shares
-    return np.asarray(np.maximum(whole - each, 0.0) / np.log(2.0))
+    each = _entropy(first) @ shares
+    return np.asarray(np.maximum(_entropy(first @ shares) - each, 0.0) / np.log(2.0))
+
+
+def _entropy(chance: FloatArray) -> FloatArray:
+    chance = np.clip(chance, 1e-300, 1.0)
+    other = np.clip(1.0 - chance, 1e-300, 1.0)
+    return np.asarray(-chance * np.log(chance) - other * np.log(other))

@@ -11,7 +11,8 @@ from karat.elicit.transcript import Query
 
 __all__ = ["CheckPairs", "more_errors"]
 
-_CAREFUL = 50  # classifiers with the fewest errors, one of which a dominated pair is made of
+_VISIBLE = 0.02  # least error rate that a dominated side has more
+_CAREFUL = 12  # classifiers with the fewest errors, one of which a dominated pair is made of
 
 
 @dataclass(slots=True)
@@ -35,13 +36,22 @@ class CheckPairs:
         if self.asked % 2 == 0 and left:
             return self._repeat(posterior, queries, left)
         better, worse = self._dominated()
-        first, second = (better, worse) if self.rng.random() < 0.5 else (worse, better)
+        evidence = posterior.evidence
+        ahead = evidence.n_first - evidence.n_second  # the right answer is the rarer one so far
+        better_first = self.rng.random() < 0.5 if ahead == 0 else ahead < 0
+        first, second = (better, worse) if better_first else (worse, better)
         return Query(first, second, kind="dominated")
 
     def _repeat(self, posterior: ParticlePosterior, queries: list[Query], left: list[int]) -> Query:
-        """Return the earlier question of which the answer is most certain, sides swapped."""
+        """Return the earlier question of which the answer is most certain, sides swapped.
+
+        One whose answer is the rarer side so far comes first: someone who always names one side
+        is then found out.
+        """
         chance = posterior.shares @ named_first(posterior.margins[:, left], posterior.noise)
-        at = left[int(np.argmax(np.round(np.abs(chance - 0.5), 9)))]
+        evidence = posterior.evidence
+        rarer = np.sign(evidence.n_first - evidence.n_second) * np.sign(chance - 0.5) > 0
+        at = left[int(np.argmax(np.round(np.abs(chance - 0.5) + rarer, 9)))]
         self.repeated.append(at)
         return replace(queries[at].swapped, kind="repeat")
 
@@ -64,6 +74,7 @@ def more_errors(confusion: FloatArray, worst_rate: float) -> FloatArray:
     """
     k = confusion.shape[-1]
     worst, guessing = float(class_errors(confusion).max()), 1.0 - 1.0 / k
-    room = max(min(worst_rate, guessing) - worst, 0.5 * (guessing - worst), 0.02)
+    room = min(worst_rate, guessing) - worst
+    room = room if room > _VISIBLE else max(0.5 * (guessing - worst), _VISIBLE)
     total = confusion.sum(axis=-1, keepdims=True)
     return np.asarray(confusion + min(room, 1.0 - worst) / (k - 1) * total * (1.0 - k * np.eye(k)))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import FloatArray
+from karat.elicit.asking._effort import Effort
 from karat.elicit.families import Family
 from karat.elicit.spaces import BinarySpace
 from karat.elicit.weights import weighted_limits
@@ -25,6 +26,7 @@ class Goal:
     most: int
     compared: int = 0  # weights whose ratios are to be precise
     least: int = _LEAST_ANSWERS
+    draws: int = Effort().kept  # metrics that limits are read from
 
     def check_is_due(self, number: int) -> bool:
         """Whether question ``number``, from 1, is one whose answer is known or was given before.
@@ -34,11 +36,13 @@ class Goal:
         return number == 3 or number % 5 == 0 or (number > 25 and number % 2 == 0)
 
 
-def is_precise(family: Family, parameters: FloatArray, shares: FloatArray, goal: Goal) -> bool:
+def is_precise(family: Family, parameters: FloatArray, goal: Goal) -> bool:
     """Whether the upper limits of ratios of weights are at most ``precision`` times the lower ones.
 
+    ``parameters`` (n, size) are metrics of equal share, those that the result would be read from.
     For metrics of groups the worth of a gap takes the place of the ratios.
     """
+    shares = np.full(len(parameters), 1.0 / len(parameters))
     worth = family.gap_worth(parameters)
     if worth is not None:
         low, high = weighted_limits(worth[1], shares)

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from karat.elicit.spaces import QuestionSpace
 from karat.elicit.transcript import Query
 from karat.exceptions import ElicitationError
 
-__all__ = ["Pool", "cached", "class_errors", "draw_pool"]
+__all__ = ["WORST_RATE", "Pool", "cached", "class_errors", "draw_pool"]
 
+WORST_RATE = 0.5  # by default nobody is shown a classifier that is wrong on more of a class
 _MOST_ROUNDS = 40  # draws of a whole pool, until enough classifiers are fit to be shown
 _KEPT_POOLS = 32
 _kept: OrderedDict[Any, Any] = OrderedDict()
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +30,13 @@ class Pool:
     looks: IntArray  # equal numbers are displayed alike
 
 
-def cached(key: Any, make: Callable[[], Any]) -> Any:
+def cached(key: Any, make: Callable[[], Made]) -> Made:
     """Return what was made for a key before, or make it: the latest few are kept."""
-    if key in _kept:
-        _kept.move_to_end(key)
-    else:
-        _kept[key] = make()
-        if len(_kept) > _KEPT_POOLS:
-            _kept.popitem(last=False)
-    return _kept[key]
+    made: Made = _kept.pop(key) if key in _kept else make()
+    _kept[key] = made  # the latest comes last
+    if len(_kept) > _KEPT_POOLS:
+        _kept.popitem(last=False)
+    return made
 
 
 def class_errors(confusions: FloatArray) -> FloatArray:
@@ -55,30 +55,43 @@ def draw_pool(
     set, which pairs of extreme points do not show.
     """
     rng = np.random.default_rng(0)  # the same for everyone who is asked about the space
-    fit: list[FloatArray] = []
-    least = 1.0
+    rounds, worst, fit = [], [], 0
     for _ in range(_MOST_ROUNDS):
-        tables = (
-            _mixed(space.sample(n, rng=rng), space.guess, rng)
-            if inside
-            else space.sample(n, rng=rng)
-        )
-        worst = class_errors(tables).reshape(len(tables), -1).max(axis=1)
-        least = min(least, float(worst.min()))
-        fit.append(tables[worst <= worst_rate + 1e-12])
-        if sum(map(len, fit)) >= n:
+        tables = space.sample(n, rng=rng)
+        tables = _mixed(tables, space.guess, rng) if inside else tables
+        rounds.append(tables)
+        worst.append(class_errors(tables).reshape(len(tables), -1).max(axis=1))
+        fit += int((worst[-1] <= worst_rate + 1e-12).sum())
+        if fit >= n:
             break
-    tables = np.concatenate(fit)
-    _, distinct = np.unique(np.round(tables, 9), axis=0, return_index=True)
-    tables = tables[np.sort(distinct)][:n]
+    tables, errors = np.concatenate(rounds), np.concatenate(worst)
+    tables = _distinct(tables[errors <= _allowed(errors, worst_rate, fit, n)])[:n]
     if len(tables) < 2:
+        least = float(errors.min())
+        enough = min(1.0, np.ceil(20 * least + 1) / 20)
         raise ElicitationError(
             f"worst_rate is {worst_rate:g} and {'no' if not len(tables) else 'only one'} "
             "classifier of this space is wrong on so little of every class (the best one found: "
-            f"{least:.3f}); pass worst_rate={min(1.0, np.ceil(20 * least + 1) / 20):g} or more"
+            f"{least:.3f}); pass worst_rate={enough:g} or more"
         )
     looks = np.arange(len(tables)) if out_of is None else _looks(tables, out_of)
     return Pool(tables, space.coordinates(tables), looks)
+
+
+def _allowed(errors: FloatArray, worst_rate: float, fit: int, n: int) -> float:
+    """Return the greatest error rate of a class that a classifier may have.
+
+    The default gives way where hardly any classifier is that good in every class, which is common
+    with three classes or more: the better tenth of the classifiers is taken there.
+    """
+    if worst_rate == WORST_RATE and fit < n // 10:
+        return max(worst_rate, float(np.quantile(errors, 0.1))) + 1e-12
+    return worst_rate + 1e-12
+
+
+def _distinct(tables: FloatArray) -> FloatArray:
+    _, distinct = np.unique(np.round(tables, 9), axis=0, return_index=True)
+    return np.asarray(tables[np.sort(distinct)])
 
 
 def _mixed(tables: FloatArray, guess: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -88,7 +101,7 @@ def _mixed(tables: FloatArray, guess: FloatArray, rng: np.random.Generator) -> F
 
 
 def _looks(tables: FloatArray, out_of: int) -> IntArray:
-    """Number the ways in which confusions are displayed; refuse if all of them are one."""
+    """Give each confusion the number of what it looks like; refuse if all look alike."""
     shown = np.stack([Query(table, table).counts(out_of)[0] for table in tables])
     _, looks = np.unique(shown.reshape(len(shown), -1), axis=0, return_inverse=True)
     if looks.max() == 0:

@@ -24,7 +24,20 @@ class Candidates:
     """Pairs that may be asked about, of which the most informative one is chosen."""
 
     seen: FloatArray  # (c,) what people see of the difference; 0 where a pair must not be asked
-    margins: FloatArray  # (c, particles)
+    left: IntArray  # (c,) rows of ``values`` of both sides
+    right: IntArray
+    values: FloatArray  # (points, particles) what each classifier is worth under each metric
+
+    def split(self, rows: IntArray, shares: FloatArray) -> FloatArray:
+        """Return the share of the metrics that prefer the first side of some pairs."""
+        # Single precision is enough to see which pairs deserve a closer look, and faster.
+        values = self.values.astype(np.float32)
+        prefers = values[self.left[rows]] > values[self.right[rows]]
+        return np.asarray(prefers @ shares.astype(np.float32), dtype=float)
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        """Return by how much each metric prefers the first side of some pairs, (rows, metrics)."""
+        return np.asarray(self.values[self.left[rows]] - self.values[self.right[rows]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +90,7 @@ class AttainablePairs:
         for posterior in posteriors:
             every = posterior.stride
             values = by_point(posterior.family.values(posterior.parameters[::every], points))
-            found.append(Candidates(seen, values[self.left] - values[self.right]))
+            found.append(Candidates(seen, self.left, self.right, values))
         return found
 
     def record(self, pair: tuple[int, int], answer: str) -> None:
@@ -111,8 +124,11 @@ class SpherePairs:
             tried = np.vstack([vectors[:, -1], tried])
         tried = tried - (tried @ middle)[:, None] * middle
         self.directions = unit(tried[np.linalg.norm(tried, axis=1) > 1e-14])
-        margins = 2.0 * self.space.radius * self.directions @ particles[:: posterior.stride].T
-        return [Candidates(np.ones(len(self.directions)), margins)]
+        n = len(self.directions)
+        values = 2.0 * self.space.radius * self.directions @ particles[:: posterior.stride].T
+        level = np.zeros((1, values.shape[1]))  # what the center is worth
+        left, right = np.arange(n), np.full(n, n)
+        return [Candidates(np.ones(n), left, right, np.vstack([values, level]))]
 
     def pick(self, index: int) -> Pending:
         step = self.space.sign * self.space.radius * self.directions[index]

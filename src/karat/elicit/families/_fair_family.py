@@ -113,7 +113,7 @@ class FairFamily(ABC):
             )
             repeats = len(self.space.pairs) // self.n_pairs
             violation = self.normalized(np.repeat(found, repeats, axis=1))
-        return cost, violation, np.asarray(erf(parameters[:, -1] / np.sqrt(2.0)))
+        return cost, violation, _tradeoff(parameters)
 
     def write(self, cost: FloatArray, violation: FloatArray, tradeoff: FloatArray) -> FloatArray:
         """Return the parameters (n, size) of costs, violations and trade-offs."""
@@ -148,12 +148,36 @@ class FairFamily(ABC):
         return (*(f"cost: {name}" for name in rates), *gaps, "trade-off")
 
     def values(self, parameters: FloatArray, points: FloatArray) -> FloatArray:
-        cost, violation, tradeoff = self.read(parameters)
+        weights, (q, end) = emphasised(parameters, self.sparse), self._sizes
+        share = _tradeoff(parameters)
         overall, gaps = self.space.parts_of(points)
-        features = self.features(gaps).reshape(len(points), -1)
-        unfair = violation.reshape(len(violation), -1) @ features.T
-        share = tradeoff[:, None]
-        return np.asarray(-((1.0 - share) * (cost @ overall.T) + share * unfair))
+        if self.cost is None:
+            values = ((share - 1.0)[:, None] * unit(weights[:, :q])) @ overall.T
+        else:
+            values = np.outer(share - 1.0, overall @ self.cost)
+        if self.violation is not None:
+            unfair = self.features(gaps).reshape(len(points), -1) @ self.violation.ravel()
+            values -= np.outer(share, unfair)
+            return np.asarray(values)
+        found = weights[:, q : q + end].reshape(len(weights), self.n_pairs, self.per_pair)
+        violation, norm = self._condensed(found)
+        features = self._condensed_features(gaps)
+        if self.n_pairs < features.shape[1]:  # the same weights for all pairs
+            norm, features = norm * features.shape[1], features.sum(axis=1)
+        # The table of metrics and points is larger than all else: it is changed in place.
+        unfair = violation.reshape(len(weights), -1) @ features.reshape(len(points), -1).T
+        unfair *= (share / (norm + 1e-300))[:, None]
+        values -= unfair
+        return np.asarray(values)
+
+    def _condensed(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the weights (n, pairs, c) of parameters, each once, and their norm (n,)."""
+        violation = self.violation_of(parameters)
+        return violation, self._norm(violation)
+
+    def _condensed_features(self, gaps: FloatArray) -> FloatArray:
+        """Return what condensed weights weigh, (p, pairs, c), of gaps (p, pairs, q)."""
+        return self.features(gaps)
 
     def weights(self, parameters: FloatArray) -> FloatArray:
         cost, violation, tradeoff = self.read(parameters)
@@ -197,3 +221,8 @@ class FairFamily(ABC):
         error = (1.0 - tradeoff) * cost.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return words, np.nan_to_num(tradeoff * gap / error, nan=0.0, posinf=np.inf)
+
+
+def _tradeoff(parameters: FloatArray) -> FloatArray:
+    """Return λ (n,) of parameters, whose last is x."""
+    return np.asarray(erf(parameters[:, -1] / np.sqrt(2.0)))

@@ -54,6 +54,20 @@ class SquaredGaps(FairFamily):
             whole = root @ root.swapaxes(-1, -2)
         return np.asarray(whole.reshape(*parameters.shape[:-1], q * q))
 
+    def _condensed(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the upper triangles of B, or their diagonals."""
+        if self.diagonal:
+            weights = parameters**2
+            return weights, 0.5 * np.linalg.norm(weights, axis=2).sum(axis=1)
+        whole = self.violation_of(parameters)
+        rows, columns = self._triangle
+        return np.take(whole, rows * self.space.q + columns, axis=2), self._norm(whole)
+
+    def _condensed_features(self, gaps: FloatArray) -> FloatArray:
+        rows, columns = self._triangle
+        half = np.where(rows == columns, 0.5, 1.0)  # B has what is off its diagonal twice
+        return np.asarray(half * gaps[..., rows] * gaps[..., columns])
+
     def parameters_of_violation(self, violation: FloatArray) -> FloatArray:
         q = self.space.q
         whole = violation.reshape(*violation.shape[:-1], q, q)

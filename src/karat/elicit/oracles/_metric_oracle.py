@@ -1,18 +1,13 @@
 """Someone who answers by a known metric: for simulations."""
 
-from typing import Any
-
 import numpy as np
 
-from karat._typing import FloatArray
-from karat._validate import check_number, check_rng
+from karat._validate import check_number, check_rng, refuse_option
+from karat.elicit.answers import ROUNDING, metric_margin
 from karat.elicit.transcript import Answer, Query
 from karat.metrics import MetricBase, as_metric
 
 __all__ = ["MetricOracle"]
-
-# Values that differ by less are equal: which is greater would be chance of the last digit.
-_ROUNDING = 1e-14
 
 
 class MetricOracle:
@@ -26,7 +21,11 @@ class MetricOracle:
         Pairs whose values differ by less are answered at random (Hiranandani 2021,
         Definition 2.4).
     flip : float, default 0
-        Probability that an answer is inverted.
+        Probability that an answer is inverted, whatever else led to it.
+    scale : float, optional
+        Noise that grows toward indifference: the first side is preferred with the probability
+        ``1 / (1 + exp(−d / scale))``, d being its value less that of the second. With ``flip`` that
+        is ``flip + (1 − 2·flip) / (1 + exp(−d / scale))``. None: the better side, always.
     tie : float, default 0
         Pairs whose values differ by no more are called a tie.
     rng : int or generator, optional
@@ -48,12 +47,14 @@ class MetricOracle:
         *,
         noise: float = 0.0,
         flip: float = 0.0,
+        scale: float | None = None,
         tie: float = 0.0,
         rng: int | np.random.Generator | None = None,
     ) -> None:
         self.metric = as_metric(metric)
         self.noise = check_number(noise, "noise", at_least=0.0)
         self.flip = check_number(flip, "flip", at_least=0.0, at_most=1.0)
+        self.scale = None if scale is None else _checked_scale(scale)
         self.tie = check_number(tie, "tie", at_least=0.0)
         self.rng = check_rng(rng)
         self.n_answers = 0
@@ -61,17 +62,21 @@ class MetricOracle:
     def __call__(self, query: Query) -> Answer:
         """Answer a query."""
         self.n_answers += 1
-        gap = self._value(query.first) - self._value(query.second)
-        if abs(gap) <= max(self.tie, _ROUNDING):
+        gap = metric_margin(self.metric, query)
+        if abs(gap) <= max(self.tie, ROUNDING):
             return "tie"
         if abs(gap) < self.noise:
             return "first" if self.rng.random() < 0.5 else "second"
+        first = gap > 0
+        if self.scale is not None:
+            # exp of minus the size overflows for neither sign
+            slip = np.exp(-abs(gap) / self.scale)
+            first ^= bool(self.rng.random() < slip / (1.0 + slip))
         flipped = self.flip > 0 and self.rng.random() < self.flip
-        return "first" if (gap > 0) != flipped else "second"
+        return "first" if first != flipped else "second"
 
-    def _value(self, confusion: FloatArray) -> float:
-        """Return the value of a confusion; groups are pooled for a metric that knows none."""
-        value: Any = self.metric(confusion)
-        if np.ndim(value):
-            value = self.metric(np.asarray(confusion).sum(axis=0))
-        return float(value)
+
+def _checked_scale(scale: float) -> float:
+    if check_number(scale, "scale", at_least=0.0) == 0.0:
+        refuse_option(scale, "scale", "a number above 0, or None for answers without such noise")
+    return float(scale)

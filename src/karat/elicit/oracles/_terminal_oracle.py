@@ -31,11 +31,11 @@ class TerminalOracle:
     Parameters
     ----------
     classes : column (k,), optional
-        Names of the classes, in the order of the confusions; by default 0..k-1.
+        Names of the classes, in the order of the confusions; by default they are numbered from 0.
     out_of : int, default 1000
         Number of cases that each confusion is shown for, in every group if there are groups.
     groups : column (m,), optional
-        Names of the groups, in the order of the confusions; by default 0..m-1.
+        Names of the groups, in the order of the confusions; by default they are numbered from 0.
     stream_in, stream_out : text streams, optional
         Where answers come from and questions go; by default the terminal.
     """

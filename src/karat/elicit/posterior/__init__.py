@@ -19,7 +19,7 @@ from karat.elicit.posterior._choice_model import (
 from karat.elicit.posterior._evidence import Evidence
 from karat.elicit.posterior._particle_posterior import ParticlePosterior, single
 from karat.elicit.posterior._people_chains import PeopleChains
-from karat.elicit.posterior._posterior_draws import PosteriorDraws
+from karat.elicit.posterior._posterior_draws import PosteriorDraws, thinned
 
 __all__ = [
     "AgreementPanel",
@@ -35,4 +35,5 @@ __all__ = [
     "read_noise",
     "said_tie",
     "single",
+    "thinned",
 ]

@@ -19,7 +19,7 @@ read from a number that is uniform between 0 and 1:
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from karat._typing import FloatArray
 
@@ -32,7 +32,7 @@ _MOST_LAPSE = 0.5  # beyond, answers would mean their opposite
 _NO_TIES = 0.5  # prior probability that the person never says tie
 _TYPICAL_TIE = 0.1  # median of δ of those who do, in typical differences
 # A tie said by someone who never says tie, or not said by someone who always would.
-_TIE_SLIP = 0.01
+_TIE_SLIP = 0.03
 
 
 class Noise(NamedTuple):
@@ -60,24 +60,28 @@ def read_noise(uniform: FloatArray, typical: float) -> Noise:
 def named_first(margins: FloatArray, noise: Noise) -> FloatArray:
     """Return P(first | a side is named) for margins (n, t) of n people."""
     lapse = noise.lapse[:, None]
-    return np.asarray(lapse + (1.0 - 2.0 * lapse) * expit(margins / noise.slope[:, None]))
+    odds = np.exp(-np.abs(margins) / noise.slope[:, None])  # of the worse side
+    chance = np.where(margins > 0, 1.0, odds) / (1.0 + odds)
+    return np.asarray(lapse + (1.0 - 2.0 * lapse) * chance)
 
 
 def said_tie(margins: FloatArray, noise: Noise) -> FloatArray:
     """Return P(tie) for margins (n, t) of n people."""
     chance = np.full(margins.shape, _TIE_SLIP)
-    some = noise.indifference > 0
-    if some.any():
+    some = np.flatnonzero(noise.indifference > 0)
+    if len(some):
         slope = noise.slope[some, None]
-        odds = _log_cosh(noise.indifference[some, None] / slope) - _log_cosh(margins[some] / slope)
-        chance[some] += (1.0 - 2.0 * _TIE_SLIP) * expit(odds)
+        odds = np.exp(
+            _log_cosh(margins[some] / slope) - _log_cosh(noise.indifference[some, None] / slope)
+        )
+        chance[some] += (1.0 - 2.0 * _TIE_SLIP) / (1.0 + odds)
     return chance
 
 
 def _log_cosh(z: FloatArray) -> FloatArray:
-    """Return ``log(2 cosh(z/2))``, also where cosh would overflow."""
-    size = np.abs(z)
-    return np.asarray(size / 2 + np.log1p(np.exp(-size)))
+    """Return ``log(2 cosh(z/2))``; from 700 on, the exponential of a difference would overflow."""
+    size = np.minimum(np.abs(z), 700.0)
+    return np.asarray(size / 2 + np.log(1.0 + np.exp(-size)))
 
 
 def log_likelihood(margins: FloatArray, noise: Noise, signs: FloatArray) -> FloatArray:
@@ -87,9 +91,9 @@ def log_likelihood(margins: FloatArray, noise: Noise, signs: FloatArray) -> Floa
     was asked, which says nothing.
     """
     tie = said_tie(margins, noise)
-    named = (1.0 - tie) * named_first(margins * np.where(signs == 0, 1.0, signs), noise)
-    chance = np.where(signs == 0, tie, named)
-    return np.asarray(np.log(np.where(np.isnan(signs), 1.0, chance)).sum(axis=1))
+    named = (1.0 - tie) * named_first(margins * signs, noise)
+    chance = np.where(signs == 0, tie, np.where(np.isnan(signs), 1.0, named))
+    return np.asarray(np.log(chance).sum(axis=1))
 
 
 class Answers(NamedTuple):

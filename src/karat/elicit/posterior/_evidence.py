@@ -15,6 +15,7 @@ from scipy.special import betaln
 
 __all__ = ["Evidence"]
 
+_MANY_TIES = 6  # a few ties at the beginning are no sign of carelessness
 _CLEAR = 3.0  # e³ = 20: one in twenty of those without a metric would get so far by chance
 
 
@@ -37,8 +38,8 @@ class Evidence:
         self.n_first += sign > 0
         self.n_second += sign < 0
         self.n_ties += sign == 0
-        against = min(self.above_no_metric, self.ties_above_one_rate)
-        self.contradicted = self.contradicted or against <= -_CLEAR
+        tied = self.n_ties >= _MANY_TIES and self.ties_above_one_rate <= -_CLEAR
+        self.contradicted = self.contradicted or tied or self.above_no_metric <= -_CLEAR
 
     @property
     def n_named(self) -> int:

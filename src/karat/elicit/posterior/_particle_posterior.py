@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import logsumexp
 
-from karat._typing import FloatArray
+from karat._typing import BoolArray, FloatArray
 from karat.elicit.families import Family
 from karat.elicit.posterior._choice_model import (
     N_NOISE,
@@ -22,7 +22,7 @@ __all__ = ["ParticlePosterior", "scoring_stride"]
 
 RESAMPLE_BELOW = 0.6
 _MOVES = 8
-_SCORED_BY = 375  # particles that score questions, and by which the agreement is predicted
+_SCORED_BY = 300  # particles that score questions, and by which the agreement is predicted
 _MANY = 60  # parameters from which on steps follow the prior and not the covariance
 
 
@@ -47,6 +47,7 @@ class ParticlePosterior:
     # margins of every particle on every answer, kept to save work
     margins: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     resample_below: float = RESAMPLE_BELOW  # effective share of the particles
+    turns: bool | None = None  # whether to step as for many parameters; by default by their number
 
     @classmethod
     def prior(
@@ -96,8 +97,7 @@ class ParticlePosterior:
     def update(self, first: FloatArray, second: FloatArray, sign: float) -> None:
         """Condition on an answer: 1 if the first is preferred, -1 if the second, 0 for a tie."""
         self.answers = self.answers.with_answer(first, second, sign)
-        # All margins in one call, as when a saved posterior is read: the same to the last digit.
-        self.margins = self._margins(self.parameters, self.answers)
+        self.see_answers()
         margin, noise, shares = self.margins[:, -1:], self.noise, self.shares
         tie = said_tie(margin, noise)[:, 0]
         chance = tie if sign == 0 else (1.0 - tie) * named_first(sign * margin, noise)[:, 0]
@@ -107,7 +107,16 @@ class ParticlePosterior:
         if self.effective < self.resample_below * len(self.parameters):
             self.rejuvenate()
 
+    def see_answers(self) -> None:
+        """Compute the margins of all particles on all answers.
+
+        All in one call, also when a saved posterior is read: the same to the last digit.
+        """
+        self.margins = self._margins(self.parameters, self.answers)
+
     def _margins(self, parameters: FloatArray, answers: Answers) -> FloatArray:
+        if not len(answers.signs):
+            return np.empty((len(parameters), 0))
         values = self.family.values(parameters, np.vstack([answers.first, answers.second]))
         return np.asarray(values[:, : len(answers.first)] - values[:, len(answers.first) :])
 
@@ -115,7 +124,7 @@ class ParticlePosterior:
         """Replace light particles by copies of heavy ones, and move all of them."""
         self._resample()
         self._move()
-        self.margins = self._margins(self.parameters, self.answers)
+        self.see_answers()
 
     def _resample(self) -> None:
         n = len(self.parameters)
@@ -128,7 +137,8 @@ class ParticlePosterior:
     def _move(self) -> None:
         """Refresh the particles by Metropolis steps that leave the posterior as it is."""
         n = len(self.parameters)
-        steps = _WALK if self.family.size < _MANY else _TURN
+        many = self.family.size >= _MANY if self.turns is None else self.turns
+        steps = _TURN if many else _WALK
         shape = steps.shape_of(self.parameters)
         spread = self.uniform.std(axis=0) + 0.02
         current = log_likelihood(self.margins, self.noise, self.answers.signs)
@@ -174,7 +184,7 @@ class _RandomWalk:
         self,
         parameters: FloatArray,
         shape: FloatArray,
-        signed: FloatArray,
+        signed: BoolArray,
         rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
         """Return proposals and the log-ratio of their prior; −∞ where a sign is wrong."""
@@ -200,7 +210,7 @@ class _Turn:
         self,
         parameters: FloatArray,
         shape: FloatArray,
-        signed: FloatArray,
+        signed: BoolArray,
         rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
         n, size = parameters.shape

@@ -7,7 +7,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.elicit.families import Family
 
-__all__ = ["PosteriorDraws"]
+__all__ = ["PosteriorDraws", "thinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,11 @@ class PosteriorDraws:
 
     def thinned(self, n: int) -> FloatArray:
         """Return n metrics of equal share."""
-        at = (np.arange(n) + 0.5) / n
-        chosen = np.searchsorted(np.cumsum(self.shares), at).clip(max=len(self.shares) - 1)
-        return np.asarray(self.parameters[chosen])
+        return thinned(self.parameters, self.shares, n)
+
+
+def thinned(parameters: FloatArray, shares: FloatArray, n: int) -> FloatArray:
+    """Return n of some vectors, each as often as its share asks."""
+    at = (np.arange(n) + 0.5) / n
+    chosen = np.searchsorted(np.cumsum(shares), at).clip(max=len(shares) - 1)
+    return np.asarray(parameters[chosen])

@@ -3,36 +3,57 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Any, Self, cast
 
+import numpy as np
+
+from karat._typing import AnyArray
 from karat._validate import check_count
-from karat.elicit.procedure._resumable import Resumable
+from karat.elicit.asking import ActiveSearch
+from karat.elicit.procedure._resumable import Resumable, described
+from karat.elicit.procedure._snapshot import pack, read_search, unpack, write_search
 from karat.elicit.result import ElicitationResult
 from karat.elicit.search import Brackets, Steps
-from karat.elicit.transcript import Query, check_answer
+from karat.elicit.spaces import Space
+from karat.elicit.transcript import Query, check_answer, check_kept
 from karat.exceptions import AnswerError
 
 __all__ = ["AskAndTell"]
+
+_MOST_UNDONE = 20  # answers that are taken back at once; taking back more replays the rest
 
 
 class AskAndTell(Resumable):
     """A generator of questions that is sent answers, and all that was asked and answered.
 
-    The same answers lead to the same questions, so that ``undo`` starts again without the last
-    answers.
+    The same answers lead to the same questions; ``undo`` goes back to the state before the last
+    ones.
     """
 
     _answers: list[str]
     _queries: list[Query]
+    _kept: list[dict[str, Any]]  # what was kept beside each answer
     _trail: list[Brackets]  # the brackets after each answer
     _brackets: Brackets
     _steps: Steps
     _pending: Query | None
     _result: ElicitationResult | None
     _begun: bool
+    _flipped: bool  # whether the person prefers the other way round
+    _search: ActiveSearch | None  # of strategy "active"
+    _past: list[bytes]  # snapshots before the last answers
 
     @abstractmethod
     def _start_search(self) -> None:
-        """Set ``_brackets`` and ``_steps`` to where nothing was asked."""
+        """Set ``_search``, ``_brackets`` and ``_steps`` to where nothing was asked."""
+
+    @abstractmethod
+    def _search_steps(self) -> Steps:
+        """Return the questions of the strategy, from wherever the search stands."""
+
+    @abstractmethod
+    def _first_brackets(self) -> Brackets:
+        """Return what is known of the angles before anything is asked."""
 
     @property
     @abstractmethod
@@ -48,18 +69,26 @@ class AskAndTell(Resumable):
         self._begin()
         return self._pending
 
-    def tell(self, answer: str) -> None:
+    def tell(self, answer: str, **kept: Any) -> None:
         """Take the answer to the question that ``ask`` returned.
 
         Parameters
         ----------
         answer : {"first", "second", "tie", "skip"}
             Which side is better. A skip is not counted against either.
+        **kept
+            What to keep beside the answer in the transcript, such as ``seconds=2.3`` or
+            ``note="unsure"``: anything that JSON can hold. It does not change what is learned.
         """
+        self._record(answer, kept)
+
+    def _record(self, answer: str, kept: dict[str, Any]) -> None:
         self._begin()
         if self._pending is None:
             raise AnswerError("nothing was asked: ask() returned None, so the procedure is done")
-        checked = check_answer(answer)
+        checked, beside = check_answer(answer), check_kept(kept)
+        self._remember()
+        self._kept.append(beside)
         self._queries.append(self._pending)
         self._answers.append(checked)
         try:
@@ -82,10 +111,84 @@ class AskAndTell(Resumable):
         count, given = check_count(n, "n"), len(self._answers)
         if count > given:
             raise AnswerError(f"{count} answers cannot be taken back: {given} were given")
-        answers = self._answers[:-count]
+        if count <= len(self._past):
+            header, arrays = unpack(self._past[-count])
+            del self._past[-count:]
+            self._load(header, arrays)
+            return
+        given_before = list(zip(self._answers, self._kept, strict=True))[:-count]
         self._forget()
-        for answer in answers:
-            self.tell(answer)
+        for answer, kept in given_before:
+            self._record(answer, kept)
+
+    def snapshot(self) -> bytes:
+        """Return all that the next question depends on, from which ``restore`` goes on at once.
+
+        A transcript is for people and for years: it is replayed. A snapshot is for a server that
+        keeps nothing in memory between two answers. It holds numbers and no code, and is read by
+        the version of karat that wrote it.
+        """
+        self._begin()
+        search = self._search
+        orienting = search is not None and search.pending is None and self._pending is not None
+        if search is None or orienting:  # little to replay: the answers are the whole state
+            return pack({"transcript": self.transcript.to_dict()}, {})
+        state, arrays = write_search(search)
+        if self._queries:
+            arrays["queries"] = np.stack([np.stack([q.first, q.second]) for q in self._queries])
+        header = {
+            "procedure": type(self).__name__,
+            "options": self._options,
+            "space": described(self.space),
+            "answers": self._answers,
+            "kept": self._kept,
+            "kinds": [query.kind for query in self._queries],
+            "flipped": self._flipped,
+            "finished": self._pending is None,
+            "search": state,
+        }
+        return pack(header, arrays)
+
+    @classmethod
+    def restore(cls, space: Space, snapshot: bytes) -> Self:
+        """Build the procedure as it was when a snapshot was taken; the next questions are the same.
+
+        Parameters
+        ----------
+        space : Space
+            The space of the snapshot.
+        snapshot : bytes
+            What ``procedure.snapshot()`` gave.
+        """
+        header, arrays = unpack(snapshot)
+        if "transcript" in header:
+            return cls.resume(space, header["transcript"])
+        procedure = cls._of_saved(space, header["procedure"], header["space"], header["options"])
+        procedure._load(header, arrays)
+        return procedure
+
+    def _load(self, header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+        """Take the state of a snapshot of this procedure."""
+        self._answers, self._kept = list(header["answers"]), list(header["kept"])
+        self._queries = [
+            Query(first, second, kind=kind)
+            for (first, second), kind in zip(
+                arrays.get("queries", ()), header["kinds"], strict=True
+            )
+        ]
+        self._flipped, self._result = header["flipped"], None
+        self._search = read_search(cast("Any", self), header["search"], arrays)
+        self._brackets = self._first_brackets()
+        self._trail = [self._brackets] * len(self._answers)
+        self._steps = self._search_steps()
+        self._pending = None if header["finished"] else next(self._steps, None)
+        self._begun = True
+
+    def _remember(self) -> None:
+        """Keep the state before an answer, so that the answer can be taken back at once."""
+        if self._search is not None and self._search.pending is not None:
+            self._past.append(self.snapshot())
+            del self._past[:-_MOST_UNDONE]
 
     def run(self, oracle: Callable[[Query], str]) -> ElicitationResult:
         """Ask an oracle until nothing is left to ask, and return the result.
@@ -111,7 +214,8 @@ class AskAndTell(Resumable):
 
     def _forget(self) -> None:
         """Go back to where nothing was asked."""
-        self._answers, self._queries, self._trail = [], [], []
+        self._answers, self._queries, self._kept, self._trail = [], [], [], []
+        self._past, self._search = [], None
         self._result, self._begun = None, False
 
     def _begin(self) -> None:

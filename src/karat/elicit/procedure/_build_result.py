@@ -14,6 +14,7 @@ from karat.elicit.procedure._contradictions import (
     find_contradictions,
     warn_of_answers,
 )
+from karat.elicit.procedure._status import status_of
 from karat.elicit.result import AskedQuestions, ElicitationResult
 from karat.elicit.spaces import BinarySpace, RateSpace, Space
 from karat.elicit.weights import (
@@ -43,6 +44,8 @@ def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationRe
     intervals = intervals_of(family.names, family.weights(draws.estimate[None])[0], weights)
     progress = agreement_history(procedure, draws)
     metric = family.metric(draws.estimate)
+    contradictions = find_contradictions(procedure, draws)
+    status, misfit = status_of(procedure, contradictions)
     result = ElicitationResult(
         metric=metric,
         description=_description(procedure, metric),
@@ -58,7 +61,10 @@ def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationRe
         procedure=type(procedure).__name__,
         strategy=procedure.strategy,
         lapse=None if search is None else _lapse(search),
-        contradictions=find_contradictions(procedure, draws),
+        contradictions=contradictions,
+        status=status,
+        misfit=misfit,
+        precise=search is None or search.precise,
         effective_particles=float("nan") if search is None else search.posterior.effective,
         acceptance=float("nan") if search is None else search.posterior.acceptance,
         draws=weights,

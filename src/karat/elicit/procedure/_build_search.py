@@ -20,11 +20,12 @@ from karat.elicit.asking import (
 )
 from karat.elicit.families import Family
 from karat.elicit.posterior import AgreementPanel, ParticlePosterior
+from karat.elicit.transcript import Query
 
 if TYPE_CHECKING:
     from karat.elicit.procedure._procedure import Procedure
 
-__all__ = ["build_search"]
+__all__ = ["build_search", "search_with"]
 
 _SOME = 100  # metrics by which the typical difference of two classifiers is found
 _FEWEST_QUESTIONS = 60  # after which answers without a metric are told from the rest
@@ -33,23 +34,35 @@ _MOST_NUMBERS = 600_000  # parameters of all particles together; below, there ar
 
 def build_search(procedure: "Procedure") -> ActiveSearch:
     """Return the search of a procedure before anything is asked."""
-    effort, attainable = procedure.effort, procedure.pairs == "attainable"
+    effort = procedure.effort
     rng = np.random.default_rng(procedure.seed)
     family, panel = procedure._family(flipped=False), _panel(procedure)
-    typical = _typical(procedure, family, panel)
-    posterior = ParticlePosterior.prior(family, _affordable(effort.particles, family), typical, rng)
-    wide = procedure._wider_family() if attainable else None
+    n = _affordable(effort.particles, family)
+    posterior = ParticlePosterior.prior(family, n, _typical(procedure, family, panel), rng)
     rivals = []
+    wide = procedure._wider_family() if procedure.pairs == "attainable" else None
     if wide is not None:
         n = _affordable(effort.rival_particles, wide)
         there = np.random.default_rng([procedure.seed, 1])
         rivals.append(ParticlePosterior.prior(wide, n, _typical(procedure, wide, panel), there))
-    pool = _pool(procedure) if attainable else None
-    checks = procedure.checks and pool is not None
-    least = _FEWEST_QUESTIONS if checks else 0
-    search = ActiveSearch(
+    search = search_with(procedure, posterior, rivals)
+    search.history.append(search.agreement())
+    for first, second, answer in procedure.carried:
+        search.believe(Query(np.asarray(first), np.asarray(second)), answer)
+    return search
+
+
+def search_with(
+    procedure: "Procedure", posterior: ParticlePosterior, rivals: list[ParticlePosterior]
+) -> ActiveSearch:
+    """Return the search of a procedure that has come to know a posterior."""
+    effort, rng = procedure.effort, posterior.rng
+    pool = _pool(procedure) if procedure.pairs == "attainable" else None
+    checks = CheckPairs(pool, procedure.worst_rate, rng) if procedure.checks and pool else None
+    least = 0 if checks is None else _FEWEST_QUESTIONS
+    return ActiveSearch(
         posterior=posterior,
-        panel=panel,
+        panel=_panel(procedure),
         source=(
             SpherePairs(procedure.space, rng)
             if pool is None
@@ -58,14 +71,13 @@ def build_search(procedure: "Procedure") -> ActiveSearch:
         goal=Goal(
             agreement=procedure.agreement,
             precision=procedure.precision,
-            most=procedure.max_queries or max(least, 20 + 10 * family.size),
+            most=procedure.max_queries or max(least, 20 + 10 * posterior.family.size),
             compared=procedure.space.dim if procedure.has_ratios else 0,
+            draws=effort.kept,
         ),
-        checks=CheckPairs(pool, procedure.worst_rate, rng) if checks and pool else None,
+        checks=checks,
         rivals=rivals,
     )
-    search.history.append(search.agreement())
-    return search
 
 
 def _affordable(n: int, family: Family) -> int:

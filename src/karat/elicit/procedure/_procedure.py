@@ -1,6 +1,7 @@
 """What every procedure can do, whatever it elicits."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +15,13 @@ from karat._validate import (
     check_seed,
     refuse_option,
 )
-from karat.elicit.asking import ActiveSearch, Effort, forecast_agreement
+from karat.elicit.asking import WORST_RATE, Effort, forecast_agreement
 from karat.elicit.families import Family
 from karat.elicit.posterior import PosteriorDraws
 from karat.elicit.procedure._ask_and_tell import AskAndTell
 from karat.elicit.procedure._build_result import build_result
 from karat.elicit.procedure._build_search import build_search
+from karat.elicit.procedure._carried import check_carried, widened
 from karat.elicit.result import AgreementHistory, ElicitationResult
 from karat.elicit.search import Brackets, Steps, swapped
 from karat.elicit.spaces import QuestionSpace, Space
@@ -60,7 +62,8 @@ class Procedure(AskAndTell):
         gaps between groups it is 5/3 of it. Metrics without such ratios need the agreement alone.
     worst_rate : float, default 0.5
         ``active`` shows no classifier that is wrong on more than this share of a class, in any
-        group: nobody would deploy it.
+        group: nobody would deploy it. The default gives way where hardly any classifier of the
+        space is that good in every class; another value is kept, or refused if it leaves no pair.
     checks : bool, default True
         Whether ``active`` asks now and then about a pair of which one side is better in every
         respect, or an earlier question with its sides swapped, until answers are clearly not those
@@ -80,17 +83,20 @@ class Procedure(AskAndTell):
         What ``active`` asks about: pairs of classifiers that are best for some metric, which
         people can tell apart, or opposite points of the ball inside the feasible set, which allow
         any precision but differ too little for people.
+    carried : sequence of (first, second, answer), optional
+        Answers that were given elsewhere, as two confusions and what was said: ``active`` learns
+        from them before it asks. ``widened`` passes those of another procedure on.
     """
 
     spaces: ClassVar[tuple[type[Space], ...]]
     least_classes: ClassVar[int] = 2
     default_tol: ClassVar[float] = 0.01
     curved: ClassVar[bool] = False  # whether questions inside the feasible set say more
+    wider: ClassVar[str | None] = None  # name of the procedure of a wider family, if there is one
+    wider_options: ClassVar[tuple[str, ...]] = ()  # of the procedure's own, that the wider one has
     has_ratios: ClassVar[bool] = False  # whether the weights are costs that can be compared
     straight: ClassVar[bool] = True  # whether the metric is linear: opposite points then find it
     effort: ClassVar[Effort] = Effort()  # how many particles, candidates and draws are used
-
-    _search: ActiveSearch | None
 
     def __init__(
         self,
@@ -100,13 +106,14 @@ class Procedure(AskAndTell):
         tol: float | None = None,
         agreement: float = 0.95,
         precision: float = 3.0,
-        worst_rate: float = 0.5,
+        worst_rate: float = WORST_RATE,
         checks: bool = True,
         out_of: int | None = None,
         max_queries: int | None = None,
         rng: int | np.random.Generator | None = None,
         orientation: str = "increasing",
         pairs: str = "attainable",
+        carried: Sequence[tuple[Any, Any, str]] = (),
     ) -> None:
         self.space = self._checked_space(space)
         self.strategy = check_choice(strategy, "strategy", STRATEGIES)
@@ -126,6 +133,7 @@ class Procedure(AskAndTell):
                 f"'attainable' for {type(self).__name__}: opposite points of a ball find linear "
                 "metrics only",
             )
+        self.carried = check_carried(carried, self.strategy)
         self.seed = check_seed(rng)
         self._forget()
 
@@ -195,6 +203,13 @@ class Procedure(AskAndTell):
             self._result = build_result(self, self._posterior_draws())
         return self._result
 
+    def widened(self) -> "Procedure":
+        """Return a procedure of a wider family that has learned from the same answers.
+
+        For someone whose answers do not fit (``result.misfit``): nothing is asked again.
+        """
+        return widened(self, Procedure)
+
     def forecast(self, extra: int = 10, *, n_people: int = 8) -> AgreementHistory:
         """Return the agreement so far and what more answers are expected to bring.
 
@@ -237,13 +252,16 @@ class Procedure(AskAndTell):
                 if answer in ("first", "second"):
                     break
             self._flipped = answer == "second"
+        yield from self._search_steps()
+
+    def _search_steps(self) -> Steps:
         search = {
             "active": self._active,
             "bisection": self._bisection,
             "published": self._published,
         }
         steps = search[self.strategy]()
-        yield from swapped(steps) if self._flipped else steps
+        return swapped(steps) if self._flipped else steps
 
     def _active(self) -> Steps:
         if self._search is None:  # pragma: no cover - made before the first question

@@ -5,11 +5,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._validate import refuse_option
 from karat.elicit.spaces import Space
 from karat.elicit.transcript import Query, Transcript, load_transcript
 from karat.exceptions import OptionError, TranscriptError
 
-__all__ = ["Resumable"]
+__all__ = ["Resumable", "described"]
+
+# Options that say when to stop: they change no question, so that a saved run can go on with others.
+_STOPS = ("agreement", "max_queries", "precision")
 
 
 class Resumable(ABC):
@@ -26,6 +30,7 @@ class Resumable(ABC):
     precision: float
     worst_rate: float
     checks: bool
+    carried: tuple[tuple[Any, Any, str], ...]
     out_of: int | None
     max_queries: int | None
     orientation: str
@@ -33,6 +38,7 @@ class Resumable(ABC):
     seed: int
     _answers: list[str]
     _queries: list[Query]
+    _kept: list[dict[str, Any]]
 
     @abstractmethod
     def __init__(self, space: Space, **options: Any) -> None:
@@ -43,39 +49,48 @@ class Resumable(ABC):
         """Return the question to be answered, or None when there is nothing left to ask."""
 
     @abstractmethod
-    def tell(self, answer: str) -> None:
-        """Take an answer."""
+    def _record(self, answer: str, kept: dict[str, Any]) -> None:
+        """Take an answer and what is kept beside it."""
 
     def _own_options(self) -> dict[str, Any]:
         """Return the options that only some procedures have."""
         return {}
 
     @property
+    def _options(self) -> dict[str, Any]:
+        """The options that the procedure is built with again."""
+        return {
+            "strategy": self.strategy,
+            "tol": self.tol,
+            "agreement": self.agreement,
+            "precision": self.precision,
+            "worst_rate": self.worst_rate,
+            "checks": self.checks,
+            "carried": [list(answer) for answer in self.carried],
+            "out_of": self.out_of,
+            "max_queries": self.max_queries,
+            "orientation": self.orientation,
+            "pairs": self.pairs,
+            "rng": self.seed,
+            **self._own_options(),
+        }
+
+    @property
     def transcript(self) -> Transcript:
         """The questions and answers so far, from which ``resume`` goes on."""
+        n = len(self._answers)  # appended last: an interrupted answer leaves no half of itself
         return Transcript(
             procedure=type(self).__name__,
-            options={
-                "strategy": self.strategy,
-                "tol": self.tol,
-                "agreement": self.agreement,
-                "precision": self.precision,
-                "worst_rate": self.worst_rate,
-                "checks": self.checks,
-                "out_of": self.out_of,
-                "max_queries": self.max_queries,
-                "orientation": self.orientation,
-                "pairs": self.pairs,
-                "rng": self.seed,
-                **self._own_options(),
-            },
-            space=_described(self.space),
+            options=self._options,
+            space=described(self.space),
             answers=tuple(self._answers),
-            queries=tuple((q.first.tolist(), q.second.tolist()) for q in self._queries),
+            queries=tuple((q.first.tolist(), q.second.tolist()) for q in self._queries[:n]),
+            kinds=tuple(q.kind for q in self._queries[:n]),
+            kept=tuple(dict(kept) for kept in self._kept[:n]),
         )
 
     @classmethod
-    def resume(cls, space: Space, transcript: Any) -> Self:
+    def resume(cls, space: Space, transcript: Any, **changed: Any) -> Self:
         """Build the procedure as it was when a transcript was written.
 
         Parameters
@@ -84,32 +99,57 @@ class Resumable(ABC):
             The space of the transcript.
         transcript : Transcript, dict, JSON text or file
             What ``procedure.transcript`` gave.
+        **changed
+            Options that say when to stop, in place of the transcript's: a finished procedure goes
+            on asking where ``agreement`` or ``max_queries`` is greater than before.
         """
         saved = load_transcript(transcript)
-        if saved.procedure != cls.__name__:
-            raise TranscriptError(
-                f"the transcript is of {saved.procedure} and not of {cls.__name__}; call "
-                f"{saved.procedure}.resume"
-            )
-        _check_same_space(saved.space, _described(space))
-        try:
-            procedure = cls(space, **saved.options)
-        except (TypeError, OptionError) as error:
-            raise TranscriptError(f"the transcript's options do not fit: {error}") from error
-        for number, (answer, (first, second)) in enumerate(
-            zip(saved.answers, saved.queries, strict=True), start=1
+        procedure = cls._of_saved(space, saved.procedure, saved.space, saved.options)
+        if changed:
+            procedure = cls(space, **(saved.options | _checked_stops(changed)))
+        for number, (answer, (first, second), kept) in enumerate(
+            zip(saved.answers, saved.queries, saved.kept, strict=True), start=1
         ):
             query = procedure.ask()
+            if query is None and changed:
+                raise TranscriptError(
+                    f"the transcript holds {len(saved.answers)} answers and with {changed} the "
+                    f"procedure stops after {number - 1}; ask for no less than it was made with"
+                )
             if query is None or not _same_question(query, first, second):
                 raise TranscriptError(
                     f"answer {number} of the transcript was given to another question than this "
                     "space leads to; pass the data that the transcript was made with"
                 )
-            procedure.tell(answer)
+            procedure._record(answer, kept)
         return procedure
 
+    @classmethod
+    def _of_saved(
+        cls, space: Space, name: str, saved_space: dict[str, Any], options: dict[str, Any]
+    ) -> Self:
+        """Build the procedure without answers, if it is this one and of this space."""
+        if name != cls.__name__:
+            raise TranscriptError(
+                f"this was saved by {name} and not by {cls.__name__}; call {name}.resume or "
+                f"{name}.restore"
+            )
+        _check_same_space(saved_space, described(space))
+        try:
+            return cls(space, **options)
+        except (TypeError, OptionError) as error:
+            raise TranscriptError(f"the saved options do not fit: {error}") from error
 
-def _described(space: Space) -> dict[str, Any]:
+
+def _checked_stops(changed: dict[str, Any]) -> dict[str, Any]:
+    for name, value in changed.items():
+        if name not in _STOPS:
+            refuse_option(value, name, f"only {', '.join(_STOPS)} to change when resuming")
+    return changed
+
+
+def described(space: Space) -> dict[str, Any]:
+    """Return what a saved procedure tells its space by."""
     return {
         "kind": space.kind,
         "classes": space.classes.tolist(),

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from karat._typing import AnyArray, Column, FloatArray, IntArray
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     binary_order,
     check_count,
@@ -166,14 +166,17 @@ class BinarySpace(Space):
 
     def _extreme(self, directions: FloatArray) -> FloatArray:
         """Return the best vertex of both hulls: exact for a sample too."""
-        vertices, best = self._best_vertices(directions)
-        return self.confusion(vertices[best])
+        vertex, turned = self._best_vertices(directions)
+        points = self.frontier.upper.points[vertex]
+        return self.confusion(np.where(turned[:, None], self.frontier.total - points, points))
 
-    def _best_vertices(self, directions: FloatArray) -> tuple[FloatArray, IntArray]:
-        """Return the vertices of the upper and the lower hull, and the best of each direction."""
-        upper = self.frontier.gains[self.frontier.hull]
-        vertices = np.vstack([upper, self.frontier.total - upper])
-        return vertices, np.argmax(directions @ vertices.T, axis=1)
+    def _best_vertices(self, directions: FloatArray) -> tuple[IntArray, BoolArray]:
+        """Return the best vertex of each direction, and whether on the hull turned by 180°."""
+        hull, total = self.frontier.upper, self.frontier.total
+        above, below = hull.best(directions), hull.best(-directions)
+        gain = np.einsum("bc,bc->b", directions, hull.points[above])
+        turned = np.einsum("bc,bc->b", directions, total - hull.points[below]) > gain
+        return np.where(turned, below, above), turned
 
     def _decision_weights(self, directions: FloatArray) -> FloatArray:
         """Return gains that put the threshold where the vertex has it.
@@ -186,12 +189,10 @@ class BinarySpace(Space):
                 "y_score has values outside [0, 1], so a classifier of probabilities cannot be "
                 "given; pass probabilities to BinarySpace.from_scores"
             )
-        _, best = self._best_vertices(directions)
-        hull = self.frontier.hull
         tables = []
-        for vertex in best:
-            table = self.frontier.rule(int(hull[vertex % len(hull)]))
-            tables.append(table[:, ::-1] if vertex >= len(hull) else table)
+        for vertex, turned in zip(*self._best_vertices(directions), strict=True):
+            table = self.frontier.rule(int(self.frontier.hull[vertex]))
+            tables.append(table[:, ::-1] if turned else table)
         return np.stack(tables)
 
     def sample(self, n: int, *, rng: int | np.random.Generator | None = None) -> FloatArray:

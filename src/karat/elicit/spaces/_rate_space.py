@@ -20,7 +20,7 @@ from karat._validate import (
     shown,
 )
 from karat.decisions import Attainable, RandomizedClassifier
-from karat.decisions.populations import Population
+from karat.decisions.populations import Population, order_of_many, taken
 from karat.elicit.spaces._confusion_space import ConfusionSpace
 from karat.elicit.spaces._space_sources import sample_population
 from karat.exceptions import DataError, ElicitationError, LabelError, ShapeError
@@ -90,23 +90,26 @@ class RateSpace(ConfusionSpace):
         (codes,), order = encode_labels({"y_true": y_true}, classes)
         require_two_classes(order, "y_true")
         checked = check_probabilities(proba, "proba", classes=order)
-        whole = sample_population(codes, checked, sample_weight)
         members, names = encode_groups(groups)
         if members is None or names is None:
-            return cls(whole, order)
-        check_same_length(y_true=codes, groups=members)
+            return cls(sample_population(codes, checked, sample_weight), order)
         weight = check_weights(sample_weight)
-        weight = np.ones(len(codes)) if weight is None else weight
+        check_same_length(y_true=codes, proba=checked)
+        check_same_length(y_true=codes, sample_weight=weight, groups=members)
+        rows = order_of_many(checked)
+        if rows is not None:  # sorted once, for all groups
+            codes, checked, weight, members = taken(rows, codes, checked, weight, members)
+        whole = sample_population(codes, checked, weight)
         parts = []
         for g, name in enumerate(names):
-            inside = members == g
+            own = taken(np.flatnonzero(members == g), codes, checked, weight)
             try:
-                part = cls(sample_population(codes[inside], checked[inside], weight[inside]), order)
+                part = cls(sample_population(*own), order)
             except DataError as error:
                 raise type(error)(f"group {shown(name)}: {error}") from error
             parts.append(part)
-        shares = np.bincount(members, weight, len(names)) / weight.sum()
-        return cls(whole, order, names, tuple(parts), shares)
+        shares = np.bincount(members, weight, len(names))
+        return cls(whole, order, names, tuple(parts), shares / shares.sum())
 
     def smoothed(self) -> "RateSpace":
         """Return the space of the fitted law in place of the sample, in every group too."""
@@ -159,12 +162,11 @@ class RateSpace(ConfusionSpace):
                 raise ElicitationError(f"group {shown(name)}: {error}") from error
         return tuple(radii)
 
-    @property
-    def fingerprint(self) -> str:
-        """A short text that differs between spaces, to recognise a transcript's own."""
+    def _fingerprint(self) -> str:
+        whole = super()._fingerprint()
         if not self.parts:
-            return super().fingerprint
-        seen = [super().fingerprint, *(part.fingerprint for part in self.parts)]
+            return whole
+        seen = [whole, *(part.fingerprint for part in self.parts)]
         shares = np.round(np.asarray(self.shares), 9).tolist()
         words = f"{seen} {np.asarray(self.groups).tolist()} {shares}"
         return hashlib.sha256(words.encode()).hexdigest()[:16]

@@ -14,9 +14,9 @@ from karat.decisions import Mixture, RandomizedClassifier
 from karat.decisions.populations import Population, compressed
 from karat.decisions.solvers import Columns, Nearest, farthest, nearest
 from karat.elicit.spaces._found_directions import FoundDirections
+from karat.elicit.spaces._space_metrics import SpaceMetrics
 from karat.elicit.spaces._space_sources import SpaceSources
 from karat.exceptions import ElicitationError, LabelError, ShapeError
-from karat.metrics import LinearFractionalMetric, LinearMetric
 
 __all__ = ["Space"]
 
@@ -24,7 +24,7 @@ __all__ = ["Space"]
 _FIRST_EXTREMES = 400
 
 
-class Space(SpaceSources):
+class Space(SpaceMetrics, SpaceSources):
     """A set of confusions that classifiers attain, in coordinates that a metric weighs.
 
     Attributes
@@ -54,6 +54,7 @@ class Space(SpaceSources):
                 "a class that does not occur cannot be asked about"
             )
         self.population = compressed(population)
+        self._n_items = len(population.proba)
         self._found = FoundDirections()
         self.classes = frozen_array(classes)
         self.prior = np.asarray(frozen_array(population.prior))
@@ -72,11 +73,6 @@ class Space(SpaceSources):
 
     @property
     @abstractmethod
-    def top(self) -> FloatArray:
-        """The greatest value of each coordinate."""
-
-    @property
-    @abstractmethod
     def names(self) -> tuple[str, ...]:
         """What each coordinate is, in words."""
 
@@ -91,10 +87,6 @@ class Space(SpaceSources):
     @abstractmethod
     def confusion(self, points: FloatArray) -> FloatArray:
         """Return confusions (..., k, k) with the given coordinates (..., dim)."""
-
-    @abstractmethod
-    def weights(self, directions: FloatArray) -> FloatArray:
-        """Return the gains (..., k, k) whose expectation is ``⟨direction, coordinates⟩``."""
 
     @property
     def center(self) -> FloatArray:
@@ -116,16 +108,36 @@ class Space(SpaceSources):
         direction : array (dim,) or (b, dim)
             What one unit of each coordinate is worth.
         """
+        rows = self._checked_directions(direction)
+        tables = self._extreme(np.atleast_2d(rows))
+        return np.asarray(tables[0] if rows.ndim == 1 else tables)
+
+    def _checked_directions(self, direction: Any) -> FloatArray:
         rows = check_finite_matrix(direction, "direction")
         if rows.shape[-1:] != (self.dim,) or rows.ndim > 2:
             raise ShapeError(
                 f"direction has shape {rows.shape}; expected ({self.dim},): {', '.join(self.names)}"
             )
-        tables = self._extreme(np.atleast_2d(rows))
-        return np.asarray(tables[0] if rows.ndim == 1 else tables)
+        return rows
 
     def _extreme(self, directions: FloatArray) -> FloatArray:
         return self.population.optimal(self.weights(directions))
+
+    def doubt(self, direction: Any) -> Any:
+        """Return how far an entry of `boundary` may be from a count item by item.
+
+        It is 0 for two classes, and for any number of classes with at most 65,536 different rows of
+        probabilities. Where there are more, neighbours are joined into as many cells; the bound is
+        the mass of a class in the cells that the rule's boundary may cross.
+
+        Parameters
+        ----------
+        direction : array (dim,) or (b, dim)
+            As for `boundary`.
+        """
+        rows = self._checked_directions(direction)
+        most = self.population.doubtful(self.weights(np.atleast_2d(rows))).max(axis=1)
+        return float(most[0]) if rows.ndim == 1 else most
 
     def extreme_points(self, directions: FloatArray) -> FloatArray:
         """Return the coordinates (b, dim) of the best classifiers for directions (b, dim)."""
@@ -243,40 +255,18 @@ class Space(SpaceSources):
         self._found.keep(self.coordinates(tables), directions)
         return tables
 
-    # --- metrics
-
-    def linear_metric(self, weights: FloatArray, name: str | None = None) -> LinearMetric:
-        """Return the metric that gives each coordinate a weight of at least 0 (or costs it)."""
-        return LinearMetric(self.weights(self.sign * weights), name=name)
-
-    def ratio_metric(
-        self, good: FloatArray, bad: FloatArray, name: str | None = None, *, turned: bool = False
-    ) -> LinearFractionalMetric:
-        """Return ``N / (N + M)`` with ``N = ⟨good, c⟩`` and ``M = ⟨bad, top − c⟩``.
-
-        For errors (sign -1) it is ``-N / (N + M)``. Every linear-fractional metric that meets
-        Assumption 3.2 (or 4.3, 4.4) ranks classifiers like one of these; ``turned`` gives the
-        metric of someone for whom less of it is better.
-        """
-        k = self.n_classes
-        numerator = self.weights(good)
-        # M = ⟨bad, top⟩ − ⟨bad, c⟩, and confusions sum to 1
-        denominator = numerator - self.weights(bad) + float(bad @ self.top) * np.ones((k, k))
-        sign = -self.sign if turned else self.sign
-        return LinearFractionalMetric(sign * numerator, denominator, name=name)
-
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A short text that differs between spaces, to recognise a transcript's own."""
+        return self._fingerprint()
+
+    def _fingerprint(self) -> str:
+        directions = np.random.default_rng(1).normal(size=(16, self.dim))
+        points = self.extreme_points(directions) + 0.0  # no negative zero
         digest = hashlib.sha256()
         digest.update(f"{self.kind} {self.classes.tolist()}".encode())
-        digest.update(np.round(self._fingerprint_points, 9).tobytes())
+        digest.update(np.round(points, 9).tobytes())
         return digest.hexdigest()[:16]
-
-    @cached_property
-    def _fingerprint_points(self) -> FloatArray:
-        directions = np.random.default_rng(1).normal(size=(16, self.dim))
-        return self.extreme_points(directions) + 0.0  # no negative zero
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # nothing in a space changes

@@ -19,7 +19,7 @@ from karat._validate import (
     refuse_option,
     require_two_classes,
 )
-from karat.decisions.populations import Population
+from karat.decisions.populations import Population, order_of_many, taken
 from karat.decisions.rules import log_odds, recalibrated
 from karat.exceptions import DataError, LabelError
 
@@ -31,6 +31,7 @@ class SpaceSources(ABC):
 
     population: Population
     classes: AnyArray
+    _n_items: int  # before any were joined
     # How the model's probabilities become those of a smoothed space; see `recalibrated`.
     _recalibration: FloatArray | None = None
     _floor: float = 1e-12
@@ -158,7 +159,7 @@ class SpaceSources(ABC):
         features = log_odds(population.proba, floor)
         rows = np.repeat(np.arange(len(features)), k)
         labels = np.tile(np.arange(k), len(features))
-        weights = population.mass.ravel() * len(features)
+        weights = population.mass.ravel() * self._n_items
         seen = weights > 0
         model = LogisticRegression(C=1e4, max_iter=1000)
         model.fit(features[rows[seen]], labels[seen], sample_weight=weights[seen])
@@ -179,17 +180,18 @@ def sample_population(
     """Return the population of a labelled sample."""
     weight = check_weights(sample_weight)
     check_same_length(y_true=codes, proba=proba)
-    if weight is None:
-        weight = np.ones(len(codes))
     check_same_length(y_true=codes, sample_weight=weight)
-    mass = np.zeros(proba.shape)
-    mass[np.arange(len(codes)), codes] = weight / weight.sum()
     _refuse_constant(proba)
-    return Population(proba, mass)
+    rows = order_of_many(proba)
+    if rows is not None:
+        codes, proba, weight = taken(rows, codes, proba, weight)
+    share = 1.0 / len(codes) if weight is None else (weight / weight.sum())[:, None]
+    return Population(proba, (codes[:, None] == np.arange(proba.shape[1])) * share)
 
 
 def _refuse_constant(proba: FloatArray) -> None:
-    if np.ptp(proba, axis=0).max() < 1e-12:
+    some = np.ptp(proba[:100], axis=0).max()  # of most models these differ already
+    if some < 1e-12 and np.ptp(proba, axis=0).max() < 1e-12:
         raise DataError(
             "proba is the same for every item, so classifiers differ by chance alone and there is "
             "no trade-off to ask about; pass the probabilities of a model that separates the "

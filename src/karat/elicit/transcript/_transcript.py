@@ -1,17 +1,18 @@
 """The record of one run: what was asked, what was answered, and with which options."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 from karat._files import replaced
 from karat._frozen import Frozen
+from karat.elicit.transcript._checksum import checksum_of
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Transcript"]
 
 SCHEMA = "karat.elicitation"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +31,13 @@ class Transcript(Frozen):
         One of first, second, tie and skip for each question.
     queries : tuple of pairs
         The two confusions of each question, as nested lists.
+    kinds : tuple of str
+        Why each question was asked: ``question``, ``dominated`` or ``repeat`` (see `Query`).
+    kept : tuple of dict
+        What was kept beside each answer, such as ``{"seconds": 2.3, "side": "left"}``.
+    extra : dict
+        Whatever else a file held: ``save`` writes it again as it was. A procedure that resumes does
+        not carry it.
     """
 
     procedure: str
@@ -37,10 +45,23 @@ class Transcript(Frozen):
     space: dict[str, Any]
     answers: tuple[str, ...]
     queries: tuple[tuple[Any, Any], ...]
+    kinds: tuple[str, ...] = ()
+    kept: tuple[dict[str, Any], ...] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Say of every answer what it was given to and that nothing was kept, if nobody did."""
+        n = len(self.answers)
+        object.__setattr__(self, "kinds", self.kinds or ("question",) * n)
+        object.__setattr__(self, "kept", self.kept or tuple({} for _ in range(n)))
+        Frozen.__post_init__(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the transcript as plain data: schema, version and its fields."""
-        return {"schema": SCHEMA, "version": SCHEMA_VERSION} | Frozen.to_dict(self)
+        """Return the transcript as plain data: schema, version, its fields and their checksum."""
+        fields = Frozen.to_dict(self)
+        extra: dict[str, Any] = fields.pop("extra")
+        fields = extra | {"schema": SCHEMA, "version": SCHEMA_VERSION} | fields
+        return fields | {"checksum": checksum_of(fields)}
 
     def to_json(self) -> str:
         """Return the transcript as JSON text that `load_transcript` reads back."""

@@ -21,8 +21,9 @@ def power_mean(values: FloatArray, weights: FloatArray, power: FloatArray | floa
         logs = np.where(weights > 0, np.log(values), np.nan)
     # Relative to the greatest value (or the least, for ρ < 0) no power overflows, and the
     # difference of the sum from 1 keeps its digits where ρ is near 0.
-    ends = np.fmax.reduce(logs, axis=-1), np.fmin.reduce(logs, axis=-1)
-    top = np.where(rho > 0, *ends)
+    high: FloatArray = np.fmax.reduce(logs, axis=-1)
+    low: FloatArray = np.fmin.reduce(logs, axis=-1)
+    top = np.where(rho > 0, high, low)
     found = top > -np.inf
     apart = np.where(np.isnan(logs), 0.0, logs - np.where(found, top, 0.0)[..., None])
     product = np.sum(weights * np.where(weights > 0, apart, 0.0), axis=-1) if flat.any() else 0.0

@@ -6,6 +6,7 @@ far a power mean of recalls counts a class that is found seldom.
 """
 
 from karat.metrics.wording._gains import (
+    class_name,
     class_names,
     describe_gains,
     error_names,
@@ -14,6 +15,7 @@ from karat.metrics.wording._gains import (
 from karat.metrics.wording._power_means import describe_power_mean
 
 __all__ = [
+    "class_name",
     "class_names",
     "describe_gains",
     "describe_power_mean",

@@ -8,16 +8,20 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.exceptions import MetricError
 
-__all__ = ["class_names", "describe_gains", "error_names", "linear_form"]
+__all__ = ["class_name", "class_names", "describe_gains", "error_names", "linear_form"]
 
 
 def class_names(classes: Sequence[Any] | None, k: int) -> list[str]:
-    """Return the names of k classes; by default their numbers."""
-    if classes is None:
-        return [str(i) for i in range(k)]
-    if len(classes) != k:
-        raise MetricError(f"classes names {len(classes)} classes and the metric is for {k}")
-    return [str(c) for c in classes]
+    """Return the names of k classes; by default they are numbered from 0."""
+    known = range(k) if classes is None else classes
+    if len(known) != k:
+        raise MetricError(f"classes names {len(known)} classes and the metric is for {k}")
+    return [class_name(c) for c in known]
+
+
+def class_name(label: Any) -> str:
+    """Return a label as it stands in a sentence: a number alone would be taken for a count."""
+    return str(label) if isinstance(label, str) else f"class {label}"
 
 
 def describe_gains(title: str, weights: FloatArray, names: Sequence[str]) -> str:
@@ -49,8 +53,10 @@ def _threshold(cost: FloatArray, names: Sequence[str]) -> str:
     false_alarm, miss = cost[0, 1], cost[1, 0]
     if false_alarm < 0 or miss < 0:
         return ""
-    ratio = "" if false_alarm == 0 else f" A miss of {names[1]} weighs {miss / false_alarm:.4g} "
-    ratio = f"{ratio}false alarms." if ratio else ""
+    ratio = ""
+    if false_alarm > 0:
+        missed = names[1].removeprefix("the ")  # "the class" of an average over classes
+        ratio = f" A missed {missed} weighs {miss / false_alarm:.4g} false alarms."
     return f"{ratio} Best predicted {names[1]} from a probability of " + (
         f"{false_alarm / (false_alarm + miss):.4g} on."
     )
@@ -69,5 +75,7 @@ def linear_form(weights: FloatArray, names: Sequence[str], constant: float = 0.0
 
 
 def error_names(names: list[str]) -> list[str]:
-    """Return what each kind of error is, in words."""
-    return [f"{b} for {a}" for i, a in enumerate(names) for j, b in enumerate(names) if i != j]
+    """Return what each kind of error is, in words, as the spaces of `karat.elicit` call it."""
+    return [
+        f"{a} taken for {b}" for i, a in enumerate(names) for j, b in enumerate(names) if i != j
+    ]

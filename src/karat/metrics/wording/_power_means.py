@@ -18,7 +18,7 @@ def describe_power_mean(
 ) -> str:
     """Say what each class weighs, and what it means to be found seldom."""
     order = [int(i) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
-    listed = ", ".join(f"{names[i]} {weights[i]:.3g}" for i in order[:_MOST])
+    listed = ", ".join(f"{weights[i]:.3g} for {names[i]}" for i in order[:_MOST])
     more = f" and {len(order) - _MOST} smaller ones" if len(order) > _MOST else ""
     ignored = [names[i] for i in range(len(names)) if weights[i] == 0]
     without = f"; {', '.join(ignored)} {'does' if len(ignored) == 1 else 'do'} not count"

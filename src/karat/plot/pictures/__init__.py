@@ -4,6 +4,11 @@ A file holds the pictures of one package's results. `karat.plot.draw` chooses am
 of the result; colours, markers and quiet axes come from `karat.plot.style`.
 """
 
+from karat.plot.pictures._answers import (
+    draw_check_scores,
+    draw_indifference,
+    draw_pairs_agreed,
+)
 from karat.plot.pictures._bounds import (
     draw_curve,
     draw_interval,
@@ -59,6 +64,7 @@ __all__ = [
     "draw_canonical",
     "draw_certificate",
     "draw_check",
+    "draw_check_scores",
     "draw_class_weights",
     "draw_co_clustering",
     "draw_comparison",
@@ -70,12 +76,14 @@ __all__ = [
     "draw_forest",
     "draw_frontier",
     "draw_history",
+    "draw_indifference",
     "draw_interval",
     "draw_lambda",
     "draw_limits",
     "draw_margin",
     "draw_optimum",
     "draw_pairs",
+    "draw_pairs_agreed",
     "draw_pattern_counts",
     "draw_patterns",
     "draw_point",

@@ -1,0 +1,128 @@
+"""Pairs to see whether an elicited metric is what the person wants."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat._validate import check_count, check_number, check_rng
+from karat.elicit.answers import neither_dominates, worst_rates
+from karat.elicit.spaces import JointRates, QuestionSpace, RateSpace, Space
+from karat.elicit.transcript import Query
+from karat.exceptions import ElicitationError
+
+__all__ = ["evaluation_pairs"]
+
+# Pairs that are tried before giving up, and where each of them must be rounded.
+_MOST_DRAWN, _MOST_SHOWN = 20_000, 2_000
+
+
+def evaluation_pairs(
+    space: Space,
+    n: int = 15,
+    *,
+    out_of: int | None = None,
+    worst_rate: float = 1.0,
+    rng: int | np.random.Generator | None = None,
+) -> tuple[Query, ...]:
+    """Draw random pairs of attainable classifiers of which neither is better whatever one wants.
+
+    Each side is a random mixture of two classifiers that are best for random trade-offs: attained,
+    but not where the elicitation asked. Pairs of which one side has no more of any error (in any
+    group, for a space with groups) are left out: every metric that counts errors agrees on them,
+    so that they make any metric look good. Answered by a person, the rest says how well an elicited
+    metric predicts that person (Hiranandani 2021, section 8.2.3 and equation 8.2); see
+    `agreement_on`.
+
+    Parameters
+    ----------
+    space : Space
+        What classifiers attain.
+    n : int, default 15
+        How many pairs.
+    out_of : int, optional
+        Number of cases that the pairs will be shown for. Neither side then dominates in the whole
+        numbers of ``query.counts(out_of)`` either, and no two sides look alike.
+    worst_rate : float, default 1
+        Greatest share of any class (in any group) that a side may get wrong; 0.5 leaves out
+        classifiers that nobody would consider.
+    rng : int or generator, optional
+        Randomness of the draws.
+
+    Returns
+    -------
+    tuple of Query
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import BinarySpace
+    >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
+    >>> pairs = evaluation_pairs(space, 3, rng=0)
+    >>> [(pair.first - pair.second).round(2).tolist() for pair in pairs][0]
+    [[0.01, -0.01], [0.02, -0.02]]
+    """
+    wanted = check_count(n, "n")
+    cases = None if out_of is None else check_count(out_of, "out_of")
+    worst = check_number(worst_rate, "worst_rate", at_least=0.0, at_most=1.0)
+    if not isinstance(space, Space):
+        raise ElicitationError(
+            f"space is {type(space).__name__}; expected a Space, such as BinarySpace.from_scores"
+        )
+    asked: QuestionSpace = space
+    if isinstance(space, RateSpace) and space.parts:
+        asked = JointRates(space)
+    found: list[Query] = []
+    drawn = 0
+    most = max(_MOST_DRAWN if cases is None else _MOST_SHOWN, 4 * wanted)
+    for batch in _batches(asked, 4 * wanted, most, check_rng(rng)):
+        drawn += len(batch[0])
+        found += islice(_kept(asked, space.sign, batch, cases, worst), wanted - len(found))
+        if len(found) == wanted:
+            return tuple(found)
+    raise ElicitationError(
+        f"{len(found)} of {drawn:,} random pairs of this space pose a question and {wanted} are "
+        "wanted: in the others one side is at least as good in every kind of error"
+        + (f", looks the same out of {cases:,}" if cases else "")
+        + (f", or gets more than {worst:g} of a class wrong" if worst < 1.0 else "")
+        + ". Pass a model that has to trade errors off"
+        + (", or a greater out_of" if cases else "")
+        + (", or a greater worst_rate" if worst < 1.0 else "")
+    )
+
+
+def _batches(
+    asked: QuestionSpace, size: int, most: int, rng: np.random.Generator
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield more and more pairs of mixtures of two classifiers that are best for something."""
+    drawn = 0
+    while drawn < most:
+        size = min(size, most - drawn)
+        best = rng.permutation(asked.sample(4 * size, rng=rng), axis=0)
+        # In each group by itself: a classifier that sees the group may mix in one of them only.
+        share = rng.random((2 * size, *best.shape[1:-2], 1, 1))
+        mixed = share * best[: 2 * size] + (1.0 - share) * best[2 * size :]
+        yield mixed[:size], mixed[size:]
+        drawn, size = drawn + size, 2 * size
+
+
+def _kept(
+    asked: QuestionSpace,
+    sign: int,
+    batch: tuple[FloatArray, FloatArray],
+    cases: int | None,
+    worst: float,
+) -> Iterator[Query]:
+    """Yield the pairs that pose a question, as they are and as they will be shown."""
+    first, second = batch
+    good = neither_dominates(*(sign * asked.coordinates(side) for side in batch))
+    good &= np.maximum(worst_rates(first), worst_rates(second)) <= worst
+    for i in np.flatnonzero(good):
+        pair = Query(first[i], second[i])
+        if cases is not None:
+            shown = np.array(pair.counts(cases), dtype=np.float64)
+            one, other = sign * asked.coordinates(shown)
+            if not neither_dominates(one[None], other[None])[0]:
+                continue
+        yield pair

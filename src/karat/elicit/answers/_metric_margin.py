@@ -1,0 +1,29 @@
+"""What a metric says of a question."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit.transcript import Query
+from karat.metrics import MetricBase
+
+__all__ = ["ROUNDING", "metric_margin"]
+
+# Values that differ by less are equal: which is greater would be chance of the last digit.
+ROUNDING = 1e-14
+
+
+def metric_margin(metric: MetricBase, query: Query) -> float:
+    """Return the value of the first side less that of the second.
+
+    Groups are pooled for a metric that knows none.
+    """
+    return _value(metric, query.first) - _value(metric, query.second)
+
+
+def _value(metric: MetricBase, confusion: FloatArray) -> float:
+    value: Any = metric(confusion)
+    if np.ndim(value):
+        value = metric(np.asarray(confusion).sum(axis=0))
+    return float(value)

@@ -1,0 +1,56 @@
+"""Answers that were given to another procedure: nothing is asked twice."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat._validate import refuse_option
+from karat.elicit.transcript import check_answer
+from karat.exceptions import AnswerError, ElicitationError
+
+if TYPE_CHECKING:
+    from karat.elicit.procedure._procedure import Procedure
+
+__all__ = ["Carried", "check_carried", "widened"]
+
+Carried = tuple[list[Any], list[Any], str]  # two confusions as nested lists, and the answer
+
+
+def check_carried(carried: Any, strategy: str) -> tuple[Carried, ...]:
+    """Return answers as plain data; refuse what is no pair of confusions with an answer."""
+    if carried and strategy != "active":
+        refuse_option(strategy, "strategy", "'active' where carried answers are to be learned from")
+    checked: list[Carried] = []
+    for number, entry in enumerate(carried, start=1):
+        if not isinstance(entry, Sequence) or len(entry) != 3:
+            raise AnswerError(
+                f"carried answer {number} is {entry!r}; expected two confusions and what was said"
+            )
+        first, second = (np.asarray(side, dtype=float) for side in entry[:2])
+        checked.append((first.tolist(), second.tolist(), check_answer(entry[2])))
+    return tuple(checked)
+
+
+def widened(procedure: "Procedure", base: type[Any]) -> "Procedure":
+    """Return the procedure, built on ``base``, of a wider family with the same answers."""
+    if procedure.wider is None:
+        some = sorted(kind.__name__ for kind in _kinds(base) if kind.wider is not None)
+        raise ElicitationError(
+            f"there is no wider family than that of {type(procedure).__name__}; these have one: "
+            f"{', '.join(some)}"
+        )
+    wide = next(kind for kind in _kinds(base) if kind.__name__ == procedure.wider)
+    own = procedure._own_options()
+    options = {name: value for name, value in procedure._options.items() if name not in own}
+    options |= {name: own[name] for name in procedure.wider_options}
+    said = zip(procedure._queries, procedure.answers, strict=True)
+    told = [(query.first.tolist(), query.second.tolist(), answer) for query, answer in said]
+    return wide(procedure.space, **(options | {"carried": [*procedure.carried, *told]}))
+
+
+def _kinds(base: type[Any]) -> "Iterator[type[Procedure]]":
+    """Yield every procedure that is built on another."""
+    for kind in base.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
