@@ -13,7 +13,7 @@ from karat.bounds import (
     robustness_curve,
 )
 from karat.exceptions import ColumnError, DataError, LabelError, MetricError, OptionError
-from karat.metrics import LinearFractionalMetric, cost_matrix
+from karat.metrics import LinearFractionalMetric, PowerMeanMetric, cost_matrix
 from karat.weak import DawidSkene, MajorityVote
 
 
@@ -69,7 +69,9 @@ def test_robust_bounds_of_several_classes_contain_nearby_label_models(rng):
     votes = np.array([[0, 1], [1, 2], [2, 0], [0, 0]])[z]
     base = rng.dirichlet(np.full(k, 1.5), 4)
     y_pred = rng.integers(0, k, 1200)
-    for metric in ("balanced_accuracy", "macro_f1", "g_mean", "micro_jaccard", "accuracy"):
+    named = ("balanced_accuracy", "macro_f1", "g_mean", "micro_jaccard", "accuracy")
+    means = [PowerMeanMetric([2, 1, 1], power) for power in (1.0, -1.0)]
+    for metric in (*named, *means, PowerMeanMetric([2, 1, 1], 0.3, decreasing=True)):
         options = {"metric": metric, "method": "plugin", "classes": range(k)}
         wide = performance_bounds(y_pred, votes, base[z], robustness=0.15, **options)
         for _ in range(15):

@@ -16,6 +16,7 @@ from karat.exceptions import (
 from karat.metrics import (
     LinearFractionalMetric,
     LinearMetric,
+    PowerMeanMetric,
     accuracy,
     balanced_accuracy,
     cost_matrix,
@@ -34,6 +35,7 @@ BINARY = {
     "accuracy": accuracy, "balanced": balanced_accuracy, "mcc": mcc, "g_mean": g_mean,
     "precision": precision, "recall": recall, "jaccard": jaccard, "f1": f_beta(1),
     "f0.5": f_beta(0.5), "costs": cost_matrix([[0, 1], [6, 0]]), "macro f1": macro(f_beta(1)),
+    "mean": PowerMeanMetric([2, 1], 0.5), "worst": PowerMeanMetric([1, 2], -3, decreasing=True),
     "any": LinearFractionalMetric([[1, 2], [0, 3]], [[2, 1], [1, 4]], 0.5),
 }  # fmt: skip
 
@@ -125,7 +127,15 @@ def test_linear_metrics_of_several_classes_equal_a_linear_program(solve_program,
     assert (b.lower, b.upper) == pytest.approx((lower, upper), abs=1e-8)
 
 
-@pytest.mark.parametrize("metric", ["balanced_accuracy", "mcc", "g_mean", "macro_f1", "micro_f1"])
+MEANS = [PowerMeanMetric([3, 1, 0.5], power) for power in (1.0, 0.4, 0.0, -2.0)]
+MEANS += [PowerMeanMetric([3, 1, 0], 1.0), PowerMeanMetric([3, 1, 0], 0.5, decreasing=True)]
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["balanced_accuracy", "mcc", "g_mean", "macro_f1", "micro_f1", *MEANS],
+    ids=lambda m: m if isinstance(m, str) else f"{m.title} {m.power:g}",
+)
 def test_metrics_of_several_classes_contain_every_law(rng, metric):
     """Random couplings with the right margins stay inside; sharp ones are nearly reached."""
     k, z = 3, rng.integers(0, 4, 2000)
@@ -139,7 +149,8 @@ def test_metrics_of_several_classes_contain_every_law(rng, metric):
         for c in range(4):
             table += (z == c).mean() * _random_coupling(p[c], q[c], rng)
         assert b.lower - 1e-9 <= b.metric(table) <= b.upper + 1e-9
-    assert b.sharp == (metric not in ("g_mean", "macro_f1"))
+    power = getattr(metric, "power", None if metric in ("g_mean", "macro_f1") else 1.0)
+    assert b.sharp == (power == 1.0)
 
 
 def _random_coupling(p, q, rng):

@@ -95,6 +95,7 @@ INSTANCES = {
     "OracleLabelModel": lambda: weak.OracleLabelModel().fit(VOTES, TRUTH),
     "PlugInClassifier": lambda: optimiser(optimize.PlugInClassifier),
     "PolynomialMetric": lambda: metrics.PolynomialMetric([[1, 1], np.eye(2)]),
+    "PowerMeanMetric": lambda: metrics.PowerMeanMetric([1, 2], -1),
     "QuadraticMetric": lambda: metrics.QuadraticMetric([1, 1], np.eye(2)),
     "RandomizedClassifier": lambda: decisions.RandomizedClassifier(
         mixture=decisions.Mixture(np.ones(1), np.eye(2)[None, None]),

@@ -17,6 +17,7 @@ from karat.metrics import (
     FairQuadraticMetric,
     LinearFractionalMetric,
     LinearMetric,
+    PowerMeanMetric,
     QuadraticMetric,
     accuracy,
     balanced_accuracy,
@@ -178,7 +179,9 @@ def test_smooth_concave_metrics_of_one_population():
     proba = rng.dirichlet(np.full(3, 0.8), 400)
     some = Attainable.from_calibrated(proba)
     bend = rng.normal(size=(6, 6))
-    for metric in (g_mean, QuadraticMetric(-rng.random(6), -bend @ bend.T), balanced_accuracy):
+    means = [PowerMeanMetric([1, 5, 0.2], rho) for rho in (1.0, 0.95, 0.6, 0.1, -0.5, -4.0)]
+    bent = QuadraticMetric(-rng.random(6), -bend @ bend.T)
+    for metric in (g_mean, bent, balanced_accuracy, *means):
         best = maximise(metric, some)
         assert metric.for_classes(3).form in ("concave", "linear")
         assert best.certified

@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.metrics as skm
+from scipy.stats import hmean
 
 from karat.exceptions import UndefinedMetricWarning
 from karat.metrics import (
+    PowerMeanMetric,
     accuracy,
     balanced_accuracy,
     f_beta,
@@ -43,6 +45,10 @@ ANY_K = {name: BINARY[name] for name in ("accuracy", "balanced_accuracy", "mcc")
     for average in (macro, micro)
     for name in ("precision", "recall", "jaccard", "f1", "f2")
 }
+BINARY["harmonic mean"] = (
+    PowerMeanMetric([1, 1], -1),
+    lambda *a, **k: hmean(skm.recall_score(*a, average=None, **k)),
+)
 ANY_K["g_mean"] = (
     g_mean,
     lambda *a, **k: np.prod(r := skm.recall_score(*a, average=None, **k)) ** (1 / len(r)),

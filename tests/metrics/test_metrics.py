@@ -16,6 +16,7 @@ from karat.exceptions import (
 from karat.metrics import (
     LinearFractionalMetric,
     LinearMetric,
+    PowerMeanMetric,
     accuracy,
     as_metric,
     balanced_accuracy,
@@ -47,10 +48,16 @@ METRICS = {
     "weighted": weighted_accuracy([1, 3]),
     "linear": LinearMetric([[1, -0.5], [0.25, 2]]),
     "fractional": LinearFractionalMetric([[1, 2], [3, 4]], [[2, 1], [1, 5]], 0.5),
+    "weighted recall": PowerMeanMetric([1, 3], 1),
+    "root mean": PowerMeanMetric([1, 3], 0.5),
+    "weighted g-mean": PowerMeanMetric([1, 3], 0),
+    "power mean": PowerMeanMetric([2, 1], -1.7),
+    "square mean": PowerMeanMetric([2, 1], 2, decreasing=True),
     "macro f1": macro(f_beta(1)),
     "micro jaccard": micro(jaccard),
     "macro mcc": macro(mcc),
     "linear3": LinearMetric(np.arange(9).reshape(3, 3)),
+    "power mean3": PowerMeanMetric([3, 1, 0.5], -0.4),
     "fractional3": LinearFractionalMetric(np.eye(3), 1 + np.arange(9).reshape(3, 3)),
 }
 

@@ -19,6 +19,7 @@ from karat.metrics._macro import macro
 from karat.metrics._mcc import mcc
 from karat.metrics._micro import micro
 from karat.metrics._polynomial_metric import PolynomialMetric
+from karat.metrics._power_mean_metric import PowerMeanMetric
 from karat.metrics._precision import precision
 from karat.metrics._quadratic_metric import QuadraticMetric
 from karat.metrics._recall import recall
@@ -34,6 +35,7 @@ __all__ = [
     "Metric",
     "MetricBase",
     "PolynomialMetric",
+    "PowerMeanMetric",
     "QuadraticMetric",
     "accuracy",
     "as_metric",

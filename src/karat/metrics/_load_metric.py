@@ -13,6 +13,7 @@ from karat.metrics._linear_fractional_metric import LinearFractionalMetric
 from karat.metrics._linear_metric import LinearMetric
 from karat.metrics._micro import Micro
 from karat.metrics._polynomial_metric import PolynomialMetric
+from karat.metrics._power_mean_metric import PowerMeanMetric
 from karat.metrics._quadratic_metric import QuadraticMetric
 from karat.metrics.base import SCHEMA, SCHEMA_VERSION, MetricBase
 from karat.metrics.families import MCC, BalancedAccuracy, GMean, Macro
@@ -33,6 +34,7 @@ _KINDS: dict[str, type[MetricBase]] = {
         Macro,
         Micro,
         PolynomialMetric,
+        PowerMeanMetric,
         QuadraticMetric,
     )
 }

@@ -7,8 +7,15 @@ from karat.bounds.problem import Bound, BoundPair, Limit, Problem
 from karat.bounds.solvers._binary import ROUNDING, binary_bound, binary_bounds, check_defined
 from karat.bounds.solvers._ratio import ratio_bounds
 from karat.exceptions import MetricError
-from karat.metrics import LinearFractionalMetric, Metric, recall
-from karat.metrics.families import MCC, BalancedAccuracy, GMean, Macro
+from karat.metrics import LinearFractionalMetric, Metric, PowerMeanMetric, recall
+from karat.metrics.families import (
+    MCC,
+    BalancedAccuracy,
+    GMean,
+    Macro,
+    power_mean,
+    power_mean_slopes,
+)
 
 __all__ = ["linear_bounds", "multiclass_bounds"]
 
@@ -29,9 +36,14 @@ def multiclass_bounds(problem: Problem, metric: Metric, limit: Limit) -> BoundPa
     robust = problem.slack > 0
     if isinstance(metric, MCC) and not robust:
         return _mcc_bounds(problem, limit)
-    if isinstance(metric, BalancedAccuracy) and not robust:
-        return _balanced_accuracy_bounds(problem, limit)
-    if isinstance(metric, Macro | GMean | BalancedAccuracy):
+    if isinstance(metric, PowerMeanMetric) and metric.decreasing:
+        return _negated(
+            multiclass_bounds(problem, PowerMeanMetric(metric.weights, metric.power), limit)
+        )
+    means = isinstance(metric, BalancedAccuracy | PowerMeanMetric)
+    if means and metric.form == "linear" and not robust:
+        return _mean_recall_bounds(problem, metric, limit)
+    if isinstance(metric, Macro | GMean | BalancedAccuracy | PowerMeanMetric):
         return _per_class_bounds(problem, metric, limit)
     if isinstance(metric, MCC):
         raise MetricError(
@@ -40,8 +52,15 @@ def multiclass_bounds(problem: Problem, metric: Metric, limit: Limit) -> BoundPa
         )
     raise MetricError(
         f"{metric.title} cannot be bounded for {problem.p.shape[1]} classes; use a linear or "
-        "linear-fractional metric, macro or micro of a binary one, balanced accuracy, G-mean or MCC"
+        "linear-fractional metric, macro or micro of a binary one, balanced accuracy, G-mean, a "
+        "power mean of recalls or MCC"
     )
+
+
+def _negated(pair: BoundPair) -> BoundPair:
+    """Return the bounds of minus the metric."""
+    lower, upper = (Bound(-b.value, -b.limit) for b in (pair.upper, pair.lower))
+    return pair._replace(lower=lower, upper=upper)
 
 
 def _bound(problem: Problem, value: float, influence: FloatArray, side: int, limit: Limit) -> Bound:
@@ -66,20 +85,21 @@ def _mcc_bounds(problem: Problem, limit: Limit) -> BoundPair:
     return BoundPair(pair[0], pair[1])
 
 
-def _balanced_accuracy_bounds(problem: Problem, limit: Limit) -> BoundPair:
-    """Balanced accuracy is linear once the class priors are fixed."""
+def _mean_recall_bounds(problem: Problem, metric: Metric, limit: Limit) -> BoundPair:
+    """Balanced accuracy, or a weighted mean of recalls, is linear once the priors are fixed."""
     k = problem.p.shape[1]
-    truth = problem.truth
+    weights = metric.weights if isinstance(metric, PowerMeanMetric) else np.full(k, 1.0 / k)
+    truth = np.where(weights > 0, problem.truth, 1.0)
     if truth.min() <= ROUNDING:
         raise MetricError(
-            f"balanced accuracy is undefined here: class {int(truth.argmin())} has prior 0"
+            f"{metric.title} is undefined here: class {int(truth.argmin())} has prior 0"
         )
-    gain = np.diag(1.0 / (k * truth))
+    gain = np.diag(weights / truth)
     pair = []
     for side in (-1, 1):
         values = problem.values(gain, side)
         right = _right_at_optimum(problem, gain, side)
-        influence = values + problem.truth_values() @ (-right / (k * truth**2))
+        influence = values + problem.truth_values() @ (-right * weights / truth**2)
         pair.append(_bound(problem, problem.sample.mean(values), influence, side, limit))
     return BoundPair(pair[0], pair[1])
 
@@ -98,7 +118,7 @@ def _right_at_optimum(problem: Problem, gain: FloatArray, side: int) -> FloatArr
 
 
 def _per_class_bounds(
-    problem: Problem, metric: Macro | GMean | BalancedAccuracy, limit: Limit
+    problem: Problem, metric: Macro | GMean | BalancedAccuracy | PowerMeanMetric, limit: Limit
 ) -> BoundPair:
     """Bound each class against the rest and average the bounds.
 
@@ -126,14 +146,18 @@ def _per_class_bounds(
 
 
 def _combined(values: FloatArray, metric: Metric) -> tuple[float, FloatArray]:
-    """Return the mean, or for the G-mean the geometric mean, and its slope in each class."""
+    """Return the mean of the metric's kind, and its slope in each class.
+
+    A class that is never found has no finite slope; its recall cannot fall any further.
+    """
     k = len(values)
-    if not isinstance(metric, GMean):
+    if not isinstance(metric, GMean | PowerMeanMetric):
         return float(np.mean(values)), np.full(k, 1.0 / k)
-    if values.min() <= 0:
-        return 0.0, np.zeros(k)
-    total = float(np.exp(np.mean(np.log(values))))
-    return total, total / (k * values)
+    even, power = np.full(k, 1.0 / k), 0.0
+    weights, rho = (even, power) if isinstance(metric, GMean) else (metric.weights, metric.power)
+    found = np.maximum(values, 0.0)
+    slopes = power_mean_slopes(found, weights, rho)
+    return float(power_mean(found, weights, rho)), np.where(np.isfinite(slopes), slopes, 0.0)
 
 
 def _per_class_robust(

@@ -16,6 +16,7 @@ from karat.metrics import (
     LinearMetric,
     Metric,
     MetricBase,
+    PowerMeanMetric,
 )
 from karat.metrics.families import MCC
 
@@ -108,6 +109,8 @@ def metric_range(metric: MetricBase) -> tuple[float, float]:
         return -_greatest_cost(metric), 0.0
     if isinstance(metric, MCC):
         return -1.0, 1.0
+    if isinstance(metric, PowerMeanMetric):
+        return (-1.0, 0.0) if metric.decreasing else (0.0, 1.0)
     if isinstance(metric, LinearFractionalMetric):
         top, bottom = metric.numerator, metric.denominator + metric.constant
         return (0.0, 1.0) if (top >= 0).all() and (top <= bottom).all() else (-np.inf, np.inf)

@@ -11,6 +11,7 @@ from karat.decisions.solvers._fair_program import fair_program
 from karat.decisions.solvers._line_search import follow
 from karat.decisions.solvers._polyhedral import Solution, solve
 from karat.decisions.solvers._ratio import best_ratio
+from karat.decisions.solvers._steep import climb_inside, is_steep
 from karat.exceptions import UndefinedMetricWarning
 from karat.metrics import MetricBase
 
@@ -29,7 +30,8 @@ def solution_of(
     if metric.form == "linear":
         return _best_linear(function, columns)
     if metric.form == "concave":
-        return climb(function, columns, tol=tol, max_rounds=max_rounds)
+        ascend = climb_inside if is_steep(function, columns) else climb
+        return ascend(function, columns, tol=tol, max_rounds=max_rounds)
     return follow(function, columns, tol=tol, max_rounds=max_rounds)
 
 
