@@ -63,8 +63,8 @@ def worth_of_fairness(models: Models) -> Section:
             f"{100 * _SLIPS:.0f} % of questions, compared {result.n_queries} pairs of classifiers. "
             f"{trade_off.summary()} The truth is {WORTH:g}. The answers are {result.status}: "
             f"{STATUS_WORDS[result.status]}. By this metric {name} with one threshold scores "
-            f"{value:.3f}, and the best classifier of these very biopsies that decides by its probabilities and "
-            f"the texture {best:.3f}."
+            f"{value:.3f}, and the best classifier of these very biopsies that decides by its "
+            f"probabilities and the texture {best:.3f}."
         ),
         figure=result_svg(frontier),
         figure_text=(
