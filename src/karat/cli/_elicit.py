@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from karat.cli.frame import Answer, Grid, Page, console, flags, read_table, replaced, run, section
-from karat.cli.interview import FAMILIES, ask, begin, read_space
+from karat.cli.interview import FAMILIES, SHOWN_CASES, ask, begin, read_space
 from karat.elicit import ElicitationResult, Fair, FairQuadratic, Procedure
 
 __all__ = ["elicit"]
@@ -30,6 +30,13 @@ def elicit(
             "transcript goes on asking."
         ),
     ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            help="Ratio of upper to lower limits of what errors cost at which to stop asking (3); "
+            "a smaller one than that of a transcript goes on asking."
+        ),
+    ] = None,
     max_queries: Annotated[
         int | None,
         typer.Option(help="Greatest number of questions; a greater one goes on asking too."),
@@ -49,7 +56,8 @@ def elicit(
 ) -> None:
     """Find out what should be measured, by asking which of two classifiers is better."""
     options: dict[str, Any] = {
-        "strategy": strategy, "agreement": agreement, "max_queries": max_queries,
+        "strategy": strategy, "agreement": agreement, "precision": precision,
+        "max_queries": max_queries, "out_of": SHOWN_CASES,
     }  # fmt: skip
 
     def work() -> Answer:

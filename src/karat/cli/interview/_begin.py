@@ -9,9 +9,10 @@ from karat.elicit import Procedure, Space, Transcript, load_transcript
 __all__ = ["begin"]
 
 # Which of two values asks for more, of every option that says when to stop: a transcript goes on
-# with that one. This is the place for a further one (of a precision, the lesser asks for more),
-# which also needs a flag of the command.
-_MORE: dict[str, Callable[[Any, Any], Any]] = {"agreement": max, "max_queries": max}
+# with that one.
+_MORE: dict[str, Callable[[Any, Any], Any]] = {
+    "agreement": max, "max_queries": max, "precision": min,
+}  # fmt: skip
 
 
 def begin(
@@ -35,8 +36,10 @@ def begin(
     n = len(saved.answers)
     raised = "".join(f", and {name} {value:g}" for name, value in changed.items())
     if procedure.finished:
-        flags = " or ".join(f"--{name.replace('_', '-')}" for name in _MORE)
-        return procedure, f"all is asked: {n} answers; a greater {flags} goes on"
+        return procedure, (
+            f"all is asked: {n} answers; a greater --agreement or --max-queries or a smaller "
+            "--precision goes on"
+        )
     return procedure, f"going on after {n} answers, with the options of the transcript{raised}"
 
 

@@ -6,9 +6,9 @@ from karat.elicit import Query, RateSpace, Space
 from karat.elicit.oracles import counts_by_group
 from karat.metrics.wording import class_name
 
-__all__ = ["drawn_pair"]
+__all__ = ["SHOWN_CASES", "drawn_pair"]
 
-_OUT_OF = 1000
+SHOWN_CASES = 1000
 _BAR = 12  # characters of a bar
 
 
@@ -20,13 +20,13 @@ def drawn_pair(query: Query, space: Space, number: int) -> Any:
 
     groups = space.groups if isinstance(space, RateSpace) else None
     table = Table(
-        f"of {_OUT_OF:,} cases" + (" in each group" if query.first.ndim == 3 else ""),
+        f"of {SHOWN_CASES:,} cases" + (" in each group" if query.first.ndim == 3 else ""),
         "first", "", "second", "",
         title=f"question {number}: which classifier is better?", box=box.SIMPLE,
         title_justify="left",
     )  # fmt: skip
     names = [escape(class_name(c)) for c in space.classes.tolist()]
-    for group, first, second in counts_by_group(query, _OUT_OF, groups):
+    for group, first, second in counts_by_group(query, SHOWN_CASES, groups):
         head = "" if group is None else f"{escape(group)}: "
         for i, truth in enumerate(names):
             total = max(int(first[i].sum()), 1)
