@@ -4,7 +4,6 @@ import io
 import os
 import pty
 import re
-import select
 import subprocess
 import sys
 from pathlib import Path
@@ -174,8 +173,6 @@ def test_ctrl_c_at_a_real_terminal(scores, tmp_path):
     def read_until(text):
         shown = b""
         while text not in shown:
-            ready, _, _ = select.select([terminal], [], [], 30)
-            assert ready, f"{text!r} did not come after {shown[-200:]!r}"
             shown += os.read(terminal, 4096)
 
     try:
@@ -228,11 +225,11 @@ def test_a_finished_transcript_goes_on_where_more_is_asked_for(scores, tmp_path,
     assert len(load_transcript(answers).answers) == n
     less = run(scores, "12" * 40, *options, "--agreement", "0.6")
     assert less.code == 0, less.err
-    more = run(scores, "1tq", *options, "--agreement", "0.999")
+    more = run(scores, "1tq", *options, "--agreement", "1")
     assert f"going on after {n} answers, with the options of the transcript, and" in more.out
     kept = load_transcript(answers)
     assert kept.answers[n:] == ("first", "tie")
-    assert kept.options["agreement"] == 0.999
+    assert kept.options["agreement"] == 1
     on = run(scores, "q", *options)
     assert f"going on after {n + 2} answers" in on.out, "the greater agreement is kept"
 

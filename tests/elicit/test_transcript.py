@@ -485,7 +485,9 @@ def test_what_is_kept_is_a_copy(spoken):
 
 
 @pytest.mark.parametrize(
-    "value", [object(), {1, 2}, float("nan"), float("inf"), b"x", "\ud800", 1j, [np.nan]], ids=repr
+    "value",
+    [object(), {1, 2}, float("nan"), float("inf"), b"x", "\ud800", 1j, [np.nan]],
+    ids=lambda value: type(value).__name__,
 )
 def test_what_json_cannot_hold_is_refused_and_nothing_is_lost(value, spoken):
     before, pending = spoken.transcript, spoken.ask()
