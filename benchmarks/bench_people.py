@@ -7,6 +7,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -133,24 +134,23 @@ def is_there(setting: str) -> bool:
         return False
 
 
-def erring(people: int, quick: bool) -> Iterator[Line]:
+def erring(setting: str, people: int, quick: bool) -> Iterator[Line]:
     """Ask people who have a metric of the family in mind and err."""
-    for setting in ("binary", "fair", "linear", "diagonal"):
-        if not is_there(setting):
-            continue
-        for kind in QUICK_KINDS if quick else PEOPLE_WHO_ERR:
-            found = ask_people(setting, kind, people)
-            name = f"{SETTINGS[setting].words}, {in_words(kind)}, {people} people"
-            per = 1000 * mean(found, lambda s: s.seconds) / mean(found, lambda s: s.questions)
-            rest = f"{described(found)}, {per:.0f} ms CPU a question"
-            yield Line(f"{name}, at the stop", tuple(at_stop(setting, kind, found)), rest)
-            later = ask_people(setting, kind, people, (20, 40), **ENDLESS)
-            for at in (20, 40):
-                there = seen_at(later, at)
-                figures = [_coverage(setting, there)] if setting in COVERAGE else []
-                yield Line(f"{name}, after {at}", tuple(figures), described(there))
-            if setting == "fair" and kind == "slip 10":
-                yield false_alarms(name, seen_at(later, 40))
+    if not is_there(setting):
+        return
+    for kind in QUICK_KINDS if quick else PEOPLE_WHO_ERR:
+        found = ask_people(setting, kind, people)
+        name = f"{SETTINGS[setting].words}, {in_words(kind)}, {people} people"
+        per = 1000 * mean(found, lambda s: s.seconds) / mean(found, lambda s: s.questions)
+        rest = f"{described(found)}, {per:.0f} ms CPU a question"
+        yield Line(f"{name}, at the stop", tuple(at_stop(setting, kind, found)), rest)
+        later = ask_people(setting, kind, people, (20, 40), **ENDLESS)
+        for at in (20, 40):
+            there = seen_at(later, at)
+            figures = [_coverage(setting, there)] if setting in COVERAGE else []
+            yield Line(f"{name}, after {at}", tuple(figures), described(there))
+        if setting == "fair":
+            yield false_alarms(name, seen_at(later, 40), limited=kind == "slip 10")
 
 
 def _coverage(setting: str, found: list[Seen]) -> Figure:
@@ -175,10 +175,11 @@ def at_stop(setting: str, kind: str, found: list[Seen]) -> Iterator[Figure]:
         yield Figure("median questions", median, QUESTIONS[setting][1])
 
 
-def false_alarms(name: str, found: list[Seen]) -> Line:
+def false_alarms(name: str, found: list[Seen], *, limited: bool) -> Line:
     """Return how often a wider family is suspected of people of the family."""
     figure = Figure("false alarms", mean(found, _outside), 0.05, len(found))
-    return Line(f"{name}, wider family after 40", (figure,), _factors(found))
+    rest = f"false alarms {figure.value:.2f}, {_factors(found)}"
+    return Line(f"{name}, wider family after 40", (figure,) if limited else (), rest)
 
 
 def _factors(found: list[Seen]) -> str:
@@ -222,10 +223,7 @@ def outside(people: int, quick: bool) -> Iterator[Line]:
             found = seen_at(ask_people(setting, kind, people, (40,), **ENDLESS), 40)
             name = f"{SETTINGS[setting].words}, {in_words(kind)}, {len(found)} people"
             if setting == "credit":
-                line = false_alarms(name, found)
-                figures = line.figures if kind == "slip 10" else ()
-                rest = f"false alarms {line.figures[0].value:.2f}, {line.rest}"
-                yield line._replace(figures=figures, rest=rest)
+                yield false_alarms(name, found, limited=kind == "slip 10")
                 continue
             power = Figure("found", mean(found, _flagged), 0.8, len(found), at_least=True)
             rest = f"found {power.value:.2f}, {_factors(found)}, {described(found)}"
@@ -258,7 +256,7 @@ PARTS = {
     "careless": careless,
     "unchecked": unchecked,
     "outside": outside,
-    "erring": erring,
+    **{setting: partial(erring, setting) for setting in ("binary", "fair", "linear", "diagonal")},
 }
 
 
