@@ -1,0 +1,308 @@
+"""Snapshots: the same next questions, nothing that is code, and nothing foreign taken."""
+
+import io
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from karat.elicit import (
+    BinaryLinear,
+    BinaryLinearFractional,
+    BinarySpace,
+    DiagonalLinear,
+    DiagonalLinearFractional,
+    DiagonalMonotone,
+    Fair,
+    FairQuadratic,
+    Linear,
+    LinearFractional,
+    Polynomial,
+    Procedure,
+    Quadratic,
+    RateSpace,
+)
+from karat.elicit.asking import Effort
+from karat.exceptions import ContradictionWarning, NotIdentifiedWarning, TranscriptError
+
+FAMILIES = [
+    (BinaryLinear, "binary"),
+    (BinaryLinearFractional, "binary"),
+    (DiagonalLinear, "diagonal"),
+    (DiagonalLinearFractional, "diagonal"),
+    (DiagonalMonotone, "diagonal"),
+    (Linear, "confusion"),
+    (Linear, "rate"),
+    (LinearFractional, "confusion"),
+    (Quadratic, "odds"),
+    (Polynomial, "odds"),
+    (Fair, "groups"),
+    (FairQuadratic, "groups"),
+]
+CASES = [
+    pytest.param(kind, name, strategy, id=f"{kind.__name__} {name} {strategy}")
+    for kind, name in FAMILIES
+    for strategy in ("active", "bisection", "published")
+]
+ANSWERS = ["first", "second", "tie", "second", "skip", "first", "second", "first", "tie", "second"]
+ENDLESS = {"agreement": 1.0, "precision": 1.0001}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_of_everything():
+    """A snapshot does not ask how well the metric is known."""
+    with pytest.MonkeyPatch.context() as patch:
+        effort = Effort(
+            particles=150,
+            rival_particles=100,
+            draws=60,
+            candidates=200,
+            pool=100,
+            panel=60,
+            kept=40,
+            boundary=40,
+        )
+        patch.setattr(Procedure, "effort", effort)
+        yield
+
+
+def result_of(procedure):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContradictionWarning)
+        warnings.simplefilter("ignore", NotIdentifiedWarning)
+        return procedure.result
+
+
+def told(procedure, answers):
+    """Answer until the answers or the questions end; return the procedure."""
+    for answer in answers:
+        if procedure.ask() is None:
+            break
+        procedure.tell(answer, note=len(procedure.answers))
+    return procedure
+
+
+def assert_same(one, other):
+    assert one.ask() == other.ask()
+    assert one.transcript == other.transcript
+    assert result_of(one) == result_of(other)
+
+
+@pytest.fixture
+def saved(binary):
+    """A snapshot after five answers."""
+    return told(BinaryLinear(binary, rng=7, **ENDLESS), ANSWERS[:5]).snapshot()
+
+
+# --- going on
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), CASES)
+def test_every_next_question_is_the_same(kind, name, strategy, spaces):
+    """A server that forgets everything after each answer asks what one that remembers asks."""
+    space = spaces[name]
+    whole = kind(space, strategy=strategy, rng=3, **ENDLESS)
+    state = kind(space, strategy=strategy, rng=3, **ENDLESS).snapshot()
+    for answer in ANSWERS:
+        restored = kind.restore(space, state)
+        assert restored.ask() == whole.ask()
+        assert restored.answers == whole.answers
+        if whole.finished:
+            break
+        for procedure in (whole, restored):
+            procedure.tell(answer, seconds=1.5)
+        state = restored.snapshot()
+    last = kind.restore(space, state)
+    assert last.transcript == whole.transcript
+    assert_same(last, whole)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"orientation": "ask"},
+        {"orientation": "decreasing"},
+        {"pairs": "sphere"},
+        {"checks": False, "worst_rate": 0.4},
+        {"out_of": 100},
+        {"max_queries": 10},
+    ],
+    ids=str,
+)
+def test_options_are_part_of_it(options, binary):
+    whole = BinaryLinear(binary, rng=5, **ENDLESS, **options)
+    for answer in ANSWERS:
+        restored = BinaryLinear.restore(binary, whole.snapshot())
+        assert_same(restored, whole)
+        for procedure in (whole, restored):
+            procedure.tell(answer)
+        assert restored.ask() == whole.ask()
+    assert BinaryLinear.restore(binary, whole.snapshot()).finished == whole.finished
+
+
+def test_a_finished_procedure_stays_finished(binary):
+    done = told(BinaryLinear(binary, rng=0, max_queries=4, **ENDLESS), ANSWERS)
+    restored = BinaryLinear.restore(binary, done.snapshot())
+    assert restored.finished
+    assert_same(restored, done)
+
+
+def test_looking_changes_nothing_and_two_snapshots_are_one(binary):
+    procedure = told(BinaryLinear(binary, rng=7, **ENDLESS), ANSWERS[:5])
+    once = procedure.snapshot()
+    result_of(procedure)
+    assert procedure.snapshot() == once
+    assert BinaryLinear.restore(binary, once).snapshot() == once
+    for kind in (bytearray, memoryview):
+        assert BinaryLinear.restore(binary, kind(once)).snapshot() == once
+
+
+def test_carried_answers_are_part_of_it(spaces):
+    narrow = told(Fair(spaces["groups"], rng=2, **ENDLESS), ANSWERS[:6])
+    wide = told(narrow.widened(), ANSWERS[:3])
+    restored = FairQuadratic.restore(spaces["groups"], wide.snapshot())
+    assert restored.carried == wide.carried
+    assert_same(restored, wide)
+    assert_same(told(restored, ANSWERS[3:]), told(wide, ANSWERS[3:]))
+
+
+# --- taking back
+
+
+@pytest.mark.parametrize(("kind", "name", "strategy"), CASES)
+def test_undo_is_as_if_it_had_not_been_said(kind, name, strategy, spaces):
+    options = {"strategy": strategy, "rng": 3, **ENDLESS}
+    long = told(kind(spaces[name], **options), ANSWERS)
+    left = len(long.answers) - 3
+    long.undo(3)
+    short = told(kind(spaces[name], **options), ANSWERS[:left])
+    assert_same(long, short)
+    others = ["second", "first"]
+    assert_same(told(long, others), told(short, others))
+
+
+def test_undo_from_snapshots_equals_replay(binary):
+    """Beyond what is remembered the answers are replayed, and nobody can tell which it was."""
+    answers = ANSWERS * 3
+    remembered, forgotten = (
+        told(BinaryLinear(binary, rng=3, **ENDLESS), answers) for _ in range(2)
+    )
+    assert remembered._past
+    forgotten._past = []
+    for back in (1, 3, 7):
+        for procedure in (remembered, forgotten):
+            procedure.undo(back)
+        assert_same(remembered, forgotten)
+    first = told(BinaryLinear(binary, rng=3, **ENDLESS), answers)
+    first.undo(28)
+    assert_same(first, told(BinaryLinear(binary, rng=3, **ENDLESS), answers[:2]))
+
+
+def test_undo_after_restoring(binary):
+    procedure = told(BinaryLinear(binary, rng=3, **ENDLESS), ANSWERS)
+    restored = BinaryLinear.restore(binary, procedure.snapshot())
+    for each in (procedure, restored):
+        each.undo(2)
+    assert_same(restored, procedure)
+
+
+# --- what is refused
+
+
+def assert_refused(space, data, message, kind=BinaryLinear):
+    """One sentence, or one and what to do, and no other error."""
+    with pytest.raises(TranscriptError, match=message) as caught:
+        kind.restore(space, data)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_byte_can_be_changed_unseen(saved, binary):
+    """Every byte of the beginning, and some of the rest."""
+    places = [*range(200), *range(200, len(saved), 997), len(saved) - 1]
+    for at in places:
+        damaged = bytearray(saved)
+        damaged[at] ^= 0x41
+        assert_refused(binary, bytes(damaged), "no snapshot|version|damaged")
+    assert_refused(binary, saved + b"\x00", "damaged")
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
+def test_truncated(share, saved, binary):
+    assert_refused(binary, saved[: int(share * len(saved))], "damaged.*transcript")
+
+
+def test_cut_off_in_the_first_bytes(saved, binary):
+    for end in range(60):
+        assert_refused(binary, saved[:end], "no snapshot|version|damaged")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{}", b"PK\x03\x04", pickle.dumps({"answers": []}), bytes(1000)],
+    ids=["empty", "JSON", "zip", "pickle", "zeros"],
+)
+def test_foreign_bytes(data, binary):
+    assert_refused(binary, data, r"no snapshot of an elicitation; pass what procedure\.snapshot")
+
+
+@pytest.mark.parametrize("data", [None, "text", 5, {"answers": []}], ids=str)
+def test_what_is_no_bytes(data, binary):
+    assert_refused(binary, data, f"the snapshot is {type(data).__name__}; expected the bytes")
+
+
+def test_another_version(saved, binary):
+    version = saved.index(b"ELICIT") + len(b"ELICIT")
+    other = saved[:version] + (7).to_bytes(2, "little") + saved[version + 2 :]
+    assert_refused(binary, other, "version 7 and this karat reads version 1; resume from the trans")
+
+
+@pytest.mark.parametrize("answers", [[], ANSWERS[:5]], ids=["at the start", "later"])
+@pytest.mark.parametrize("strategy", ["active", "bisection"])
+def test_another_procedure_or_space(strategy, answers, spaces, binary):
+    state = told(BinaryLinear(binary, strategy=strategy, rng=0, **ENDLESS), answers).snapshot()
+    assert_refused(
+        binary, state, "saved by BinaryLinear and not by BinaryLinearF", BinaryLinearFractional
+    )
+    other = BinarySpace.from_scores([0, 1, 1, 0, 1, 0], [0.1, 0.4, 0.8, 0.3, 0.6, 0.7])
+    assert_refused(other, state, "space")
+
+
+def test_other_data_of_the_same_shape(spaces):
+    groups = spaces["groups"]
+    state = told(Fair(groups, rng=0, **ENDLESS), ANSWERS[:3]).snapshot()
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, 100), rng.random(100)
+    names = np.resize([str(group) for group in groups.groups], 100)
+    other = RateSpace.from_proba(y, np.column_stack([1 - score, score]), groups=names)
+    assert_refused(other, state, "belongs to another space", Fair)
+
+
+# --- no code in it
+
+
+@pytest.mark.parametrize(("kind", "name"), FAMILIES[::3])
+def test_nothing_is_pickled(kind, name, spaces, monkeypatch):
+    """Snapshots come from a database that others write to: reading one must run nothing."""
+
+    def refuse(*_args, **_options):
+        raise AssertionError("pickle was used")
+
+    procedure = told(kind(spaces[name], rng=0, **ENDLESS), ANSWERS[:3])
+    for used in ("dumps", "loads", "dump", "load", "Pickler", "Unpickler"):
+        monkeypatch.setattr(pickle, used, refuse)
+    state = procedure.snapshot()
+    restored = kind.restore(spaces[name], state)
+    assert restored.ask() == procedure.ask()
+    monkeypatch.undo()
+    with pytest.raises(pickle.UnpicklingError):
+        pickle.load(io.BytesIO(state))
+
+
+def test_what_is_kept_beside_answers_comes_back(binary):
+    procedure = BinaryLinear(binary, rng=7, **ENDLESS)
+    procedure.tell("first", seconds=2.3, side="left")
+    procedure.tell("tie", note="Ä “?”")
+    restored = BinaryLinear.restore(binary, procedure.snapshot())
+    assert restored.transcript.kept == procedure.transcript.kept
+    assert restored.transcript.kinds == procedure.transcript.kinds
