@@ -1,21 +1,21 @@
 """Several people: a sampler of the weights they share and of the weights of each.
 
 Person i weighs coordinate j by ``exp(z_ij)``, with ``z_i ~ N(μ, τ²)`` around what is shared. Each
-has a lapse rate of their own, integrated out. Metropolis steps move the z of every person and
-chain at once; μ and τ have simple conditionals.
+answers with a noise of their own: slope, lapse rate and ties, as in the choice model. Metropolis
+steps move the z and the noise of every person and chain at once; μ and τ have simple conditionals.
 """
 
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray
 from karat.elicit.families import unit
-from karat.elicit.posterior._choice_model import Noise, log_likelihood
+from karat.elicit.posterior._choice_model import N_NOISE, log_likelihood, read_noise
 from karat.elicit.spaces import Space
 
 __all__ = ["PeopleChains"]
 
 _CENTER_SPREAD = 1.5  # prior standard deviation of μ: weights over two orders of magnitude
-_TIE_SPREAD = 1.0  # of log δ around a tenth of a typical difference
+_NOISE_STEP = 0.25  # of the uniform numbers that the noise is read from
 
 
 class PeopleChains:
@@ -40,28 +40,24 @@ class PeopleChains:
         for i, (first, second, signs) in enumerate(people):
             self.pairs[i, : len(signs)] = space.sign * (first - second)
             self.signs[i, : len(signs)] = signs
-        self.ties = np.nansum(self.signs == 0, axis=1) > 0
-        typical = np.median(np.abs(self.pairs[~np.isnan(self.signs)]).max(axis=1))
-        self.tie_center = np.log(0.1 * typical + 1e-12)
+        even = unit(np.ones(space.dim))
+        asked = np.abs(self.pairs[~np.isnan(self.signs)] @ even)
+        self.typical = float(np.median(asked)) + 1e-12
         shape = (chains, len(people), space.dim)
         self.z = rng.normal(scale=0.3, size=shape)
-        self.tie = np.full(shape[:2], self.tie_center)
+        self.noise = rng.random((*shape[:2], N_NOISE))
         self.center = np.zeros((chains, space.dim))
         self.spread = np.full(chains, 0.5)
         self.step = np.full(shape[:2], 0.5)
-        self.current = self._likelihoods(self.z, self.tie)
+        self.current = self._likelihoods(self.z, self.noise)
 
-    def _likelihoods(self, z: FloatArray, tie: FloatArray) -> FloatArray:
+    def _likelihoods(self, z: FloatArray, noise: FloatArray) -> FloatArray:
         """Return the log-likelihood of each chain's version of each person."""
         margins = np.einsum("cpq,ptq->cpt", unit(np.exp(z)), self.pairs)
-        indifference = np.where(self.ties, np.exp(tie), 0.0)
         flat = margins.reshape(-1, margins.shape[2])
         signs = np.broadcast_to(self.signs, margins.shape).reshape(flat.shape)
-        n = flat.shape[0]
-        noise = Noise(
-            np.full(n, 0.1 * np.exp(self.tie_center)), np.full(n, 0.1), indifference.ravel()
-        )
-        return log_likelihood(flat, noise, signs).reshape(tie.shape)
+        read = read_noise(noise.reshape(-1, N_NOISE), self.typical)
+        return log_likelihood(flat, read, signs).reshape(z.shape[:2])
 
     def run(
         self, *, warm_up: int = 800, draws: int = 600, thin: int = 2
@@ -82,27 +78,32 @@ class PeopleChains:
     def _move_people(self, *, adapt: bool) -> None:
         scale = self.step * self.rng.choice([0.3, 1.0, 4.0], size=self.step.shape)
         z = self.z + scale[..., None] * self.rng.normal(size=self.z.shape)
-        tie = self.tie + 0.5 * self.rng.normal(size=self.tie.shape)
-        taken = self._take(z, tie, self._prior(z, tie) - self._prior(self.z, self.tie))
+        taken = self._take(z, self.noise, self._prior(z) - self._prior(self.z))
         if adapt:
             self.step *= np.exp(0.05 * (taken - 0.25))  # toward a quarter of moves accepted
+        # The numbers are uniform a priori: steps are reflected at 0 and 1, and fresh ones are fair.
+        near = self.noise + _NOISE_STEP * self.rng.normal(size=self.noise.shape)
+        near = 1.0 - np.abs(1.0 - np.abs(near) % 2.0)
+        fresh = self.rng.random(self.noise.shape)
+        some = self.rng.random((*self.step.shape, 1)) < 0.3
+        self._take(self.z, np.where(some, fresh, near), np.zeros(self.step.shape))
         # A fresh draw around μ may land in another of several stretches that fit the answers.
         center, spread = self.center[:, None], self.spread[:, None, None]
-        fresh = center + spread * self.rng.normal(size=self.z.shape)
-        self._take(fresh, self.tie, np.zeros(self.tie.shape))
+        away = center + spread * self.rng.normal(size=self.z.shape)
+        self._take(away, self.noise, np.zeros(self.step.shape))
 
-    def _take(self, z: FloatArray, tie: FloatArray, change: FloatArray) -> BoolArray:
+    def _take(self, z: FloatArray, noise: FloatArray, change: FloatArray) -> BoolArray:
         """Take each person's move, or leave it; ``change`` is that of prior and proposal."""
-        proposed = self._likelihoods(z, tie)
+        proposed = self._likelihoods(z, noise)
         gain = proposed - self.current + change
         taken = np.asarray(np.log(self.rng.random(gain.shape)) < gain)
-        self.z[taken], self.tie[taken] = z[taken], tie[taken]
+        self.z[taken], self.noise[taken] = z[taken], noise[taken]
         self.current[taken] = proposed[taken]
         return taken
 
-    def _prior(self, z: FloatArray, tie: FloatArray) -> FloatArray:
+    def _prior(self, z: FloatArray) -> FloatArray:
         away = np.sum((z - self.center[:, None]) ** 2, axis=2) / self.spread[:, None] ** 2
-        return np.asarray(-0.5 * away - 0.5 * ((tie - self.tie_center) / _TIE_SPREAD) ** 2)
+        return np.asarray(-0.5 * away)
 
     def _move_center(self) -> None:
         n = self.z.shape[1]
@@ -144,7 +145,7 @@ class PeopleChains:
 
     def _jointly(self, z: FloatArray, spread: FloatArray, change: FloatArray) -> BoolArray:
         """Take a move of all people of a chain, or leave it; ``change`` is that of the prior."""
-        proposed = self._likelihoods(z, self.tie)
+        proposed = self._likelihoods(z, self.noise)
         gain = (proposed - self.current).sum(axis=1) + change
         taken = np.log(self.rng.random(len(gain))) < gain
         self.z[taken], self.current[taken] = z[taken], proposed[taken]
