@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from karat.cli.demo._models import train_models
+from karat.cli.demo import train_models
 from karat.datasets import load_shared
 from karat.elicit import (
     BinaryLinear,

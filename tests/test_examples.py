@@ -72,7 +72,7 @@ def test_elicit_binary(example):
     assert numbers("agree with the person on # %", printed)[0] >= 99
     plain = numbers("accuracy prefers {'malignant': #}", printed)[0]
     assert numbers("metric prefers {'malignant': #}", printed)[0] > plain
-    assert len(names["result"].transcript.answers) == numbers("^# answers", printed)[0]
+    assert len(names["result"].transcript.answers) == numbers("Certified. # answers", printed)[0]
 
 
 @pytest.mark.slow

@@ -328,9 +328,6 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | {
     ),
     "metrics.LinearFractionalMetric.for_classes": lambda **o: smallest(**o)(metrics.f_beta(1)),
     "metrics.PolynomialMetric": lambda **o: metrics.PolynomialMetric([[-1, -2]], **o),
-    "metrics.PowerMeanMetric": lambda **o: metrics.PowerMeanMetric(
-        [1, 2], **({"power": 0.5} | o)
-    ),
     "metrics.accuracy.for_classes": lambda **o: smallest(**o)(metrics.accuracy),
     "optimize.Clusters": lambda **o: with_basis(optimize.Clusters(**o)),
     "optimize.CoordinateSearchClassifier": lambda **o: tuned(

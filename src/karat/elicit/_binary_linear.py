@@ -79,8 +79,24 @@ class BinaryLinear(Procedure):
             return _same_classifier(self.space, at - near <= low, at + near >= high)
         particles = self._search.posterior
         angle = np.arctan2(particles.parameters[:, 1], particles.parameters[:, 0])
-        below, above = (float(particles.shares @ side) for side in (angle < low, angle > high))
-        return _same_classifier(self.space, below > _MOSTLY, above > _MOSTLY)
+
+        def beyond(low: float, high: float) -> list[bool]:
+            sides = (angle < low, angle > high)
+            return [float(particles.shares @ side) > _MOSTLY for side in sides]
+
+        words = _same_classifier(self.space, *beyond(low, high))
+        if words is not None:
+            return words
+        low, high = self._search.goal.reach
+        at_low, at_high = beyond(low, high)
+        if not (at_low or at_high):
+            return None
+        edge = f"more than {1 / np.tan(low):.3g}" if at_low else f"less than {1 / np.tan(high):.3g}"
+        return (
+            f"everyone for whom a missed {self.space.classes[1]} costs {edge} false ones gives the "
+            "same answers as long as no classifier is shown that is wrong on more than "
+            f"{self.worst_rate:g} of a class; pass a greater worst_rate to tell them apart"
+        )
 
 
 def _same_classifier(space: BinarySpace, at_low: bool, at_high: bool) -> str | None:

@@ -14,7 +14,7 @@ from karat.elicit.asking._active_search import (
 from karat.elicit.asking._check_pairs import CheckPairs, more_errors
 from karat.elicit.asking._effort import Effort
 from karat.elicit.asking._forecast import forecast_agreement
-from karat.elicit.asking._goal import Goal, is_precise
+from karat.elicit.asking._goal import Goal, is_precise, told_apart
 from karat.elicit.asking._pool import WORST_RATE, Pool, cached, class_errors, draw_pool
 from karat.elicit.asking._question_sources import (
     AttainablePairs,
@@ -42,4 +42,5 @@ __all__ = [
     "forecast_agreement",
     "is_precise",
     "more_errors",
+    "told_apart",
 ]

@@ -10,7 +10,7 @@ from karat.elicit.families import Family
 from karat.elicit.spaces import BinarySpace
 from karat.elicit.weights import weighted_limits
 
-__all__ = ["Goal", "is_precise"]
+__all__ = ["Goal", "is_precise", "told_apart"]
 
 _LEAST_ANSWERS = 8
 _WORTH_PER_RATIO = 5.0 / 3.0  # the worth of a gap is harder to find than a ratio of costs
@@ -27,6 +27,8 @@ class Goal:
     compared: int = 0  # weights whose ratios are to be precise
     least: int = _LEAST_ANSWERS
     draws: int = Effort().kept  # metrics that limits are read from
+    # of two classes: the angles of trade-offs between which some pair of the pool is valued alike
+    reach: tuple[float, float] = (0.0, np.pi / 2)
 
     def check_is_due(self, number: int) -> bool:
         """Whether question ``number``, from 1, is one whose answer is known or was given before.
@@ -53,7 +55,7 @@ def is_precise(family: Family, parameters: FloatArray, goal: Goal) -> bool:
         return True
     weights = np.abs(family.weights(parameters))[:, : goal.compared]
     if isinstance(family.space, BinarySpace):
-        return _binary_is_precise(family.space, weights, shares, goal.precision)
+        return _binary_is_precise(weights, shares, goal)
     top = int(np.argmax(shares @ weights))
     for i in range(goal.compared):
         low, high = weighted_limits(weights[:, i] / (weights[:, top] + 1e-300), shares)
@@ -63,11 +65,25 @@ def is_precise(family: Family, parameters: FloatArray, goal: Goal) -> bool:
     return True
 
 
-def _binary_is_precise(
-    space: BinarySpace, weights: FloatArray, shares: FloatArray, precision: float
-) -> bool:
-    """Whether a cost ratio is known; never where its limits are beyond what the space tells."""
-    low, high = space.frontier.reach
+def _binary_is_precise(weights: FloatArray, shares: FloatArray, goal: Goal) -> bool:
+    """Whether a cost ratio is known; never where its limits are beyond what questions tell."""
+    low, high = goal.reach
     least, greatest = weighted_limits(np.arctan2(weights[:, 1], weights[:, 0]), shares)
     inside = least >= low and greatest <= high
-    return bool(inside and np.tan(greatest) <= precision * np.tan(least))
+    return bool(inside and np.tan(greatest) <= goal.precision * np.tan(least))
+
+
+def told_apart(points: FloatArray) -> tuple[float, float]:
+    """Return the angles between which pairs of classifiers tell trade-offs of two classes apart.
+
+    ``points`` (n, 2) are true positives and true negatives. ``cos θ·TP + sin θ·TN`` values two of
+    them alike at ``tan θ = ΔTP/−ΔTN``; beyond the least and the greatest such angle everyone
+    answers alike.
+    """
+    order = np.lexsort((-points[:, 1], points[:, 0]))
+    gain, loss = np.diff(points[order], axis=0).T
+    some = (gain > 1e-9) & (loss < -1e-9)
+    if not some.any():
+        return 0.0, np.pi / 2
+    angles = np.arctan2(gain[some], -loss[some])
+    return float(angles.min()), float(angles.max())

@@ -15,6 +15,7 @@ from karat.exceptions import ElicitationError
 __all__ = ["WORST_RATE", "Pool", "cached", "class_errors", "draw_pool"]
 
 WORST_RATE = 0.5  # by default nobody is shown a classifier that is wrong on more of a class
+_FEW = 20  # different classifiers, below which there is little to ask about
 _MOST_ROUNDS = 40  # draws of a whole pool, until enough classifiers are fit to be shown
 _KEPT_POOLS = 32
 _kept: OrderedDict[Any, Any] = OrderedDict()
@@ -69,8 +70,13 @@ def draw_pool(
         fit += int((worst[-1] <= worst_rate + 1e-12).sum())
         if fit >= n:
             break
-    tables, errors = np.concatenate(rounds), np.concatenate(worst)
-    tables = _distinct(tables[errors <= _allowed(errors, worst_rate, fit, n)])[:n]
+    every, errors = np.concatenate(rounds), np.concatenate(worst)
+    tables = _distinct(every[errors <= worst_rate + 1e-12])[:n]
+    if worst_rate == WORST_RATE and len(tables) < _FEW:
+        # The default gives way where hardly any classifier is that good in every class, which is
+        # common with three classes or more: to the better tenth of them, or to all.
+        tables = _distinct(every[errors <= np.quantile(errors, 0.1) + 1e-12])[:n]
+        tables = _distinct(every)[:n] if len(tables) < _FEW else tables
     if len(tables) < 2:
         least = float(errors.min())
         enough = min(1.0, np.ceil(20 * least + 1) / 20)
@@ -81,17 +87,6 @@ def draw_pool(
         )
     looks = np.arange(len(tables)) if out_of is None else _looks(tables, out_of)
     return Pool(tables, space.coordinates(tables), looks)
-
-
-def _allowed(errors: FloatArray, worst_rate: float, fit: int, n: int) -> float:
-    """Return the greatest error rate of a class that a classifier may have.
-
-    The default gives way where hardly any classifier is that good in every class, which is common
-    with three classes or more: the better tenth of the classifiers is taken there.
-    """
-    if worst_rate == WORST_RATE and fit < n // 10:
-        return max(worst_rate, float(np.quantile(errors, 0.1))) + 1e-12
-    return worst_rate + 1e-12
 
 
 def _distinct(tables: FloatArray) -> FloatArray:

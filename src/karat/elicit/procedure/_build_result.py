@@ -9,14 +9,14 @@ from karat._typing import FloatArray
 from karat.elicit.asking import ActiveSearch
 from karat.elicit.posterior import PosteriorDraws
 from karat.elicit.procedure._agreement_history import agreement_history
-from karat.elicit.procedure._contradictions import (
+from karat.elicit.procedure._status import (
     answered_sides,
     find_contradictions,
+    status_of,
     warn_of_answers,
 )
-from karat.elicit.procedure._status import status_of
 from karat.elicit.result import AskedQuestions, ElicitationResult
-from karat.elicit.spaces import BinarySpace, RateSpace, Space
+from karat.elicit.spaces import BinarySpace, RateSpace
 from karat.elicit.weights import (
     CONFIDENCE,
     TradeOff,
@@ -102,7 +102,7 @@ def _ratios(
                 if compared > dim:
                     name += weight.name.removeprefix(procedure.space.names[i])
                 ratio = ratio_interval(name, weight, part[top], columns)
-                ratios.append(_opened(ratio, procedure.space, columns))
+                ratios.append(_opened(ratio, procedure, columns))
     return tuple(ratios)
 
 
@@ -121,20 +121,23 @@ def _trade_off(
     )
 
 
-def _opened(ratio: WeightInterval, space: Space, draws: FloatArray) -> WeightInterval:
-    """Leave a limit open where draws lie beyond the trade-offs that the space distinguishes.
+def _opened(ratio: WeightInterval, procedure: "Procedure", draws: FloatArray) -> WeightInterval:
+    """Leave a limit open where draws lie beyond the trade-offs that questions tell apart.
 
-    There they are the prior's, and not the answers': any greater ratio would fit as well.
+    There they are the prior's, and not the answers': any other ratio beyond would fit as well, so
+    that the limits hold all of these.
     """
+    space, search = procedure.space, procedure._search
     if not isinstance(space, BinarySpace):
         return ratio
-    low, high = space.frontier.reach
+    low, high = space.frontier.reach if search is None else search.goal.reach
     angle = np.arctan2(np.abs(draws[:, 1]), np.abs(draws[:, 0]))
-    return replace(
-        ratio,
-        lower=0.0 if np.mean(angle > high) > _TAIL else ratio.lower,
-        upper=np.inf if np.mean(angle < low) > _TAIL else ratio.upper,
-    )
+    lower, upper = ratio.lower, ratio.upper
+    if np.mean(angle > high) > _TAIL:
+        lower, upper = 0.0, max(upper, float(1.0 / np.tan(high)))
+    if np.mean(angle < low) > _TAIL:
+        lower, upper = min(lower, float(1.0 / np.tan(low))), np.inf
+    return replace(ratio, lower=lower, upper=upper)
 
 
 def _lapse(search: ActiveSearch) -> WeightInterval:

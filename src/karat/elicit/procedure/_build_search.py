@@ -17,9 +17,11 @@ from karat.elicit.asking import (
     SpherePairs,
     cached,
     draw_pool,
+    told_apart,
 )
 from karat.elicit.families import Family
 from karat.elicit.posterior import AgreementPanel, ParticlePosterior
+from karat.elicit.spaces import BinarySpace
 from karat.elicit.transcript import Query
 
 if TYPE_CHECKING:
@@ -74,10 +76,18 @@ def search_with(
             most=procedure.max_queries or max(least, 20 + 10 * posterior.family.size),
             compared=procedure.space.dim if procedure.has_ratios else 0,
             draws=effort.kept,
+            reach=_reach(procedure, pool),
         ),
         checks=checks,
         rivals=rivals,
     )
+
+
+def _reach(procedure: "Procedure", pool: Pool | None) -> tuple[float, float]:
+    """Return the angles of trade-offs of two classes that questions about the pool tell apart."""
+    if pool is None or not isinstance(procedure.space, BinarySpace):
+        return 0.0, np.pi / 2
+    return told_apart(pool.points)
 
 
 def _affordable(n: int, family: Family) -> int:
