@@ -327,7 +327,7 @@ def test_the_unit_of_times_and_margins_does_not_matter(pairs, seed, scale, stret
 
 def studied(person, metric, hesitation, n, seed):
     """Return the test of one simulated person on n evaluation pairs."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, 1])  # another stream than that of the person
     space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba, n_points=201)
     pairs = evaluation_pairs(space, n, rng=rng)
     margins = margins_of(pairs, metric)
@@ -373,7 +373,7 @@ def test_times_keep_their_level_on_the_answers_that_the_metric_is_from(binary):
     """
     tests = []
     for seed in range(30):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng([seed, 1])
         procedure = BinaryLinear(binary, rng=seed, agreement=1.0, max_queries=12)
         person = MetricOracle(COSTS, flip=0.15, rng=seed)
         while (query := procedure.ask()) is not None:

@@ -15,7 +15,8 @@ from karat.exceptions import ElicitationError
 __all__ = ["evaluation_pairs"]
 
 # Pairs that are tried before giving up, and where each of them must be rounded.
-_MOST_DRAWN, _MOST_SHOWN = 20_000, 2_000
+_MOST_DRAWN, _MOST_SHOWN = 20_000, 1_000
+_POOL = 1_000  # classifiers that a batch of pairs is mixed of, at most
 
 
 def evaluation_pairs(
@@ -61,7 +62,7 @@ def evaluation_pairs(
     >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
     >>> pairs = evaluation_pairs(space, 3, rng=0)
     >>> [(pair.first - pair.second).round(2).tolist() for pair in pairs][0]
-    [[0.01, -0.01], [0.02, -0.02]]
+    [[-0.01, 0.01], [-0.05, 0.05]]
     """
     wanted = check_count(n, "n")
     cases = None if out_of is None else check_count(out_of, "out_of")
@@ -99,10 +100,11 @@ def _batches(
     drawn = 0
     while drawn < most:
         size = min(size, most - drawn)
-        best = rng.permutation(asked.sample(4 * size, rng=rng), axis=0)
+        best = asked.sample(min(4 * size, _POOL), rng=rng)
+        one, other = rng.integers(0, len(best), (2, 2 * size))
         # In each group by itself: a classifier that sees the group may mix in one of them only.
         share = rng.random((2 * size, *best.shape[1:-2], 1, 1))
-        mixed = share * best[: 2 * size] + (1.0 - share) * best[2 * size :]
+        mixed = share * best[one] + (1.0 - share) * best[other]
         yield mixed[:size], mixed[size:]
         drawn, size = drawn + size, 2 * size
 
