@@ -47,8 +47,8 @@ class Judged(NamedTuple):
         ]  # fmt: skip
 
 
-def run_judges() -> tuple[list[Promise], ErrorEstimator, list[Judged]]:
-    """Print both tables; return what is promised of the first, its fit, and all rows."""
+def run_judges(*, quick: bool) -> tuple[list[Promise], ErrorEstimator, list[Judged]]:
+    """Print both tables (quick: one); return what the first is promised, its fit, and all rows."""
     data = llmbar()
     estimator, seconds = fit(data, rng=0)
     rows = _judged(estimator, data)
@@ -61,6 +61,8 @@ def run_judges() -> tuple[list[Promise], ErrorEstimator, list[Judged]]:
         f"is trusted: wrongly if fewer than {100 * _MOSTLY:.0f} % of the judges are inside.\n"
     )
     _show(f"LLMBar: one fit of {len(rows)} subsets, {seconds:.1f} s", rows)
+    if quick:
+        return _promises(rows), estimator, rows
     other = judgebench()
     fitted, seconds = fit(other, rng=0)
     more = _judged(fitted, other)

@@ -53,12 +53,13 @@ def _run(*, quick: bool) -> list[Promise]:
     """Print every part and return what is promised."""
     if quick:
         say(
-            "--quick takes one seed, three small crowds, 20 draws of gold labels, and three of few "
-            "items in domains that share."
+            "--quick takes one seed, of NELL the models of which a figure is promised, three small "
+            "crowds, LLMBar without JudgeBench, 20 draws of gold labels, and three of few items in "
+            "domains that share."
         )
     on_nell, deviations = run_nell(quick=quick)
     on_limits, covered = run_coverage(quick=quick)
-    on_judges, estimator, judged = run_judges()
+    on_judges, estimator, judged = run_judges(quick=quick)
     on_labels = run_powered(estimator, quick=quick)
     on_sharing = run_sharing(quick=quick)
     if not quick:

@@ -15,6 +15,16 @@ class Law(NamedTuple):
     votes: np.ndarray
     p: np.ndarray  # the exact P(Y | Z) of each row
     right: float  # P(Ŷ = Y)
+    prior: np.ndarray
+    tables: np.ndarray  # P(abstain), P(vote a), P(vote b) of each labeler, given each class
+
+    def every_pattern(self):
+        """Return the probability of every pattern of votes, and the exact P(Y | Z) of each."""
+        joint = self.prior[None]
+        for table in self.tables:
+            joint = (joint[:, None] * table.T).reshape(-1, len(self.prior))
+        chance = joint.sum(axis=1)
+        return chance, joint / chance[:, None]
 
     def sharp_accuracy(self):
         """Population-sharp accuracy bounds, from the exact P(Ŷ | Z)."""
@@ -31,7 +41,7 @@ def sparse_law(n, k, seed, labelers=8, right=0.8):
     y = rng.choice(k, n, p=prior)
     coverage, accuracy = rng.uniform(0.5, 0.9, labelers), rng.uniform(0.65, 0.9, labelers)
     votes = np.full((n, labelers), -1)
-    log_p = np.log(np.tile(prior, (n, 1)))
+    log_p, tables = np.log(np.tile(prior, (n, 1))), []
     for j in range(labelers):
         a, b = (0, 1) if k == 2 else (j % k, (j + 1) % k)
         table = np.empty((k, 3))  # P(abstain), P(vote a), P(vote b) given each class
@@ -39,13 +49,14 @@ def sparse_law(n, k, seed, labelers=8, right=0.8):
         hit, miss = coverage[j] * accuracy[j], coverage[j] * (1 - accuracy[j])
         table[a] = [1 - coverage[j], hit, miss]
         table[b] = [1 - coverage[j], miss, hit]
+        tables.append(table)
         drawn = (rng.random(n)[:, None] > table[y].cumsum(axis=1)).sum(axis=1).clip(max=2)
         votes[:, j] = np.array([-1, a, b])[drawn]
         log_p += np.log(table[:, drawn]).T
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
     y_pred = np.where(rng.random(n) < right, y, (y + rng.integers(1, k, n)) % k)
-    return Law(y, y_pred, votes, p, right)
+    return Law(y, y_pred, votes, p, right, prior, np.array(tables))
 
 
 @pytest.fixture(scope="session")

@@ -81,9 +81,9 @@ def test_bernstein_covers_always(draw_law):
 def test_curves_and_expectations_cover(draw_law):
     curve_hits = loss_hits = 0
     for seed in range(RUNS):
-        law = draw_law(2000, 2, seed=500 + seed)
+        law = draw_law(1000, 2, seed=500 + seed)
         rng = np.random.default_rng(seed)
-        score = law.y_pred + rng.normal(scale=0.5, size=2000)
+        score = law.y_pred + rng.normal(scale=0.5, size=1000)
         curve = bounds_curve(
             score, law.votes, law.p, metric="accuracy", thresholds=[0.5], classes=[0, 1], rng=seed
         )
@@ -92,7 +92,7 @@ def test_curves_and_expectations_cover(draw_law):
         proba = 1 / (1 + np.exp(-3 * (score - 0.5)))
         loss = -np.log(np.column_stack([1 - proba, proba]))
         e = expectation_bounds(loss, law.votes, law.p, method="crossfit", classes=[0, 1], rng=seed)
-        truth = loss[np.arange(2000), law.y].mean()
+        truth = loss[np.arange(1000), law.y].mean()
         loss_hits += e.lower_limit <= truth <= e.upper_limit
     assert not fails(curve_hits, RUNS, 0.9)
     assert not fails(loss_hits, RUNS, 0.9)

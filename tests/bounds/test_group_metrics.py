@@ -381,15 +381,14 @@ def one_kind(k, m, priced):
     return FairMetric(np.arange(1, q + 1) / q, violation, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "m", "metric"),
     [
         (2, 2, one_kind(2, 2, [0, 1])),
-        pytest.param(2, 3, one_kind(2, 3, [0, 1]), marks=pytest.mark.slow),
-        pytest.param(
-            2, 2, FairQuadraticMetric([1, 2], [[[3, 1], [1, 2]]], 0.5), marks=pytest.mark.slow
-        ),
-        pytest.param(3, 2, one_kind(3, 2, [1, 3]), marks=pytest.mark.slow),
+        (2, 3, one_kind(2, 3, [0, 1])),
+        (2, 2, FairQuadraticMetric([1, 2], [[[3, 1], [1, 2]]], 0.5)),
+        (3, 2, one_kind(3, 2, [1, 3])),
     ],
 )
 def test_limits_have_the_error_of_the_bound(draw_law, k, m, metric):
@@ -454,41 +453,41 @@ def test_limits_cover_in_the_sparse_setting(draw_law, k, capsys):
 
 @pytest.mark.slow
 def test_limits_at_the_bound_itself_have_their_level(draw_law, capsys):
-    """The population's sharp bounds, from many more items of the same law and the exact q.
+    """The population's sharp bounds, from every pattern of the law and the exact p and q.
 
     Four times in five the test would notice a coverage of .85.
     """
     runs, n, hits = 120, 2000, np.zeros(2, int)
     metric = FairMetric([1, 1], [[1, 1]], 0.5)
+    least = np.array([0.2, 0.3])  # P(Ŷ = 1 | z) of each group is this and half of P(Y = 1 | z)
     for seed in range(runs):
-        law = draw_law(25 * n, 2, seed=seed)
+        law = draw_law(n, 2, seed=seed)
         rng = np.random.default_rng(seed)
-        group = rng.integers(0, 2, 25 * n)
-        called = np.where(group == 0, 0.2, 0.3) + 0.5 * law.p[:, 1]
-        y_pred = (rng.random(25 * n) < called).astype(int)
+        group = rng.integers(0, 2, n)
+        y_pred = (rng.random(n) < least[group] + 0.5 * law.p[:, 1]).astype(int)
         b = performance_bounds(
-            y_pred[:n], law.votes[:n], law.p[:n], metric=metric, groups=group[:n],
-            classes=[0, 1], rng=seed,
-        )  # fmt: skip
-        lower, upper = sharp_ends(metric, law.p[:, 1], called, group)
+            y_pred, law.votes, law.p, metric=metric, groups=group, classes=[0, 1], rng=seed
+        )
+        chance, p = law.every_pattern()
+        lower, upper = sharp_ends(metric, chance / 2, p[:, 1], least[:, None] + 0.5 * p[:, 1])
         hits += [b.lower_limit <= lower, upper <= b.upper_limit]
     with capsys.disabled():
         print(f"\nat the bounds: lower {hits[0] / runs:.3f}, upper {hits[1] / runs:.3f}")
     assert all(binomtest(int(h), runs, 0.95, alternative="less").pvalue > 0.001 for h in hits)
 
 
-def sharp_ends(metric, p, q, group):
-    """Both ends for two groups, by a search over the share of true positives in each."""
-    low, high, called, truth = (
-        np.bincount(group, weights=a) / len(group)
-        for a in (np.maximum(p + q - 1, 0), np.minimum(p, q), q, p)
-    )
+def sharp_ends(metric, weight, p, q):
+    """Both ends for two groups, by a search over the share of true positives in each.
+
+    ``weight`` is P(G, Z), the same in both groups; ``q`` is P(Ŷ = 1 | G, Z).
+    """
+    low, high, called = (a @ weight for a in (np.maximum(p + q - 1, 0), np.minimum(p, q), q))
+    truth, size = p @ weight, weight.sum()
     least, most, found = np.zeros(2), np.ones(2), []
     for _ in range(4):  # ever closer around the best; all corners are in the first round
         mixes = np.stack(np.meshgrid(*np.linspace(least, most, 41).T), axis=-1).reshape(-1, 2)
         tp = low + mixes * (high - low)
-        rows = [[np.bincount(group) / len(group) - called - truth + tp, called - tp],
-                [truth - tp, tp]]  # fmt: skip
+        rows = [[size - called - truth + tp, called - tp], [truth - tp, tp]]
         found.append(metric._values(np.moveaxis(np.array(rows), (0, 1), (2, 3))))
         best, step = mixes[found[-1].argmax()], (most - least) / 20
         least, most = np.maximum(best - step, 0), np.minimum(best + step, 1)

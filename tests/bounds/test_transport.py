@@ -34,7 +34,7 @@ def value(gain, p, q, slack=0.0):
 
 
 @given(problem=margins())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_closed_forms_equal_the_linear_program(solve_program, problem):
     _, p, q = problem
     k = len(p)
@@ -52,7 +52,7 @@ def test_closed_forms_equal_the_linear_program(solve_program, problem):
 
 
 @given(problem=margins(), slack=st.sampled_from([0.0, 0.03, 0.2, 0.7]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_gain_equals_the_linear_program(solve_program, problem, slack):
     rng, p, q = problem
     gain = rng.normal(size=(len(p), len(q)))

@@ -110,6 +110,7 @@ def state_of(easy, hard, share_hard):
     return State(theta, np.zeros(8), weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ERRORS)
 def test_votes_of_easy_and_hard_items_prefer_difficulty(errors, world):
     law = world(errors, "difficulty", np.ones((2000, 8), dtype=bool))
@@ -124,6 +125,7 @@ def test_votes_of_easy_and_hard_items_prefer_difficulty(errors, world):
         assert found.behind[0] > 3 * found.behind_error[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ERRORS)
 def test_votes_of_independent_voters_do_not_reject_independence(errors, world):
     law = world(errors, "difficulty", np.ones((2000, 8), dtype=bool))

@@ -140,6 +140,7 @@ def test_rows_are_drawn_from_their_posterior(rng):
         assert stats.kstest(rows[:, r, 0], exact.cdf).pvalue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", PLACES)
 @pytest.mark.parametrize("move", [reassign, split_or_merge], ids=["reassign", "split or merge"])
 def test_a_move_leaves_the_posterior_as_it_is(move, where, rng):
@@ -189,6 +190,7 @@ def grid_distribution(log_density):
     return lambda x: np.interp(x, grid, np.cumsum(mass) / mass.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clusters", "items", "shape", "rate"),
     [(1, 1, 1, 1), (1, 12, 1, 1), (5, 12, 1, 1), (12, 12, 1, 1), (3, 40, 2.5, 0.5)],
@@ -212,6 +214,7 @@ def test_concentration_of_no_items_is_that_of_the_prior(rng):
     assert stats.kstest(drawn, stats.gamma(2, scale=1 / 3).cdf).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_concentration_of_tables_is_drawn_from_its_posterior(rng):
     present = np.ones((4, 6), dtype=np.int64)
     present[1, 3:] = present[3] = 0  # 6, 3, 6 and no voters

@@ -214,6 +214,7 @@ def test_auto_spans_the_limits_of_the_structure(structure, data):
     assert (auto.result_.upper >= alone.result_.upper - 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_auto_keeps_domains_on_their_own_where_nothing_is_shared(structure):
     """Rates of the hierarchy's voters and of coupled domains are all different, and many votes."""
@@ -248,6 +249,7 @@ def test_auto_prefers_dependence_where_voters_copy(rng):
         assert "pairs" in models or "difficulty" in models
 
 
+@pytest.mark.slow
 def test_comparison_prefers_sharing_where_rates_are_shared():
     votes, domains, _ = simulate(np.random.default_rng(84), [RATES] * 10, 40)
     found = compare_models(
@@ -262,6 +264,7 @@ def test_comparison_prefers_sharing_where_rates_are_shared():
     assert "coupled domains predicts held-out votes best" in found.summary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ERRORS)
 def test_comparison_does_not_reject_independence_where_nothing_is_shared(errors):
     rng = np.random.default_rng(85)
