@@ -133,7 +133,7 @@ def shared_of():
 def elicited(costs=4):
     space = elicit.BinarySpace.from_scores([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
     person = elicit.MetricOracle(cost_matrix([[0, 1], [costs, 0]]))
-    return space, elicit.BinaryLinear(space, max_queries=4, rng=0).run(person)
+    return space, elicit.BinaryLinear(space, max_queries=4, worst_rate=1.0, rng=0).run(person)
 
 
 def fairly():

@@ -65,7 +65,7 @@ def test_results_call_classes_and_groups_by_their_names(kind):
     said = [result.description, *result.questions.names, *names]
     known = TWO if len(procedure.space.classes) == 2 else THREE
     for text in said[:-1] if names[-1] == "trade-off" else said:
-        assert any(name in text for name in (*known, "men", "trade-off")), text
+        assert any(name in text for name in (*known, "men", "trade-off", "power of the mean")), text
         # Weights are decimals and degrees; a class by its position stands beside these words.
         position = r"(truth|predict\w*|right about|taken for|missed|class|groups?) \d"
         assert not re.search(position, text), text

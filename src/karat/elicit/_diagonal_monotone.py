@@ -1,11 +1,15 @@
-"""Any number of classes: any metric that grows with the right predictions, at its optimum."""
+"""Any number of classes: any metric that grows with the right predictions."""
+
+from functools import cached_property
 
 import numpy as np
 
 from karat.elicit._diagonal_linear import DiagonalLinear
-from karat.elicit.families import Family, PowerMeanFamily
+from karat.elicit.families import BestForMeans, Family, PowerMeanFamily
 from karat.elicit.search import Brackets, Steps, unimodal
+from karat.elicit.spaces import QuestionSpace
 from karat.elicit.transcript import Query
+from karat.metrics import LinearMetric
 
 __all__ = ["DiagonalMonotone"]
 
@@ -15,14 +19,20 @@ _MOST_SHIFTS = 3  # of a window whose best value is at its edge
 
 
 class DiagonalMonotone(DiagonalLinear):
-    """Elicits the linear metric that agrees with any monotone metric at its optimum.
+    """Elicits a metric that grows with the right predictions of every class.
 
-    Hiranandani 2021, section 4.4.3. The person may have G-mean in mind, or no formula at all: what
-    is found is the weighted accuracy whose best classifier is also best for them. ``bisection``
-    climbs along the boundary of what all classifiers attain, one class at a time, two questions a
-    halving. ``active`` fits weighted power means of the recalls. ``published`` is Algorithm 4.1,
-    which looks at faces, where the metric may slope otherwise than at the optimum. ``tol`` is as
-    for `DiagonalLinear`.
+    The person may have the G-mean in mind, or no formula at all. ``active`` fits weighted power
+    means of the recalls, from weighted means to the class that is found least, and returns one as a
+    `PowerMeanMetric`; the agreement it predicts is that metric's. Classifiers that are asked about
+    are best for random linear metrics or for random power means: only the latter are sure to find
+    every class.
+
+    ``bisection`` and ``published`` return the linear metric that agrees with the person's at its
+    optimum (Hiranandani 2021, section 4.4.3): its best classifier is also best for them. Elsewhere
+    the two may differ, so that the agreement is NaN. ``bisection`` climbs along the boundary of
+    what all classifiers attain, one class at a time, two questions a halving. ``published`` is
+    Algorithm 4.1, which looks at faces, where the metric may slope otherwise than at the optimum.
+    ``tol`` is as for `DiagonalLinear`. ``tangent()`` is that linear metric for every strategy.
 
     Parameters are those of every procedure; see `Procedure`.
 
@@ -32,8 +42,9 @@ class DiagonalMonotone(DiagonalLinear):
     >>> from karat.elicit import DiagonalSpace, MetricOracle
     >>> from karat.metrics import g_mean
     >>> space = DiagonalSpace.from_density(LogisticLaw([-4, 1, 5]).proba, n_points=2001)
-    >>> result = DiagonalMonotone(space, strategy="bisection").run(MetricOracle(g_mean))
-    >>> best = space.boundary(result.metric.weights.diagonal())
+    >>> procedure = DiagonalMonotone(space, strategy="bisection")
+    >>> result = procedure.run(MetricOracle(g_mean))
+    >>> best = space.boundary(procedure.tangent().weights.diagonal())
     >>> g_mean(best) > 0.5
     True
     """
@@ -46,10 +57,44 @@ class DiagonalMonotone(DiagonalLinear):
         """Whether every answer is explained: by power means, but not by their slope alone."""
         return self.strategy == "active"
 
+    @property
+    def predicts(self) -> bool:
+        """Whether the agreement can be told: a slope at the optimum says nothing of other pairs."""
+        return self.strategy == "active"
+
+    @cached_property
+    def question_space(self) -> QuestionSpace:
+        """Where questions are asked: ``active`` has classifiers that find every class, too."""
+        return BestForMeans(self.space) if self.strategy == "active" else self.space
+
+    def tangent(self) -> LinearMetric:
+        """Return the linear metric that agrees with the elicited one at its best classifier.
+
+        It is a weighted accuracy whose best classifier is the elicited metric's too, or one of
+        those that mix to it. For ``bisection`` and ``published`` it is the elicited metric. For
+        someone to whom less is better (``orientation``) it is minus that of the mirrored metric.
+        """
+        self._begin()
+        draws = self._posterior_draws()
+        if isinstance(draws.family, PowerMeanFamily):
+            return draws.family.tangent(draws.estimate)
+        metric = draws.family.metric(draws.estimate)
+        assert isinstance(metric, LinearMetric)
+        return metric
+
     def _family(self, flipped: bool) -> Family:
         if self.strategy == "active":
             return PowerMeanFamily(self.space, flipped=flipped)
         return super()._family(flipped)
+
+    def _n_comparable(self, n: int) -> int:
+        return self.space.dim  # the power is no weight
+
+    def _ratio_name(self, i: int, j: int) -> str:
+        if self.strategy != "active":
+            return super()._ratio_name(i, j)
+        names = self._family(flipped=False).names
+        return f"{names[i]} against {names[j]}"
 
     def _first_brackets(self) -> Brackets:
         return Brackets.of(0.0, 1.0, self.space.dim - 1, (0.0, 1.0))

@@ -44,7 +44,8 @@ class AgreementHistory(Result):
     n_queries : array
         Number of answers, from 0.
     agreement : array
-        Predicted agreement of the metric with the person on random pairs.
+        Predicted agreement of the metric with the person on random pairs; NaN where it cannot be
+        told.
     expected_n_queries, expected_agreement : array
         The same for answers to come; empty unless asked for by ``procedure.forecast()``.
     target : float
@@ -59,6 +60,11 @@ class AgreementHistory(Result):
 
     def summary(self) -> str:
         """Return how the agreement rose, in one sentence."""
+        if np.isnan(self.agreement[-1]):
+            return (
+                f"After {self.n_queries[-1]:.0f} answers it is not known how often the metric "
+                "agrees with the person."
+            )
         text = (
             f"After {self.n_queries[-1]:.0f} answers the metric is expected to agree with the "
             f"person on {100 * self.agreement[-1]:.1f} % of random pairs "
@@ -125,7 +131,8 @@ class ElicitationResult(Result):
     n_queries : int
         Number of questions answered.
     agreement : float
-        Predicted share of random pairs on which the metric and the person agree, slips aside.
+        Predicted share of random pairs on which the metric and the person agree, slips aside; NaN
+        where it cannot be told (`DiagonalMonotone` by ``bisection`` or ``published``).
     next_agreement : float
         The same after one more answer, in expectation; NaN where the strategy does not say.
     status : {"certified", "undecided", "flagged"}
@@ -204,10 +211,7 @@ class ElicitationResult(Result):
         """Return what was learned, in one sentence."""
         state = "" if self.finished else " so far"
         given = sum(answer != "skip" for answer in self.questions.answers)
-        text = (
-            f"{given} answer{'s' * (given != 1)}{state}: the metric is expected to agree with the "
-            f"person on {100 * self.agreement:.1f} % of pairs"
-        )
+        text = f"{given} answer{'s' * (given != 1)}{state}: {self._agreement_text}"
         if self.trade_off is not None:
             words = self.trade_off.summary().rstrip(".")
             text += f"; {words[:1].lower()}{words[1:]}"
@@ -217,6 +221,13 @@ class ElicitationResult(Result):
             n = len(self.contradictions)
             text += f"; {n} answer{'s' * (n > 1)} contradict{'s' * (n == 1)} the rest"
         return f"{_LEAD[self.status]}{text}." + ("" if self.misfit is None else f" {self.misfit}.")
+
+    @property
+    def _agreement_text(self) -> str:
+        if np.isnan(self.agreement):
+            return "how often the metric agrees with the person beyond its optimum is not known"
+        share = f"{100 * self.agreement:.1f} %"
+        return f"the metric is expected to agree with the person on {share} of pairs"
 
     def _table(self) -> list[tuple[str, str]]:
         rows = [interval_row(weight) for weight in self.intervals]

@@ -31,6 +31,9 @@ def agreement_history(procedure: "Procedure", draws: PosteriorDraws) -> Agreemen
 def _history_of_brackets(procedure: "Procedure", draws: PosteriorDraws) -> AgreementHistory:
     """Return the agreement of metrics drawn evenly from the brackets, after some of the answers."""
     effort, rng = procedure.effort, np.random.default_rng(procedure.seed)
+    if not procedure.predicts:
+        ends = np.unique([0.0, len(procedure.answers)])
+        return AgreementHistory(n_queries=ends, agreement=np.full(len(ends), np.nan))
     panel = AgreementPanel.of(procedure.question_space, effort.panel, rng)
     trail = [procedure._first_brackets(), *procedure._trail]
     steps = np.linspace(0, len(trail) - 1, procedure._affordable(effort.history_steps))

@@ -98,7 +98,7 @@ def _ratios(
         for i, weight in enumerate(part):
             if i != top:
                 columns = draws[:, [start + i, start + top]]
-                name = procedure.space.trade_off(i, top)
+                name = procedure._ratio_name(i, top)
                 if compared > dim:
                     name += weight.name.removeprefix(procedure.space.names[i])
                 ratio = ratio_interval(name, weight, part[top], columns)

@@ -58,8 +58,8 @@ class Procedure(AskAndTell):
         Predicted agreement on random pairs that ``active`` is to reach.
     precision : float, default 3
         ``active`` goes on until the upper limit of every ratio of weights is at most this many
-        times the lower one, or the weight is less than this part of the greatest. For the worth of
-        gaps between groups it is 5/3 of it. Metrics without such ratios need the agreement alone.
+        times the lower one, or the weight is less than this part of the greatest; 5/3 of it for the
+        worth of gaps between groups. Metrics without such ratios need the agreement alone.
     worst_rate : float, default 0.5
         ``active`` shows no classifier that is wrong on more than this share of a class, in any
         group: nobody would deploy it. The default gives way where hardly any classifier of the
@@ -171,11 +171,18 @@ class Procedure(AskAndTell):
 
     @property
     def explains(self) -> bool:
-        """Whether the metric found is meant to explain every answer, and not only some of them.
-
-        The published grid searches keep an error of their own, which is not the person's.
-        """
+        """Whether the metric found is meant to explain every answer, and not only some of them."""
+        # the published grid searches keep an error of their own, which is not the person's
         return self.straight or self.strategy != "published"
+
+    @property
+    def predicts(self) -> bool:
+        """Whether what is known tells how often the metric agrees with the person."""
+        return True
+
+    def _ratio_name(self, i: int, j: int) -> str:
+        """Return what the ratio of two weights compares, in words."""
+        return self.space.trade_off(i, j)
 
     def _n_comparable(self, n: int) -> int:
         """Return how many of n weights can be compared with each other."""
@@ -193,11 +200,8 @@ class Procedure(AskAndTell):
         """Return a sentence on what the answers leave arbitrary; None if nothing."""
         return None
 
-    # --- what is known
-
     @property
     def result(self) -> ElicitationResult:
-        """What the answers so far say of the metric."""
         self._begin()
         if self._result is None:
             self._result = build_result(self, self._posterior_draws())
@@ -226,9 +230,8 @@ class Procedure(AskAndTell):
         extra, n_people = check_count(extra, "extra"), check_count(n_people, "n_people")
         self._begin()
         if self._search is None:
-            raise ElicitationError(
-                f"strategy={self.strategy!r} keeps no posterior to look ahead from; use 'active'"
-            )
+            words = "keeps no posterior to look ahead from; use 'active'"
+            raise ElicitationError(f"strategy={self.strategy!r} {words}")
         return forecast_agreement(self.result.progress, self._search, extra, n_people, self.seed)
 
     # --- inside
@@ -264,8 +267,7 @@ class Procedure(AskAndTell):
         return swapped(steps) if self._flipped else steps
 
     def _active(self) -> Steps:
-        if self._search is None:  # pragma: no cover - made before the first question
-            return
+        assert self._search is not None  # made before the first question
         yield from self._search.steps()
 
     def _posterior_draws(self) -> PosteriorDraws:

@@ -4,7 +4,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_rng
-from karat.elicit.spaces._rate_space import RateSpace
+from karat.elicit.spaces._space import Space
 
 __all__ = ["AnyClassifier"]
 
@@ -16,7 +16,7 @@ class AnyClassifier:
     costs and gains of any sign, and a third between one of them and guessing.
     """
 
-    def __init__(self, space: RateSpace) -> None:
+    def __init__(self, space: Space) -> None:
         self.space = space
 
     @property

@@ -17,21 +17,29 @@ def power_mean(values: FloatArray, weights: FloatArray, power: FloatArray | floa
     """
     rho = np.asarray(power, dtype=float)
     flat = np.abs(rho) < _ZERO
+    steep = np.where(flat, 1.0, rho)
+    # The classes first: sums over them are then sums of whole arrays.
+    weight = np.moveaxis(np.asarray(weights, dtype=float), -1, 0)
     with np.errstate(divide="ignore"):
-        logs = np.where(weights > 0, np.log(values), np.nan)
+        logs = np.log(np.moveaxis(values, -1, 0))
+    counts = weight > 0
+    full = bool(counts.all())  # whether every value has a weight, which is most often so
+    high: FloatArray = np.maximum.reduce(logs if full else np.where(counts, logs, -np.inf))
+    low: FloatArray = np.minimum.reduce(logs if full else np.where(counts, logs, np.inf))
     # Relative to the greatest value (or the least, for ρ < 0) no power overflows, and the
     # difference of the sum from 1 keeps its digits where ρ is near 0.
-    high: FloatArray = np.fmax.reduce(logs, axis=-1)
-    low: FloatArray = np.fmin.reduce(logs, axis=-1)
     top = np.where(rho > 0, high, low)
-    found = top > -np.inf
-    apart = np.where(np.isnan(logs), 0.0, logs - np.where(found, top, 0.0)[..., None])
-    product = np.sum(weights * np.where(weights > 0, apart, 0.0), axis=-1) if flat.any() else 0.0
+    found = np.isfinite(top)
+    logs = logs - np.where(found, top, 0.0)
+    logs = logs if full else np.where(counts, logs, 0.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # where nothing weighs
-        rise = weights * np.expm1(np.where(flat, 1.0, rho)[..., None] * apart)
-        total = rise.sum(axis=-1)
-        part = np.where(total < -0.5, np.log((weights + rise).sum(axis=-1)), np.log1p(total))
-        mean = np.exp(top + np.where(flat, product, part / np.where(flat, 1.0, rho)))
+        product = (weight * logs).sum(axis=0) if flat.any() else 0.0
+        rise = weight * np.expm1(np.multiply(logs, steep, out=logs), out=logs)
+        total = rise.sum(axis=0)
+        part = np.log1p(total)
+        if (small := total < -0.5).any():  # the sum itself has more digits there
+            part = np.where(small, np.log((weight + rise).sum(axis=0)), part)
+        mean = np.exp(top + np.where(flat, product, part / steep))
     return np.asarray(np.where(found, mean, 0.0))
 
 

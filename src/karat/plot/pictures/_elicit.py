@@ -182,7 +182,10 @@ def draw_progress(result: AgreementHistory, ax: "Axes | None" = None) -> "Axes":
             f"stops at {100 * result.target:.0f} %", (0, result.target), xytext=(2, 3),
             textcoords="offset points", fontsize=9, color=INK,
         )  # fmt: skip
-    ax.set_ylim(min(0.5, float(result.agreement.min())) - 0.02, 1.02)
+    known = result.agreement[np.isfinite(result.agreement)]
+    if not len(known):
+        ax.annotate("not known", (0.5, 0.5), xycoords="axes fraction", ha="center", color=INK)
+    ax.set_ylim(min([0.5, *known]) - 0.02, 1.02)
     ax.set_xlabel("answers")
     ax.set_ylabel("agreement on random pairs")
     ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
