@@ -25,6 +25,7 @@ from karat import (
     weak,
 )
 from karat._result import Result
+from karat.datasets import LogisticLaw
 from karat.metrics import FairMetric, Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 
@@ -131,7 +132,9 @@ def shared_of():
 
 
 def elicited(costs=4):
-    space = elicit.BinarySpace.from_scores([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
+    law = LogisticLaw.binary(5.0)
+    x, y = law.sample(200, rng=0)
+    space = elicit.BinarySpace.from_scores(y, law.proba(x)[:, 1])
     person = elicit.MetricOracle(cost_matrix([[0, 1], [costs, 0]]))
     return space, elicit.BinaryLinear(space, max_queries=4, worst_rate=1.0, rng=0).run(person)
 

@@ -6,9 +6,11 @@ import warnings
 import numpy as np
 import pytest
 
+from karat.datasets import LogisticLaw
 from karat.elicit import (
     BinaryLinear,
     BinaryLinearFractional,
+    BinarySpace,
     DiagonalLinear,
     DiagonalMonotone,
     Fair,
@@ -34,10 +36,16 @@ from karat.elicit.asking import (
     draw_pool,
     is_precise,
     more_errors,
+    told_apart,
 )
 from karat.elicit.families import LinearFamily, RatioFamily
 from karat.elicit.posterior import AgreementPanel, ParticlePosterior
-from karat.exceptions import ContradictionWarning, ElicitationError, OptionError
+from karat.exceptions import (
+    ContradictionWarning,
+    ElicitationError,
+    NotIdentifiedWarning,
+    OptionError,
+)
 from karat.metrics import cost_matrix
 
 DOCTOR = cost_matrix([[0, 1], [4, 0]])
@@ -226,6 +234,31 @@ def test_dominated_pairs_show_the_better_side_where_it_was_named_less(binary):
 
 
 # --- precision
+
+
+def test_limits_hold_everyone_who_answers_alike():
+    """Nobody is shown a classifier that misses half of a rare class, though it would be best."""
+    rare = BinarySpace.from_calibrated(LogisticLaw.binary(2.0).proba(np.linspace(-0.4, 1.6, 401)))
+    _, high = told_apart(draw_pool(rare, 600, inside=False, worst_rate=0.5, out_of=None).points)
+    edge = 1 / np.tan(high)
+    assert edge > 1.2
+    for seed, cost in enumerate((0.3 * edge, 0.6 * edge, 0.9 * edge)):
+        procedure = BinaryLinear(rare, rng=seed, max_queries=30)
+        person = MetricOracle(cost_matrix([[0, 1], [cost, 0]]))
+        while (query := procedure.ask()) is not None:
+            procedure.tell(person(query))
+        with pytest.warns(NotIdentifiedWarning, match="told apart here|may tell them apart"):
+            result = procedure.result
+        assert result.ratios[0].lower <= cost <= result.ratios[0].upper
+        assert result.status == "undecided"
+        assert not result.precise
+
+
+def test_angles_between_which_pairs_tell_trade_offs_apart():
+    points = np.array([[0.1, 0.5], [0.3, 0.4], [0.4, 0.1]])
+    low, high = told_apart(points)
+    assert np.tan(low) == pytest.approx(0.1 / 0.3)
+    assert np.tan(high) == pytest.approx(0.2 / 0.1)
 
 
 def test_precision_by_hand(binary, diagonal):

@@ -92,10 +92,15 @@ class BinaryLinear(Procedure):
         if not (at_low or at_high):
             return None
         edge = f"more than {1 / np.tan(low):.3g}" if at_low else f"less than {1 / np.tan(high):.3g}"
-        return (
+        words = (
             f"everyone for whom a missed {self.space.classes[1]} costs {edge} false ones gives the "
-            "same answers as long as no classifier is shown that is wrong on more than "
-            f"{self.worst_rate:g} of a class; pass a greater worst_rate to tell them apart"
+            "same answers"
+        )
+        if self.worst_rate >= 1.0:
+            return f"{words} to all questions that this space has: they cannot be told apart here"
+        return (
+            f"{words} as long as no classifier is shown that is wrong on more than "
+            f"{self.worst_rate:g} of a class; a greater worst_rate may tell them apart"
         )
 
 
