@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from _auc_learners import _table
-from _elicit_data import vehicle
+from _elicit_data import class_set
 from _optimize_adult import Array, Codes
 from _show import Promise, number, say, show_table
 from sklearn.calibration import CalibratedClassifierCV
@@ -177,7 +177,7 @@ def _geometric_mean(y: Codes, shares: Array) -> float:
 @cache
 def _rows(name: str, model: str, split: int) -> _Rows:
     """Fit a model to half of the rows; return the others."""
-    sample = vehicle() if name == "vehicle" else None
+    sample = class_set("vehicle") if name == "vehicle" else None
     x, y = _table(name) if sample is None else (sample.x, sample.y)
     order = np.random.default_rng(_FIRST_SEED + split).permutation(len(y))
     train, val, test = np.split(order, [len(y) // 2, 3 * len(y) // 4])

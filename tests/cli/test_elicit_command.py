@@ -218,14 +218,14 @@ def test_nothing_is_saved_from_no_answers(scores, tmp_path, run, typed):
 def test_a_finished_transcript_goes_on_where_more_is_asked_for(scores, tmp_path, run):
     answers = tmp_path / "answers.json"
     options = ("--score", "score", "--transcript", str(answers))
-    run(scores, "12" * 40, *options, "--agreement", "0.8")
+    run(scores, "12" * 40, *options, "--agreement", "0.8", "--max-queries", "5")
     n = len(load_transcript(answers).answers)
     again = run(scores, "12" * 40, *options, "--agreement", "0.8")
     assert f"all is asked: {n} answers; a greater --agreement or --max-queries" in again.out
     assert len(load_transcript(answers).answers) == n
     less = run(scores, "12" * 40, *options, "--agreement", "0.6")
     assert less.code == 0, less.err
-    more = run(scores, "1tq", *options, "--agreement", "1")
+    more = run(scores, "1tq", *options, "--agreement", "1", "--max-queries", "9")
     assert f"going on after {n} answers, with the options of the transcript, and" in more.out
     kept = load_transcript(answers)
     assert kept.answers[n:] == ("first", "tie")

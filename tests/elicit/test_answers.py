@@ -366,6 +366,7 @@ def test_level_and_power_on_evaluation_pairs():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
 def test_times_keep_their_level_on_the_answers_that_the_metric_is_from(binary):
     """30 people of 12 answers, who notice 5 % against 25 %.
 

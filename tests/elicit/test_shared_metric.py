@@ -87,6 +87,7 @@ def test_the_same_seed_gives_the_same(space):
     assert shared_metric(space, results, **options) == shared_metric(space, results, **options)
 
 
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
 def test_what_is_refused(space):
     result = asked(space, 2)
     with pytest.raises(ElicitationError, match="at least 2"):
