@@ -54,7 +54,7 @@ def unpack(snapshot: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     if version != _VERSION:
         raise TranscriptError(
             f"the snapshot has version {version} and this karat reads version {_VERSION}; resume "
-            "from the transcript, which every version reads"
+            "from the transcript of the same answers"
         )
     body = data[start + _DIGEST :]
     if hashlib.sha256(body).digest() != data[start : start + _DIGEST]:

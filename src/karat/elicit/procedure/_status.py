@@ -19,7 +19,7 @@ __all__ = ["answered_sides", "find_contradictions", "status_of", "warn_of_answer
 
 _MANY_ANSWERS = 60  # by then someone with a metric is told from someone without
 # Log of the Bayes factor from which on a wider family is offered. Settled on simulated people of
-# the income data (groups by sex), confirmed on biopsies: see docs/theory/elicitation.md.
+# the income data (groups by sex), tried on credit data: see docs/theory/elicitation.md.
 _WIDER = 1.5
 # More contradictions than this are seldom slips of someone who has a metric in mind: a coin leads
 # to 20 to 25 % after 40 questions, someone who slips on 20 % of them to 15 %.
