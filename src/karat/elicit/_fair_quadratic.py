@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat._validate import check_flag
 from karat.elicit.families import TINY, FairFamily, Monomials, SquaredGaps, unit
 from karat.elicit.procedure import GroupProcedure
@@ -171,7 +171,7 @@ class FairQuadratic(GroupProcedure):
             known = cost * self.joint.prevalence[self.joint.pairs[p][0]]
             designs = [self._monomials.gradient(self._layout[i][1])[:, q:] for i in at]
             theta = self._solved([slopes[start + i] for i in at], [known] * len(at), designs)
-            found[:, p] = self._whole(theta)
+            found[:, p] = theta @ self._matrices
         if self.same_pairs:
             found[:] = found[:, :1]
         return self.family.parameters_of(cost, found)
@@ -180,24 +180,29 @@ class FairQuadratic(GroupProcedure):
         """Return weights of the monomials whose matrix is positive semi-definite."""
         if self.violation is not None:  # only a scale is left
             return np.maximum(theta, 0.0)
-        q = self.joint.q
-        whole = self._positive(self._whole(theta)).reshape(-1, q, q)
-        entries = np.stack([whole[:, i, j] for i, j in self._monomials.exponents[q:]], axis=1)
-        return np.asarray(entries * self._monomials.tensor_roots[q:])
+        # Thousands of times for few rows each, so without a loop over the monomials.
+        entries = self._positive(theta @ self._matrices)[:, self._places]
+        return np.asarray(entries * self._monomials.tensor_roots[self.joint.q :])
 
-    def _whole(self, theta: FloatArray) -> FloatArray:
-        """Return the matrices (n, q²) of weights of the monomials of degree 2."""
+    @cached_property
+    def _places(self) -> IntArray:
+        """Where the monomials of degree 2 stand in a matrix of one row, (size,)."""
         q = self.joint.q
-        padded = np.hstack([np.zeros((len(theta), q)), theta])
-        entries = self._monomials.entries(padded)[:, q:]
-        whole = np.zeros((len(theta), q, q))
-        for (i, j), entry in zip(self._monomials.exponents[q:], entries.T, strict=True):
-            whole[:, i, j] = whole[:, j, i] = entry
-        return whole.reshape(len(theta), q * q)
+        return np.array([i * q + j for i, j in self._monomials.exponents[q:]])
+
+    @cached_property
+    def _matrices(self) -> FloatArray:
+        """The symmetric matrices (size, q²) of the monomials of degree 2."""
+        q = self.joint.q
+        weights = np.diag(1.0 / self._monomials.tensor_roots[q:])
+        matrices = np.zeros((len(weights), q, q))
+        for (i, j), weight in zip(self._monomials.exponents[q:], weights.T, strict=True):
+            matrices[:, i, j] = matrices[:, j, i] = weight
+        return matrices.reshape(len(weights), q * q)
 
     def _positive(self, violation: FloatArray) -> FloatArray:
         """Return the nearest positive semi-definite matrices (..., q²)."""
-        return self.family.violation_of(self.family.parameters_of_violation(violation))
+        return self.family.nearest_violation(violation)
 
     @property
     def _largest_system(self) -> int:

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
+from karat.elicit.counts import as_cases
 from karat.elicit.spaces import QuestionSpace
-from karat.elicit.transcript import Query
 from karat.exceptions import ElicitationError
 
 __all__ = ["WORST_RATE", "Pool", "cached", "class_errors", "draw_pool"]
@@ -24,11 +24,23 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Confusions of classifiers, their coordinates, and what each looks like when displayed."""
+    """Confusions of classifiers, their coordinates, and how many cases each is displayed as."""
 
     confusions: FloatArray
     points: FloatArray
-    looks: IntArray  # equal numbers are displayed alike
+    cases: FloatArray | None = None  # (n, cells) before they are rounded; None: shares are shown
+
+    def alike(self, left: IntArray, right: IntArray) -> BoolArray:
+        """Whether rounding may display both sides of pairs by the same numbers.
+
+        A number of cases is displayed as the whole number below or above it, so sides are told
+        apart for sure where these whole numbers do not meet in some cell. Nothing is rounded.
+        """
+        if self.cases is None:
+            return np.asarray(left == right)
+        below, above = np.floor(self.cases), np.ceil(self.cases)
+        apart = (above[left] < below[right]) | (above[right] < below[left])
+        return np.asarray(~apart.any(axis=1))
 
     def holds(self, confusion: FloatArray) -> bool:
         """Whether a confusion is one of the pool's, but for rounding."""
@@ -85,8 +97,8 @@ def draw_pool(
             "classifier of this space is wrong on so little of every class (the best one found: "
             f"{least:.3f}); pass worst_rate={enough:g} or more"
         )
-    looks = np.arange(len(tables)) if out_of is None else _looks(tables, out_of)
-    return Pool(tables, space.coordinates(tables), looks)
+    cases = None if out_of is None else _displayed(tables, out_of)
+    return Pool(tables, space.coordinates(tables), cases)
 
 
 def _distinct(tables: FloatArray) -> FloatArray:
@@ -100,13 +112,12 @@ def _mixed(tables: FloatArray, guess: FloatArray, rng: np.random.Generator) -> F
     return np.asarray((1 - share) * tables + share * guess)
 
 
-def _looks(tables: FloatArray, out_of: int) -> IntArray:
-    """Give each confusion the number of what it looks like; refuse if all look alike."""
-    shown = np.stack([Query(table, table).counts(out_of)[0] for table in tables])
-    _, looks = np.unique(shown.reshape(len(shown), -1), axis=0, return_inverse=True)
-    if looks.max() == 0:
+def _displayed(tables: FloatArray, out_of: int) -> FloatArray:
+    """Return confusions as cases out of ``out_of``, in one row each; refuse if all look alike."""
+    cases = as_cases(tables, out_of).reshape(len(tables), -1)
+    if (np.floor(cases).max(axis=0) <= np.ceil(cases).min(axis=0)).all():
         raise ElicitationError(
             f"out_of is {out_of} and all classifiers look alike in so few cases; pass a greater "
             "out_of, such as 1000"
         )
-    return np.asarray(looks).ravel()
+    return cases

@@ -81,7 +81,7 @@ class AttainablePairs:
         self.left = self.rng.integers(0, len(points), self.n_candidates)
         self.right = self.rng.integers(0, len(points), self.n_candidates)
         seen = np.linalg.norm(points[self.left] - points[self.right], axis=1)
-        seen[self.pool.looks[self.left] == self.pool.looks[self.right]] = 0.0
+        seen[self.pool.alike(self.left, self.right)] = 0.0
         for (i, j), count in self.times.items():
             if count >= _MOST_REPEATS:
                 seen[(self.left == i) & (self.right == j)] = 0.0

@@ -58,6 +58,10 @@ class FairFamily(ABC):
     def parameters_of_violation(self, violation: FloatArray) -> FloatArray:
         """Return parameters (n, pairs, per_pair) of weights (n, pairs, f)."""
 
+    def nearest_violation(self, violation: FloatArray) -> FloatArray:
+        """Return the admissible violations that are nearest to weights of any sign."""
+        return self.violation_of(self.parameters_of_violation(violation))
+
     @abstractmethod
     def _norm(self, violation: FloatArray) -> FloatArray:
         """Return the norm (n,) of weights (n, pairs, f)."""

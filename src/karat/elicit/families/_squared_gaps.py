@@ -77,6 +77,15 @@ class SquaredGaps(FairFamily):
         root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
         return np.asarray(root.reshape(violation.shape))
 
+    def nearest_violation(self, violation: FloatArray) -> FloatArray:
+        if self.diagonal:
+            return super().nearest_violation(violation)
+        q = self.space.q
+        whole = violation.reshape(*violation.shape[:-1], q, q)
+        values, vectors = np.linalg.eigh((whole + whole.swapaxes(-1, -2)) / 2)
+        kept = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
+        return np.asarray(kept.reshape(violation.shape))
+
     def _norm(self, violation: FloatArray) -> FloatArray:
         return np.asarray(0.5 * np.linalg.norm(violation, axis=2).sum(axis=1))
 

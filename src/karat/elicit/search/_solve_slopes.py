@@ -18,6 +18,7 @@ from karat._typing import FloatArray
 __all__ = ["least_squares_within", "null_vectors", "off_slope", "solve_slopes"]
 
 _DESCENTS = 300  # accelerated gradient steps
+_STILL = 1e-14  # a step this short, relative to the weights, is rounding
 _LEAST = 1.0  # times tol: weight of the rows that pull costs of gaps toward 0
 _REWEIGHED = 3  # rounds in which sites are weighed by the lengths of their gradients
 _SHORT = 1e-3  # of the unit of errors: a shorter gradient is taken for 0
@@ -106,6 +107,8 @@ def least_squares_within(
     for n in range(_DESCENTS):
         slope = (gram @ ahead[:, :, None])[:, :, 0] - target
         moved = nearest(ahead - step * slope)
+        if np.abs(moved - ahead).max() <= _STILL * (1.0 + np.abs(moved).max()):
+            return moved  # a point that a step leaves where it is solves the problem
         ahead = moved + (moved - theta) * n / (n + 3.0)
         theta = moved
     return theta
