@@ -7,6 +7,8 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n
 # Real datasets live beside the project; what needs them skips, with a reason, where they are not.
 export KARAT_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start many processes: where byte code may not be written, each compiles all of karat anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 LOWEST := $(VENV)-lowest
 
