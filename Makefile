@@ -12,13 +12,14 @@ export PYTHONDONTWRITEBYTECODE :=
 
 LOWEST := $(VENV)-lowest
 
-.PHONY: help setup demo test fast test-lowest check format bench bench-compare docs clean
+.PHONY: help setup demo test fast test-lowest check format reproduce bench bench-compare docs clean
 
 help:
 	@echo "make demo    show on real data what karat answers; writes karat-demo.html"
 	@echo "make test    run every test (make fast: without the simulations)"
 	@echo "make test-lowest   the tests without the simulations, on the lowest versions allowed"
 	@echo "make check   formatting, lint, types, import rule, doctests"
+	@echo "make reproduce   the papers' figures beside karat's; fails where a promised one is missed"
 	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
 	@echo "make bench-compare BASE=commit   this checkout's benchmarks over those of another commit"
 	@echo "make docs    build the documentation into docs/_build"
@@ -64,6 +65,10 @@ check: setup
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# With FULL=1 as long as the scripts need (hours); else each takes well under a minute.
+reproduce: setup
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/reproduce.py $(if $(FULL),--full)
 
 bench: setup
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done

@@ -398,7 +398,7 @@ def test_limits_have_the_error_of_the_bound(draw_law, k, m, metric):
     group = np.arange(900) % m
     y_pred = np.where(np.random.default_rng(0).random(900) < 0.3 * group, k - 1, law.y_pred)
     found, errors = [], []
-    for seed in range(120):
+    for seed in range(60):  # a spread from 60 samples is off by .09
         rows = np.random.default_rng(seed).integers(0, 900, 900)
         b = performance_bounds(
             y_pred[rows], law.votes[rows], law.p[rows], metric=metric, groups=group[rows],

@@ -21,7 +21,7 @@ WORLDS = [
     for dependence in ("none", "difficulty", [-1, 0, 1])
 ]
 IDS = [f"{errors} {d if isinstance(d, str) else 'pairs'}" for errors, d in WORLDS]
-FRESH, STEPS, BATCHES = 6_000, 9_000, 100
+FRESH, STEPS, BATCHES = 6_000, 6_000, 100
 # 326 statistics in 6 worlds; with 99 degrees of freedom |t| > 4.5 has probability 2e-5, so a
 # right sampler fails anywhere in this file with probability below .007 (Bonferroni).
 LIMIT = 4.5

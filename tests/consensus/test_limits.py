@@ -8,7 +8,7 @@ import pytest
 from karat.consensus import ErrorEstimator
 
 pytestmark = pytest.mark.slow
-RUNS = 40
+RUNS = 24
 
 
 def fit(votes, **options):

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from karat.consensus.sampling import run_pooled
 
-CHAINS, BURN, DRAWS = 20, 200, 2400
+CHAINS, BURN, DRAWS = 20, 200, 1400
 STRENGTHS = (1.3, 0.7)
 STRUCTURES = ["coupled", "hierarchical"]
 ERRORS = ["class-conditional", "symmetric"]

@@ -18,7 +18,7 @@ WORLDS = [
     for structure in ("coupled", "hierarchical")
     for errors in ("class-conditional", "symmetric")
 ]
-FRESH, STEPS, BATCHES, SWEEPS = 7_200, 8_400, 120, 2
+FRESH, STEPS, BATCHES, SWEEPS = 7_200, 5_400, 120, 2
 # 264 statistics in 4 worlds; with 119 degrees of freedom or more |t| > 4.5 has probability below
 # 2e-5, so a right sampler fails anywhere in this file with probability below .006 (Bonferroni).
 LIMIT = 4.5

@@ -59,11 +59,11 @@ def law_of_three():
 def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, capsys):
     """Half of the people or more are understood on 95 % of pairs; on 90 % if they slip one in five.
 
-    Twenty people for each rate of slips, sixty in all; none of the rates is told to the procedure.
+    Twenty people for each rate of slips; neither rate is told to the procedure.
     """
     space = law_of_two if kind is BinaryLinear else law_of_three
     reached, rng = {}, np.random.default_rng(60)
-    for flip in (0.0, 0.1, 0.2):
+    for flip in (0.1, 0.2):
         found = []
         for seed in range(RUNS // 3):
             truth = draw_metric(space, rng)
@@ -79,10 +79,8 @@ def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, 
         print(f"\n{kind.__name__}, at most 25 answers: median agreement " + ", ".join(
             f"{np.median(found):.3f} at {100 * flip:.0f} % flips" for flip, found in reached.items()
         ))  # fmt: skip
-    for flip, wanted in ((0.0, 0.95), (0.1, 0.95), (0.2, 0.90)):
+    for flip, wanted in ((0.1, 0.95), (0.2, 0.90)):
         assert not fails((reached[flip] >= wanted).sum(), RUNS // 3, 0.5)
-    seldom = np.concatenate([reached[0.0], reached[0.1]])
-    assert not fails((seldom >= 0.95).sum(), len(seldom), 0.5)
     assert np.median(reached[0.2]) > 0.90
 
 
@@ -90,7 +88,7 @@ def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, 
 @pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
 def test_limits_cover_and_the_predicted_agreement_is_kept(law_of_two, capsys):
     """People of the prior, who slip as often as the prior has it, asked until it is enough."""
-    runs, rng = 90, np.random.default_rng(61)
+    runs, rng = 60, np.random.default_rng(61)
     hits, predicted, actual, widths = 0, [], [], []
     for seed in range(runs):
         truth = draw_metric(law_of_two, rng)

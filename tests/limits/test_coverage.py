@@ -32,7 +32,7 @@ def hits(function, law, n, runs, **options):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("function", [bernstein_mean, betting_mean])
 def test_limits_for_any_number_of_items_hold(function, law, n, side, fails):
-    runs = 400
+    runs = 240
     assert not fails(hits(function, law, n, runs, confidence=0.8, side=side), runs, 0.8)
 
 

@@ -13,7 +13,7 @@ pytestmark = [
         "ignore:DawidSkene stopped:karat.exceptions.KaratWarning",
     ),
 ]
-RUNS = 60
+RUNS = 40
 
 
 def at_least(count, runs, rate):
