@@ -9,12 +9,14 @@ everyone's metric and noise, and ``draw_mixed`` goes on until the chains agree.
 from karat.elicit.people._chart import Chart, Part
 from karat.elicit.people._charts import chart_of
 from karat.elicit.people._mixing import draw_mixed, warn_of_mixing
-from karat.elicit.people._people_chains import PeopleChains, PeopleDraws, Person
+from karat.elicit.people._people_chains import PeopleChains, PeopleDraws
+from karat.elicit.people._person import People, Person
 from karat.elicit.people._read_people import read_people
 
 __all__ = [
     "Chart",
     "Part",
+    "People",
     "PeopleChains",
     "PeopleDraws",
     "Person",

@@ -31,7 +31,9 @@ class FairChart(Chart):
         scale = _SPARSE if family.sparse else 1.0
         center = scale * LOG_WEIGHTS
         parts = (
-            Part("cost of errors", 0 if family.cost is not None else q - 1, "factor", center, scale),
+            Part(
+                "cost of errors", 0 if family.cost is not None else q - 1, "factor", center, scale
+            ),
             Part("one gap against another", gaps, "factor", center, scale),
             Part("gaps that come together", joint, "distance", 1.0, seen=_correlation),
             Part("worth of gaps", 1, "factor", _LOG_WORTH),

@@ -17,9 +17,7 @@ LEAST_DRAWS = 400.0
 _ROUNDS = 5  # each of twice as many sweeps as the one before
 
 
-def draw_mixed(
-    chains: PeopleChains, warm_up: int, draws: int
-) -> tuple[PeopleDraws, float, float]:
+def draw_mixed(chains: PeopleChains, warm_up: int, draws: int) -> tuple[PeopleDraws, float, float]:
     """Return draws of chains that agree, the greatest R-hat and the least effective number.
 
     Where they do not agree yet, all draws so far count as warm-up, and twice as many sweeps follow;

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit.families import Family
-from karat.elicit.people._people_chains import Person
+from karat.elicit.people._person import Person
 from karat.elicit.procedure import Procedure, procedure_named, typical_margin
 from karat.elicit.result import ElicitationResult
 from karat.elicit.spaces import Space
@@ -100,9 +100,7 @@ def _person(
     if procedure.carried:
         sides = [np.stack([np.asarray(told[i]) for told in procedure.carried]) for i in (0, 1)]
         told = (procedure.question_space.coordinates(side) for side in sides)
-        first, second = (
-            np.vstack(both) for both in zip(told, (first, second), strict=True)
-        )
+        first, second = (np.vstack(both) for both in zip(told, (first, second), strict=True))
         answers = [told[2] for told in procedure.carried] + answers
     given = [n for n, answer in enumerate(answers) if answer != "skip"]
     if not given:
