@@ -24,7 +24,7 @@ from karat.elicit.weights import WeightInterval, intervals_of
 
 __all__ = ["shared_metric"]
 
-_CHAINS = 32
+_CHAINS = 16
 _KEPT = 400  # draws that the result keeps
 
 
@@ -33,8 +33,8 @@ def shared_metric(
     results: Sequence[ElicitationResult],
     *,
     names: Sequence[Any] | None = None,
-    warm_up: int = 400,
-    draws: int = 200,
+    warm_up: int = 300,
+    draws: int = 300,
     rng: int | np.random.Generator | None = None,
 ) -> SharedMetric:
     """Return what several people want together, with how far they differ.
@@ -43,7 +43,7 @@ def shared_metric(
     and in whatever else the family has (the log-worth of gaps between groups, the power of a mean,
     the direction of weights of any sign), and each answers with a noise of their own. Where the
     chains do not agree after ``draws``, all draws so far count as warm-up and twice as many sweeps
-    follow, at most four times.
+    follow, at most three times.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ def shared_metric(
         ``same_pairs``). Stops, seeds and strategies may differ.
     names : sequence, optional
         What to call the people; by default "person 1", "person 2" and so on.
-    warm_up : int, default 400
+    warm_up : int, default 300
         Sweeps of the sampler before draws are kept, in which its steps adapt.
-    draws : int, default 200
-        Draws that are kept of each of the 32 chains.
+    draws : int, default 300
+        Draws that are kept of each of the 16 chains.
     rng : int or generator, optional
         Randomness of the sampler.
 

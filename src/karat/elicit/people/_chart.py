@@ -12,7 +12,9 @@ from karat.elicit.families import Family
 
 __all__ = ["LOG_WEIGHTS", "Chart", "Part", "simplex"]
 
-LOG_WEIGHTS = 1.5  # standard deviation of shared log-ratios: weights over two orders of magnitude
+# Standard deviation of shared log-ratios: with the spread between people, each person's are about
+# as wide as those of weights whose direction is uniform, which is the prior of one person alone.
+LOG_WEIGHTS = 1.0
 
 
 @dataclass(frozen=True, slots=True)

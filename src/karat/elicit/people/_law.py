@@ -1,4 +1,4 @@
-"""The law of people: ``z_i ~ N(μ, τ²)`` with one τ for each part, and the conditionals of μ and τ."""
+"""The law of people, ``z_i ~ N(μ, τ²)`` with one τ for each part, and draws of μ and τ."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from karat.elicit.people._chart import Chart
 
 __all__ = ["Law"]
 
-# log τ is normal around ½, in units of the part: the factor between people is 1.1 to 11 in 95 % of
-# groups. A prior that reaches 0, where all would be equal, has a funnel there that chains get lost in.
+# log τ is normal around log ½, in units of the part: the factor between people is 1.1 to 11 in
+# 95 % of groups. A prior that reaches 0, where all are equal, has a funnel that chains get lost in.
 _MIDDLE, _WIDTH = np.log(0.5), 0.8
 
 
@@ -52,7 +52,7 @@ class Law:
         return np.asarray(mean + self.rng.normal(size=mean.shape) / np.sqrt(precision))
 
     def draw_spread(self, z: FloatArray, center: FloatArray, spread: FloatArray) -> FloatArray:
-        """Draw τ given people and μ with a prior flat in log τ, and take it as its own prior asks."""
+        """Draw τ given people and μ as if log τ were flat, and take it as its prior asks."""
         squares = ((z - center[:, None]) ** 2).sum(axis=1)
         away = np.add.reduceat(squares, self._starts, axis=1)
         shape = self.people * self.sizes / 2.0

@@ -14,7 +14,7 @@ __all__ = ["draw_mixed", "warn_of_mixing"]
 
 MOST_R_HAT = 1.05
 LEAST_DRAWS = 400.0
-_ROUNDS = 5  # each of twice as many sweeps as the one before
+_ROUNDS = 4  # each of twice as many sweeps as the one before
 
 
 def draw_mixed(chains: PeopleChains, warm_up: int, draws: int) -> tuple[PeopleDraws, float, float]:
@@ -50,7 +50,7 @@ def _watched(chart: Chart, drawn: PeopleDraws) -> FloatArray:
     Where only directions count, the coordinates have a scale that nothing tells, and are not
     watched themselves.
     """
-    chains, draws, people, dim = drawn.each.shape
+    chains, draws, _, dim = drawn.each.shape
 
     def weights(z: FloatArray) -> FloatArray:
         return chart.family.weights(chart.parameters(z.reshape(-1, dim)))

@@ -17,12 +17,15 @@ class Past:
     def __init__(self, states: FloatArray) -> None:
         self.states = states
         every = max(1, len(states) // _KERNELS)
-        centers = states[::every].swapaxes(0, 1)
-        widths = np.stack([_local_widths(own) for own in centers])
-        self.centers, self.widths = centers, widths
+        # Kernels are as wide as past states are apart where they are, along axes of their own.
+        self._roots = np.stack([root_of(own) for own in states.swapaxes(0, 1)])
+        self._axes = np.linalg.inv(self._roots)
+        self.centers = states[::every].swapaxes(0, 1) @ self._axes
+        self.widths = np.stack([_local_widths(own) for own in self.centers])
         # Of ``log_density``: squares and products of states, and what does not depend on them.
-        self._squares, self._products = widths**-2.0, centers * widths**-2.0
-        self._rest = -np.log(widths).sum(axis=2) - 0.5 * ((centers / widths) ** 2).sum(axis=2)
+        self._squares, self._products = self.widths**-2.0, self.centers * self.widths**-2.0
+        self._rest = -np.log(self.widths).sum(axis=2)
+        self._rest -= 0.5 * ((self.centers / self.widths) ** 2).sum(axis=2)
 
     def differences(self, chains: int, rng: np.random.Generator) -> FloatArray:
         """Return differences (chains, people, size) of two past states of everyone, or parts.
@@ -41,12 +44,13 @@ class Past:
         """Draw states (n, size) around past ones of one person, near where these are dense."""
         at = rng.integers(0, self.centers.shape[1], size=n)
         step = rng.normal(size=(n, self.centers.shape[2]))
-        return np.asarray(self.centers[who, at] + step * self.widths[who, at])
+        return np.asarray((self.centers[who, at] + step * self.widths[who, at]) @ self._roots[who])
 
     def log_density(self, who: int, states: FloatArray) -> FloatArray:
         """Return the log-density (n,) of ``fresh``, but for a constant."""
-        kernels = states @ self._products[who].T
-        kernels -= 0.5 * (states**2) @ self._squares[who].T
+        along = states @ self._axes[who]
+        kernels = along @ self._products[who].T
+        kernels -= 0.5 * (along**2) @ self._squares[who].T
         kernels += self._rest[who]
         top = kernels.max(axis=1, keepdims=True)
         kernels -= top
@@ -55,16 +59,15 @@ class Past:
 
 def _local_widths(centers: FloatArray) -> FloatArray:
     """Return the standard deviations (n, size) of the nearest neighbours of centers (n, size)."""
-    scaled = centers / (centers.std(axis=0) + 1e-9)
-    squares = (scaled**2).sum(axis=1)
-    apart = squares[:, None] + squares - 2.0 * scaled @ scaled.T
+    squares = (centers**2).sum(axis=1)
+    apart = squares[:, None] + squares - 2.0 * centers @ centers.T
     m = min(_NEIGHBOURS, len(centers))
     near = np.argpartition(apart, m - 1, axis=1)[:, :m]
     return np.asarray(centers[near].std(axis=1) + 1e-3)
 
 
 def root_of(draws: FloatArray) -> FloatArray:
-    """Return L with ``LᵀL`` the covariance of draws (n, d), toward its diagonal where n is small."""
+    """Return L with ``LᵀL`` the covariance of draws (n, d), near its diagonal if n is small."""
     covariance = np.atleast_2d(np.cov(draws.T))
     n, d = draws.shape
     variances = np.diag(np.diag(covariance)) + 1e-8 * np.eye(d)

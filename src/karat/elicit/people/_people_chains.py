@@ -26,9 +26,10 @@ from karat.elicit.people._person import People, Person
 __all__ = ["PeopleChains", "PeopleDraws"]
 
 _SEGMENTS = (0.15, 0.35, 0.6, 1.0)  # of the warm-up: after each, steps are fitted anew
-_VERSIONS = 40  # of every person, the chain's own among them
-_FRESH = 8  # of them are drawn anew in each sweep
-_LAW_STEPS = 6  # of μ and τ over all versions, in each sweep
+_PEOPLE_STEPS, _JOINT_STEPS = 2, 2  # in each sweep
+_VERSIONS = 32  # of every person, the chain's own among them
+_FRESH = 6  # of them are drawn anew in each sweep
+_LAW_STEPS = 4  # of μ and τ over all versions, in each sweep
 _ACCEPTED = 0.25  # share of moves at which steps are as long as is good
 
 
@@ -91,13 +92,15 @@ class PeopleChains:
         return PeopleDraws(*(np.stack(part, axis=1) for part in zip(*kept, strict=True)))
 
     def _sweep(self, *, adapt: bool) -> None:
-        self._step_people()
+        for _ in range(_PEOPLE_STEPS):
+            self._step_people()
         self._redraw_people()
         if self.versions is not None:
             self._refresh(1 + self.rng.choice(_VERSIONS - 1, size=_FRESH, replace=False))
             self._move_law_of_versions(self.versions, adapt=adapt)
-        self._move_law()
-        self._move_all(adapt=adapt)
+        for _ in range(_JOINT_STEPS):
+            self._move_law()
+            self._move_all(adapt=adapt)
         self._move_law()
 
     def _adapt(self, which: str, taken: BoolArray) -> None:

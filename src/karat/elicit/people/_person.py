@@ -13,14 +13,12 @@ __all__ = ["People", "Person"]
 
 
 class Person(NamedTuple):
-    """Both sides (t, q) of every pair that someone answered, the signs of the answers (1, −1, or 0
-    for a tie), and the difference that metrics typically see between two classifiers.
-    """
+    """What someone was asked and said."""
 
-    first: FloatArray
+    first: FloatArray  # (t, q): one side of every pair that was answered
     second: FloatArray
-    signs: FloatArray
-    typical: float
+    signs: FloatArray  # 1 for the first, −1 for the second, 0 for a tie
+    typical: float  # difference that metrics typically see between two classifiers
 
 
 class People:
