@@ -12,13 +12,14 @@ from karat.elicit.people import (
     Chart,
     PeopleChains,
     PeopleDraws,
+    SharedMetric,
     chart_of,
     draw_mixed,
     read_people,
     warn_of_mixing,
 )
 from karat.elicit.procedure import Procedure, Reported, report
-from karat.elicit.result import ElicitationResult, SharedMetric
+from karat.elicit.result import ElicitationResult
 from karat.elicit.spaces import Space
 from karat.elicit.weights import WeightInterval, intervals_of
 

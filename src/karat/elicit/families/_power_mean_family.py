@@ -48,7 +48,7 @@ class PowerMeanFamily(UnsignedFamily):
 
     def powers(self, numbers: FloatArray) -> FloatArray:
         """Return the powers ρ that half-normal numbers stand for."""
-        return np.interp(numbers, _PLACES, _POWERS)
+        return np.asarray(np.interp(numbers, _PLACES, _POWERS))
 
     def values(self, parameters: FloatArray, points: FloatArray) -> FloatArray:
         weight, power = self._parts(parameters)

@@ -12,6 +12,7 @@ from karat.elicit.people._mixing import draw_mixed, warn_of_mixing
 from karat.elicit.people._people_chains import PeopleChains, PeopleDraws
 from karat.elicit.people._person import People, Person
 from karat.elicit.people._read_people import read_people
+from karat.elicit.people._shared_metric import SharedMetric
 
 __all__ = [
     "Chart",
@@ -20,6 +21,7 @@ __all__ = [
     "PeopleChains",
     "PeopleDraws",
     "Person",
+    "SharedMetric",
     "chart_of",
     "draw_mixed",
     "read_people",

@@ -19,9 +19,9 @@ __all__ = ["Ensemble", "log_total"]
 class Ensemble:
     """Versions (chains, people, k, size) with log-weights; the first is the chain's own."""
 
-    def __init__(self, chains: int, people: int, versions: int, size: int) -> None:
-        self.states = np.zeros((chains, people, versions, size))
-        self.log_weights = np.zeros((chains, people, versions))
+    def __init__(self, own: FloatArray, versions: int) -> None:
+        self.states = np.repeat(own[:, :, None], versions, axis=2)
+        self.log_weights = np.zeros(self.states.shape[:3])
 
     def choose(self, log_chances: FloatArray, rng: np.random.Generator) -> None:
         """Choose one version of each person and make it the first."""

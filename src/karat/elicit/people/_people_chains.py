@@ -78,7 +78,7 @@ class PeopleChains:
             if len(seen) > 2:
                 laws, states = (np.concatenate(part) for part in zip(*seen, strict=True))
                 self.past, self.root = Past(states), root_of(laws)
-                self.versions = Ensemble(*self.state.shape[:2], _VERSIONS, self.people.size)
+                self.versions = Ensemble(self.state, _VERSIONS)
                 self._refresh(np.arange(1, _VERSIONS))
             begin = end
 
