@@ -40,21 +40,22 @@ class Past:
         length = rng.choice(parts, size=(chains, people, 1))
         return np.asarray(length * (one - other) + 1e-3 * rng.normal(size=one.shape))
 
-    def fresh(self, who: int, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw states (n, size) around past ones of one person, near where these are dense."""
-        at = rng.integers(0, self.centers.shape[1], size=n)
-        step = rng.normal(size=(n, self.centers.shape[2]))
-        return np.asarray((self.centers[who, at] + step * self.widths[who, at]) @ self._roots[who])
+    def fresh(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw states (n, people, size) around past ones, near where these are dense."""
+        people, kernels, size = self.centers.shape
+        at, who = rng.integers(0, kernels, size=(n, people)), np.arange(people)
+        drawn = self.centers[who, at] + rng.normal(size=(n, people, size)) * self.widths[who, at]
+        return np.asarray(np.matmul(drawn.swapaxes(0, 1), self._roots).swapaxes(0, 1))
 
-    def log_density(self, who: int, states: FloatArray) -> FloatArray:
-        """Return the log-density (n,) of ``fresh``, but for a constant."""
-        along = states @ self._axes[who]
-        kernels = along @ self._products[who].T
-        kernels -= 0.5 * (along**2) @ self._squares[who].T
-        kernels += self._rest[who]
-        top = kernels.max(axis=1, keepdims=True)
+    def log_density(self, states: FloatArray) -> FloatArray:
+        """Return the log-density (n, people) of ``fresh``, but for constants."""
+        along = np.matmul(states.swapaxes(0, 1), self._axes)
+        kernels = np.matmul(along, self._products.swapaxes(1, 2))
+        kernels -= np.matmul(along**2, 0.5 * self._squares.swapaxes(1, 2))
+        kernels += self._rest[:, None]
+        top = kernels.max(axis=2, keepdims=True)
         kernels -= top
-        return np.asarray(np.log(np.exp(kernels, out=kernels).sum(axis=1)) + top[:, 0])
+        return np.asarray((np.log(np.exp(kernels, out=kernels).sum(axis=2)) + top[..., 0]).T)
 
 
 def _local_widths(centers: FloatArray) -> FloatArray:

@@ -153,19 +153,20 @@ class PeopleChains:
     def _refresh(self, slots: IntArray) -> None:
         """Draw some versions of everyone anew."""
         assert self.versions is not None
-        chains, n = len(self.state), len(slots)
-        for who in range(self.state.shape[1]):
-            fresh = self.past.fresh(who, chains * n, self.rng)
-            weights = self.people.log_answers_of(who, fresh) + self.people.log_noise(fresh)
-            weights -= self.past.log_density(who, fresh)
-            self.versions.states[:, who, slots] = fresh.reshape(chains, n, -1)
-            self.versions.log_weights[:, who, slots] = weights.reshape(chains, n)
+        chains, people, size = self.state.shape
+        fresh = self.past.fresh(chains * len(slots), self.rng)
+        weights = self.people.log_answers(fresh) + self.people.log_noise(fresh)
+        weights -= self.past.log_density(fresh)
+        drawn = fresh.reshape(chains, len(slots), people, size)
+        self.versions.states[:, :, slots] = drawn.swapaxes(1, 2)
+        weights = weights.reshape(chains, len(slots), people)
+        self.versions.log_weights[:, :, slots] = weights.swapaxes(1, 2)
 
     def _move_law_of_versions(self, versions: Ensemble, *, adapt: bool) -> None:
         """Move μ and τ whatever the version of each person is, and then choose one."""
         versions.states[:, :, 0] = self.state
         own = self.current + self.people.log_noise(self.state)
-        versions.log_weights[:, :, 0] = own - self._log_past(self.state)
+        versions.log_weights[:, :, 0] = own - self.past.log_density(self.state)
         z = versions.states[..., : self.chart.dim]
 
         def chances(center: FloatArray, spread: FloatArray) -> FloatArray:
@@ -184,12 +185,8 @@ class PeopleChains:
                 self._adapt("law", taken)
         versions.choose(here, self.rng)
         self.state = versions.states[:, :, 0].copy()
-        density = self._log_past(self.state) - self.people.log_noise(self.state)
+        density = self.past.log_density(self.state) - self.people.log_noise(self.state)
         self.current = versions.log_weights[:, :, 0] + density
-
-    def _log_past(self, state: FloatArray) -> FloatArray:
-        people = range(state.shape[1])
-        return np.stack([self.past.log_density(i, state[:, i]) for i in people], axis=1)
 
     # --- all at once
 

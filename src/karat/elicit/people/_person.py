@@ -47,22 +47,12 @@ class People:
         parameters = self.chart.parameters(flat[:, : self.chart.dim]).reshape(chains, people, -1)
         margins = np.zeros((chains, *self.signs.shape))
         for i, points in enumerate(self.points):
-            margins[:, i, : len(points) // 2] = self._margins(i, parameters[:, i])
+            values, half = self.chart.family.values(parameters[:, i], points), len(points) // 2
+            margins[:, i, :half] = values[:, :half] - values[:, half:]
         noise = read_noise(ndtr(flat[:, self.chart.dim :]), np.tile(self.typical, chains))
         signs = np.broadcast_to(self.signs, margins.shape).reshape(len(flat), -1)
         return log_likelihood(margins.reshape(len(flat), -1), noise, signs).reshape(chains, people)
 
-    def log_answers_of(self, who: int, states: FloatArray) -> FloatArray:
-        """Return the log-probability (n,) of one person's answers under states (n, size)."""
-        margins = self._margins(who, self.chart.parameters(states[:, : self.chart.dim]))
-        noise = read_noise(ndtr(states[:, self.chart.dim :]), float(self.typical[who]))
-        return log_likelihood(margins, noise, self.signs[who, : margins.shape[1]])
-
     def log_noise(self, states: FloatArray) -> FloatArray:
         """Return the log-density (..) of the noise of states (.., size) a priori."""
         return np.asarray(-0.5 * np.sum(states[..., self.chart.dim :] ** 2, axis=-1))
-
-    def _margins(self, who: int, parameters: FloatArray) -> FloatArray:
-        values = self.chart.family.values(parameters, self.points[who])
-        half = values.shape[1] // 2
-        return values[:, :half] - values[:, half:]
