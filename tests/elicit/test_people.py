@@ -82,6 +82,11 @@ def test_every_family_has_coordinates_without_limits(kind, own, spaces):
     assert np.isfinite(family.weights(parameters)).all()
     spreads = chart.spreads(z, np.full((55, len(chart.parts)), 0.5))
     assert (spreads >= 0).all()
+    points = family.space.coordinates(family.space.sample(9, rng=rng))
+    features = chart.features(points)
+    if features is not None:  # where margins are linear, they are computed without the family
+        values = chart.feature_weights(parameters) @ features.T
+        np.testing.assert_allclose(values, family.values(parameters, points), atol=1e-10)
     # different coordinates are different metrics
     weights = family.weights(chart.parameters(np.vstack([z[:1], z[:1] + 0.3 * np.eye(chart.dim)])))
     assert (np.abs(weights[1:] - weights[0]).max(axis=1) > 1e-6).sum() >= chart.dim - 1

@@ -61,6 +61,14 @@ class Chart(ABC):
     def parameters(self, z: FloatArray) -> FloatArray:
         """Return parameters (n, size) of the family for coordinates (n, dim)."""
 
+    def features(self, points: FloatArray) -> FloatArray | None:
+        """Return what metrics of the family weigh at points (p, q): (p, f); None if it bends."""
+        return None
+
+    def feature_weights(self, parameters: FloatArray) -> FloatArray:
+        """Return the weights (n, f) of the features, whose product is the utility."""
+        raise NotImplementedError  # never called where there are no features
+
     @property
     def dim(self) -> int:
         return sum(part.size for part in self.parts)

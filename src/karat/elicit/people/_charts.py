@@ -11,6 +11,8 @@ from karat.elicit.families import (
     PolynomialFamily,
     PowerMeanFamily,
     RatioFamily,
+    emphasised,
+    unit,
 )
 from karat.elicit.people._chart import Chart, Part, simplex
 from karat.elicit.people._fair_chart import FairChart
@@ -40,8 +42,16 @@ def chart_of(family: Family) -> Chart:
 class _Weights(Chart):
     """Weights of any scale, by their log-ratios."""
 
+    family: LinearFamily
+
     def parameters(self, z: FloatArray) -> FloatArray:
         return simplex(z)
+
+    def features(self, points: FloatArray) -> FloatArray:
+        return self.family.space.sign * points
+
+    def feature_weights(self, parameters: FloatArray) -> FloatArray:
+        return unit(parameters)
 
 
 class _Ratios(Chart):
@@ -65,8 +75,16 @@ class _PowerMeans(Chart):
 class _Directions(Chart):
     """Weights of any sign, of which only the direction counts: normal, as a priori."""
 
+    family: PolynomialFamily
+
     def parameters(self, z: FloatArray) -> FloatArray:
         return z
+
+    def features(self, points: FloatArray) -> FloatArray:
+        return self.family.monomials.values(points)
+
+    def feature_weights(self, parameters: FloatArray) -> FloatArray:
+        return unit(emphasised(parameters, self.family.sparse))
 
 
 def _half_normal(z: FloatArray) -> FloatArray:

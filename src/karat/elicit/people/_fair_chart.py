@@ -58,6 +58,15 @@ class FairChart(Chart):
         parameters[:, -1] = np.sqrt(2.0) * erfinv(share)
         return parameters
 
+    def features(self, points: FloatArray) -> FloatArray:
+        overall, gaps = self.family.space.parts_of(points)
+        return np.hstack([overall, self.family.features(gaps).reshape(len(points), -1)])
+
+    def feature_weights(self, parameters: FloatArray) -> FloatArray:
+        cost, violation, share = self.family.read(parameters)
+        gaps = share[:, None] * violation.reshape(len(share), -1)
+        return -np.hstack([(1.0 - share)[:, None] * cost, gaps])
+
     def _violation(self, weights: FloatArray, joint: FloatArray) -> FloatArray:
         """Return parameters of the violation whose weights (n, pairs · q) have sum 1."""
         family = self.family

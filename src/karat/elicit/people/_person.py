@@ -34,6 +34,7 @@ class People:
         for signs, person in zip(self.signs, people, strict=True):
             signs[: len(person.signs)] = person.signs
         self.typical = np.array([person.typical for person in people])
+        self._differences = self._feature_differences()
 
     @property
     def size(self) -> int:
@@ -44,11 +45,8 @@ class People:
         """Return the log-probability (chains, people) of the answers under states of everyone."""
         chains, people = states.shape[:2]
         flat = states.reshape(chains * people, -1)
-        parameters = self.chart.parameters(flat[:, : self.chart.dim]).reshape(chains, people, -1)
-        margins = np.zeros((chains, *self.signs.shape))
-        for i, points in enumerate(self.points):
-            values, half = self.chart.family.values(parameters[:, i], points), len(points) // 2
-            margins[:, i, :half] = values[:, :half] - values[:, half:]
+        parameters = self.chart.parameters(flat[:, : self.chart.dim])
+        margins = self._margins(parameters, chains, people)
         noise = read_noise(ndtr(flat[:, self.chart.dim :]), np.tile(self.typical, chains))
         signs = np.broadcast_to(self.signs, margins.shape).reshape(len(flat), -1)
         return log_likelihood(margins.reshape(len(flat), -1), noise, signs).reshape(chains, people)
@@ -56,3 +54,31 @@ class People:
     def log_noise(self, states: FloatArray) -> FloatArray:
         """Return the log-density (..) of the noise of states (.., size) a priori."""
         return np.asarray(-0.5 * np.sum(states[..., self.chart.dim :] ** 2, axis=-1))
+
+    def _margins(self, parameters: FloatArray, chains: int, people: int) -> FloatArray:
+        """Return by how much everyone values the first side more: (chains, people, t)."""
+        if self._differences is not None:
+            weights = self.chart.feature_weights(parameters).reshape(chains, people, -1)
+            found = np.matmul(weights.swapaxes(0, 1), self._differences)
+            return np.ascontiguousarray(found.swapaxes(0, 1))
+        parameters = parameters.reshape(chains, people, -1)
+        margins = np.zeros((chains, *self.signs.shape))
+        for i, points in enumerate(self.points):
+            values, half = self.chart.family.values(parameters[:, i], points), len(points) // 2
+            margins[:, i, :half] = values[:, :half] - values[:, half:]
+        return margins
+
+    def _feature_differences(self) -> FloatArray | None:
+        """Return the features (people, f, t) of first sides less those of second ones.
+
+        None for families that bend.
+        """
+        found = None
+        for i, points in enumerate(self.points):
+            features, half = self.chart.features(points), len(points) // 2
+            if features is None:
+                return None
+            if found is None:
+                found = np.zeros((len(self.points), features.shape[1], self.signs.shape[1]))
+            found[i, :, :half] = (features[:half] - features[half:]).T
+        return found
