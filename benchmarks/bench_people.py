@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from _people_runs import ENDLESS, Seen, ask_people, seen_at
 from _people_settings import SETTINGS
+from _people_shared import FAMILIES, Group, ask_group
 from _people_state import States, states
 from scipy.stats import binomtest
 
@@ -251,7 +252,35 @@ def _of_state(state: States) -> Line:
     return Line(f"state, {state.name}, {state.answers} answers", tuple(figures), rest)
 
 
+def shared(people: int, quick: bool) -> Iterator[Line]:
+    """Measure the law of groups of people: 40 for two classes, 20 with groups, else fewer."""
+    for kind in list(FAMILIES)[: 2 if quick else None]:
+        wanted = {"BinaryLinear": 40, "Fair": 20}.get(kind.__name__, 4)
+        found = [ask_group(kind, seed) for seed in range(min(people, wanted))]
+        yield _of_groups(kind.__name__, found, limited=wanted > 4)
+
+
+def _of_groups(name: str, found: list[Group], *, limited: bool) -> Line:
+    held = np.concatenate([group.covered for group in found])
+    r_hat = max(group.r_hat for group in found)
+    effective = min(group.effective for group in found)
+    figures = (
+        Figure("spread covered", float(held.mean()), 0.9, len(held), at_least=True),
+        Figure("greatest R-hat", r_hat, 1.05),
+        Figure("least effective draws", effective, 400, at_least=True),
+    )
+    mixed = np.mean([g.r_hat <= 1.05 and g.effective >= 400 for g in found])
+    rest = (
+        f"{held.sum():.0f} of {len(held)} spreads covered, R-hat {r_hat:.3f}, {effective:.0f} "
+        f"effective draws, mixed {mixed:.2f} of groups, center covered "
+        f"{np.mean([g.center for g in found]):.2f}, "
+        f"{np.median([g.seconds for g in found]):.1f} s CPU (median)"
+    )
+    return Line(f"shared, {name}, {len(found)} groups", figures if limited else (), rest)
+
+
 PARTS = {
+    "shared": shared,
     "state": kept_state,
     "careless": careless,
     "unchecked": unchecked,

@@ -23,13 +23,9 @@ from karat.elicit._score_checks import score_checks
 from karat.elicit._shared_metric import shared_metric
 from karat.elicit.answers import AgreementOnPairs, CheckScores, IndifferenceTest
 from karat.elicit.oracles import MetricOracle, RandomOracle, TerminalOracle
+from karat.elicit.people import SharedMetric
 from karat.elicit.procedure import Procedure
-from karat.elicit.result import (
-    AgreementHistory,
-    AskedQuestions,
-    ElicitationResult,
-    SharedMetric,
-)
+from karat.elicit.result import AgreementHistory, AskedQuestions, ElicitationResult
 from karat.elicit.spaces import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace, Space
 from karat.elicit.transcript import Query, Transcript, load_transcript
 from karat.elicit.weights import FairnessFrontier, TradeOff, WeightInterval, WeightTable

@@ -1,26 +1,31 @@
 """Several people: what they share, and how far they differ."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from karat._convergence import bulk_ess, split_r_hat
 from karat._typing import FloatArray
 from karat._validate import check_count, check_rng, refuse_option
-from karat.elicit.families import LinearFamily, unit
-from karat.elicit.posterior import PeopleChains
-from karat.elicit.result import ElicitationResult, SharedMetric
+from karat.elicit.families import Family
+from karat.elicit.people import (
+    Chart,
+    PeopleChains,
+    PeopleDraws,
+    SharedMetric,
+    chart_of,
+    draw_mixed,
+    read_people,
+    warn_of_mixing,
+)
+from karat.elicit.procedure import Procedure, Reported, report
+from karat.elicit.result import ElicitationResult
 from karat.elicit.spaces import Space
-from karat.elicit.transcript import SIGNS
-from karat.elicit.weights import interval_of, intervals_of
-from karat.exceptions import ElicitationError, KaratWarning
+from karat.elicit.weights import WeightInterval, intervals_of
 
 __all__ = ["shared_metric"]
 
-_KINDS = ("BinaryLinear", "DiagonalLinear", "Linear")
-_NOT_MIXED = 1.1  # R-hat above which the chains still disagree
+_CHAINS = 16
 _KEPT = 400  # draws that the result keeps
 
 
@@ -29,24 +34,31 @@ def shared_metric(
     results: Sequence[ElicitationResult],
     *,
     names: Sequence[Any] | None = None,
-    warm_up: int = 800,
-    draws: int = 600,
+    warm_up: int = 300,
+    draws: int = 300,
     rng: int | np.random.Generator | None = None,
 ) -> SharedMetric:
     """Return what several people want together, with how far they differ.
+
+    For every family of metrics: people are normal around what they share, in log-ratios of weights
+    and in whatever else the family has (the log-worth of gaps between groups, the power of a mean,
+    the direction of weights of any sign), and each answers with a noise of their own. Where the
+    chains do not agree after ``draws``, all draws so far count as warm-up and twice as many sweeps
+    follow, at most three times.
 
     Parameters
     ----------
     space : Space
         The space that all of them were asked about.
     results : sequence of ElicitationResult
-        One per person, of ``BinaryLinear``, ``DiagonalLinear`` or ``Linear``.
+        One per person, all of the same procedure with the same options of its own (such as
+        ``same_pairs``). Stops, seeds and strategies may differ.
     names : sequence, optional
         What to call the people; by default "person 1", "person 2" and so on.
-    warm_up : int, default 800
+    warm_up : int, default 300
         Sweeps of the sampler before draws are kept, in which its steps adapt.
-    draws : int, default 600
-        Draws that are kept of each of the 16 chains, every second sweep.
+    draws : int, default 300
+        Draws that are kept of each of the 16 chains.
     rng : int or generator, optional
         Randomness of the sampler.
 
@@ -61,96 +73,92 @@ def shared_metric(
     >>> shared_metric(space, results, rng=0).spread.upper > 1
     True
     """
-    people = _people(space, results)
+    procedure, family, people = read_people(space, results)
     called = [f"person {i + 1}" for i in range(len(people))] if names is None else list(names)
     if len(called) != len(people):
         refuse_option(called, "names", f"one name for each of {len(people)} people")
-    chains = PeopleChains(space, people, check_rng(rng))
-    center, spread, each = chains.run(
-        warm_up=check_count(warm_up, "warm_up"),
-        draws=check_count(draws, "draws", at_least=4),
+    chains = PeopleChains(chart_of(family), people, check_rng(rng), chains=_CHAINS)
+    drawn, r_hat, effective = draw_mixed(
+        chains, check_count(warm_up, "warm_up"), check_count(draws, "draws", at_least=4)
     )
-    return _summarised(space, center, spread, each, tuple(called), chains.rng)
-
-
-def _people(
-    space: Space, results: Sequence[ElicitationResult]
-) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return both sides of every answered pair of each person, and the signs of the answers."""
-    if len(results) < 2:
-        raise ElicitationError(f"results holds {len(results)} people; expected at least 2")
-    people = []
-    for i, result in enumerate(results):
-        if not isinstance(result, ElicitationResult) or result.procedure not in _KINDS:
-            kind = getattr(result, "procedure", type(result).__name__)
-            raise ElicitationError(
-                f"person {i + 1} has a result of {kind}; expected one of {', '.join(_KINDS)}"
-            )
-        if result.transcript.space["fingerprint"] != space.fingerprint:
-            raise ElicitationError(f"person {i + 1} was asked about another space")
-        if any(weight.estimate < 0 for weight in result.intervals):
-            raise ElicitationError(
-                f"person {i + 1} prefers the other way round (errors are good); leave them out"
-            )
-        given = [n for n, answer in enumerate(result.questions.answers) if answer != "skip"]
-        if not given:
-            raise ElicitationError(f"person {i + 1} has answered nothing; leave them out")
-        signs = np.array([SIGNS[result.questions.answers[n]] for n in given])
-        people.append((result.questions.first[given], result.questions.second[given], signs))
-    return people
+    warn_of_mixing(r_hat, effective)
+    return _summarised(procedure, chains, drawn, tuple(called), r_hat, effective)
 
 
 def _summarised(
-    space: Space,
-    center: FloatArray,
-    spread: FloatArray,
-    each: FloatArray,
+    procedure: Procedure,
+    chains: PeopleChains,
+    drawn: PeopleDraws,
     called: tuple[Any, ...],
-    rng: np.random.Generator,
+    r_hat: float,
+    effective: float,
 ) -> SharedMetric:
-    ratios = center - center.mean(axis=2, keepdims=True)
-    watched = np.concatenate([ratios, np.log(spread)[..., None]], axis=2)
-    r_hat, effective = float(split_r_hat(watched).max()), float(bulk_ess(watched).min())
-    if r_hat > _NOT_MIXED:
-        warnings.warn(
-            f"chains have not mixed (R-hat {r_hat:.2f}): the limits are rough; ask each person "
-            "more questions",
-            KaratWarning,
-            stacklevel=3,
-        )
-    norm, n_people = 1 if space.kind == "diagonal" else 2, each.shape[2]
-    flat = center.reshape(-1, space.dim)
-    tau = spread.ravel()
-    unseen = flat + tau[:, None] * rng.normal(size=flat.shape)
-    weights = LinearFamily(space, norm=norm).weights
-    shared = weights(np.exp(flat))
-    middle = weights(unit(shared.mean(axis=0)))
+    chart, family, rng = chains.chart, chains.chart.family, chains.rng
+    center = drawn.center.reshape(-1, chart.dim)
+    spread = drawn.spread.reshape(len(center), -1)
+    everyone = np.moveaxis(drawn.each, 2, 0).reshape(len(called), len(center), -1)
+    unseen = center + spread[:, chart.of] * rng.normal(size=center.shape)
+    parameters = chart.parameters(center)
+    middle = _middle(family, parameters)
+    shared = report(procedure, family, middle, parameters)
+    each = [_reported(procedure, chart, z) for z in everyone]
     return SharedMetric(
-        metric=space.linear_metric(middle),
-        intervals=intervals_of(space.names, middle, shared),
-        spread=interval_of("factor between people", float(np.exp(np.median(tau))), np.exp(tau)),
-        next_person=intervals_of(space.names, middle, weights(np.exp(unseen))),
-        people=tuple(
-            intervals_of(space.names, person.mean(axis=0), person)
-            for person in weights(np.exp(np.moveaxis(each, 2, 0).reshape(n_people, -1, space.dim)))
+        metric=family.metric(middle),
+        intervals=shared.intervals,
+        ratios=shared.ratios,
+        trade_off=shared.trade_off,
+        table=shared.table,
+        spreads=_spreads(chart, center, spread),
+        next_person=intervals_of(
+            family.names,
+            np.array([weight.estimate for weight in shared.intervals]),
+            family.weights(chart.parameters(unseen)),
         ),
-        names=space.names,
+        people=tuple(person.intervals for person in each),
+        people_ratios=tuple(_compared(person) for person in each),
+        names=family.names,
         people_names=called,
-        draws=shared[:: max(1, len(shared) // _KEPT)],
-        agreement=_agreement(space, each, rng),
+        draws=shared.weights[:: max(1, len(center) // _KEPT)],
+        agreement=_agreement(procedure, chart, drawn.each, rng),
+        procedure=type(procedure).__name__,
         r_hat=r_hat,
         effective_draws=effective,
     )
 
 
-def _agreement(space: Space, each: FloatArray, rng: np.random.Generator) -> float:
+def _middle(family: Family, parameters: FloatArray) -> FloatArray:
+    return family.mean(parameters, np.full(len(parameters), 1.0 / len(parameters)))
+
+
+def _reported(procedure: Procedure, chart: Chart, z: FloatArray) -> Reported:
+    """Return what is known of one person, from draws (n, dim)."""
+    parameters = chart.parameters(z)
+    return report(procedure, chart.family, _middle(chart.family, parameters), parameters)
+
+
+def _compared(person: Reported) -> tuple[WeightInterval, ...]:
+    """Return the ratios of someone's weights, and what gaps between groups are worth to them."""
+    return (*person.ratios, *(() if person.trade_off is None else (person.trade_off.worth,)))
+
+
+def _spreads(chart: Chart, center: FloatArray, spread: FloatArray) -> tuple[WeightInterval, ...]:
+    values = chart.spreads(center, spread)
+    return intervals_of(
+        tuple(part.words for part in chart.parts), np.median(values, axis=0), values
+    )
+
+
+def _agreement(
+    procedure: Procedure, chart: Chart, each: FloatArray, rng: np.random.Generator
+) -> float:
     """Return how often two different people of one draw prefer the same side of a pair."""
+    space = procedure.question_space
     points = space.coordinates(space.sample(200, rng=rng))
     left, right = rng.integers(0, len(points), (2, 300))
     flat = each.reshape(-1, *each.shape[2:])
     same = []
     for people in flat[:: max(1, len(flat) // 200)]:
-        values = LinearFamily(space).values(np.exp(people), points)
+        values = chart.family.values(chart.parameters(people), points)
         prefers = values[:, left] > values[:, right]
         share = prefers.mean(axis=0)
         n = len(people)

@@ -1,7 +1,6 @@
 """What was learned of a metric, and how."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -17,14 +16,13 @@ from karat.elicit.weights import (
     interval_row,
     ratio_interval,
 )
-from karat.metrics import LinearMetric, MetricBase
+from karat.metrics import MetricBase
 
 __all__ = [
     "AgreementHistory",
     "AskedQuestions",
     "ElicitationResult",
     "FairnessFrontier",
-    "SharedMetric",
     "TradeOff",
     "WeightInterval",
     "WeightTable",
@@ -243,58 +241,3 @@ class ElicitationResult(Result):
         if np.isfinite(self.next_agreement):
             rows.append(("agreement after one more answer", f"{100 * self.next_agreement:.1f} %"))
         return rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class SharedMetric(Result):
-    """What several people want, together and each.
-
-    Attributes
-    ----------
-    metric : LinearMetric
-        The metric in the middle of all people.
-    intervals : tuple of WeightInterval
-        Its weights, with limits.
-    spread : WeightInterval
-        The factor by which the weights of people typically differ from the shared ones; 1 if all
-        want the same.
-    next_person : tuple of WeightInterval
-        The weights of a person who was not asked.
-    people : tuple of tuples of WeightInterval
-        The weights of each person, drawn toward what is shared by as much as their own answers
-        leave open.
-    names : tuple of str
-        What each weight is, in words.
-    people_names : tuple
-        What each person is called, as it was passed.
-    draws : array (n, weights)
-        Draws of the shared weights.
-    agreement : float
-        Share of random pairs on which two people who were asked agree, in expectation.
-    r_hat, effective_draws : float
-        Whether the chains mixed: the greatest R-hat, and the least effective number of draws.
-    """
-
-    metric: LinearMetric
-    intervals: tuple[WeightInterval, ...]
-    spread: WeightInterval
-    next_person: tuple[WeightInterval, ...]
-    people: tuple[tuple[WeightInterval, ...], ...]
-    names: tuple[str, ...]
-    people_names: tuple[Any, ...]
-    draws: FloatArray
-    agreement: float
-    r_hat: float
-    effective_draws: float
-
-    def summary(self) -> str:
-        """Return how far people agree, in one sentence."""
-        s = self.spread
-        return (
-            f"{len(self.people)} people agree with each other on {100 * self.agreement:.0f} % of "
-            "pairs; their weights typically differ from the shared ones by a factor of "
-            f"{s.estimate:.2f} ({s.lower:.2f}–{s.upper:.2f})."
-        )
-
-    def _table(self) -> list[tuple[str, str]]:
-        return [interval_row(weight) for weight in self.intervals]

@@ -44,7 +44,11 @@ class PowerMeanFamily(UnsignedFamily):
     def _parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
         dim = self.space.dim
         weight = parameters[..., :dim] / parameters[..., :dim].sum(axis=-1, keepdims=True)
-        return weight, np.interp(parameters[..., dim], _PLACES, _POWERS)
+        return weight, self.powers(parameters[..., dim])
+
+    def powers(self, numbers: FloatArray) -> FloatArray:
+        """Return the powers ρ that half-normal numbers stand for."""
+        return np.asarray(np.interp(numbers, _PLACES, _POWERS))
 
     def values(self, parameters: FloatArray, points: FloatArray) -> FloatArray:
         weight, power = self._parts(parameters)

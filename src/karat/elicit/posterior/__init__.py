@@ -3,12 +3,13 @@
 A `ParticlePosterior` holds weighted metrics, each with the noise of the person who answers: how
 answers blur near indifference, how often one slips, and when ties are said (``log_likelihood``).
 Its `Evidence` says whether the answers are those of someone with a metric in mind. An
-`AgreementPanel` predicts how often two metrics agree, `PosteriorDraws` are the metrics a result is
-computed from, and `PeopleChains` samples the weights of several people.
+`AgreementPanel` predicts how often two metrics agree, and `PosteriorDraws` are the metrics a result
+is computed from.
 """
 
 from karat.elicit.posterior._agreement_panel import AgreementPanel, by_point
 from karat.elicit.posterior._choice_model import (
+    N_NOISE,
     Answers,
     Noise,
     log_likelihood,
@@ -18,16 +19,15 @@ from karat.elicit.posterior._choice_model import (
 )
 from karat.elicit.posterior._evidence import Evidence
 from karat.elicit.posterior._particle_posterior import ParticlePosterior, single
-from karat.elicit.posterior._people_chains import PeopleChains
 from karat.elicit.posterior._posterior_draws import PosteriorDraws, thinned
 
 __all__ = [
+    "N_NOISE",
     "AgreementPanel",
     "Answers",
     "Evidence",
     "Noise",
     "ParticlePosterior",
-    "PeopleChains",
     "PosteriorDraws",
     "by_point",
     "log_likelihood",

@@ -43,7 +43,7 @@ class Noise(NamedTuple):
     indifference: FloatArray
 
 
-def read_noise(uniform: FloatArray, typical: float) -> Noise:
+def read_noise(uniform: FloatArray, typical: float | FloatArray) -> Noise:
     """Return the noise of people from uniform numbers (n, 3), for differences of a typical size."""
     slope, lapse, tie = uniform.T
     most = 1.0 - (1.0 - _MOST_LAPSE) ** _LAPSE_POWER  # probability that Beta(1, 5) is below ½

@@ -1,12 +1,13 @@
 """From what is known of a metric to the result that is shown."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit.asking import ActiveSearch
+from karat.elicit.families import Family
 from karat.elicit.posterior import PosteriorDraws
 from karat.elicit.procedure._agreement_history import agreement_history
 from karat.elicit.procedure._status import (
@@ -21,6 +22,7 @@ from karat.elicit.weights import (
     CONFIDENCE,
     TradeOff,
     WeightInterval,
+    WeightTable,
     interval_of,
     intervals_of,
     ratio_interval,
@@ -31,17 +33,41 @@ from karat.metrics import GroupMetric, MetricBase
 if TYPE_CHECKING:
     from karat.elicit.procedure._procedure import Procedure
 
-__all__ = ["build_result"]
+__all__ = ["Reported", "build_result", "report"]
 
 _TAIL = (1.0 - CONFIDENCE) / 2
+
+
+class Reported(NamedTuple):
+    """What is said of metrics that are still possible, and of the estimate among them."""
+
+    weights: FloatArray  # (draws, w)
+    intervals: tuple[WeightInterval, ...]
+    ratios: tuple[WeightInterval, ...]
+    trade_off: TradeOff | None
+    table: WeightTable | None
+
+
+def report(
+    procedure: "Procedure", family: Family, estimate: FloatArray, kept: FloatArray
+) -> Reported:
+    """Return what the parameters of an estimate (size,) and of draws (n, size) amount to."""
+    weights = family.weights(kept)
+    intervals = intervals_of(family.names, family.weights(estimate[None])[0], weights)
+    return Reported(
+        weights,
+        intervals,
+        _ratios(procedure, intervals, weights),
+        _trade_off(family, estimate, kept, intervals[-1], weights),
+        family.table(estimate),
+    )
 
 
 def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationResult:
     """Return the result of a procedure whose answers leave the metrics of ``draws`` possible."""
     family, search = draws.family, procedure._search
     kept = draws.thinned(procedure.effort.kept)
-    weights = family.weights(kept)
-    intervals = intervals_of(family.names, family.weights(draws.estimate[None])[0], weights)
+    weights, intervals, ratios, trade_off, table = report(procedure, family, draws.estimate, kept)
     progress = agreement_history(procedure, draws)
     metric = family.metric(draws.estimate)
     contradictions = find_contradictions(procedure, draws)
@@ -50,9 +76,9 @@ def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationRe
         metric=metric,
         description=_description(procedure, metric),
         intervals=intervals,
-        ratios=_ratios(procedure, intervals, weights),
-        trade_off=_trade_off(draws, kept, intervals[-1], weights),
-        table=family.table(draws.estimate),
+        ratios=ratios,
+        trade_off=trade_off,
+        table=table,
         n_queries=len(procedure.answers),
         agreement=float(progress.agreement[-1]),
         next_agreement=float("nan") if search is None else search.next_agreement(),
@@ -107,11 +133,15 @@ def _ratios(
 
 
 def _trade_off(
-    draws: PosteriorDraws, kept: FloatArray, tradeoff: WeightInterval, weights: FloatArray
+    family: Family,
+    estimate: FloatArray,
+    kept: FloatArray,
+    tradeoff: WeightInterval,
+    weights: FloatArray,
 ) -> TradeOff | None:
     """Return how errors are traded against gaps; None for a family without groups."""
-    worth = draws.family.gap_worth(kept)
-    middle = draws.family.gap_worth(draws.estimate[None])
+    worth = family.gap_worth(kept)
+    middle = family.gap_worth(estimate[None])
     if worth is None or middle is None:
         return None
     return TradeOff(

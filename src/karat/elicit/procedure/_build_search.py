@@ -27,7 +27,7 @@ from karat.elicit.transcript import Query
 if TYPE_CHECKING:
     from karat.elicit.procedure._procedure import Procedure
 
-__all__ = ["build_search", "search_with"]
+__all__ = ["build_search", "search_with", "typical_margin"]
 
 _SOME = 100  # metrics by which the typical difference of two classifiers is found
 _FEWEST_QUESTIONS = 60  # after which answers without a metric are told from the rest
@@ -99,6 +99,11 @@ def _panel(procedure: "Procedure") -> AgreementPanel:
     space, n = procedure.question_space, procedure.effort.panel
     key = ("panel", procedure.space.fingerprint, type(space).__name__, n)
     return cached(key, lambda: AgreementPanel.of(space, n, np.random.default_rng(1)))
+
+
+def typical_margin(procedure: "Procedure", family: Family) -> float:
+    """Return the difference that metrics of a family typically see between two classifiers."""
+    return _typical(procedure, family, _panel(procedure))
 
 
 def _typical(procedure: "Procedure", family: Family, panel: AgreementPanel) -> float:

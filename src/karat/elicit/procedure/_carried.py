@@ -12,7 +12,7 @@ from karat.exceptions import AnswerError, ElicitationError
 if TYPE_CHECKING:
     from karat.elicit.procedure._procedure import Procedure
 
-__all__ = ["Carried", "check_carried", "widened"]
+__all__ = ["Carried", "check_carried", "procedure_named", "widened"]
 
 Carried = tuple[list[Any], list[Any], str]  # two confusions as nested lists, and the answer
 
@@ -40,13 +40,19 @@ def widened(procedure: "Procedure", base: type[Any]) -> "Procedure":
             f"there is no wider family than that of {type(procedure).__name__}; these have one: "
             f"{', '.join(some)}"
         )
-    wide = next(kind for kind in _kinds(base) if kind.__name__ == procedure.wider)
+    wide = procedure_named(procedure.wider, base)
+    assert wide is not None
     own = procedure._own_options()
     options = {name: value for name, value in procedure._options.items() if name not in own}
     options |= {name: own[name] for name in procedure.wider_options}
     said = zip(procedure._queries, procedure.answers, strict=True)
     told = [(query.first.tolist(), query.second.tolist(), answer) for query, answer in said]
     return wide(procedure.space, **(options | {"carried": [*procedure.carried, *told]}))
+
+
+def procedure_named(name: str, base: type[Any]) -> "type[Procedure] | None":
+    """Return the procedure with a name, built on ``base``; None if there is none."""
+    return next((kind for kind in _kinds(base) if kind.__name__ == name), None)
 
 
 def _kinds(base: type[Any]) -> "Iterator[type[Procedure]]":
