@@ -176,6 +176,17 @@ def test_what_cannot_be_carried(binary, lawful):
             BinaryLinear(binary, strategy=strategy, carried=[entry])
     with pytest.raises(AnswerError, match="expected two confusions and what was said"):
         BinaryLinear(binary, carried=[entry, entry[:2]])
+    large = (np.full((30, 30), 1 / 900), np.full((2, 2), 0.25), "first")
+    for wrong, words in (
+        (large, "carried answer 2 was given to array.*; expected a confusion of 2 × 2 finite"),
+        ((*large[:2],), "carried answer 2 is .*; expected two confusions and what was said"),
+        ((entry[0], "no", "tie"), "answer 2 was given to 'no'; expected a confusion of 2 × 2"),
+        ("abc", "carried answer 2 is 'abc'; expected two"),
+        ((entry[0], entry[1] * np.nan, "tie"), "expected a confusion of 2 × 2 finite numbers"),
+    ):
+        with pytest.raises(AnswerError, match=words) as caught:
+            BinaryLinear(binary, carried=[entry, wrong])
+        assert "\n" not in str(caught.value)
     with pytest.raises(AnswerError, match="'yes'"):
         BinaryLinear(binary, carried=[(*entry[:2], "yes")])
     with pytest.raises(ElicitationError, match=r"family than that of BinaryLinear; .*: Fair"):

@@ -9,6 +9,7 @@ computed from, and `PeopleChains` samples the weights of several people.
 
 from karat.elicit.posterior._agreement_panel import AgreementPanel, by_point
 from karat.elicit.posterior._choice_model import (
+    N_NOISE,
     Answers,
     Noise,
     log_likelihood,
@@ -22,6 +23,7 @@ from karat.elicit.posterior._people_chains import PeopleChains
 from karat.elicit.posterior._posterior_draws import PosteriorDraws, thinned
 
 __all__ = [
+    "N_NOISE",
     "AgreementPanel",
     "Answers",
     "Evidence",
