@@ -330,6 +330,31 @@ def test_people_who_slip_are_seldom_flagged(capsys):
     assert not fails(flagged, len(found), 0.05, "greater")
 
 
+@pytest.mark.parametrize("kind", [BinaryLinear, Fair])
+def test_what_a_coin_is_credited_with_is_one_on_average(kind, sparing, binary):
+    """Ville's inequality holds because ``Z 2ⁿ`` is 1 on average over all that a coin may say.
+
+    Every sequence of five answers, each as the procedure goes on from there: checks, resampling and
+    where it stops included; a tie at the third question counts for nothing.
+    """
+    space = binary if kind is BinaryLinear else _two_groups()
+    nodes, total, passed = [(kind(space, rng=4).snapshot(), 1.0)], 0.0, 0.0
+    while nodes:
+        state, chance = nodes.pop()
+        procedure = kind.restore(space, state)
+        n, evidence = len(procedure.answers), procedure._search.posterior.evidence
+        if n == 6 or procedure.ask() is None:
+            total += chance * np.exp(evidence.above_coin)
+            passed += chance * (evidence.above_coin >= 3)
+            continue
+        for answer in ("tie",) if n == 2 else ("first", "second"):
+            child = kind.restore(space, state)
+            child.tell(answer)
+            nodes.append((child.snapshot(), chance / (1 if n == 2 else 2)))
+    assert total == pytest.approx(1.0, abs=1e-9)
+    assert passed <= np.exp(-3)
+
+
 @pytest.mark.slow
 def test_a_coin_is_seldom_certified(capsys):
     """In at most 5 % of cases, whatever is asked (Ville's inequality).
