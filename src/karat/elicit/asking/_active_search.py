@@ -179,7 +179,7 @@ class ActiveSearch:
         return True
 
     def _check(self, checks: CheckPairs | None) -> Pending | None:
-        query = None if checks is None else checks.pick(self.posterior, self.queries)
+        query = None if checks is None else checks.pick(self.posterior, self.queries, self.rivals)
         if query is None:
             return None
         first, second = self._coordinates(query)
