@@ -1,12 +1,14 @@
 """Pairs that test an elicited metric, and how often it agrees with a person on them."""
 
 import json
+import re
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 from scipy.stats import binomtest, multinomial
 
 from karat.datasets import LogisticLaw
@@ -124,8 +126,36 @@ def test_a_space_without_a_question():
 def test_too_narrow_a_view(spaces):
     with pytest.raises(ElicitationError, match=r"the same out of 1\..*a greater out_of"):
         evaluation_pairs(spaces["binary"], 2, out_of=1, rng=0)
-    with pytest.raises(ElicitationError, match=r"more than 0\.001 of a class.*greater worst_rate"):
-        evaluation_pairs(spaces["rate"], 2, worst_rate=0.001, rng=0)
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "confusion", "rate"])
+def test_three_classes_of_which_none_may_be_neglected(kind, spaces):
+    """Pairs are found from just above what is attained on; below, the error says from where on."""
+    space = spaces[kind]
+    with pytest.raises(ElicitationError) as caught:
+        evaluation_pairs(space, 15, worst_rate=0.5, rng=0)
+    said = re.fullmatch(
+        r"worst_rate is 0\.5 and every classifier of this space that was found is wrong on "
+        r"(0\.5\d\d) of some class or more; pass worst_rate=(0\.\d+) or more",
+        str(caught.value),
+    )
+    least, enough = map(float, said.groups())
+    # The least, as a linear program over every classifier: maximise the smallest share right.
+    mass = space.population.mass
+    n, k = mass.shape
+    right = np.zeros((k, n * k + 1))
+    for c in range(k):
+        right[c, np.arange(n) * k + c] = -mass[:, c] / mass[:, c].sum()
+    right[:, -1] = 1.0
+    decided = np.column_stack([np.kron(np.eye(n), np.ones(k)), np.zeros(n)])
+    best = linprog(np.append(np.zeros(n * k), -1.0), right, np.zeros(k), decided, np.ones(n))
+    assert 1 + best.fun <= least + 5e-4 <= 1 + best.fun + 0.03
+    for worst in (enough, least + 0.005):
+        pairs = evaluation_pairs(space, 15, worst_rate=worst, rng=0)
+        sides = np.stack([side for pair in pairs for side in (pair.first, pair.second)])
+        wrong = 1 - np.diagonal(sides, axis1=1, axis2=2) / sides.sum(axis=2)
+        assert wrong.max() <= worst + 1e-9
+        assert all(trades_off(pair.first, pair.second, kind) for pair in pairs)
 
 
 @pytest.mark.parametrize("options", [{"n": 0}, {"out_of": 0}, {"worst_rate": 1.5}, {"rng": "a"}])

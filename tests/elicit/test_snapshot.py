@@ -1,11 +1,15 @@
 """Snapshots: the same next questions, nothing that is code, and nothing foreign taken."""
 
+import hashlib
 import io
+import json
 import pickle
 import warnings
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from karat.elicit import (
     BinaryLinear,
@@ -24,6 +28,7 @@ from karat.elicit import (
     RateSpace,
 )
 from karat.elicit.asking import Effort
+from karat.elicit.transcript import pack, unpack
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning, TranscriptError
 
 FAMILIES = [
@@ -276,6 +281,120 @@ def test_other_data_of_the_same_shape(spaces):
     names = np.resize([str(group) for group in groups.groups], 100)
     other = RateSpace.from_proba(y, np.column_stack([1 - score, score]), groups=names)
     assert_refused(other, state, "belongs to another space", Fair)
+
+
+# --- what someone has made up, and signed
+
+
+def leaves(value, path=()):
+    """Yield the path of every field inside nested data, containers and what they hold."""
+    if path:
+        yield path
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(item, (*path, key))
+
+
+@pytest.fixture(scope="module")
+def forgeable(spaces):
+    """Snapshots with all there may be in them: two families, checks, the ball, no answer yet."""
+    cases = [
+        (Fair, "groups", ANSWERS, {}),
+        (BinaryLinear, "binary", ANSWERS[:4], {"pairs": "sphere"}),
+        (BinaryLinear, "binary", [], {}),
+        (BinaryLinear, "binary", ANSWERS[:2], {"strategy": "bisection"}),
+    ]
+    made = [
+        (kind, spaces[name], told(kind(spaces[name], rng=1, **ENDLESS, **options), said).snapshot())
+        for kind, name, said, options in cases
+    ]
+    return lambda which: made[which]  # what Hypothesis would print is short
+
+
+def assert_usable_or_refused(kind, space, data):
+    """Nothing but a refusal in one line, or a procedure with which one can go on."""
+    try:
+        restored = kind.restore(space, data)
+    except TranscriptError as error:
+        said = str(error)
+    else:
+        said = None
+    if said is not None:
+        assert "\n" not in said
+        assert len(said) < 500
+        return
+    if restored.ask() is not None:
+        restored.tell("second")
+    assert result_of(restored).n_queries == len(restored.answers)
+
+
+JUNK = st.sampled_from(
+    [None, True, "", "no", -1, 0, 3, 10**30, -0.5, 1e308, [], [1], [[]], {}, {"a": 1}, "first"]
+)
+
+
+PLACES = st.integers(0, 10**6)  # of a field, among however many there are
+SETTINGS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+
+
+@given(which=st.integers(0, 3), place=PLACES, junk=JUNK, gone=st.booleans())
+@settings(max_examples=100, **SETTINGS)
+def test_no_field_can_be_forged_into_another_error(forgeable, which, place, junk, gone):
+    kind, space, state = forgeable(which)
+    header, arrays = unpack(state)
+    paths = list(leaves(header))
+    *above, last = paths[place % len(paths)]
+    where = header
+    for key in above:
+        where = where[key]
+    if gone:
+        del where[last]
+    else:
+        where[last] = junk
+    assert_usable_or_refused(kind, space, pack(header, arrays))
+
+
+FORGERIES = {
+    "gone": lambda array: None,
+    "shorter": lambda array: array[1:],
+    "flat": lambda array: array.ravel(),
+    "deeper": lambda array: array[None],
+    "none": lambda array: array * np.nan,
+    "endless": lambda array: array + np.inf,
+    "opposite": lambda array: -array - 1,
+    "wider": lambda array: np.repeat(array, 2, axis=-1),
+}
+
+
+@given(which=st.integers(0, 2), place=PLACES, how=st.sampled_from(sorted(FORGERIES)))
+@settings(max_examples=50, **SETTINGS)
+def test_no_array_can_be_forged_into_another_error(forgeable, which, place, how):
+    kind, space, state = forgeable(which)
+    header, arrays = unpack(state)
+    name = sorted(arrays)[place % len(arrays)]
+    forged = FORGERIES[how](arrays[name])
+    others = {n: array for n, array in arrays.items() if n != name}
+    assert_usable_or_refused(
+        kind, space, pack(header, others if forged is None else others | {name: forged})
+    )
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [None, 5, [["first"]], [["first", "|O", [1]]], [["first", "<f8", [-1]]], [[1, "<f8", [1]]],
+     [["first", "<f8", [10**30]]], [["first", "<f8", 3]], [["first", ["<f8"], [3]]]],
+    ids=str,
+)  # fmt: skip
+def test_arrays_that_are_described_by_what_is_no_shape(layout, saved, binary):
+    header, _ = unpack(saved)
+    good = pack(header, {})
+    text = good[good.index(b'{"procedure"') :]
+    text = text.replace(b'"arrays": []', f'"arrays": {json.dumps(layout)}'.encode())
+    body = len(text).to_bytes(4, "little") + text
+    start = good[: len(b"KARAT-ELICIT") + 2]
+    assert_refused(binary, start + hashlib.sha256(body).digest() + body, "array|header")
+    body = (2**31).to_bytes(4, "little") + text[:50]
+    assert_refused(binary, start + hashlib.sha256(body).digest() + body, "header of the snapshot")
 
 
 # --- no code in it

@@ -1,6 +1,11 @@
 """The terminal oracle: what it shows and what it reads."""
 
 import io
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,3 +94,51 @@ def test_numbers_of_cases_that_are_none(out_of):
     ):
         with pytest.raises(OptionError, match=f"out_of is {out_of!r}; expected a whole number"):
             refused()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, as on Linux")
+def test_ctrl_c_leaves_at_once_where_polars_is_loaded():
+    """Polars has a handler after which the system reads on; nothing that was answered is lost."""
+    code = """
+import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # the keys are its signals
+import numpy as np, polars
+from karat.elicit import BinaryLinear, BinarySpace, TerminalOracle
+polars.DataFrame({"a": [1]}).select(polars.col("a").sum())
+y, score = np.arange(40) % 2, np.linspace(0, 1, 40) ** 2
+procedure = BinaryLinear(BinarySpace.from_scores(y, score), rng=0, agreement=1.0)
+try:
+    procedure.run(TerminalOracle())
+except KeyboardInterrupt:
+    print("left with", procedure.transcript.answers)
+"""
+    terminal, other_end = pty.openpty()
+    command = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=other_end, stdout=other_end, stderr=other_end, start_new_session=True,
+    )  # fmt: skip
+    os.close(other_end)
+
+    shown = b""
+
+    def read_until(text):
+        """Read up to some text; what was read beyond it is kept for the next time."""
+        nonlocal shown
+        while text not in shown:
+            shown += os.read(terminal, 4096)
+        shown = shown.partition(text)[2]
+
+    try:
+        read_until(b"s skip > ")
+        os.write(terminal, b"2\n")
+        read_until(b"Question 2")
+        read_until(b"s skip > ")
+        state, asleep = Path(f"/proc/{command.pid}/task/{command.pid}/stat"), 0
+        while asleep < 1000:  # until the main thread sleeps for good: it waits for a line
+            asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0
+        os.write(terminal, b"\x03")
+        read_until(b"left with ('second',)")
+        assert command.wait() == 0
+    finally:
+        command.kill()
+        command.wait()
+        os.close(terminal)

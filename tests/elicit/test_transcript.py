@@ -530,6 +530,23 @@ def test_anything_survives_the_file(kept, extra):
     assert again.kinds == ("question",) * n
 
 
+def test_what_else_a_file_held_survives_going_on(spoken, binary):
+    """A study's own fields stay in the file that a resumed procedure writes."""
+    extra = {"study": {"arm": "B"}, "consent": True}
+    resumed = BinaryLinear.resume(binary, signed(spoken.transcript.to_dict() | extra))
+    assert resumed.transcript.extra == extra
+    resumed.tell("first")
+    assert resumed.transcript.extra == extra
+    restored = BinaryLinear.restore(binary, resumed.snapshot())
+    restored.undo(len(restored.answers))  # more than is kept: it is replayed
+    assert restored.transcript.extra == extra
+    resumed.transcript.extra["study"]["arm"] = "C"
+    assert resumed.transcript.extra == extra
+    on = BinaryLinear.resume(binary, resumed.transcript, max_queries=50)
+    assert on.transcript.extra == extra
+    assert spoken.transcript.extra == {}
+
+
 # --- going on with a finished run
 
 

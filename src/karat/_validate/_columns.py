@@ -17,8 +17,9 @@ _KINDS = "biufU"
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it: no NumPy wrapper, no endless string."""
+    """Return a value as a message shows it: no NumPy wrapper, no endless string, on one line."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
+    text = " ".join(text.split()) if "\n" in text else text  # arrays span several lines
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_count, check_number, check_rng
-from karat.elicit.answers import neither_dominates, worst_rates
+from karat.elicit.answers import drawn_in, neither_dominates, safest_classifier, worst_rates
 from karat.elicit.spaces import JointRates, QuestionSpace, RateSpace, Space
 from karat.elicit.transcript import Query
 from karat.exceptions import ElicitationError
@@ -47,7 +47,9 @@ def evaluation_pairs(
         numbers of ``query.counts(out_of)`` either, and no two sides look alike.
     worst_rate : float, default 1
         Greatest share of any class (in any group) that a side may get wrong; 0.5 leaves out
-        classifiers that nobody would consider.
+        classifiers that nobody would consider. Where hardly any pair is that good, as is common
+        with three classes, sides are mixed with the classifier that is least wrong on its worst
+        class, by a random share of those that suffice.
     rng : int or generator, optional
         Randomness of the draws.
 
@@ -77,7 +79,7 @@ def evaluation_pairs(
     found: list[Query] = []
     drawn = 0
     most = max(_MOST_DRAWN if cases is None else _MOST_SHOWN, 4 * wanted)
-    for batch in _batches(asked, 4 * wanted, most, check_rng(rng)):
+    for batch in _fit_batches(asked, 4 * wanted, most, worst, check_rng(rng)):
         drawn += len(batch[0])
         found += islice(_kept(asked, space.sign, batch, cases, worst), wanted - len(found))
         if len(found) == wanted:
@@ -85,12 +87,37 @@ def evaluation_pairs(
     raise ElicitationError(
         f"{len(found)} of {drawn:,} random pairs of this space pose a question and {wanted} are "
         "wanted: in the others one side is at least as good in every kind of error"
-        + (f", looks the same out of {cases:,}" if cases else "")
-        + (f", or gets more than {worst:g} of a class wrong" if worst < 1.0 else "")
+        + (f", or looks the same out of {cases:,}" if cases else "")
         + ". Pass a model that has to trade errors off"
         + (", or a greater out_of" if cases else "")
         + (", or a greater worst_rate" if worst < 1.0 else "")
     )
+
+
+def _check_attained(safest: FloatArray, worst: float) -> None:
+    """Refuse a rate that no classifier keeps, or one only."""
+    least = float(worst_rates(safest[None])[0])
+    if least >= worst - 1e-9:
+        raise ElicitationError(
+            f"worst_rate is {worst:g} and every classifier of this space that was found is wrong "
+            f"on {least:.3f} of some class or more; pass worst_rate="
+            f"{min(1.0, np.ceil(20 * least + 0.5) / 20):g} or more"
+        )
+
+
+def _fit_batches(
+    asked: QuestionSpace, size: int, most: int, worst: float, rng: np.random.Generator
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield pairs as they come, and where those do not suffice, pairs that are made to fit.
+
+    Hardly any classifier that is best for something is good at all of three classes.
+    """
+    yield from _batches(asked, size, most, rng)
+    if worst < 1.0:
+        safest = safest_classifier(asked.sample(_POOL, rng=rng))
+        _check_attained(safest, worst)
+        for first, second in _batches(asked, size, most, rng):
+            yield drawn_in(first, safest, worst, rng), drawn_in(second, safest, worst, rng)
 
 
 def _batches(
@@ -119,7 +146,7 @@ def _kept(
     """Yield the pairs that pose a question, as they are and as they will be shown."""
     first, second = batch
     good = neither_dominates(*(sign * asked.coordinates(side) for side in batch))
-    good &= np.maximum(worst_rates(first), worst_rates(second)) <= worst
+    good &= np.maximum(worst_rates(first), worst_rates(second)) <= worst + 1e-12
     for i in np.flatnonzero(good):
         pair = Query(first[i], second[i])
         if cases is not None:

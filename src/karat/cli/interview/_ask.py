@@ -1,7 +1,5 @@
 """Ask a procedure's questions at the terminal."""
 
-import signal
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +8,7 @@ from karat.cli.frame import console
 from karat.cli.interview._pair import drawn_pair
 from karat.cli.interview._record import save_answers, with_answer, without_last
 from karat.elicit import Procedure, Space
+from karat.elicit.oracles import leave_at_once
 
 __all__ = ["ask"]
 
@@ -26,7 +25,7 @@ def ask(procedure: Procedure, space: Space, transcript: Path | None, *, quiet: b
     """
     out = console(stderr=quiet)
     record = procedure.transcript
-    _leave_at_once()
+    leave_at_once()
     try:
         while (query := procedure.ask()) is not None:
             out.print(drawn_pair(query, space, len(procedure.answers) + 1))
@@ -49,17 +48,6 @@ def ask(procedure: Procedure, space: Space, transcript: Path | None, *, quiet: b
         save_answers(record, transcript)  # again, lest the first time was what was interrupted
         out.print(_farewell(len(record.answers), transcript), markup=False)
         raise
-
-
-def _leave_at_once() -> None:
-    """Let Ctrl-C end the reading of a line.
-
-    Polars, which has read the table, replaces the handler by one after which the system goes on
-    reading: the person would have to press Enter too. Python's own, put in place again, does not.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    if handler is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handler)
 
 
 def _farewell(n: int, transcript: Path | None) -> str:

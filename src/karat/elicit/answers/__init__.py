@@ -2,7 +2,8 @@
 
 ``read_answered`` reads answers with their questions, ``metric_margin`` is what a metric says of a
 question, and ``neither_dominates``, ``better_side`` and ``worst_rates`` whether a question is one
-at all. `AgreementOnPairs`, `CheckScores` and `IndifferenceTest` are the results; McNemar's test,
+at all; ``drawn_in`` makes classifiers fit to be shown by mixing them with ``safest_classifier``.
+`AgreementOnPairs`, `CheckScores` and `IndifferenceTest` are the results; McNemar's test,
 permutations and a logistic slope are what they are counted with.
 """
 
@@ -19,6 +20,7 @@ from karat.elicit.answers._dominance import better_side, neither_dominates, wors
 from karat.elicit.answers._indifference_test import IndifferenceTest
 from karat.elicit.answers._metric_margin import ROUNDING, metric_margin
 from karat.elicit.answers._paired import mcnemar_p_value, paired_limits
+from karat.elicit.answers._safest import drawn_in, safest_classifier
 
 __all__ = [
     "ROUNDING",
@@ -29,6 +31,7 @@ __all__ = [
     "better_side",
     "centred_ranks",
     "check_pairs",
+    "drawn_in",
     "logistic_slope",
     "mcnemar_p_value",
     "metric_margin",
@@ -37,6 +40,7 @@ __all__ = [
     "permutation_p_value",
     "rank_correlation",
     "read_answered",
+    "safest_classifier",
     "seconds_of",
     "worst_rates",
 ]

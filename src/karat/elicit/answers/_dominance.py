@@ -4,7 +4,7 @@ import numpy as np
 
 from karat._typing import BoolArray, FloatArray
 
-__all__ = ["better_side", "neither_dominates", "worst_rates"]
+__all__ = ["better_side", "neither_dominates", "worst_rates", "wrong_shares"]
 
 # Differences that are no more than rounding.
 _ROUNDING = 1e-9
@@ -34,7 +34,11 @@ def worst_rates(confusions: FloatArray) -> FloatArray:
 
     A class that does not occur is none.
     """
+    return np.asarray(wrong_shares(confusions).reshape(len(confusions), -1).max(axis=1))
+
+
+def wrong_shares(confusions: FloatArray) -> FloatArray:
+    """Return the share of each class (..., k) that is wrong; 0 of a class that does not occur."""
     rows = confusions.sum(axis=-1)
     right = np.diagonal(confusions, axis1=-2, axis2=-1)
-    wrong = 1.0 - np.divide(right, rows, out=np.ones_like(rows), where=rows > 0)
-    return np.asarray(wrong.reshape(len(confusions), -1).max(axis=1))
+    return np.asarray(1.0 - np.divide(right, rows, out=np.ones_like(rows), where=rows > 0))

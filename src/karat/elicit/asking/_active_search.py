@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat.elicit.asking._check_pairs import CheckPairs
 from karat.elicit.asking._goal import Goal, is_precise
 from karat.elicit.asking._question_sources import Candidates, Pending, QuestionSource
@@ -23,6 +23,10 @@ from karat.elicit.transcript import SIGNS, Query
 __all__ = ["ActiveSearch", "answer_information", "best_question"]
 
 _SHORT_LIST = 150
+_APART = 60  # pairs on the short list that tell families apart
+# Weight of what an answer tells of the family, beside 1 of all it tells: see
+# docs/theory/elicitation.md for the people it was settled on and tried on.
+_FAMILY_FIRST = 2.0
 _NOTHING_TO_LEARN = 0.01  # bits
 
 
@@ -130,8 +134,11 @@ class ActiveSearch:
         checks = None if evidence.certified else self.checks
         if self.is_known():
             return self._check(checks)
-        if self.goal.check_is_due(self.n_asked + 1) and (check := self._check(checks)) is not None:
-            return check
+        if self.goal.check_is_due(self.n_asked + 1):
+            # Where a wider family tells the answers from a coin's, what is missing is no check.
+            due = None if any(rival.evidence.certified for rival in self.rivals) else checks
+            if (check := self._check(due)) is not None:
+                return check
         asked = [self.posterior, *self.rivals]
         index, bits = best_question(asked, self.source.candidates(*asked))
         if index is None:
@@ -172,7 +179,7 @@ class ActiveSearch:
         return True
 
     def _check(self, checks: CheckPairs | None) -> Pending | None:
-        query = None if checks is None else checks.pick(self.posterior, self.queries)
+        query = None if checks is None else checks.pick(self.posterior, self.queries, self.rivals)
         if query is None:
             return None
         first, second = self._coordinates(query)
@@ -191,11 +198,7 @@ def best_question(
     usable = np.flatnonzero(seen > 1e-9)
     if not len(usable):
         return None, 0.0
-    shares, _ = _scored(posteriors[0])
-    # Pairs that split the particles evenly are looked at closely.
-    split = np.abs(candidates[0].split(usable, shares) - 0.5)
-    closest = np.argsort(np.round(split, 6), kind="stable")[:_SHORT_LIST]
-    listed = np.sort(usable[closest])
+    listed = usable[_short_list(posteriors, candidates, usable)]
     bits = _information(posteriors, [c.margins(listed) for c in candidates])
     # Wide pairs are easier to judge: they decide between pairs that tell nearly the same.
     score = bits * (1.0 + 0.05 * seen[listed] / float(seen.max()))
@@ -204,17 +207,44 @@ def best_question(
     return int(listed[best]), float(bits[best])
 
 
-def _information(posteriors: list[ParticlePosterior], margins: list[FloatArray]) -> FloatArray:
-    """Return the information in bits of an answer about pairs with margins (c, particles)."""
-    evidence = np.array([p.evidence.named + p.evidence.ties for p in posteriors])
-    chance_of = np.exp(evidence - evidence.max())
-    chance_of /= chance_of.sum()
-    parts = [_scored(posterior) for posterior in posteriors]
-    first = np.hstack(
-        [named_first(m.T, noise).T for m, (_, noise) in zip(margins, parts, strict=True)]
+def _short_list(
+    posteriors: list[ParticlePosterior], candidates: list[Candidates], usable: IntArray
+) -> IntArray:
+    """Return which of the usable pairs are looked at closely, in their order.
+
+    Those that split the particles evenly, and those that families split differently.
+    """
+    splits = np.stack(
+        [c.split(usable, _scored(p)[0]) for p, c in zip(posteriors, candidates, strict=True)]
     )
-    shares = np.concatenate([c * s for c, (s, _) in zip(chance_of, parts, strict=True)])
-    bits = answer_information(first, shares)
+    uneven = np.round(np.abs(_chances(posteriors) @ splits - 0.5), 6)
+    closest = np.argsort(uneven, kind="stable")[:_SHORT_LIST]
+    if len(posteriors) == 1:
+        return np.sort(closest)
+    alike = -np.round(np.abs(splits[0] - splits[1]), 6)
+    return np.union1d(closest, np.argsort(alike, kind="stable")[:_APART])
+
+
+def _chances(posteriors: list[ParticlePosterior]) -> FloatArray:
+    """Return how likely each family is after the answers so far."""
+    evidence = np.array([p.evidence.named + p.evidence.ties for p in posteriors])
+    chances = np.exp(evidence - evidence.max())
+    return np.asarray(chances / chances.sum())
+
+
+def _information(posteriors: list[ParticlePosterior], margins: list[FloatArray]) -> FloatArray:
+    """Return the information in bits of an answer about pairs with margins (c, particles).
+
+    What it tells of the family counts more than what it tells of the metric: whether the metric is
+    of the family at all is seldom what a single answer tells, and decides what the rest is worth.
+    """
+    chances, parts = _chances(posteriors), [_scored(posterior) for posterior in posteriors]
+    each = [named_first(m.T, noise).T for m, (_, noise) in zip(margins, parts, strict=True)]
+    shares = np.concatenate([c * s for c, (s, _) in zip(chances, parts, strict=True)])
+    bits = answer_information(np.hstack(each), shares)
+    if len(posteriors) > 1:
+        by_family = np.stack([f @ s for f, (s, _) in zip(each, parts, strict=True)], axis=1)
+        bits = bits + _FAMILY_FIRST * answer_information(by_family, chances)
     noise = parts[0][1]
     if float(parts[0][0] @ (noise.indifference > 0)) > 0.5:  # a tie tells nothing of the metric
         bits = bits * (1.0 - said_tie(margins[0].T, noise).T @ parts[0][0])

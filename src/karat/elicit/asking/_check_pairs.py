@@ -1,5 +1,6 @@
 """Questions whose answer is known, or was given before: they show who answers without thought."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,10 +27,17 @@ class CheckPairs:
     asked: int = 0
     repeated: list[int] = field(default_factory=list)  # answers whose questions were asked again
 
-    def pick(self, posterior: ParticlePosterior, queries: list[Query]) -> Query | None:
+    def pick(
+        self,
+        posterior: ParticlePosterior,
+        queries: list[Query],
+        rivals: Sequence[ParticlePosterior] = (),
+    ) -> Query | None:
         """Return the next check, or None if there is none.
 
-        ``queries`` are those that the posterior knows the answers of.
+        ``queries`` are those that the posterior, and rivals of other families, know the answers of.
+        With rivals all checks but the first are questions asked again: they tell a coin from a
+        person and one family from another, a pair of which one side dominates only the former.
         """
         self.asked += 1
         left = [
@@ -38,8 +46,9 @@ class CheckPairs:
             if query.kind == "question" and at not in self.repeated
         ]
         careful = self._careful()
-        if left and (self.asked % 2 == 0 or not len(careful)):
-            return self._repeat(posterior, queries, left)
+        again = self.asked % 2 == 0 or (rivals and self.asked > 1)
+        if left and (again or not len(careful)):
+            return self._repeat([posterior, *rivals], queries, left)
         if not len(careful):
             return None
         better = self.pool.confusions[int(self.rng.choice(careful))]
@@ -50,16 +59,21 @@ class CheckPairs:
         first, second = (better, worse) if better_first else (worse, better)
         return Query(first, second, kind="dominated")
 
-    def _repeat(self, posterior: ParticlePosterior, queries: list[Query], left: list[int]) -> Query:
+    def _repeat(
+        self, posteriors: list[ParticlePosterior], queries: list[Query], left: list[int]
+    ) -> Query:
         """Return the earlier question of which the answer is most certain, sides swapped.
 
         One whose answer is the rarer side so far comes first: someone who always names one side
-        is then found out.
+        is then found out. Where there are several families, what tells them apart counts too.
         """
-        chance = posterior.shares @ named_first(posterior.margins[:, left], posterior.noise)
-        evidence = posterior.evidence
+        each = np.stack([p.shares @ named_first(p.margins[:, left], p.noise) for p in posteriors])
+        evidence, chance = posteriors[0].evidence, each[0]
         rarer = np.sign(evidence.n_first - evidence.n_second) * np.sign(chance - 0.5) > 0
-        at = left[int(np.argmax(np.round(np.abs(chance - 0.5) + rarer, 9)))]
+        score = np.abs(chance - 0.5) + rarer
+        if len(posteriors) > 1:
+            score = score + np.abs(each[0] - each[1])
+        at = left[int(np.argmax(np.round(score, 9)))]
         self.repeated.append(at)
         return replace(queries[at].swapped, kind="repeat")
 

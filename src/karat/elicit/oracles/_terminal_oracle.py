@@ -5,6 +5,7 @@ from typing import Any, TextIO
 
 from karat._validate import check_classes, check_count
 from karat.elicit.oracles._comparison_text import comparison_text
+from karat.elicit.oracles._leave_at_once import leave_at_once
 from karat.elicit.transcript import Query
 
 __all__ = ["TerminalOracle"]
@@ -26,7 +27,8 @@ _KEYS = {
 class TerminalOracle:
     """Asks a person at the terminal, which of two classifiers is better.
 
-    Confusions are shown as numbers of cases, not as rates (Hiranandani 2021, guideline G2).
+    Confusions are shown as numbers of cases, not as rates (Hiranandani 2021, guideline G2). Ctrl-C
+    raises `KeyboardInterrupt` at once; the procedure then still has every answer that was given.
 
     Parameters
     ----------
@@ -61,6 +63,7 @@ class TerminalOracle:
         self.n_answers += 1
         print(f"\nQuestion {self.n_answers}: which classifier is better?\n", file=out)
         print(comparison_text(query, self.classes, self.out_of, self.groups), file=out)
+        leave_at_once()
         while True:
             print("1 the first, 2 the second, t a tie, s skip > ", end="", file=out, flush=True)
             line = (self.stream_in or sys.stdin).readline()

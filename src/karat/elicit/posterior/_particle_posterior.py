@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import logsumexp
 
-from karat._typing import BoolArray, FloatArray
+from karat._typing import BoolArray, FloatArray, IntArray
 from karat.elicit.families import Family
 from karat.elicit.posterior._choice_model import (
     N_NOISE,
@@ -44,8 +44,7 @@ class ParticlePosterior:
     rng: np.random.Generator
     evidence: Evidence = field(default_factory=Evidence)
     acceptance: float = 1.0
-    # margins of every particle on every answer, kept to save work
-    margins: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    seen: FloatArray | None = None  # the margins, once they were needed
     resample_below: float = RESAMPLE_BELOW  # effective share of the particles
     turns: bool | None = None  # whether to step as for many parameters; by default by their number
 
@@ -69,7 +68,6 @@ class ParticlePosterior:
             np.zeros(n),
             Answers.none(family.space.dim),
             rng,
-            margins=np.empty((n, 0)),
             resample_below=resample_below,
         )
 
@@ -96,8 +94,7 @@ class ParticlePosterior:
 
     def update(self, first: FloatArray, second: FloatArray, sign: float) -> None:
         """Condition on an answer: 1 if the first is preferred, -1 if the second, 0 for a tie."""
-        self.answers = self.answers.with_answer(first, second, sign)
-        self.see_answers()
+        self.answers, self.seen = self.answers.with_answer(first, second, sign), None
         margin, noise, shares = self.margins[:, -1:], self.noise, self.shares
         tie = said_tie(margin, noise)[:, 0]
         chance = tie if sign == 0 else (1.0 - tie) * named_first(sign * margin, noise)[:, 0]
@@ -107,12 +104,16 @@ class ParticlePosterior:
         if self.effective < self.resample_below * len(self.parameters):
             self.rejuvenate()
 
-    def see_answers(self) -> None:
-        """Compute the margins of all particles on all answers.
+    @property
+    def margins(self) -> FloatArray:
+        """By how much every particle prefers the first side of every answered pair, (n, answers).
 
-        All in one call, also when a saved posterior is read: the same to the last digit.
+        Computed in one call for all answers, when it is needed: the same to the last digit in a
+        posterior that was saved and read.
         """
-        self.margins = self._margins(self.parameters, self.answers)
+        if self.seen is None:
+            self.seen = self._margins(self.parameters, self.answers)
+        return self.seen
 
     def _margins(self, parameters: FloatArray, answers: Answers) -> FloatArray:
         if not len(answers.signs):
@@ -124,14 +125,14 @@ class ParticlePosterior:
         """Replace light particles by copies of heavy ones, and move all of them."""
         self._resample()
         self._move()
-        self.see_answers()
+        self.seen = None
 
     def _resample(self) -> None:
         n = len(self.parameters)
         at = (self.rng.random() + np.arange(n)) / n
         chosen = np.searchsorted(np.cumsum(self.shares), at).clip(0, n - 1)
+        self.seen = self.margins[chosen]
         self.parameters, self.uniform = self.parameters[chosen], self.uniform[chosen]
-        self.margins = self.margins[chosen]
         self.log_weights = np.zeros(n)
 
     def _move(self) -> None:
@@ -141,23 +142,30 @@ class ParticlePosterior:
         steps = _TURN if many else _WALK
         shape = steps.shape_of(self.parameters)
         spread = self.uniform.std(axis=0) + 0.02
-        current = log_likelihood(self.margins, self.noise, self.answers.signs)
+        margins = self.margins
+        current = log_likelihood(margins, self.noise, self.answers.signs)
         accepted = 0.0
         for _ in range(_MOVES):
             # Metric alone, noise alone, or both: each is found where the other stands still.
-            what = self.rng.integers(0, 3, size=(n, 1))
-            parameters, prior = steps.propose(self.parameters, shape, self.family.signed, self.rng)
-            parameters = np.where(what == 1, self.parameters, single(parameters))
-            prior = np.where(what[:, 0] == 1, 0.0, prior)
-            uniform = np.where(what == 0, self.uniform, self._nearby_noise(spread))
-            inside = np.isfinite(prior)
-            margins = self._margins(np.where(inside[:, None], parameters, 1.0), self.answers)
-            noise = read_noise(uniform, self.typical)
-            proposed = log_likelihood(margins, noise, self.answers.signs)
-            taken = inside & (np.log(self.rng.random(n)) < proposed - current + prior)
+            what = self.rng.integers(0, 3, size=n)
+            parameters, change = self.parameters.copy(), np.zeros(n)
+            drawn = np.flatnonzero(what != 1)
+            parameters[drawn], change[drawn] = steps.propose(
+                self.parameters, drawn, shape, self.family.signed, self.rng
+            )
+            uniform = np.where(what[:, None] == 0, self.uniform, self._nearby_noise(spread))
+            inside = np.flatnonzero(np.isfinite(change))
+            moved = drawn[np.isfinite(change[drawn])]
+            there = margins.copy()
+            there[moved] = self._margins(parameters[moved], self.answers)
+            noise = read_noise(uniform[inside], self.typical)
+            likely = log_likelihood(there[inside], noise, self.answers.signs)
+            gain = likely - current[inside] + change[inside]
+            better = np.log(self.rng.random(n))[inside] < gain
+            taken = inside[better]
             self.parameters[taken], self.uniform[taken] = parameters[taken], uniform[taken]
-            current[taken] = proposed[taken]
-            accepted += float(taken.mean()) / _MOVES
+            margins[taken], current[taken] = there[taken], likely[better]
+            accepted += len(taken) / n / _MOVES
         self.acceptance = accepted
 
     def _nearby_noise(self, spread: FloatArray) -> FloatArray:
@@ -183,16 +191,17 @@ class _RandomWalk:
     def propose(
         self,
         parameters: FloatArray,
+        rows: IntArray,
         shape: FloatArray,
         signed: BoolArray,
         rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return proposals and the log-ratio of their prior; −∞ where a sign is wrong."""
+        """Return proposals for some rows and the log-ratio of their prior; −∞ for a wrong sign."""
         n, size = parameters.shape
         # 2.38/√size is the best step for a normal target; shorter ones help elsewhere
         step = rng.choice([0.3, 0.7, 1.0], size=(n, 1)) * 2.38 / np.sqrt(size)
-        moved = parameters + step * (rng.normal(size=(n, size)) @ shape)
-        change = 0.5 * np.sum(parameters**2 - moved**2, axis=1)
+        moved = single(parameters + step * (rng.normal(size=(n, size)) @ shape))[rows]
+        change = 0.5 * np.sum(parameters[rows] ** 2 - moved**2, axis=1)
         return moved, np.where(((moved >= 0) | signed).all(axis=1), change, -np.inf)
 
 
@@ -209,15 +218,22 @@ class _Turn:
     def propose(
         self,
         parameters: FloatArray,
+        rows: IntArray,
         shape: FloatArray,
         signed: BoolArray,
         rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray]:
-        n, size = parameters.shape
+        n, size = len(rows), parameters.shape[1]
         share = rng.choice([0.05, 0.15, 0.4], size=(n, 1))
-        fresh = rng.standard_normal((n, size), dtype=np.float32)
-        moved = np.sqrt(1.0 - share**2) * parameters + share * fresh
-        return np.where(signed, moved, np.abs(moved)), np.zeros(n)
+        # In single precision, in which particles are kept: there are very many numbers.
+        moved = rng.standard_normal((n, size), dtype=np.float32)
+        moved *= share.astype(np.float32)
+        moved += np.sqrt(1.0 - share**2).astype(np.float32) * parameters[rows].astype(np.float32)
+        if not signed.any():
+            np.abs(moved, out=moved)
+        elif not signed.all():
+            moved[:, ~signed] = np.abs(moved[:, ~signed])
+        return moved.astype(np.float64), np.zeros(n)
 
 
 _WALK, _TURN = _RandomWalk(), _Turn()

@@ -11,12 +11,12 @@ from karat._typing import AnyArray
 from karat._validate import check_count
 from karat.elicit.asking import ActiveSearch
 from karat.elicit.procedure._resumable import Resumable, described
-from karat.elicit.procedure._snapshot import pack, read_search, unpack, write_search
+from karat.elicit.procedure._snapshot import check_header, mended, read_search, taken, write_search
 from karat.elicit.result import ElicitationResult
 from karat.elicit.search import Brackets, Steps
-from karat.elicit.spaces import Space
-from karat.elicit.transcript import Query, check_answer, check_kept
-from karat.exceptions import AnswerError
+from karat.elicit.spaces import QuestionSpace, Space
+from karat.elicit.transcript import Query, check_answer, check_kept, pack, unpack
+from karat.exceptions import AnswerError, KaratError, TranscriptError
 
 __all__ = ["AskAndTell"]
 
@@ -54,6 +54,11 @@ class AskAndTell(Resumable):
     @abstractmethod
     def _first_brackets(self) -> Brackets:
         """Return what is known of the angles before anything is asked."""
+
+    @property
+    @abstractmethod
+    def question_space(self) -> QuestionSpace:
+        """Where questions are asked."""
 
     @property
     @abstractmethod
@@ -142,6 +147,7 @@ class AskAndTell(Resumable):
             "space": described(self.space),
             "answers": self._answers,
             "kept": self._kept,
+            "extra": self._extra,
             "kinds": [query.kind for query in self._queries],
             "flipped": self._flipped,
             "finished": self._pending is None,
@@ -161,20 +167,27 @@ class AskAndTell(Resumable):
             What ``procedure.snapshot()`` gave.
         """
         header, arrays = unpack(snapshot)
-        if "transcript" in header:
+        if isinstance(header.get("transcript"), dict):
             return cls.resume(space, header["transcript"])
+        check_header(header)
         procedure = cls._of_saved(space, header["procedure"], header["space"], header["options"])
-        procedure._load(header, arrays)
+        try:
+            procedure._load(header, arrays)
+        except TranscriptError:
+            raise
+        except (KaratError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise mended(error) from error  # the checksum fits, so someone has made it up
         return procedure
 
     def _load(self, header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
         """Take the state of a snapshot of this procedure."""
         self._answers, self._kept = list(header["answers"]), list(header["kept"])
+        self._extra = dict(header["extra"])
+        shape = (len(self._answers), 2, *self.question_space.guess.shape)
+        sides = taken(arrays, "queries", shape, 0.0)
         self._queries = [
             Query(first, second, kind=kind)
-            for (first, second), kind in zip(
-                arrays.get("queries", ()), header["kinds"], strict=True
-            )
+            for (first, second), kind in zip(sides, header["kinds"], strict=True)
         ]
         self._flipped, self._result = header["flipped"], None
         self._search = read_search(cast("Any", self), header["search"], arrays)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._validate import refuse_option
+from karat._validate import refuse_option, shown
+from karat.elicit.spaces import QuestionSpace
 from karat.elicit.transcript import check_answer
 from karat.exceptions import AnswerError, ElicitationError
 
@@ -17,19 +18,35 @@ __all__ = ["Carried", "check_carried", "procedure_named", "widened"]
 Carried = tuple[list[Any], list[Any], str]  # two confusions as nested lists, and the answer
 
 
-def check_carried(carried: Any, strategy: str) -> tuple[Carried, ...]:
+def check_carried(carried: Any, strategy: str, space: QuestionSpace) -> tuple[Carried, ...]:
     """Return answers as plain data; refuse what is no pair of confusions with an answer."""
     if carried and strategy != "active":
         refuse_option(strategy, "strategy", "'active' where carried answers are to be learned from")
     checked: list[Carried] = []
     for number, entry in enumerate(carried, start=1):
-        if not isinstance(entry, Sequence) or len(entry) != 3:
+        if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) != 3:
             raise AnswerError(
-                f"carried answer {number} is {entry!r}; expected two confusions and what was said"
+                f"carried answer {number} is {shown(entry)}; expected two confusions and what was "
+                "said"
             )
-        first, second = (np.asarray(side, dtype=float) for side in entry[:2])
-        checked.append((first.tolist(), second.tolist(), check_answer(entry[2])))
+        first, second = (_confusion(side, number, space.guess.shape) for side in entry[:2])
+        checked.append((first, second, check_answer(entry[2])))
     return tuple(checked)
+
+
+def _confusion(side: Any, number: int, shape: tuple[int, ...]) -> list[Any]:
+    """Return a confusion as nested lists; refuse what is none of the space."""
+    try:
+        table = np.asarray(side, dtype=float)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.shape != shape or not np.isfinite(table).all():
+        words = " × ".join(map(str, shape))
+        raise AnswerError(
+            f"carried answer {number} was given to {shown(side)}; expected a confusion of {words} "
+            "finite numbers, as the questions of this space have"
+        )
+    return list(table.tolist())
 
 
 def widened(procedure: "Procedure", base: type[Any]) -> "Procedure":

@@ -133,8 +133,9 @@ class Procedure(AskAndTell):
                 f"'attainable' for {type(self).__name__}: opposite points of a ball find linear "
                 "metrics only",
             )
-        self.carried = check_carried(carried, self.strategy)
+        self.carried = check_carried(carried, self.strategy, self.question_space)
         self.seed = check_seed(rng)
+        self._extra = {}
         self._forget()
 
     # --- what a procedure defines

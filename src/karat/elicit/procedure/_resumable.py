@@ -1,5 +1,6 @@
 """Saving a procedure as a transcript, and building it again from one."""
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -8,7 +9,7 @@ import numpy as np
 from karat._validate import refuse_option
 from karat.elicit.spaces import Space
 from karat.elicit.transcript import Query, Transcript, load_transcript
-from karat.exceptions import OptionError, TranscriptError
+from karat.exceptions import KaratError, TranscriptError
 
 __all__ = ["Resumable", "described"]
 
@@ -39,6 +40,7 @@ class Resumable(ABC):
     _answers: list[str]
     _queries: list[Query]
     _kept: list[dict[str, Any]]
+    _extra: dict[str, Any]  # what else the transcript held that was resumed
 
     @abstractmethod
     def __init__(self, space: Space, **options: Any) -> None:
@@ -91,6 +93,7 @@ class Resumable(ABC):
             queries=tuple((q.first.tolist(), q.second.tolist()) for q in self._queries[:n]),
             kinds=tuple(q.kind for q in self._queries[:n]),
             kept=tuple(dict(kept) for kept in self._kept[:n]),
+            extra=copy.deepcopy(self._extra),
         )
 
     @classmethod
@@ -111,6 +114,7 @@ class Resumable(ABC):
         procedure = cls._of_saved(space, saved.procedure, saved.space, saved.options)
         if changed:
             procedure = cls(space, **(saved.options | _checked_stops(changed)))
+        procedure._extra = copy.deepcopy(saved.extra)
         for number, (answer, (first, second), kept) in enumerate(
             zip(saved.answers, saved.queries, saved.kept, strict=True), start=1
         ):
@@ -145,7 +149,7 @@ class Resumable(ABC):
         _check_same_space(saved_space, described(space))
         try:
             return cls(space, **options)
-        except (TypeError, OptionError) as error:
+        except (KaratError, TypeError, ValueError) as error:
             raise TranscriptError(f"the saved options do not fit: {error}") from error
 
 

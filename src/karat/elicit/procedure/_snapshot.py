@@ -1,75 +1,29 @@
 """The state of a procedure as bytes: what the next question depends on, without replaying answers.
 
-A snapshot is a header in JSON and arrays of numbers, with a checksum before them; nothing in it is
-code. The classifiers that questions are made of are not in it: they belong to the space.
+A snapshot is a header in JSON and arrays of numbers (``pack``); nothing in it is code. The
+classifiers that questions are made of are not in it: they belong to the space.
 """
 
-import hashlib
-import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat._typing import AnyArray
+from karat._validate import shown
 from karat.elicit.asking import ActiveSearch, AttainablePairs, Pending
-from karat.elicit.posterior import Answers, Evidence, ParticlePosterior
+from karat.elicit.families import Family
+from karat.elicit.posterior import N_NOISE, Answers, Evidence, ParticlePosterior
 from karat.elicit.procedure._build_search import search_with
-from karat.elicit.transcript import Query
+from karat.elicit.transcript import ANSWERS, KINDS, Query
 from karat.exceptions import TranscriptError
 
 if TYPE_CHECKING:
     from karat.elicit.procedure._procedure import Procedure
 
-__all__ = ["pack", "read_search", "unpack", "write_search"]
+__all__ = ["check_header", "mended", "read_search", "taken", "write_search"]
 
-_MAGIC = b"KARAT-ELICIT"
-_VERSION = 1
-_DIGEST = 32
-
-
-def pack(header: dict[str, Any], arrays: dict[str, AnyArray]) -> bytes:
-    """Return a header and arrays as bytes with a checksum."""
-    layout = [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]
-    text = json.dumps(header | {"arrays": layout}, ensure_ascii=False).encode()
-    parts = [len(text).to_bytes(4, "little"), text]
-    parts += [np.ascontiguousarray(array).tobytes() for array in arrays.values()]
-    body = b"".join(parts)
-    return _MAGIC + _VERSION.to_bytes(2, "little") + hashlib.sha256(body).digest() + body
-
-
-def unpack(snapshot: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Return the header and the arrays of a snapshot; refuse bytes that are none."""
-    start = len(_MAGIC) + 2
-    if not isinstance(snapshot, bytes | bytearray | memoryview):
-        raise TranscriptError(
-            f"the snapshot is {type(snapshot).__name__}; expected the bytes that "
-            "procedure.snapshot() gave"
-        )
-    data = bytes(snapshot)
-    if data[: len(_MAGIC)] != _MAGIC:
-        raise TranscriptError(
-            "these bytes are no snapshot of an elicitation; pass what procedure.snapshot() gave"
-        )
-    version = int.from_bytes(data[len(_MAGIC) : start], "little")
-    if version != _VERSION:
-        raise TranscriptError(
-            f"the snapshot has version {version} and this karat reads version {_VERSION}; resume "
-            "from the transcript of the same answers"
-        )
-    body = data[start + _DIGEST :]
-    if hashlib.sha256(body).digest() != data[start : start + _DIGEST]:
-        raise TranscriptError(
-            "the snapshot is damaged: its checksum does not fit. Resume from an earlier snapshot "
-            "or from the transcript"
-        )
-    end = 4 + int.from_bytes(body[:4], "little")
-    header = json.loads(body[4:end])
-    arrays = {}
-    for name, kind, shape in header.pop("arrays"):
-        dtype, count = np.dtype(kind), int(np.prod(shape))
-        arrays[name] = np.frombuffer(body, dtype, count, end).reshape(shape)
-        end += count * dtype.itemsize
-    return header, arrays
+_WHOLE = "pass what procedure.snapshot() gave, or resume from the transcript"
 
 
 def write_search(search: ActiveSearch) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -113,56 +67,209 @@ def _described(posterior: ParticlePosterior) -> dict[str, Any]:
     }
 
 
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**31
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _each(fits: Callable[[Any], bool], n: int | None = None) -> Callable[[Any], bool]:
+    """Return a test of a list, of n entries if that is given."""
+    return lambda value: (
+        isinstance(value, list) and len(value) == (n or len(value)) and all(map(fits, value))
+    )
+
+
+def _or_none(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or fits(value)
+
+
+def _is_kind(value: Any) -> bool:
+    return isinstance(value, str) and value in KINDS
+
+
+def _of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+_HEADER: dict[str, Callable[[Any], bool]] = {
+    "procedure": _of(str),
+    "options": _of(dict),
+    "space": _of(dict),
+    "answers": _each(lambda value: isinstance(value, str) and value in ANSWERS),
+    "kept": _each(_of(dict)),
+    "extra": _of(dict),
+    "kinds": _each(_is_kind),
+    "flipped": _is_flag,
+    "finished": _is_flag,
+    "search": _of(dict),
+}
+_SEARCH: dict[str, Callable[[Any], bool]] = {
+    "n_asked": _is_count,
+    "learned": _is_flag,
+    "posteriors": _each(_of(dict)),
+    "checks": _or_none(
+        lambda value: (
+            _each(lambda _: True, 2)(value) and _is_count(value[0]) and _each(_is_count)(value[1])
+        )
+    ),
+    "pending": _or_none(
+        lambda value: (
+            _each(lambda _: True, 2)(value)
+            and _is_kind(value[0])
+            and _or_none(_each(_is_count, 2))(value[1])
+        )
+    ),
+    "kinds": _each(_is_kind),
+}
+_POSTERIOR: dict[str, Callable[[Any], bool]] = {
+    "typical": lambda value: _is_number(value) and value >= 0,
+    "acceptance": lambda value: _is_number(value) and 0 <= value <= 1,
+    "rng": _of(dict),
+    "evidence": _of(dict),
+}
+_EVIDENCE: dict[str, Callable[[Any], bool]] = {
+    "named": _is_number,
+    "ties": _is_number,
+    "n_first": _is_count,
+    "n_second": _is_count,
+    "n_ties": _is_count,
+    "contradicted": _is_flag,
+}
+
+
+def mended(error: Exception) -> TranscriptError:
+    """Return what to say where a snapshot whose checksum fits holds what cannot be."""
+    lines = str(error).splitlines() or [""]
+    why = f"{type(error).__name__}: {lines[0]}"
+    return TranscriptError(f"the parts of the snapshot do not fit each other ({why}); {_WHOLE}")
+
+
+def check_header(header: dict[str, Any]) -> None:
+    """Refuse a header that no procedure writes, though someone has signed it."""
+    _check(header, _HEADER)
+    counts = [len(header[name]) for name in ("answers", "kept", "kinds")]
+    if len(set(counts)) > 1:
+        raise TranscriptError(
+            "the snapshot holds {} answers with {} things kept and {} kinds of question; {}".format(
+                *counts, _WHOLE
+            )
+        )
+    _check(header["search"], _SEARCH)
+    for saved in header["search"]["posteriors"]:
+        _check(saved, _POSTERIOR)
+        _check(saved["evidence"], _EVIDENCE)
+
+
+def _check(fields: dict[str, Any], known: dict[str, Callable[[Any], bool]]) -> None:
+    for name, fits in known.items():
+        if name not in fields:
+            raise TranscriptError(f"the snapshot lacks {name}, though its checksum fits; {_WHOLE}")
+        if not fits(fields[name]):
+            raise TranscriptError(
+                f"{name} of the snapshot is {shown(fields[name])}, which no procedure writes; "
+                f"{_WHOLE}"
+            )
+
+
+def taken(
+    arrays: dict[str, AnyArray], name: str, shape: tuple[int | None, ...], low: Any = -np.inf
+) -> AnyArray:
+    """Return an array of a shape, of which None is any length; empty where there is none of it."""
+    if name not in arrays and 0 in shape:
+        return np.empty([n or 0 for n in shape])
+    array = arrays[name]
+    fits = array.ndim == len(shape) and all(
+        n is None or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    # Rounding leaves a rate a little below 0 now and then. NaN is what is least and greatest.
+    if not fits or (
+        array.size and not ((array.min(axis=0) >= low - 1e-9).all() and np.isfinite(array.max()))
+    ):
+        words = "numbers that cannot be there" if fits else f"the shape {array.shape}"
+        raise TranscriptError(f"the array {name} of the snapshot has {words}; {_WHOLE}")
+    return array
+
+
 def read_search(
     procedure: "Procedure", header: dict[str, Any], arrays: dict[str, AnyArray]
 ) -> ActiveSearch:
     """Return the search of a procedure from what ``write_search`` gave."""
-    answers = Answers(arrays["first"], arrays["second"], arrays["signs"])
+    if procedure.strategy != "active":
+        raise TranscriptError(f"strategy={procedure.strategy!r} has no such state; {_WHOLE}")
+    dim, n = procedure.question_space.dim, len(header["kinds"])
+    answers = Answers(
+        taken(arrays, "first", (n, dim)),
+        taken(arrays, "second", (n, dim)),
+        taken(arrays, "signs", (n,), -1.0),
+    )
     families = [procedure._family(flipped=False)]
     if len(header["posteriors"]) > 1:
-        wide = procedure._wider_family()
-        assert wide is not None
-        families.append(wide)
-    posteriors = []
-    for i, (family, saved) in enumerate(zip(families, header["posteriors"], strict=True)):
-        rng = np.random.default_rng()
-        rng.bit_generator.state = saved["rng"]
-        posterior = ParticlePosterior(
-            family=family,
-            typical=saved["typical"],
-            parameters=arrays[f"parameters{i}"].astype(float),
-            uniform=arrays[f"uniform{i}"].astype(float),
-            log_weights=arrays[f"log_weights{i}"].astype(float),
-            answers=answers,
-            rng=rng,
-            evidence=Evidence(**saved["evidence"]),
-            acceptance=saved["acceptance"],
-        )
-        posterior.see_answers()
-        posteriors.append(posterior)
+        families.append(procedure._wider_family())  # type: ignore[arg-type]
+    posteriors = [
+        _read_posterior(family, i, saved, arrays, answers)
+        for i, (family, saved) in enumerate(zip(families, header["posteriors"], strict=True))
+    ]
     search = search_with(procedure, posteriors[0], posteriors[1:])
-    search.history = arrays["history"].tolist()
+    search.history = taken(arrays, "history", (header["n_asked"] + 1,), 0.0).tolist()
     search.n_asked, search.learned = header["n_asked"], header["learned"]
+    sides = taken(arrays, "asked", (n, 2, *procedure.question_space.guess.shape), 0.0)
     search.queries = [
-        Query(*sides, kind=kind)
-        for sides, kind in zip(arrays.get("asked", ()), header["kinds"], strict=True)
+        Query(*pair, kind=kind) for pair, kind in zip(sides, header["kinds"], strict=True)
     ]
     _restore_source(search, header, arrays)
     return search
 
 
+def _read_posterior(
+    family: Family, i: int, saved: dict[str, Any], arrays: dict[str, AnyArray], answers: Answers
+) -> ParticlePosterior:
+    rng = np.random.default_rng()
+    rng.bit_generator.state = saved["rng"]
+    evidence = Evidence(**saved["evidence"])
+    signs = [int((answers.signs == sign).sum()) for sign in (1, -1, 0)]
+    if signs != [evidence.n_first, evidence.n_second, evidence.n_ties]:
+        raise TranscriptError(f"the snapshot counts other answers than it holds; {_WHOLE}")
+    lowest = np.where(family.signed, -np.inf, 0.0)
+    parameters = taken(arrays, f"parameters{i}", (None, family.size), lowest)
+    n = len(parameters)
+    log_weights = arrays[f"log_weights{i}"].astype(float)
+    if log_weights.shape != (n,) or not np.isfinite(log_weights.max()):
+        raise TranscriptError(f"the weights of the snapshot's particles are none; {_WHOLE}")
+    return ParticlePosterior(
+        family=family,
+        typical=saved["typical"],
+        parameters=parameters.astype(float),
+        uniform=taken(arrays, f"uniform{i}", (n, N_NOISE), 0.0).astype(float).clip(max=1.0),
+        log_weights=log_weights,
+        answers=answers,
+        rng=rng,
+        evidence=evidence,
+        acceptance=saved["acceptance"],
+    )
+
+
 def _restore_source(
     search: ActiveSearch, header: dict[str, Any], arrays: dict[str, AnyArray]
 ) -> None:
-    source = search.source
+    source, space = search.source, search.posterior.family.space
     if isinstance(source, AttainablePairs):
+        _check(header, {"times": _each(_each(_is_count, 3))})
         source.times = {(i, j): count for i, j, count in header["times"]}
     else:
+        _check(header, {"skipped": _is_flag})
         source.skipped = header["skipped"]  # type: ignore[attr-defined]
     if search.checks is not None:
         search.checks.asked, search.checks.repeated = header["checks"]
     if header["pending"] is not None:
         kind, pair = header["pending"]
-        first, second = arrays["waiting_at"]
+        first, second = taken(arrays, "waiting_at", (2, space.dim))
         there = None if pair is None else (pair[0], pair[1])
-        search.pending = Pending(Query(*arrays["waiting"], kind=kind), first, second, there)
+        sides = taken(arrays, "waiting", (2, *space.guess.shape), 0.0)
+        search.pending = Pending(Query(*sides, kind=kind), first, second, there)

@@ -36,8 +36,8 @@ class Transcript(Frozen):
     kept : tuple of dict
         What was kept beside each answer, such as ``{"seconds": 2.3, "side": "left"}``.
     extra : dict
-        Whatever else a file held: ``save`` writes it again as it was. A procedure that resumes does
-        not carry it.
+        Whatever else a file held: a procedure that resumes keeps it, and ``save`` writes it again
+        as it was.
     """
 
     procedure: str

@@ -1,0 +1,202 @@
+"""The law of several people: against a grid, in every family, and over many groups."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from karat.datasets import LogisticLaw
+from karat.elicit import (
+    BinaryLinear,
+    BinaryLinearFractional,
+    BinarySpace,
+    ConfusionSpace,
+    DiagonalLinear,
+    DiagonalLinearFractional,
+    DiagonalMonotone,
+    DiagonalSpace,
+    Fair,
+    FairQuadratic,
+    Linear,
+    LinearFractional,
+    MetricOracle,
+    Polynomial,
+    Quadratic,
+    RateSpace,
+    shared_metric,
+)
+from karat.elicit.families import LinearFamily
+from karat.elicit.people import People, PeopleChains, Person, chart_of
+from karat.exceptions import KaratWarning, OptionError
+from karat.metrics import FairMetric, cost_matrix
+
+TWO, THREE = LogisticLaw.binary(5.0), LogisticLaw([-4, 1, 5])
+POINTS = {"n_points": 301}
+
+
+def groups_space():
+    x, y = TWO.sample(1500, rng=0)
+    groups = np.where(np.arange(1500) % 3, "a", "b")
+    return RateSpace.from_proba(y, TWO.proba(x), groups=groups)
+
+
+@pytest.fixture(scope="module")
+def spaces():
+    return {
+        BinarySpace: BinarySpace.from_density(TWO.proba, **POINTS),
+        DiagonalSpace: DiagonalSpace.from_density(THREE.proba, **POINTS),
+        ConfusionSpace: ConfusionSpace.from_density(THREE.proba, **POINTS),
+        RateSpace: groups_space(),
+    }
+
+
+KINDS = [
+    (BinaryLinear, {}),
+    (BinaryLinearFractional, {}),
+    (DiagonalLinear, {}),
+    (DiagonalLinearFractional, {}),
+    (DiagonalMonotone, {}),
+    (Linear, {}),
+    (LinearFractional, {}),
+    (Quadratic, {}),
+    (Polynomial, {}),
+    (Fair, {}),
+    (Fair, {"cost": [1, 2], "sparse": True}),
+    (FairQuadratic, {}),
+    (FairQuadratic, {"diagonal": True}),
+]
+
+
+@pytest.mark.parametrize(("kind", "own"), KINDS)
+def test_every_family_has_coordinates_without_limits(kind, own, spaces):
+    space = spaces[kind.spaces[0]]
+    family = kind(space, **own)._family(flipped=False)
+    chart = chart_of(family)
+    rng = np.random.default_rng(0)
+    z = np.vstack([rng.normal(size=(50, chart.dim)), 30 * rng.normal(size=(5, chart.dim))])
+    parameters = chart.parameters(z)
+    assert parameters.shape == (55, family.size)
+    assert np.isfinite(parameters).all()
+    assert (parameters[:, ~family.signed] >= 0).all()
+    assert np.isfinite(family.weights(parameters)).all()
+    spreads = chart.spreads(z, np.full((55, len(chart.parts)), 0.5))
+    assert (spreads >= 0).all()
+    points = family.space.coordinates(family.space.sample(9, rng=rng))
+    features = chart.features(points)
+    if features is not None:  # where margins are linear, they are computed without the family
+        values = chart.feature_weights(parameters) @ features.T
+        np.testing.assert_allclose(values, family.values(parameters, points), atol=1e-10)
+    # different coordinates are different metrics
+    weights = family.weights(chart.parameters(np.vstack([z[:1], z[:1] + 0.3 * np.eye(chart.dim)])))
+    assert (np.abs(weights[1:] - weights[0]).max(axis=1) > 1e-6).sum() >= chart.dim - 1
+
+
+def test_the_worth_of_gaps_is_a_coordinate(spaces):
+    family = Fair(spaces[RateSpace]).family
+    z = np.random.default_rng(1).normal(size=(20, chart_of(family).dim))
+    _, worth = family.gap_worth(chart_of(family).parameters(z))
+    np.testing.assert_allclose(np.log(worth), z[:, -1], atol=1e-6)
+
+
+def test_against_a_grid(spaces):
+    """Two people, one log-ratio each: μ and τ by quadrature over metrics and noise."""
+    space = spaces[BinarySpace]
+    chart, rng = chart_of(LinearFamily(space)), np.random.default_rng(3)
+    people = []
+    for ratio in (-0.8, 0.6):
+        sides = space.coordinates(space.sample(16, rng=rng))
+        values = chart.family.values(chart.parameters(np.array([[ratio]])), sides)[0]
+        signs = np.where(values[:8] > values[8:], 1.0, -1.0)
+        signs[2] *= -1  # a slip
+        people.append(Person(sides[:8], sides[8:], signs, 0.05))
+    z = np.linspace(-4, 4, 121)
+    number = norm.ppf((np.arange(9) + 0.5) / 9)
+    noise = np.stack(np.meshgrid(number, number, number), axis=-1).reshape(-1, 3)
+    states = np.hstack([np.repeat(z, len(noise))[:, None], np.tile(noise, (len(z), 1))])
+    both = People(chart, people).log_answers(np.repeat(states[:, None], 2, axis=1))
+    likelihood = np.exp(both).T.reshape(2, len(z), -1).mean(axis=2)
+    center, log_spread = np.linspace(-4, 4, 81), np.linspace(-3.5, 2.0, 71)
+    law = norm.pdf(z, center[:, None, None], np.exp(log_spread)[None, :, None])
+    posterior = np.prod([law @ (part * (z[1] - z[0])) for part in likelihood], axis=0)
+    posterior *= norm.pdf(center)[:, None] * norm.pdf(log_spread, np.log(0.5), 0.8)
+    posterior /= posterior.sum()
+    chains = PeopleChains(chart, people, np.random.default_rng(0), chains=16)
+    chains.warm_up(150)
+    drawn = chains.run(500, 1)
+    for draws, grid, chance in (
+        (drawn.center, center, posterior.sum(axis=1)),
+        (np.log(drawn.spread), log_spread, posterior.sum(axis=0)),
+    ):
+        mean = grid @ chance
+        sd = np.sqrt((grid - mean) ** 2 @ chance)
+        assert draws.mean() == pytest.approx(mean, abs=0.15 * sd)
+        assert draws.std() == pytest.approx(sd, rel=0.15)
+        for q in (0.1, 0.5, 0.9):
+            at = grid[np.searchsorted(np.cumsum(chance), q)]
+            assert np.mean(draws < at) == pytest.approx(q, abs=0.06)
+
+
+def fair_people(space, n=3, **options):
+    people = [MetricOracle(FairMetric([1, c], [[1, 2]], 0.4)) for c in (1.0, 2.0, 3.0)[:n]]
+    options = {"max_queries": 8, "checks": False, **options}
+    return [Fair(space, rng=i, **options).run(p) for i, p in enumerate(people)]
+
+
+@pytest.mark.slow
+def test_fair_people_are_reported_in_their_own_terms(spaces):
+    space = spaces[RateSpace]
+    shared = shared_metric(space, fair_people(space), rng=0)
+    assert shared.r_hat <= 1.05
+    assert shared.effective_draws >= 400
+    assert isinstance(shared.metric, FairMetric)
+    assert [s.name.split(":")[0] for s in shared.spreads] == [
+        "cost of errors",
+        "one gap against another",
+        "worth of gaps",
+    ]
+    assert all(s.lower > 1 for s in shared.spreads)
+    assert shared.trade_off.worth.lower < shared.trade_off.worth.upper
+    assert len(shared.people_ratios) == 3
+    assert shared.people_ratios[0][-1].name == shared.trade_off.worth.name
+    assert shared.procedure == "Fair"
+
+
+@pytest.mark.parametrize(
+    "kind", [BinaryLinearFractional, DiagonalMonotone, Quadratic, FairQuadratic]
+)
+def test_other_families_run(kind, spaces):
+    space = spaces[kind.spaces[0]]
+    family = kind(space)._family(flipped=False)
+    metric = family.metric(chart_of(family).parameters(np.full((1, chart_of(family).dim), 0.3))[0])
+    options = {"max_queries": 3, "checks": False}
+    results = [kind(space, rng=i, **options).run(MetricOracle(metric)) for i in range(2)]
+    with pytest.warns(KaratWarning, match="chains have not mixed"):
+        shared = shared_metric(space, results, warm_up=12, draws=4, rng=0)
+    assert len(shared.people) == 2
+    assert shared.names == family.names
+    assert "people agree" in shared.summary()
+
+
+def test_mixed_families_are_refused(spaces):
+    space = spaces[RateSpace]
+    plain = fair_people(space, 1)[0]
+    same = fair_people(space, 1, sparse=True)[0]
+    with pytest.raises(OptionError, match=r"mixes families.*Fair\(\).*Fair\(sparse=True\)"):
+        shared_metric(space, [plain, same])
+    with pytest.raises(OptionError, match="person 2 of results is a str; expected the result"):
+        shared_metric(space, [plain, "person"])
+    silent = Fair(space, rng=0, max_queries=1).run(lambda query: "skip")
+    with pytest.raises(OptionError, match="person 2 of results has answered nothing"):
+        shared_metric(space, [plain, silent])
+
+
+def test_people_of_the_other_orientation(spaces):
+    space = spaces[BinarySpace]
+    options = {"max_queries": 4, "checks": False, "orientation": "decreasing"}
+    person = MetricOracle(cost_matrix([[0, -1], [-2, 0]]))
+    results = [BinaryLinear(space, rng=i, **options).run(person) for i in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KaratWarning)
+        shared = shared_metric(space, results, warm_up=20, draws=10, rng=0)
+    assert all(weight.estimate < 0 for weight in shared.intervals)
