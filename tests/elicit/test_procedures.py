@@ -33,6 +33,7 @@ from karat.elicit.asking import Effort
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import (
     LinearMetric,
+    PowerMeanMetric,
     accuracy,
     cost_matrix,
     f_beta,
@@ -517,3 +518,28 @@ def test_making_a_procedure_computes_nothing(strategy, binary, monkeypatch):
         assert "not begun" in repr(procedure)
     assert procedure.ask() is not None
     assert "going on" in repr(procedure)
+
+
+def test_a_monotone_metric_is_returned_as_the_power_mean_whose_agreement_is_stated(diagonal):
+    """The agreement is that of what is returned; its tangent agrees with it at its optimum only."""
+    procedure = DiagonalMonotone(diagonal, rng=1, checks=False, max_queries=8)
+    result = ask_all(procedure, MetricOracle(g_mean))
+    assert procedure.predicts
+    assert isinstance(result.metric, PowerMeanMetric)
+    tangent = procedure.tangent()
+    assert isinstance(tangent, LinearMetric)
+    best = diagonal.boundary(tangent.weights.diagonal())
+    tables = diagonal.sample(500, rng=0)
+    assert result.metric(best) >= result.metric(tables).max() - 2e-3
+    # The prediction again, by hand: how often particles prefer as the metric that is returned.
+    search = procedure._search
+    posterior, panel = search.posterior, search.panel
+    sides = [diagonal.confusion(panel.points[side]) for side in (panel.left, panel.right)]
+    prefers = result.metric(sides[0]) > result.metric(sides[1])
+    values = posterior.family.values(posterior.parameters, panel.points)
+    same = (values[:, panel.left] > values[:, panel.right]) == prefers
+    assert result.agreement == pytest.approx(posterior.shares @ same.mean(axis=1), abs=0.03)
+    slopes = DiagonalMonotone(diagonal, strategy="bisection", tol=0.5)
+    assert not slopes.predicts
+    assert isinstance(ask_all(slopes, MetricOracle(g_mean)).metric, LinearMetric)
+    assert np.isnan(slopes.result.agreement)

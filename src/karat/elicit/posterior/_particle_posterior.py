@@ -21,7 +21,9 @@ from karat.elicit.posterior._evidence import Evidence
 __all__ = ["ParticlePosterior", "scoring_stride"]
 
 RESAMPLE_BELOW = 0.6
-_MOVES = 8
+# Moves after resampling: the more parameters, the more it takes until copies of one particle are
+# apart. With 8 the limits of six costs are too narrow. Very many parameters take their time.
+_MOVES, _MOVES_PER_PARAMETER, _MOST_MOVES = 8, 4, 24
 _SCORED_BY = 300  # particles that score questions, and by which the agreement is predicted
 _MANY = 60  # parameters from which on steps follow the prior and not the covariance
 
@@ -140,12 +142,14 @@ class ParticlePosterior:
         n = len(self.parameters)
         many = self.family.size >= _MANY if self.turns is None else self.turns
         steps = _TURN if many else _WALK
+        moves = _MOVES_PER_PARAMETER * (0 if many else self.family.size)
+        moves = min(max(moves, _MOVES), _MOST_MOVES)
         shape = steps.shape_of(self.parameters)
         spread = self.uniform.std(axis=0) + 0.02
         margins = self.margins
         current = log_likelihood(margins, self.noise, self.answers.signs)
         accepted = 0.0
-        for _ in range(_MOVES):
+        for _ in range(moves):
             # Metric alone, noise alone, or both: each is found where the other stands still.
             what = self.rng.integers(0, 3, size=n)
             parameters, change = self.parameters.copy(), np.zeros(n)
@@ -165,7 +169,7 @@ class ParticlePosterior:
             taken = inside[better]
             self.parameters[taken], self.uniform[taken] = parameters[taken], uniform[taken]
             margins[taken], current[taken] = there[taken], likely[better]
-            accepted += len(taken) / n / _MOVES
+            accepted += len(taken) / n / moves
         self.acceptance = accepted
 
     def _nearby_noise(self, spread: FloatArray) -> FloatArray:
