@@ -1,0 +1,155 @@
+"""What routes need: the store, the person of a link, the researcher of a session, a form."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.templating import Jinja2Templates
+from markupsafe import Markup
+from starlette.datastructures import FormData, UploadFile
+
+from karat.studio.charts import comparison_svg, single_svg
+from karat.studio.models import Admin, Person
+from karat.studio.security import check_csrf, csrf_token
+from karat.studio.services import accounts, people
+from karat.studio.services.pages import Pair
+from karat.studio.storage import Store
+
+__all__ = [
+    "COOKIE",
+    "AdminDep",
+    "FormDep",
+    "PersonDep",
+    "StoreDep",
+    "admin_csrf",
+    "client_address",
+    "limited",
+    "person_csrf",
+    "templates",
+]
+
+COOKIE = "karat_studio"
+_MOST_FIELDS = 300
+
+
+@cache
+def templates() -> Jinja2Templates:
+    """Return the templates; all that is put into them is escaped."""
+    found = Jinja2Templates(directory=Path(__file__).parent.parent / "templates")
+    found.env.filters["paragraphs"] = _paragraphs
+    found.env.globals |= {"comparison": _comparison, "single": _single}
+    return found
+
+
+def _paragraphs(text: str) -> Markup:
+    """Return a text as paragraphs, which are parted by empty lines; nothing in it is HTML."""
+    parts = [part.strip() for part in text.replace("\r\n", "\n").split("\n\n")]
+    return Markup("").join(Markup("<p>{}</p>").format(part) for part in parts if part)
+
+
+def _comparison(pair: Pair, systems: tuple[str, str]) -> Markup:
+    return comparison_svg(
+        pair.left, pair.right, out_of=pair.out_of, class_names=pair.predicted_names,
+        truth=pair.truth, view=pair.view, conditioned=pair.rates, groups=pair.groups,
+        names=systems,
+    )  # fmt: skip
+
+
+def _single(pair: Pair, system: str) -> Markup:
+    counts = pair.left if pair.groups is None else pair.left[0]
+    return single_svg(
+        counts, out_of=pair.out_of, class_names=pair.predicted_names, truth=pair.truth,
+        view=pair.view, conditioned=pair.rates, name=system,
+    )  # fmt: skip
+
+
+def store_of(request: Request) -> Store:
+    """Return the database of the application."""
+    return request.app.state.store  # type: ignore[no-any-return]
+
+
+StoreDep = Annotated[Store, Depends(store_of)]
+
+
+def client_address(request: Request) -> str:
+    """Return where a request comes from."""
+    return request.client.host if request.client else "unknown"
+
+
+def limited(kind: str) -> Callable[[Request], None]:
+    """Return a dependency that lets one address ask so often; ``kind`` is join or login."""
+
+    def check(request: Request) -> None:
+        if not request.app.state.limits[kind].allows(client_address(request)):
+            raise HTTPException(429, headers={"Retry-After": "60"})
+
+    return check
+
+
+def person_of(request: Request, token: str, store: StoreDep) -> Person:
+    """Return the person of a link; refuse one that was not signed here, or has expired."""
+    found = people.by_token(store, token)
+    if found is None:
+        raise HTTPException(404)
+    if found.expired:
+        raise HTTPException(410)
+    if not request.app.state.limits["answer"].allows(found.person.id):
+        raise HTTPException(429, headers={"Retry-After": "60"})
+    return found.person
+
+
+PersonDep = Annotated[Person, Depends(person_of)]
+
+
+async def form_of(request: Request) -> dict[str, list[str]]:
+    """Return the fields of a posted form, each with all its values; files are left out."""
+    try:
+        form: FormData = await request.form(max_fields=_MOST_FIELDS, max_files=0)
+    except (ValueError, AssertionError) as error:
+        raise HTTPException(400) from error
+    fields: dict[str, list[str]] = {}
+    for name, value in form.multi_items():
+        if not isinstance(value, UploadFile):
+            fields.setdefault(name, []).append(value)
+    return fields
+
+
+FormDep = Annotated[dict[str, list[str]], Depends(form_of)]
+
+
+def person_csrf(store: Store, person: Person) -> str:
+    """Return what the forms of a person carry."""
+    return csrf_token(store.secret, f"person:{person.id}")
+
+
+def check_person_csrf(person: PersonDep, store: StoreDep, form: FormDep) -> None:
+    """Refuse a form that was not made for this person."""
+    if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf_token") or [None])[0]):
+        raise HTTPException(403)
+
+
+def admin_of(request: Request, store: StoreDep) -> Admin:
+    """Return the researcher who is logged in; send others to the page where they can."""
+    admin = accounts.by_session(store, request.cookies.get(COOKIE))
+    if admin is None:
+        raise HTTPException(303, headers={"Location": "/admin/login"})
+    return admin
+
+
+AdminDep = Annotated[Admin, Depends(admin_of)]
+
+
+def admin_csrf(store: Store, request: Request) -> str:
+    """Return what the forms of a researcher carry; bound to the session, or to nobody's."""
+    return csrf_token(store.secret, f"admin:{request.cookies.get(COOKIE, '')}")
+
+
+async def check_admin_csrf(request: Request, store: StoreDep) -> None:
+    """Refuse a form that was not made for this session; files may be in it."""
+    form: Any = await request.form(max_fields=_MOST_FIELDS, max_files=1)
+    given = form.get("csrf_token") or request.headers.get("x-csrf-token")
+    subject = f"admin:{request.cookies.get(COOKIE, '')}"
+    if not (isinstance(given, str) and check_csrf(store.secret, subject, given)):
+        raise HTTPException(403)

@@ -1,0 +1,109 @@
+"""The database of a server: sessions that read, and sessions that write."""
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.orm import Session
+
+from karat.studio.models import Meta
+from karat.studio.settings import Settings
+from karat.studio.storage._migrate import migrate
+
+__all__ = ["Store"]
+
+_WAIT_MS = 20_000  # that a writer waits for another one before it gives up
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",  # readers and one writer do not wait for each other
+    f"PRAGMA busy_timeout={_WAIT_MS}",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA synchronous=FULL",  # what is committed survives a loss of power, too
+    "PRAGMA secure_delete=ON",  # what a person withdraws is overwritten
+)
+
+
+class Store:
+    """The database of a server, and the clock by which links expire.
+
+    Parameters
+    ----------
+    settings : Settings
+        Where the database is, and the limits that services keep to.
+    clock : callable, optional
+        Returns the seconds since 1970.
+    """
+
+    def __init__(self, settings: Settings, *, clock: Callable[[], float] = time.time) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.engine = _engine(settings.database_url)
+        self._writing = self.engine.execution_options(immediate=True)
+        self._secret: str | None = settings.secret_key
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Give a session that changes nothing."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Give a session whose changes are on disk when the block ends, or none if it fails."""
+        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def migrate(self) -> None:
+        """Make the tables, or bring those of an older version up to date."""
+        migrate(self.engine)
+
+    @property
+    def secret(self) -> str:
+        """The key that links, cookies and forms are signed with; the same in all workers."""
+        if self._secret is None:
+            with self.writing() as session:
+                kept = session.get(Meta, "secret")
+                if kept is None:
+                    kept = Meta(name="secret", value=secrets.token_urlsafe(32))
+                    session.add(kept)
+                self._secret = kept.value
+        return self._secret
+
+    def forget_deleted(self) -> None:
+        """Remove what was deleted from SQLite's log of changes as well."""
+        if self.engine.dialect.name == "sqlite":
+            with self.engine.connect() as connection:
+                connection.execution_options(isolation_level="AUTOCOMMIT")
+                connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        # psycopg 3, whichever way the URL is written.
+        plain = url.replace("postgresql+psycopg://", "postgresql://")
+        url = plain.replace("postgresql://", "postgresql+psycopg://")
+        return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
+    engine = create_engine(url, connect_args={"check_same_thread": False}, max_overflow=40)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
+    cursor = connection.cursor()
+    for line in _PRAGMAS:
+        cursor.execute(line)
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes the lock at once: a lock taken in the middle of a transaction may fail.
+    options = connection.get_execution_options()
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("immediate") else "BEGIN")
