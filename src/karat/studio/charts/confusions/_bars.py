@@ -8,9 +8,9 @@ from karat.studio.charts.elements import element, group, joined
 
 __all__ = ["bars_svg"]
 
-_WIDTH = 480
-_START = 150  # where bars begin
-_LONGEST = 170.0
+_WIDTH = 420
+_START = 128  # where bars begin
+_LONGEST = 130.0
 _ROW = 34
 _HEAD = 34
 
@@ -47,7 +47,7 @@ def bars_svg(side: Side) -> Markup:
 def _bar(side: Side, i: int, j: int, y: float, scale: float) -> Markup:
     change, name = side.change(i, j), side.class_names[j]
     end = _START + max(scale * side.counts[i][j], 1.0)
-    shown = name if len(name) <= 15 else f"{name[:14]}…"
+    shown = name if len(name) <= 13 else f"{name[:12]}…"
     return group(
         side.classes_of("bar", i, j),
         element("text", "predicted", class_="small", x=_START - 8, y=y + 11, text_anchor="end"),

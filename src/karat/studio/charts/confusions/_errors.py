@@ -9,8 +9,8 @@ from karat.studio.charts.elements import element, group, text_lines
 
 __all__ = ["errors_svg"]
 
-_WIDTH = 480
-_BOX = 128
+_WIDTH = 420
+_BOX = 118
 _ROW = 84
 _THICKEST = 44.0
 

@@ -2,15 +2,15 @@
 
 from markupsafe import Markup
 
-from karat.studio.charts.confusions._pill import pill
+from karat.studio.charts.confusions._pill import pill, pill_width
 from karat.studio.charts.confusions._side import Side
 from karat.studio.charts.confusions._words import difference, sentence, totals
 from karat.studio.charts.elements import element, group, text_lines
 
 __all__ = ["flow_svg"]
 
-_WIDTH, _HEIGHT = 480, 262
-_BOX = 128  # width of a box
+_WIDTH, _HEIGHT = 420, 262
+_BOX = 118  # width of a box
 _LEFT, _RIGHT = _BOX, _WIDTH - _BOX  # where flows begin and end
 _MIDDLE = (82.0, 206.0)  # heights of the two classes
 _HALF = 52.0  # half of a box's height
@@ -82,6 +82,6 @@ def _box(side: Side, which: int, word: str, total: int, other: int | None, x: fl
 
 def _label(side: Side, i: int, j: int) -> Markup:
     """Return the number on a flow: where flows cross, beside the box that they come from."""
-    x = (_LEFT + _RIGHT) / 2 if i == j else _LEFT + 66
+    x = (_LEFT + _RIGHT) / 2 if i == j else _LEFT + 4 + pill_width(side, i, j) / 2
     y = _slot(i, j) if i == j else _slot(i, j) + (8 if i < j else -8)
     return pill(side, i, j, x, y)

@@ -54,9 +54,12 @@ def confusion_table(side: Side) -> Markup:
 
 
 def _cell(side: Side, i: int, j: int) -> Markup:
+    number = f"{'✓' if i == j else '✗'} {side.counts[i][j]:,}"
+    part = share(side.counts[i][j], sum(side.counts[i])) if side.conditioned else ""
     return element(
         "td",
-        element("span", side.number(i, j), class_="count"),
+        element("span", number, class_="count"),
+        element("span", part, class_="part") if part else None,
         _change(side.change(i, j)),
         class_=side.classes_of("cell", i, j),
     )
@@ -84,7 +87,7 @@ def numbers_table(
         if len(sides) == 2:
             cells.append(f"{columns[1][j] - columns[0][j]:+,}")
         rows.append(_row(f"predicted {predicted} in all", cells))
-    return element(
+    table = element(
         "table",
         element("caption", f"{title}; shares of the true class in brackets"),
         element(
@@ -92,8 +95,9 @@ def numbers_table(
             element("tr", *(element("th", head, scope="col") for head in ("outcome", *heads))),
         ),
         element("tbody", joined(rows)),
-        class_="visually-hidden",
     )
+    # Tables take no width below that of their cells, so it is what holds the table that is hidden.
+    return element("div", table, class_="visually-hidden")
 
 
 def _row(head: str, cells: Sequence[str]) -> Markup:

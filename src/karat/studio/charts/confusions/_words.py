@@ -22,7 +22,7 @@ def share(count: int, total: int) -> str:
         return "–"
     percent = 100.0 * count / total
     digits = 1 if percent < 99.95 and percent >= 0.05 else 0
-    return f"{percent:.{digits}f} %"
+    return f"{percent:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def difference(here: int, there: int) -> str:

@@ -42,7 +42,7 @@ def group(class_: str, *children: object) -> Markup:
 
 
 def text_lines(
-    text: str, x: float, y: float, *, class_: str, anchor: str = "middle", width: int = 16
+    text: str, x: float, y: float, *, class_: str, anchor: str = "middle", width: int = 13
 ) -> Markup:
     """Return text of at most two lines around ``y``; what does not fit is cut, with an ellipsis."""
     lines = wrap(text, width) or [""]
