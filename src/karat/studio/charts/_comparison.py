@@ -16,7 +16,7 @@ from karat.studio.charts.confusions import (
     flow_svg,
     numbers_table,
 )
-from karat.studio.charts.elements import element
+from karat.studio.charts.elements import element, wide
 
 __all__ = ["VIEWS", "comparison_svg"]
 
@@ -124,7 +124,7 @@ def _pair(
         )  # fmt: skip
         picture = draw(side)
         if draw is confusion_table:
-            picture = element("div", picture, class_="wide")
+            picture = wide(picture, side.name)
         shown.append(element("div", element("p", name, class_="side-name"), picture, class_="side"))
     title = f"Out of {out_of:,}" if group is None else f"Out of {out_of:,} in {group}"
     return element(

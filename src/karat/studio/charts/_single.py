@@ -13,7 +13,7 @@ from karat.studio.charts.confusions import (
     flow_svg,
     numbers_table,
 )
-from karat.studio.charts.elements import element
+from karat.studio.charts.elements import element, wide
 
 __all__ = ["single_svg"]
 
@@ -38,7 +38,7 @@ def single_svg(
     elif len(rows) == 2 and view != "table":
         picture = flow_svg(side)
     else:
-        picture = element("div", confusion_table(side), class_="wide")
+        picture = wide(confusion_table(side), name)
     return element(
         "figure",
         picture,

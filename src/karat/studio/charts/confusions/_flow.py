@@ -25,7 +25,7 @@ def flow_svg(side: Side) -> Markup:
     return element(
         "svg",
         element("title", sentence(side.name, side.counts, side.class_names)),
-        element("text", "Truth", class_="column", x=0, y=16),
+        element("text", f"Truth, out of {side.out_of:,}", class_="column", x=0, y=16),
         element("text", "Prediction", class_="column", x=_WIDTH, y=16, text_anchor="end"),
         *(_band(side, i, j) for i in range(2) for j in range(2)),
         *(_box(side, i, "truly", truth[i], None, 0.0) for i in range(2)),
@@ -63,6 +63,8 @@ def _band(side: Side, i: int, j: int) -> Markup | None:
 def _box(side: Side, which: int, word: str, total: int, other: int | None, x: float) -> Markup:
     middle, centre = _MIDDLE[which], x + _BOX / 2
     changed = "" if other is None else difference(total, other)
+    said = f"{total:,} of {side.out_of:,}"
+    said = said if len(said) <= 13 else f"{total:,}"  # the heading says out of how many
     return group(
         "box changed" if changed else "box",
         element(
@@ -71,7 +73,7 @@ def _box(side: Side, which: int, word: str, total: int, other: int | None, x: fl
         element("text", word, class_="small", x=centre, y=middle - 32, text_anchor="middle"),
         text_lines(side.class_names[which], centre, middle - 10, class_="name"),
         element(
-            "text", f"{total:,} of {side.out_of:,}", class_="count", x=centre, y=middle + 23,
+            "text", said, class_="count", x=centre, y=middle + 23,
             text_anchor="middle",
         ),
         element("text", changed, class_="change", x=centre, y=middle + 41, text_anchor="middle")

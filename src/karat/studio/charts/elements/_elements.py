@@ -7,7 +7,7 @@ from textwrap import wrap
 from markupsafe import Markup
 from markupsafe import escape as escaped
 
-__all__ = ["element", "group", "joined", "text_lines"]
+__all__ = ["element", "group", "joined", "text_lines", "wide"]
 
 _EMPTY = ("input",)  # elements that HTML does not close
 
@@ -39,6 +39,13 @@ def joined(parts: Iterable[object]) -> Markup:
 def group(class_: str, *children: object) -> Markup:
     """Return a group of SVG elements that share a class."""
     return element("g", *children, class_=class_)
+
+
+def wide(table: Markup, name: str) -> Markup:
+    """Return a table in a region that scrolls sideways, by keyboard too."""
+    return element(
+        "div", table, class_="wide", tabindex="0", role="region", aria_label=f"Table: {name}"
+    )
 
 
 def text_lines(
