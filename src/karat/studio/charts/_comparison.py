@@ -1,6 +1,7 @@
 """Two classifiers side by side."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -32,7 +33,8 @@ def comparison_svg(
     view: str = "flow",
     conditioned: bool = False,
     groups: Sequence[str] | None = None,
-    names: tuple[str, str] = ("System A", "System B"),
+    names: Sequence[str] = ("System A", "System B"),
+    truth: Sequence[str] | None = None,
 ) -> Markup:
     """Return a figure of two classifiers side by side, as HTML with SVG in it.
 
@@ -53,6 +55,8 @@ def comparison_svg(
         Names of the groups, one picture each.
     names : (str, str)
         What the two classifiers are called.
+    truth : sequence of str, optional
+        What is true of each class, as "have cancer"; by default "are" and the name of the class.
 
     Returns
     -------
@@ -69,13 +73,16 @@ def comparison_svg(
         known = [f"group {g + 1}" for g in range(len(sides[0]))]
     if len(known) != len(sides[0]):
         refuse_option(list(known), "groups", f"{len(sides[0])} names, one a table of counts")
+    shared: dict[str, Any] = {
+        "out_of": out_of,
+        "class_names": tuple(class_names),
+        "truth": tuple(truth or [f"are {label}" for label in class_names]),
+        "conditioned": conditioned,
+    }
     parts = [
-        _pair(
-            sides[0][g].tolist(), sides[1][g].tolist(), out_of, tuple(class_names), view,
-            conditioned, group, names,
-        )
-        for g, group in enumerate(known)
-    ]  # fmt: skip
+        _pair(one.tolist(), other.tolist(), view, group, names, shared)
+        for one, other, group in zip(*sides, known, strict=True)
+    ]
     # The same question has the same id, so that a page is the same when it is loaded again.
     mark = f"zoom-{crc32(repr([side.tolist() for side in sides]).encode()):08x}"
     return element(
@@ -102,13 +109,12 @@ def _whole(counts: object, name: str, class_names: Sequence[str]) -> IntArray:
 def _pair(
     first: list[list[int]],
     second: list[list[int]],
-    out_of: int,
-    class_names: tuple[str, ...],
     view: str,
-    conditioned: bool,
     group: str | None,
-    names: tuple[str, str],
+    names: Sequence[str],
+    shared: dict[str, Any],
 ) -> Markup:
+    class_names, out_of = shared["class_names"], shared["out_of"]
     drawn: dict[str, Callable[[Side], Markup]] = {
         "flow": flow_svg if len(class_names) == 2 else confusion_table,
         "bars": bars_svg,
@@ -118,19 +124,16 @@ def _pair(
     draw = drawn[view]
     shown = []
     for name, counts, other in ((names[0], first, second), (names[1], second, first)):
-        side = Side(
-            name=name if group is None else f"{name}, {group}", counts=counts, other=other,
-            out_of=out_of, class_names=class_names, conditioned=conditioned,
-        )  # fmt: skip
-        picture = draw(side)
+        full = name if group is None else f"{name}, {group}"
+        picture = draw(Side(name=full, counts=counts, other=other, **shared))
         if draw is confusion_table:
-            picture = wide(picture, side.name)
+            picture = wide(picture, full)
         shown.append(element("div", element("p", name, class_="side-name"), picture, class_="side"))
     title = f"Out of {out_of:,}" if group is None else f"Out of {out_of:,} in {group}"
     return element(
         "div",
         None if group is None else element("p", f"{group}: out of {out_of:,}", class_="group-name"),
         element("div", *shown, class_="pair"),
-        numbers_table(names, (first, second), class_names, title),
+        numbers_table(names, (first, second), shared["truth"], class_names, title),
         class_="shown",
     )

@@ -26,11 +26,14 @@ def single_svg(
     view: str = "flow",
     conditioned: bool = False,
     name: str = "A system",
+    truth: Sequence[str] | None = None,
 ) -> Markup:
     """Return a figure of one classifier's counts (k, k); options as in `comparison_svg`."""
     rows = np.asarray(counts).tolist()
+    what = tuple(truth or [f"are {label}" for label in class_names])
     side = Side(
-        name=name, counts=rows, other=None, out_of=out_of, class_names=tuple(class_names),
+        name=name, counts=rows, other=None, out_of=out_of, truth=what,
+        class_names=tuple(class_names),
         conditioned=conditioned,
     )  # fmt: skip
     if view == "bars":
@@ -42,6 +45,6 @@ def single_svg(
     return element(
         "figure",
         picture,
-        numbers_table((name,), (rows,), class_names, f"Out of {out_of:,}"),
+        numbers_table((name,), (rows,), what, class_names, f"Out of {out_of:,}"),
         class_="comparison single",
     )

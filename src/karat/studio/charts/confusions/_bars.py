@@ -22,8 +22,8 @@ def bars_svg(side: Side) -> Markup:
     most = max(max(truth), 1)
     parts: list[Markup] = []
     y = 0.0
-    for i, name in enumerate(side.class_names):
-        head = f"truly {name}: {truth[i]:,} of {side.out_of:,}"
+    for i, what in enumerate(side.truth):
+        head = f"{what}: {truth[i]:,} of {side.out_of:,}"
         parts.append(element("text", head, class_="heading", x=0, y=y + 22))
         y += _HEAD
         for j in range(k):
@@ -36,7 +36,7 @@ def bars_svg(side: Side) -> Markup:
     parts.append(element("text", f"predicted in all: {said}", class_="small", x=0, y=y + 16))
     return element(
         "svg",
-        element("title", sentence(side.name, side.counts, side.class_names)),
+        element("title", sentence(side.name, side.counts, side.truth, side.class_names)),
         joined(parts),
         class_="chart bars",
         role="img",

@@ -22,9 +22,10 @@ def errors_svg(side: Side) -> Markup:
     most = max(1, *(side.counts[i][j] for i, j in kinds))
     if side.other is not None:
         most = max(most, *(side.other[i][j] for i, j in kinds))
+    said = sentence(side.name, side.counts, side.truth, side.class_names)
     return element(
         "svg",
-        element("title", f"Errors alone. {sentence(side.name, side.counts, side.class_names)}"),
+        element("title", f"Errors alone. {said}"),
         element("text", "Truth", class_="column", x=0, y=16),
         element("text", "Prediction", class_="column", x=_WIDTH, y=16, text_anchor="end"),
         *(
@@ -46,7 +47,7 @@ def _row(side: Side, i: int, j: int, y: float, most: int) -> Markup:
     return group(
         "error",
         element("polygon", class_="wrong", points=tip) if count else None,
-        _box(side.class_names[i], "truly", 0.0, middle),
+        _box(side.truth[i], "in truth", 0.0, middle),
         _box(side.class_names[j], "predicted", end, middle),
         pill(side, i, j, (start + end) / 2, middle),
     )

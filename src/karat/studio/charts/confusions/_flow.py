@@ -24,13 +24,21 @@ def flow_svg(side: Side) -> Markup:
     other = None if side.other is None else totals(side.other)[1]
     return element(
         "svg",
-        element("title", sentence(side.name, side.counts, side.class_names)),
+        element("title", sentence(side.name, side.counts, side.truth, side.class_names)),
         element("text", f"Truth, out of {side.out_of:,}", class_="column", x=0, y=16),
         element("text", "Prediction", class_="column", x=_WIDTH, y=16, text_anchor="end"),
         *(_band(side, i, j) for i in range(2) for j in range(2)),
-        *(_box(side, i, "truly", truth[i], None, 0.0) for i in range(2)),
+        *(_box(side, side.truth[i], "in truth", i, truth[i], None, 0.0) for i in range(2)),
         *(
-            _box(side, j, "predicted", predicted[j], None if other is None else other[j], _RIGHT)
+            _box(
+                side,
+                side.class_names[j],
+                "predicted",
+                j,
+                predicted[j],
+                None if other is None else other[j],
+                _RIGHT,
+            )
             for j in range(2)
         ),
         *(_label(side, i, j) for i in range(2) for j in range(2)),
@@ -60,7 +68,9 @@ def _band(side: Side, i: int, j: int) -> Markup | None:
     return element("path", class_="right" if i == j else "wrong", d=path)
 
 
-def _box(side: Side, which: int, word: str, total: int, other: int | None, x: float) -> Markup:
+def _box(
+    side: Side, name: str, word: str, which: int, total: int, other: int | None, x: float
+) -> Markup:
     middle, centre = _MIDDLE[which], x + _BOX / 2
     changed = "" if other is None else difference(total, other)
     said = f"{total:,} of {side.out_of:,}"
@@ -71,7 +81,7 @@ def _box(side: Side, which: int, word: str, total: int, other: int | None, x: fl
             "rect", x=x + 1, y=middle - _HALF, width=_BOX - 2, height=2 * _HALF, rx=6,
         ),
         element("text", word, class_="small", x=centre, y=middle - 32, text_anchor="middle"),
-        text_lines(side.class_names[which], centre, middle - 10, class_="name"),
+        text_lines(name, centre, middle - 10, class_="name"),
         element(
             "text", said, class_="count", x=centre, y=middle + 23,
             text_anchor="middle",

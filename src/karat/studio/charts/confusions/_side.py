@@ -22,7 +22,9 @@ class Side:
     out_of : int
         Number of cases in all.
     class_names : tuple of str
-        Names of the classes.
+        What the classes are called as predictions: "high risk".
+    truth : tuple of str
+        What is true of the cases of each class, as the end of a sentence: "have cancer".
     conditioned : bool
         Whether shares of the true class are shown beside the counts (guideline G8).
     """
@@ -32,6 +34,7 @@ class Side:
     other: Table | None
     out_of: int
     class_names: tuple[str, ...]
+    truth: tuple[str, ...]
     conditioned: bool
 
     def number(self, i: int, j: int) -> str:

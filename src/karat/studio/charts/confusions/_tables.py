@@ -25,11 +25,11 @@ def confusion_table(side: Side) -> Markup:
     rows = [
         element(
             "tr",
-            element("th", f"truly {name}", scope="row"),
+            element("th", what, scope="row"),
             *(_cell(side, i, j) for j in range(len(names))),
             element("td", f"{truth[i]:,}", class_="total"),
         )
-        for i, name in enumerate(names)
+        for i, what in enumerate(side.truth)
     ]
     foot = element(
         "tr",
@@ -70,17 +70,21 @@ def _change(text: str) -> Markup | None:
 
 
 def numbers_table(
-    names: Sequence[str], sides: Sequence[Table], class_names: Sequence[str], title: str
+    names: Sequence[str],
+    sides: Sequence[Table],
+    truth: Sequence[str],
+    class_names: Sequence[str],
+    title: str,
 ) -> Markup:
     """Return every number of a picture, with the difference, for those who do not see it."""
     heads = [*names, "difference"] if len(sides) == 2 else list(names)
     rows = []
-    for i, truth in enumerate(class_names):
+    for i, what in enumerate(truth):
         for j, predicted in enumerate(class_names):
             cells = [f"{s[i][j]:,} ({share(s[i][j], sum(s[i]))})" for s in sides]
             if len(sides) == 2:
                 cells.append(f"{sides[1][i][j] - sides[0][i][j]:+,}")
-            rows.append(_row(outcome(truth, predicted), cells))
+            rows.append(_row(outcome(what, predicted), cells))
     columns = [totals(side)[1] for side in sides]
     for j, predicted in enumerate(class_names):
         cells = [f"{column[j]:,}" for column in columns]

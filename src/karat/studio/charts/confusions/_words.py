@@ -13,7 +13,7 @@ Table = Sequence[Sequence[int]]
 
 def outcome(truth: str, predicted: str) -> str:
     """Return what happened to a case, in words."""
-    return f"truly {truth}, predicted {predicted}"
+    return f"{truth}, predicted {predicted}"
 
 
 def share(count: int, total: int) -> str:
@@ -37,13 +37,13 @@ def totals(counts: Table) -> tuple[list[int], list[int]]:
     return [sum(row) for row in counts], [sum(column) for column in zip(*counts, strict=True)]
 
 
-def sentence(name: str, counts: Table, class_names: Sequence[str]) -> str:
+def sentence(name: str, counts: Table, truth: Sequence[str], class_names: Sequence[str]) -> str:
     """Return all of a confusion as one sentence, for those who do not see the picture."""
     parts = []
-    for truth, row in zip(class_names, counts, strict=True):
+    for what, row in zip(truth, counts, strict=True):
         said = ", ".join(
             f"{count:,} predicted {predicted}"
             for count, predicted in zip(row, class_names, strict=True)
         )
-        parts.append(f"of {sum(row):,} truly {truth}: {said}")
+        parts.append(f"of {sum(row):,} that {what}: {said}")
     return f"{name}: {'; '.join(parts)}."
