@@ -12,11 +12,11 @@ function typing(target) {
     !["checkbox", "radio", "submit", "button"].includes(target.type);
 }
 
-// Seconds go into the form's field `client_seconds`, whichever button sends it.
+// Milliseconds go into the form's field `client_ms`, whichever button sends it.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  const field = form.querySelector("input[name=client_seconds]");
-  if (field) field.value = ((performance.now() - shown) / 1000).toFixed(3);
+  const field = form.querySelector("input[name=client_ms]");
+  if (field) field.value = Math.round(performance.now() - shown);
   if (form.dataset.sent && !form.hasAttribute("hx-post")) event.preventDefault();
   form.dataset.sent = "yes";
 }, true);
