@@ -126,7 +126,7 @@ def person_csrf(store: Store, person: Person) -> str:
 
 def check_person_csrf(person: PersonDep, store: StoreDep, form: FormDep) -> None:
     """Refuse a form that was not made for this person."""
-    if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf") or [None])[0]):
+    if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf") or [""])[0]):
         raise HTTPException(403)
 
 
