@@ -9,7 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("arviz", "duckdb", "dev")
+EXTRAS = ("arviz", "duckdb", "studio", "dev")
 LEFT_OUT = {"import-linter", "karat", "mypy", "ruff", "torch"}
 
 
@@ -17,8 +17,8 @@ def lowest(requirements: list[str]) -> list[str]:
     """Return ``name==bound`` of requirements of the form ``name>=bound``."""
     pins = []
     for requirement in requirements:
-        name = re.match(r"[\w-]+", requirement)[0]
-        if name in LEFT_OUT:
+        name = re.match(r"[\w-]+(\[\w+\])?", requirement)[0]
+        if name.partition("[")[0] in LEFT_OUT:
             continue
         bound = re.search(r">=([\w.]+)", requirement)
         if bound is None:

@@ -135,7 +135,7 @@ def _data(frame: Any, order: dict[str, Any]) -> bytes:
         values = _numbers(frame, "score", order["score"])
     if not np.isfinite(values).all():
         raise DataError("a score is not a finite number")
-    members, groups = None, []
+    members, groups = None, list[Any]()
     if order["group"] is not None:
         members, groups = _coded(_column(frame, "group", order["group"]), "group", _MOST_GROUPS)
     return pack_data(

@@ -126,7 +126,7 @@ def person_csrf(store: Store, person: Person) -> str:
 
 def check_person_csrf(person: PersonDep, store: StoreDep, form: FormDep) -> None:
     """Refuse a form that was not made for this person."""
-    if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf_token") or [None])[0]):
+    if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf") or [""])[0]):
         raise HTTPException(403)
 
 
@@ -149,7 +149,7 @@ def admin_csrf(store: Store, request: Request) -> str:
 async def check_admin_csrf(request: Request, store: StoreDep) -> None:
     """Refuse a form that was not made for this session; files may be in it."""
     form: Any = await request.form(max_fields=_MOST_FIELDS, max_files=1)
-    given = form.get("csrf_token") or request.headers.get("x-csrf-token")
+    given = form.get("csrf") or request.headers.get("x-csrf-token")
     subject = f"admin:{request.cookies.get(COOKIE, '')}"
     if not (isinstance(given, str) and check_csrf(store.secret, subject, given)):
         raise HTTPException(403)

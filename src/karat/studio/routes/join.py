@@ -44,7 +44,7 @@ def start(room: str, store: deps.StoreDep, form: deps.FormDep) -> Response:
     """Make a person, and send them to their own link."""
     study = _open_study(store, room)
     first = {name: values[0] for name, values in form.items()}
-    if not check_csrf(store.secret, f"room:{study.id}", first.get("csrf_token")):
+    if not check_csrf(store.secret, f"room:{study.id}", first.get("csrf")):
         raise HTTPException(403)
     nonce = first.get("nonce", "")
     if len(nonce) != 32 or not nonce.isalnum() or not nonce.isascii():

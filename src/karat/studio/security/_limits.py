@@ -45,7 +45,7 @@ class RateLimit:
         return allowed
 
 
-class _TooLarge(Exception):
+class _TooLargeError(Exception):
     pass
 
 
@@ -77,7 +77,7 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > most:
-                raise _TooLarge
+                raise _TooLargeError
             return message
 
         async def watched(message: Message) -> None:
@@ -88,9 +88,9 @@ class BodyLimit:
         claimed = dict(scope["headers"]).get(b"content-length", b"0")
         try:
             if claimed.isdigit() and int(claimed) > most:
-                raise _TooLarge
+                raise _TooLargeError
             await self.app(scope, counted, watched)
-        except _TooLarge:
+        except _TooLargeError:
             if started:
                 raise
             text = f"This is too large: at most {most:,} bytes can be sent."

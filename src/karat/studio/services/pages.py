@@ -111,7 +111,7 @@ def _pair(asked: asking.Asked, sides: dict[str, Any], view: str, rates: bool) ->
     options, words = asked.config.options, asking.words_of(asked)
     left, right = asking.counts_of(sides, options.out_of)
     many = len(asked.classes) > 2
-    views = ["table"] if many else list(dict.fromkeys((options.view, *options.views)))
+    views: list[str] = ["table"] if many else list(dict.fromkeys((options.view, *options.views)))
     return Pair(
         left=left,
         right=right,

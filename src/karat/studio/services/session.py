@@ -263,7 +263,7 @@ def _complete(entry: LogEntry, page: dict[str, Any]) -> None:
 def _client_seconds(form: Form) -> float | None:
     """Return how long the browser showed the page, if it says so."""
     try:
-        value = float((form.get("client_seconds") or [""])[0])
+        value = float((form.get("client_ms") or [""])[0]) / 1000.0
     except ValueError:
         return None
     return value if math.isfinite(value) and 0.0 <= value < 1e7 else None

@@ -79,8 +79,8 @@ def _worker(store: Store, content: bytes, filename: str, task: dict[str, Any]) -
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
             raise DataError(
-                f"reading the file took longer than {settings.upload_seconds:g} seconds; pass fewer "
-                "rows or columns"
+                f"reading the file took longer than {settings.upload_seconds:g} seconds; pass "
+                "fewer rows or columns"
             ) from error
         if done.returncode == 0 and answer.exists():
             return answer.read_bytes()

@@ -58,7 +58,7 @@ def unpack_data(packed: bytes) -> StudyData:
                 codes=file["codes"],
                 values=file["values"],
                 classes=tuple(names["classes"]),
-                members=file["members"] if "members" in file else None,
+                members=file.get("members"),
                 groups=tuple(names["groups"]),
             )
     except (OSError, ValueError, KeyError, EOFError) as error:

@@ -1,6 +1,7 @@
 """What a person guesses of the costs without being asked about pairs: the baseline (G7)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ _LEAST, _MOST = 1e-6, 1e6
 def guess_fields(asked: Asked) -> tuple[FormField, ...]:
     """Return the questions: a ratio of two classes, or what an error of each of more costs."""
     words, k = words_of(asked), asked.space.n_classes
-    number = {"kind": "number", "minimum": _LEAST, "maximum": _MOST}
+    number: dict[str, Any] = {"kind": "number", "minimum": _LEAST, "maximum": _MOST}
     fields = []
     if k == 2:
         text = (

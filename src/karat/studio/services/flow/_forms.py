@@ -55,12 +55,11 @@ def _one(form: Form, name: str) -> str:
 
 def _choice(form: Form, config: StudyConfig) -> Parsed:
     options = config.options
-    # "first" is the system that stands first on the page, whichever side of the question it is.
-    sides = {"first": "A", "second": "B", "tie": "tie", "skip": "skip"}
-    choice, view = sides.get(_one(form, "answer")), _one(form, "view")
-    forbidden = [*["tie"] * (not options.allow_tie), *["skip"] * (not options.allow_skip)]
-    if choice is None or choice in forbidden:
-        return Parsed({}, {"answer": "Please choose one of both systems."})
+    # A is the system that stands first on the page, whichever side of the question it is.
+    allowed = ["A", "B", *["tie"] * options.allow_tie, *["skip"] * options.allow_skip]
+    choice, view = _one(form, "choice"), _one(form, "view")
+    if choice not in allowed:
+        return Parsed({}, {"choice": "Please choose one of both systems."})
     shown = view if view in ("flow", "bars", "errors", "table") else options.view
     return Parsed({"choice": choice, "view": shown, "rates": _one(form, "rates") == "1"}, {})
 
