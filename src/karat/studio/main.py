@@ -15,7 +15,7 @@ from karat.studio.services import accounts
 from karat.studio.settings import Settings
 from karat.studio.storage import Store
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "from_environment"]
 
 _HERE = Path(__file__).parent
 _MOST_FORM = 300_000  # bytes of any form but an upload
@@ -62,3 +62,8 @@ def create_app(settings: Settings | None = None, *, store: Any = None) -> FastAP
         if not any(isinstance(found, HideSecrets) for found in log.filters):
             log.addFilter(HideSecrets())
     return app
+
+
+def from_environment() -> FastAPI:
+    """Return the application with the settings of the environment, for workers of a server."""
+    return create_app(Settings.from_environment())

@@ -1,13 +1,23 @@
 """How the study server runs: where its data are, where it listens, and its limits."""
 
 import ipaddress
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 from urllib.parse import urlsplit
 
 from karat._validate import check_count, check_flag, check_number
 from karat.exceptions import OptionError
 
 __all__ = ["Settings"]
+
+_PREFIX = "KARAT_STUDIO_"
+_READ: dict[str, Any] = {
+    str(int): int,
+    str(float): float,
+    str(bool): lambda text: text.lower() in ("1", "true", "yes"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +95,37 @@ class Settings:
                 f"host is {self.host!r}, which others can reach, and there is no admin_password; "
                 "expected one, or host 127.0.0.1"
             )
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Settings":
+        """Read the settings from variables such as ``KARAT_STUDIO_DATABASE_URL``.
+
+        Parameters
+        ----------
+        environ : mapping, optional
+            The variables; by default those of the process.
+        """
+        given = os.environ if environ is None else environ
+        known: dict[str, Any] = {}
+        for one in fields(cls):
+            text = given.get(f"{_PREFIX}{one.name.upper()}")
+            if text is None:
+                continue
+            try:
+                known[one.name] = _READ.get(str(one.type), str)(text)
+            except ValueError as error:
+                name = f"{_PREFIX}{one.name.upper()}"
+                raise OptionError(f"{name} is {text!r}; expected {one.type}") from error
+        return cls(**known)
+
+    def to_environment(self) -> dict[str, str]:
+        """Return the variables from which `from_environment` reads the same settings."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            f"{_PREFIX}{name.upper()}": str(value)
+            for name, value in values.items()
+            if value is not None
+        }
 
     @property
     def https_only(self) -> bool:

@@ -1,6 +1,6 @@
 """What routes need: the store, the person of a link, the researcher of a session, a form."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,8 +65,8 @@ def _single(pair: Pair, system: str) -> Markup:
     )  # fmt: skip
 
 
-def store_of(request: Request) -> Store:
-    """Return the database of the application."""
+async def store_of(request: Request) -> Store:
+    """Return the database of the application."""  # async: no thread for what waits for nothing
     return request.app.state.store  # type: ignore[no-any-return]
 
 
@@ -78,10 +78,10 @@ def client_address(request: Request) -> str:
     return request.client.host if request.client else "unknown"
 
 
-def limited(kind: str) -> Callable[[Request], None]:
+def limited(kind: str) -> Callable[[Request], Coroutine[Any, Any, None]]:
     """Return a dependency that lets one address ask so often; ``kind`` is join or login."""
 
-    def check(request: Request) -> None:
+    async def check(request: Request) -> None:
         if not request.app.state.limits[kind].allows(client_address(request)):
             raise HTTPException(429, headers={"Retry-After": "60"})
 
@@ -124,7 +124,7 @@ def person_csrf(store: Store, person: Person) -> str:
     return csrf_token(store.secret, f"person:{person.id}")
 
 
-def check_person_csrf(person: PersonDep, store: StoreDep, form: FormDep) -> None:
+async def check_person_csrf(person: PersonDep, store: StoreDep, form: FormDep) -> None:
     """Refuse a form that was not made for this person."""
     if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf") or [""])[0]):
         raise HTTPException(403)

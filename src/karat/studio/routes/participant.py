@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from karat.studio.routes import deps
@@ -26,6 +26,8 @@ def _shown(
     values: dict[str, list[str]] | None = None,
 ) -> HTMLResponse:
     page = pages.page_of(store, person.id, view=view, rates=rates == "1")
+    if page is None:
+        raise HTTPException(404)
     known = {
         "page": page,
         "here": f"/p/{token}",

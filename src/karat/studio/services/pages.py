@@ -54,10 +54,11 @@ class Page:
     words: dict[str, str] = field(default_factory=dict)
 
 
-def page_of(store: Store, person_id: str, *, view: str = "", rates: bool = False) -> Page:
-    """Return the page that is next for a person."""
+def page_of(store: Store, person_id: str, *, view: str = "", rates: bool = False) -> Page | None:
+    """Return the page that is next for a person; None if there is no such person any more."""
     here = session.current_step(store, person_id)
-    assert here is not None
+    if here is None:
+        return None
     config, person, phase = here.config, here.person, here.phase
     asked = studies.asked_of(store, here.study)
     options = config.options

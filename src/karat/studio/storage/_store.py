@@ -41,12 +41,15 @@ class Store:
         self.clock = clock
         self.engine = _engine(settings.database_url)
         self._writing = self.engine.execution_options(immediate=True)
+        # What a page is made of belongs together; SQLite reads like that by itself.
+        level = {} if self._sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._reading = self.engine.execution_options(**level)
         self._secret: str | None = settings.secret_key
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Give a session that changes nothing."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        with Session(self._reading, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
@@ -58,6 +61,10 @@ class Store:
     def migrate(self) -> None:
         """Make the tables, or bring those of an older version up to date."""
         migrate(self.engine)
+
+    @property
+    def _sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
 
     @property
     def secret(self) -> str:
@@ -73,7 +80,7 @@ class Store:
 
     def forget_deleted(self) -> None:
         """Remove what was deleted from SQLite's log of changes as well."""
-        if self.engine.dialect.name == "sqlite":
+        if self._sqlite:
             with self.engine.connect() as connection:
                 connection.execution_options(isolation_level="AUTOCOMMIT")
                 connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))

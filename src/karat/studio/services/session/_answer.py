@@ -1,0 +1,74 @@
+"""Taking an answer."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from karat.studio.models import LogEntry, Person, State
+from karat.studio.services import asking, studies
+from karat.studio.services.flow import COMPARISONS, read_form
+from karat.studio.services.session._following import Following, following
+from karat.studio.services.session._here import Here, here_of
+from karat.studio.services.session._write import Outcome, write
+from karat.studio.storage import Store
+
+__all__ = ["answer"]
+
+Form = Mapping[str, Sequence[str]]
+
+
+def answer(store: Store, person_id: str, *, seq: int, nonce: str, form: Form) -> Outcome:
+    """Take what a person sent, commit it, and make the next page.
+
+    What comes next is computed before the transaction, so that nobody waits for anybody else's
+    question; the transaction then takes both, if the person is still at the same page.
+    """
+    with store.reading() as session:
+        person = session.get(Person, person_id)
+        if person is None or (person.seq, person.nonce) != (seq, nonce):
+            return Outcome(status="stale")
+        here = here_of(session, person)
+        state = session.get_one(State, (person.id, person.seq))
+    if here.phase == "done":
+        return Outcome(status="stale")
+    asked = studies.asked_of(store, here.study)
+    keys = asking.quiz_of(asked, here.phase).keys if here.phase in asking.QUIZ_PHASES else ()
+    fields = asking.guess_fields(asked) if here.phase == "guess" else ()
+    read = read_form(here.phase, form, config=here.config, keys=keys, fields=fields)
+    if read.errors:
+        return Outcome(status="invalid", errors=read.errors)
+    now = store.clock()
+    client = _client_seconds(form)
+    entry = LogEntry(
+        person_id=person.id,
+        seq=seq,
+        nonce=nonce,
+        phase=here.phase,
+        payload=read.payload,
+        seconds=max(now - here.since, 0.0),
+        client_seconds=client,
+        created_at=now,
+    )
+    after = following(store, here, asked, entry, state.snapshot_seq)
+    return _commit(store, here, entry, after, state)
+
+
+def _commit(store: Store, here: Here, entry: LogEntry, after: Following, state: State) -> Outcome:
+    seq = entry.seq + 1
+    new = State(
+        person_id=entry.person_id,
+        seq=seq,
+        page=after.page,
+        snapshot_seq=seq if after.snapshot is not None else state.snapshot_seq,
+        back=entry.seq if here.phase in COMPARISONS else None,
+        created_at=entry.created_at,
+    )
+    return write(store, entry, new, after)
+
+
+def _client_seconds(form: Form) -> float | None:
+    """Return how long the browser showed the page, if it says so."""
+    try:
+        value = float((form.get("client_ms") or [""])[0]) / 1000.0
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and 0.0 <= value < 1e7 else None
