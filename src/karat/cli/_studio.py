@@ -22,7 +22,15 @@ DatabaseUrl = Annotated[
         "(sqlite:///karat-studio.db)."
     ),
 ]
-_PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "itsdangerous", "multipart", "argon2")
+_PACKAGES = (
+    "fastapi",
+    "uvicorn",
+    "sqlalchemy",
+    "alembic",
+    "itsdangerous",
+    "python_multipart",
+    "argon2",
+)
 
 
 def _settings(**given: Any) -> Any:
