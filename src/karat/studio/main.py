@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
@@ -19,6 +20,7 @@ __all__ = ["create_app", "from_environment"]
 
 _HERE = Path(__file__).parent
 _MOST_FORM = 300_000  # bytes of any form but an upload
+_THREADS = 8  # that a worker answers requests in
 
 
 def create_app(settings: Settings | None = None, *, store: Any = None) -> FastAPI:
@@ -38,6 +40,8 @@ def create_app(settings: Settings | None = None, *, store: Any = None) -> FastAP
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # Threads compute one after another: more of them only take turns more often.
+        to_thread.current_default_thread_limiter().total_tokens = _THREADS
         yield
         if store is None:
             kept.close()

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.elicit.counts._rounded_pair import rounded_pair
 
 __all__ = ["as_cases", "whole_counts"]
 
@@ -40,6 +41,14 @@ def whole_counts(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntAr
 
 
 def _rounded(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
+    if len(first) == 2:  # a program takes a hundred times as long, and people wait for it
+        found = rounded_pair(first, second, *_network(2)[1][:4].tolist())
+        if found is not None:
+            return found
+    return _by_program(first, second)
+
+
+def _by_program(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
     from scipy.optimize import linprog
 
     k = len(first)

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from karat.studio.models import LogEntry, Person, State
+from karat.studio.models import LogEntry, State
 from karat.studio.services import asking, studies
 from karat.studio.services.flow import COMPARISONS, read_form
 from karat.studio.services.session._following import Following, following
-from karat.studio.services.session._here import Here, here_of
+from karat.studio.services.session._here import Here, standing_at
 from karat.studio.services.session._write import Outcome, write
 from karat.studio.storage import Store
 
@@ -22,13 +22,8 @@ def answer(store: Store, person_id: str, *, seq: int, nonce: str, form: Form) ->
     What comes next is computed before the transaction, so that nobody waits for anybody else's
     question; the transaction then takes both, if the person is still at the same page.
     """
-    with store.reading() as session:
-        person = session.get(Person, person_id)
-        if person is None or (person.seq, person.nonce) != (seq, nonce):
-            return Outcome(status="stale")
-        here = here_of(session, person)
-        state = session.get_one(State, (person.id, person.seq))
-    if here.phase == "done":
+    here = standing_at(store, person_id, seq=seq, nonce=nonce)
+    if here is None:
         return Outcome(status="stale")
     asked = studies.asked_of(store, here.study)
     keys = asking.quiz_of(asked, here.phase).keys if here.phase in asking.QUIZ_PHASES else ()
@@ -39,26 +34,26 @@ def answer(store: Store, person_id: str, *, seq: int, nonce: str, form: Form) ->
     now = store.clock()
     client = _client_seconds(form)
     entry = LogEntry(
-        person_id=person.id,
+        person_id=person_id,
         seq=seq,
         nonce=nonce,
         phase=here.phase,
         payload=read.payload,
-        seconds=max(now - here.since, 0.0),
+        seconds=max(now - here.state.created_at, 0.0),
         client_seconds=client,
         created_at=now,
     )
-    after = following(store, here, asked, entry, state.snapshot_seq)
-    return _commit(store, here, entry, after, state)
+    after = following(store, here, asked, entry)
+    return _commit(store, here, entry, after)
 
 
-def _commit(store: Store, here: Here, entry: LogEntry, after: Following, state: State) -> Outcome:
+def _commit(store: Store, here: Here, entry: LogEntry, after: Following) -> Outcome:
     seq = entry.seq + 1
     new = State(
         person_id=entry.person_id,
         seq=seq,
         page=after.page,
-        snapshot_seq=seq if after.snapshot is not None else state.snapshot_seq,
+        snapshot_seq=seq if after.snapshot is not None else here.state.snapshot_seq,
         back=entry.seq if here.phase in COMPARISONS else None,
         created_at=entry.created_at,
     )

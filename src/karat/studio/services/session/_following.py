@@ -26,17 +26,14 @@ class Following:
     evaluation: list[Any] | None = None
 
 
-def following(
-    store: Store, here: Here, asked: asking.Asked, entry: LogEntry, snapshot_seq: int | None
-) -> Following:
+def following(store: Store, here: Here, asked: asking.Asked, entry: LogEntry) -> Following:
     """Return the page after an entry, and complete what the entry says."""
     person, page, seq = here.person, here.page, entry.seq + 1
     shown = int(page.get("shown", 0))
     if here.phase in COMPARISONS:
         _complete(entry, page)
     if here.phase == "comparison":
-        assert snapshot_seq is not None
-        procedure = procedure_at(store, asked, person, snapshot_seq)
+        procedure = procedure_at(store, asked, person, here.state.snapshot_seq)
         asking.tell(procedure, entry.payload["answer"], entry.payload["kept"])
         return _compared(here, asked, procedure, seq, shown)
     if here.phase == "evaluation":

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, bindparam, select
+from sqlalchemy.orm import aliased
 
 from karat.studio.models import Person, State, Study
 from karat.studio.schemas import StudyConfig
@@ -11,7 +12,18 @@ from karat.studio.services import studies
 from karat.studio.services.flow import phases_of, progress_of
 from karat.studio.storage import Store
 
-__all__ = ["Here", "current_step", "here_of"]
+__all__ = ["Here", "current_step", "standing_at"]
+
+
+_BEFORE = aliased(State)
+# Built once: putting it together takes longer than running it.
+_WHERE_SOMEONE_IS = (
+    select(Person, Study, State, _BEFORE.seq)
+    .join(Study, Study.id == Person.study_id)
+    .join(State, and_(State.person_id == Person.id, State.seq == Person.seq))
+    .outerjoin(_BEFORE, and_(_BEFORE.person_id == Person.id, _BEFORE.seq == State.back))
+    .where(Person.id == bindparam("id"))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +33,14 @@ class Here:
     person: Person
     study: Study
     config: StudyConfig
-    page: dict[str, Any]
+    state: State
     phases: list[str]
     can_undo: bool
-    since: float
+
+    @property
+    def page(self) -> dict[str, Any]:
+        """What is shown."""
+        return self.state.page
 
     @property
     def phase(self) -> str:
@@ -42,24 +58,24 @@ class Here:
 def current_step(store: Store, person_id: str) -> Here | None:
     """Return where a person is; None if there is no such person (any more)."""
     with store.reading() as session:
-        person = session.get(Person, person_id)
-        if person is None:
-            return None
-        return here_of(session, person)
-
-
-def here_of(session: Session, person: Person) -> Here:
-    """Return where a person is, as a session sees it."""
-    study = session.get_one(Study, person.study_id)
-    state = session.get_one(State, (person.id, person.seq))
+        found = session.execute(_WHERE_SOMEONE_IS, {"id": person_id}).one_or_none()
+    if found is None:
+        return None
+    person, study, state, back = found
     config = studies.config_of(study)
-    back = state.back is not None and session.get(State, (person.id, state.back)) is not None
     return Here(
         person=person,
         study=study,
         config=config,
-        page=state.page,
+        state=state,
         phases=phases_of(config, person.guess_order),
-        can_undo=back and config.options.allow_undo,
-        since=state.created_at,
+        can_undo=back is not None and config.options.allow_undo,
     )
+
+
+def standing_at(store: Store, person_id: str, *, seq: int, nonce: str) -> Here | None:
+    """Return where a person is, if it is at the page of a form; None for forms of other pages."""
+    here = current_step(store, person_id)
+    if here is None or here.phase == "done":
+        return None
+    return here if (here.person.seq, here.person.nonce) == (seq, nonce) else None

@@ -21,10 +21,10 @@ def procedure_of(store: Store, person: Person, study: Study | None = None) -> Pr
     return procedure_at(store, studies.asked_of(store, study), person, state.snapshot_seq)
 
 
-def procedure_at(store: Store, asked: asking.Asked, person: Person, at: int) -> Procedure:
+def procedure_at(store: Store, asked: asking.Asked, person: Person, at: int | None) -> Procedure:
     """Return the procedure of a snapshot, or replay the log where it cannot be used."""
     with store.reading() as session:
-        kept = session.get(Snapshot, (person.id, at))
+        kept = None if at is None else session.get(Snapshot, (person.id, at))
     if kept is not None:
         try:
             return asking.restored(asked, kept.data)

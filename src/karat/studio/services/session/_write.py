@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -51,8 +51,8 @@ def write(store: Store, entry: LogEntry, new: State, following: Following) -> Ou
                 return Outcome(status="stale")
             session.add_all([entry, new])
             if following.snapshot is not None:
-                kept = Snapshot(person_id=person_id, seq=new.seq, data=following.snapshot)
-                session.add(kept)
+                kept = {"person_id": person_id, "seq": new.seq, "data": following.snapshot}
+                session.execute(insert(Snapshot).values(**kept))
             session.flush()
             _prune(session, person_id, new.seq)
     except IntegrityError:
