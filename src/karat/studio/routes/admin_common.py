@@ -38,6 +38,7 @@ async def admin_form(
             filename, content = value.filename or "", await value.read()
         else:
             fields.setdefault(name, []).append(value)
+    await form.close()
     return FormIn(fields, filename, content)
 
 

@@ -83,7 +83,6 @@ def new_from_file(request: Request, store: deps.StoreDep, form: AdminForm) -> Re
     chosen = _chosen(form)
     try:
         content = kept_uploads.kept(store, kept)
-        columns = uploads.inspect(store, content, kept)
     except KaratError as error:
         return _first_page(request, store, error=str(error), name=name, status=422)
     try:
@@ -94,6 +93,7 @@ def new_from_file(request: Request, store: deps.StoreDep, form: AdminForm) -> Re
         config = making.read_config(form.fields, making.config_for(data))
         study = studies.create(store, name=name, config=config, data=data)
     except KaratError as error:
+        columns = uploads.inspect(store, content, kept)
         return _columns_page(request, store, columns, kept, name, chosen, error=str(error))
     kept_uploads.drop(store, kept)
     return RedirectResponse(f"/admin/studies/{study.id}/edit", 303)
@@ -118,6 +118,7 @@ def save(request: Request, store: deps.StoreDep, study: StudyDep, form: AdminFor
     before = studies.config_of(study)
     try:
         config = making.read_config(form.fields, before)
+        making.check_change(store, study, config)
         studies.update_config(store, study.id, config)
     except KaratError as error:
         return _edit_page(request, store, study, before, error=str(error), form=form)

@@ -7,12 +7,15 @@ import numpy as np
 from pydantic import ValidationError
 
 from karat.exceptions import OptionError
+from karat.studio.data import StudyData, unpack_data
+from karat.studio.models import Study
 from karat.studio.schemas import StudyConfig
 from karat.studio.services import demo
-from karat.studio.services.asking import StudyData
+from karat.studio.services.asking import check_space
 from karat.studio.services.research.questions import read_questions
+from karat.studio.storage import Store
 
-__all__ = ["DEMOS", "config_for", "demo_of", "guessed_columns", "read_config"]
+__all__ = ["DEMOS", "check_change", "config_for", "demo_of", "guessed_columns", "read_config"]
 
 Form = Mapping[str, Sequence[str]]
 DEMOS = {
@@ -75,6 +78,15 @@ def _number(value: Any) -> Any:
 def _said(error: Any) -> str:
     where = " ".join(str(part) for part in error["loc"] if part not in ("options", "texts"))
     return f"{where or 'the study'}: {error['msg']}"
+
+
+def check_change(store: Store, study: Study, config: StudyConfig) -> None:
+    """Refuse options under which nothing can be asked about the data of a study."""
+    if config.options == StudyConfig.model_validate(study.config).options:
+        return
+    with store.reading() as session:
+        packed = session.get_one(Study, study.id).data
+    check_space(unpack_data(packed), config)
 
 
 def guessed_columns(names: Sequence[str]) -> dict[str, Any]:
