@@ -13,7 +13,7 @@ import numpy as np
 
 from karat._extras import require
 from karat.exceptions import DataError, KaratError
-from karat.studio.services.asking import StudyData, pack_data
+from karat.studio.data import StudyData, pack_data
 
 __all__ = ["main"]
 

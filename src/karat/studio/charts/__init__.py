@@ -3,7 +3,8 @@
 Pure functions of a few numbers, so that a page, a test and a screenshot get the same picture. Only
 classes and attributes are used, never inline styles, so that a strict content security policy
 holds; colours are those of the style sheet, on light and dark pages. Nothing is said by colour
-alone, and every picture has a title and a table of its numbers for screen readers.
+alone; every picture has a title, and those of classifiers a table of their numbers for screen
+readers (the numbers of other pictures stand in tables of the pages that show them).
 """
 
 from karat.studio.charts._boundary import boundary_svg

@@ -3,6 +3,7 @@
 import threading
 import warnings
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +26,7 @@ from karat.studio.models import LogEntry, Person, Study
 from karat.studio.services import asking, people, session, studies
 from karat.studio.storage import Store
 
-__all__ = ["PersonResult", "person_result", "shared_result", "table_of_answers"]
+__all__ = ["PersonResult", "forget", "person_result", "shared_result", "table_of_answers"]
 
 _KEPT = 2_000
 _PERMUTATIONS = 999
@@ -85,6 +86,13 @@ def person_result(store: Store, person_id: str) -> PersonResult | None:
         while len(_known) > _KEPT:
             _known.popitem(last=False)
     return found
+
+
+def forget(person_id: str) -> None:
+    """Forget what this process keeps of a person whose data are deleted."""
+    with _lock:
+        for key in [key for key in _known if key[0] == person_id]:
+            del _known[key]
 
 
 def _computed(store: Store, here: session.Here) -> PersonResult:
@@ -156,10 +164,13 @@ def _closeness(
         return None
 
 
-def shared_result(store: Store, study: Study, *, rng: int = 0) -> SharedMetric | str:
+def shared_result(
+    store: Store, study: Study, *, kinds: Sequence[str] = ("person",), rng: int = 0
+) -> SharedMetric | str:
     """Return what all people of a study want together, or a sentence on why it cannot be said."""
     asked = studies.asked_of(store, study)
-    found = [person_result(store, person.id) for person in people.list_of(store, study.id)]
+    asked_people = people.list_of(store, study.id, kinds=kinds)
+    found = [person_result(store, person.id) for person in asked_people]
     usable = [
         (known.person.label or known.person.id[:6], known.result)
         for known in found
@@ -180,11 +191,13 @@ def shared_result(store: Store, study: Study, *, rng: int = 0) -> SharedMetric |
         return f"{error}."
 
 
-def table_of_answers(store: Store, study: Study) -> dict[str, dict[str, int]]:
+def table_of_answers(
+    store: Store, study: Study, *, kinds: Sequence[str] = ("person",)
+) -> dict[str, dict[str, int]]:
     """Return how often each answer of the questionnaire was given (Hiranandani 2021, table 8.1)."""
     config = studies.config_of(study)
     counts: dict[str, dict[str, int]] = {field.name: {} for field in config.questionnaire}
-    for person in people.list_of(store, study.id):
+    for person in people.list_of(store, study.id, kinds=kinds):
         for entry in people.log_of(store, person.id, effective=True):
             if entry.phase != "questionnaire":
                 continue

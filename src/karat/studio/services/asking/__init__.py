@@ -6,8 +6,8 @@ computes under one lock a process: NumPy would not run faster in two threads, an
 remembers is not made for them.
 """
 
+from karat.studio.data import StudyData, pack_data, unpack_data
 from karat.studio.services.asking._asked import COMPUTING, Asked, asked_about, check_space
-from karat.studio.services.asking._data import StudyData, pack_data, unpack_data
 from karat.studio.services.asking._evaluation import drawn_pairs
 from karat.studio.services.asking._guess import guess_fields, guess_metric
 from karat.studio.services.asking._pairs import counts_of, query_of, sides_of

@@ -26,8 +26,8 @@ from karat.elicit import (
     Space,
 )
 from karat.exceptions import ElicitationError
+from karat.studio.data import StudyData, unpack_data
 from karat.studio.schemas import StudyConfig, StudyOptions
-from karat.studio.services.asking._data import StudyData, unpack_data
 
 __all__ = ["COMPUTING", "Asked", "asked_about", "check_space"]
 

@@ -1,4 +1,7 @@
-"""The predictions that questions are made of, and their bytes."""
+"""The predictions that questions are made of, and their bytes.
+
+It needs NumPy only: the process that reads an uploaded file loads little else.
+"""
 
 import json
 from dataclasses import dataclass

@@ -4,6 +4,7 @@ A bot is sent no data that a person would not see but for the pair itself, posts
 pages post, and every answer is committed, so that a study is tried out before people are asked.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from karat._validate import check_count, check_number
 from karat.elicit import MetricOracle
-from karat.exceptions import ElicitationError
+from karat.exceptions import ElicitationError, OptionError
 from karat.metrics import MetricBase
 from karat.studio.models import Person, Study
 from karat.studio.schemas import FormField
@@ -19,7 +20,7 @@ from karat.studio.services import asking, people, session, studies
 from karat.studio.services.flow import COMPARISONS
 from karat.studio.storage import Store
 
-__all__ = ["Played", "metric_of", "play", "play_one"]
+__all__ = ["Played", "metric_of", "play", "play_one", "read_options"]
 
 _MOST_PAGES = 1_000  # a study that never ends is wrong, and must not run for ever
 _GUESS_SPREAD = 1.0  # of the logarithm: people's guesses are a factor of e off, typically
@@ -36,7 +37,7 @@ class Played:
 
 
 def metric_of(asked: asking.Asked, ratio: float) -> MetricBase:
-    """Return the metric of a bot: the last class's errors are ``ratio`` times as bad as the first's.
+    """Return a bot's metric: errors about the last class are ``ratio`` times as bad as the first's.
 
     Classes between lie evenly between both on a logarithmic scale. Where groups are compared, a
     point of gap is as bad as a point of error.
@@ -175,3 +176,20 @@ def _answered(field: FormField, rng: np.random.Generator) -> list[str]:
         low, high = field.minimum or 0.0, field.maximum or 100.0
         return [f"{rng.integers(int(low), int(high) + 1)}"]
     return ["A bot has nothing to say."]
+
+
+def read_options(form: Mapping[str, Sequence[str]], *, most: int) -> dict[str, Any]:
+    """Return what a researcher asks of bots, as `play` takes it; at most so many of them."""
+    wanted: dict[str, Any] = {}
+    for name, default in (("n_people", 20.0), ("ratio", 6.0), ("flip", 0.1)):
+        text = (form.get(name) or [""])[0].strip().replace(",", ".")
+        try:
+            wanted[name] = float(text) if text else default
+        except ValueError as error:
+            raise OptionError(f"{name} is {text[:20]!r}; expected a number") from error
+    wanted["n_people"] = check_count(wanted["n_people"], "n_people")
+    if wanted["n_people"] > most:
+        raise OptionError(f"n_people is {wanted['n_people']}; expected at most {most}")
+    check_number(wanted["ratio"], "ratio", above=0.0, at_most=1e4)
+    check_number(wanted["flip"], "flip", at_least=0.0, at_most=0.5)
+    return wanted
