@@ -20,7 +20,14 @@ def __getattr__(name: str) -> Any:
     """Import the application on first use: all that serves pages is loaded there."""
     if name != "create_app":
         raise AttributeError(f"module 'karat.studio' has no attribute {name!r}")
-    for package in ("fastapi", "sqlalchemy", "alembic", "itsdangerous", "python_multipart", "argon2"):
+    for package in (
+        "fastapi",
+        "sqlalchemy",
+        "alembic",
+        "itsdangerous",
+        "python_multipart",
+        "argon2",
+    ):
         require(package, extra="studio", purpose="karat.studio")
     from karat.studio.main import create_app
 

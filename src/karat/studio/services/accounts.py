@@ -1,9 +1,11 @@
 """Researchers: logging in by a password, or by a link that the server prints at its start."""
 
+import contextlib
 import secrets
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from karat.studio.models import Admin
 from karat.studio.security import check_password, hash_password, signed, unsigned
@@ -19,14 +21,17 @@ _HOUR = 3600.0
 def ensure_admin(store: Store) -> None:
     """Make the researcher's account, with the password of the settings if it has changed."""
     password = store.settings.admin_password
+    wanted = select(Admin).where(Admin.name == NAME)
+    with store.reading() as session:
+        known = session.scalars(wanted).first()
+    if known is None:
+        with contextlib.suppress(IntegrityError), store.writing() as session:
+            session.add(Admin(name=NAME, session_version=1))  # another worker may be first
     with store.writing() as session:
-        admin = session.scalars(select(Admin).where(Admin.name == NAME)).first()
-        if admin is None:
-            admin = Admin(name=NAME, session_version=1)
-            session.add(admin)
+        admin = session.scalars(wanted.with_for_update()).one()
         if password is not None and not check_password(admin.password_hash, password):
             admin.password_hash = hash_password(password)
-            admin.session_version = (admin.session_version or 1) + 1  # old sessions end
+            admin.session_version = admin.session_version + 1  # old sessions end
 
 
 def log_in(store: Store, name: str, password: str) -> str | None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from karat.studio.models import Meta
@@ -70,13 +71,22 @@ class Store:
     def secret(self) -> str:
         """The key that links, cookies and forms are signed with; the same in all workers."""
         if self._secret is None:
-            with self.writing() as session:
-                kept = session.get(Meta, "secret")
-                if kept is None:
-                    kept = Meta(name="secret", value=secrets.token_urlsafe(32))
-                    session.add(kept)
-                self._secret = kept.value
+            self._secret = self._kept_secret() or self._new_secret()
         return self._secret
+
+    def _kept_secret(self) -> str | None:
+        with self.reading() as session:
+            kept = session.get(Meta, "secret")
+        return None if kept is None else kept.value
+
+    def _new_secret(self) -> str:
+        value = secrets.token_urlsafe(32)
+        try:
+            with self.writing() as session:
+                session.add(Meta(name="secret", value=value))
+        except IntegrityError:  # another worker was first
+            value = self._kept_secret() or value
+        return value
 
     def forget_deleted(self) -> None:
         """Remove what was deleted from SQLite's log of changes as well."""
@@ -91,12 +101,17 @@ class Store:
 
 
 def _engine(url: str) -> Engine:
+    """Return the engine of a database; what people sent is in no message of an error."""
     if not url.startswith("sqlite"):
         # psycopg 3, whichever way the URL is written.
         plain = url.replace("postgresql+psycopg://", "postgresql://")
         url = plain.replace("postgresql://", "postgresql+psycopg://")
-        return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"check_same_thread": False}, max_overflow=40)
+        return create_engine(
+            url, pool_size=10, max_overflow=30, pool_pre_ping=True, hide_parameters=True
+        )
+    engine = create_engine(
+        url, connect_args={"check_same_thread": False}, max_overflow=40, hide_parameters=True
+    )
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
