@@ -124,8 +124,17 @@ def person_csrf(store: Store, person: Person) -> str:
     return csrf_token(store.secret, f"person:{person.id}")
 
 
-async def check_person_csrf(person: PersonDep, store: StoreDep, form: FormDep) -> None:
+def refuse_other_sites(request: Request) -> None:
+    """Refuse what a browser says that another site has sent."""
+    if request.headers.get("sec-fetch-site") == "cross-site":
+        raise HTTPException(403)
+
+
+async def check_person_csrf(
+    request: Request, person: PersonDep, store: StoreDep, form: FormDep
+) -> None:
     """Refuse a form that was not made for this person."""
+    refuse_other_sites(request)
     if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf") or [""])[0]):
         raise HTTPException(403)
 
@@ -148,7 +157,11 @@ def admin_csrf(store: Store, request: Request) -> str:
 
 async def check_admin_csrf(request: Request, store: StoreDep) -> None:
     """Refuse a form that was not made for this session; files may be in it."""
-    form: Any = await request.form(max_fields=_MOST_FIELDS, max_files=1)
+    refuse_other_sites(request)
+    try:
+        form: Any = await request.form(max_fields=_MOST_FIELDS, max_files=1)
+    except (ValueError, AssertionError) as error:
+        raise HTTPException(400) from error
     given = form.get("csrf") or request.headers.get("x-csrf-token")
     subject = f"admin:{request.cookies.get(COOKIE, '')}"
     if not (isinstance(given, str) and check_csrf(store.secret, subject, given)):

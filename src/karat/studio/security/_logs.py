@@ -6,14 +6,14 @@ from typing import Any
 
 __all__ = ["HideSecrets"]
 
-_PATHS = re.compile(r"(/(?:p|join)/|[?&](?:key|token|PROLIFIC_PID)=)[^/\s?&\"']+")
+_PATHS = re.compile(r"(/(?:p|join|enter)/|[?&](?:key|token|PROLIFIC_PID)=)[^/\s?&\"']+")
 
 
 class HideSecrets(logging.Filter):
     """A filter of logs that takes the tokens out of addresses.
 
-    >>> HideSecrets.hidden("GET /p/abc.def/answer?key=xyz")
-    'GET /p/***/answer?key=***'
+    >>> HideSecrets.hidden("GET /p/abc.def/answer and /admin/enter/xyz?token=uvw")
+    'GET /p/***/answer and /admin/enter/***?token=***'
     """
 
     @staticmethod
