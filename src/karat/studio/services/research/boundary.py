@@ -32,7 +32,7 @@ def boundary_of(store: Store, study: Study) -> Boundary | None:
         asked = studies.asked_of(store, _variant(study, smooth))
         if not isinstance(asked.space, BinarySpace):
             return None
-        lines.append(_line(asked.space))
+        lines.append(_line(asked.space, asked.config.options.worst_rate))
     words = asking.words_of(asked)
     return Boundary(
         counted=lines[0],
@@ -54,10 +54,12 @@ def _variant(study: Study, smooth: bool) -> Study:
     )
 
 
-def _line(space: BinarySpace) -> Line:
-    """Return the best confusions for trade-offs from one class alone to the other alone."""
+def _line(space: BinarySpace, worst: float) -> Line:
+    """Return the best confusions for all trade-offs, as far as questions are asked about them."""
     angles = np.linspace(0.0, np.pi / 2, _DIRECTIONS)
     with asking.COMPUTING:
         tables = space.boundary(np.column_stack([np.sin(angles), np.cos(angles)]))
-    points = zip(tables[:, 1, 1].tolist(), tables[:, 0, 0].tolist(), strict=True)
-    return tuple(sorted(set(points)))
+    totals = tables.sum(axis=2)
+    right = np.column_stack([tables[:, 1, 1], tables[:, 0, 0]])
+    asked = (right >= (1.0 - worst) * totals[:, ::-1]).all(axis=1)
+    return tuple(sorted({(float(x), float(y)) for x, y in right[asked]}))
