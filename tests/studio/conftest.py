@@ -243,7 +243,7 @@ class Browser:
         parts = urlsplit(url)
         known = {"host": "127.0.0.1:8000", **(headers or {})}
         if form is not None:
-            body = urlencode(form, doseq=True).encode("utf-8", "surrogatepass")
+            body = urlencode(form, doseq=True, encoding="utf-8", errors="surrogatepass").encode()
             known["content-type"] = "application/x-www-form-urlencoded"
         if self.cookies:
             known["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
