@@ -263,7 +263,9 @@ def test_the_dashboard_shows_what_services_say(played, researcher, served):
     assert {name for name, (right, of) in overview.checks.items() if of} >= {"dominated pairs"}
     assert "Nobody has come yet" in researcher.get(f"/admin/studies/{study.id}").text
     live = researcher.get(f"/admin/studies/{study.id}/live?show=bots").text
-    assert live.lstrip().startswith("<ul")
+    assert live.startswith('<div id="live"')
+    again = unescape(re.search(r'hx-get="([^"]+)"', live)[1])
+    assert researcher.get(again).status_code == 204, "nobody has answered since"
     table = results.table_of_answers(served.store, study, kinds=("bot",))
     assert sum(table["school"].values()) == 3
 

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
+from zlib import crc32
 
 from karat.elicit import SharedMetric
 from karat.limits import Limits, clopper_pearson
@@ -22,6 +23,7 @@ __all__ = [
     "Times",
     "forget",
     "known_shared",
+    "mark_of",
     "name_of",
     "overview_of",
     "shared_of",
@@ -224,6 +226,11 @@ def forget(study_id: str, person_id: str) -> None:
     with _lock:
         for key in [key for key in _shared if key[0] == study_id]:
             del _shared[key]
+
+
+def mark_of(store: Store, study: Study, *, kind: str = "people") -> str:
+    """Return a short text that changes whenever anyone of a study answers, comes or goes."""
+    return f"{crc32(repr(_key(store, study, kind)).encode()):08x}"
 
 
 def name_of(known: PersonResult) -> str:
