@@ -19,7 +19,7 @@ from karat.exceptions import MetricError, OptionError
 from karat.metrics import cost_matrix, load_metric
 from karat.studio.schemas import FormField
 from karat.studio.services import people, results, studies
-from karat.studio.services.research import bots, dashboard
+from karat.studio.services.research import bots, dashboard, making
 from karat.studio.services.research.questions import questions_as_text, read_questions
 
 OPEN = {"/admin/login", "/admin/enter/{token}"}
@@ -418,15 +418,28 @@ def test_bots_play_several_classes_and_groups(served, researcher, which):
 
 
 def test_the_boundary_is_drawn_smoothed_and_counted(served, researcher):
-    """Guideline G1: the smoothed line has more points, and lies near what was counted."""
+    """Guideline G1: what thresholds attain is as scikit-learn counts it, and smoothed near it."""
+    from sklearn.metrics import confusion_matrix
+
     from karat.studio.services.research.boundary import boundary_of
 
     study = served.study("Boundary")
     found = boundary_of(served.store, study)
-    assert len(found.smoothed) > 2 * len(found.counted)
+    data, _ = making.demo_of("cancer")
+    expected = set()
+    for cut in np.unique(data.values):
+        table = confusion_matrix(data.codes, data.values >= cut) / len(data.codes)
+        if (np.diag(table) >= 0.5 * table.sum(axis=1)).all():
+            expected.add((table[1, 1].round(9), table[0, 0].round(9)))
+    assert {(round(x, 9), round(y, 9)) for x, y in found.counted} == expected
+    steps = np.diff(np.array(found.counted), axis=0)
+    assert (np.abs(steps) > 0).sum(axis=1).min() == 1, "steps of chance"
     xs, ys = np.array(found.smoothed).T
-    for x, y in found.counted:
-        assert np.hypot(xs - x, ys - y).min() < 0.02
+    order = np.argsort(xs)
+    flat = [(x, y) for x, y in found.counted if xs.min() <= x <= 0.32]  # left of the corner
+    assert len(flat) > 20
+    assert all(abs(np.interp(x, xs[order], ys[order]) - y) < 0.01 for x, y in flat)
+    assert np.diff(ys[order]).max() <= 1e-12, "the smoothed line falls throughout"
     assert "<polyline" in researcher.get(f"/admin/studies/{study.id}/boundary").text
     fair = served.study("No boundary", "groups")
     assert "two classes" in researcher.get(f"/admin/studies/{fair.id}/boundary").text

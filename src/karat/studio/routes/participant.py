@@ -11,6 +11,7 @@ from karat.studio.services import pages, session
 __all__ = ["router"]
 
 router = APIRouter(prefix="/p/{token}")
+View = Annotated[str, Query(max_length=10)]
 Rates = Annotated[str, Query(max_length=5)]
 
 
@@ -45,7 +46,7 @@ def show(
     token: str,
     person: deps.PersonDep,
     store: deps.StoreDep,
-    view: Rates = "",
+    view: View = "",
     rates: Rates = "",
 ) -> HTMLResponse:
     """Show the page that is next."""

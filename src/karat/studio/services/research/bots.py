@@ -20,7 +20,7 @@ from karat.studio.services import asking, people, session, studies
 from karat.studio.services.flow import COMPARISONS
 from karat.studio.storage import Store
 
-__all__ = ["Played", "metric_of", "play", "play_one", "read_options"]
+__all__ = ["Played", "metric_of", "play", "play_one", "play_page", "read_options"]
 
 _MOST_PAGES = 1_000  # a study that never ends is wrong, and must not run for ever
 _GUESS_SPREAD = 1.0  # of the logarithm: people's guesses are a factor of e off, typically
@@ -100,24 +100,29 @@ def play_one(
     ``guess`` is the ratio that the person would guess, but for how far people's guesses are off;
     None guesses nothing.
     """
-    rng = np.random.default_rng([person.seed, 8])
     compared = pages = 0
     while pages < _MOST_PAGES:
         here = session.current_step(store, person.id)
         if here is None or here.phase == "done":
             return Played(person_id=person.id, n_comparisons=compared, n_pages=pages)
-        asked = studies.asked_of(store, here.study)
-        form = _filled(here, asked, oracle, guess, rng)
-        outcome = session.answer(
-            store, person.id, seq=here.person.seq, nonce=here.person.nonce, form=form
-        )
-        if not outcome.accepted:
-            raise ElicitationError(
-                f"a bot's answer to the page {here.phase!r} was {outcome.status}: {outcome.errors}"
-            )
+        play_page(store, here, oracle, guess=guess)
         compared += here.phase in COMPARISONS
         pages += 1
     raise ElicitationError(f"a bot has answered {pages} pages and is not at the end")
+
+
+def play_page(
+    store: Store, here: session.Here, oracle: MetricOracle, *, guess: float | None = None
+) -> None:
+    """Answer the page at which someone is; see `play_one`."""
+    person = here.person
+    rng = np.random.default_rng([person.seed, person.seq])
+    form = _filled(here, studies.asked_of(store, here.study), oracle, guess, rng)
+    outcome = session.answer(store, person.id, seq=person.seq, nonce=person.nonce, form=form)
+    if not outcome.accepted:
+        raise ElicitationError(
+            f"a bot's answer to the page {here.phase!r} was {outcome.status}: {outcome.errors}"
+        )
 
 
 def _filled(
