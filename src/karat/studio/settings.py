@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
 
-from karat._validate import check_count, check_flag, check_number
+from karat._validate import check_count, check_flag, check_number, refuse_option
 from karat.exceptions import OptionError
 
 __all__ = ["Settings"]
@@ -81,20 +81,15 @@ class Settings:
             check_number(getattr(self, name), name, above=0.0)
         check_flag(self.secure, "secure")
         if not self.database_url.startswith(("sqlite:///", "postgresql")):
-            kind = self.database_url.partition(":")[0]
-            raise OptionError(
-                f"database_url is of the kind {kind!r}; expected sqlite:///file or "
-                "postgresql://user@host/name"
-            )
+            expected = "sqlite:///file or postgresql://user@host/name"
+            refuse_option(self.database_name, "database_url", expected)
         if self.admin_password is not None and len(self.admin_password) < 8:
             raise OptionError(
                 f"admin_password has {len(self.admin_password)} characters; expected at least 8"
             )
         if self.admin_password is None and not is_loopback(self.host):
-            raise OptionError(
-                f"host is {self.host!r}, which others can reach, and there is no admin_password; "
-                "expected one, or host 127.0.0.1"
-            )
+            expected = "127.0.0.1, or an admin_password with an address that others can reach"
+            refuse_option(self.host, "host", expected)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Settings":
@@ -143,8 +138,9 @@ class Settings:
     @property
     def database_name(self) -> str:
         """The database without its password, to be shown."""
-        parts = urlsplit(self.database_url)
-        return self.database_url.replace(f":{parts.password}@", ":***@")
+        password = urlsplit(self.database_url).password
+        hidden = self.database_url.replace(f":{password}@", ":***@")
+        return self.database_url if password is None else hidden
 
 
 def is_loopback(host: str) -> bool:
