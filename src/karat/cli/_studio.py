@@ -145,7 +145,7 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
     for known in found:
         result, evaluated = known.result, known.evaluation
         main = result.ratios[0] if len(result.ratios) == 1 else None
-        if main is not None and "ratio" in (known.guess or {"ratio": None}):
+        if main is not None and result.procedure == "BinaryLinear":
             limited += 1
             covered += main.lower <= ratio <= main.upper
         rows.append((

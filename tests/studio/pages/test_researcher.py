@@ -20,6 +20,7 @@ from karat.metrics import cost_matrix, load_metric
 from karat.studio.schemas import FormField
 from karat.studio.services import people, results, studies
 from karat.studio.services.research import bots, dashboard, making
+from karat.studio.services.research.guesses import guesses_of
 from karat.studio.services.research.questions import questions_as_text, read_questions
 
 OPEN = {"/admin/login", "/admin/enter/{token}"}
@@ -263,7 +264,9 @@ def test_the_dashboard_shows_what_services_say(played, researcher, served):
     assert {name for name, (right, of) in overview.checks.items() if of} >= {"dominated pairs"}
     assert "Nobody has come yet" in researcher.get(f"/admin/studies/{study.id}").text
     live = researcher.get(f"/admin/studies/{study.id}/live?show=bots").text
-    assert live.lstrip().startswith("<ul")
+    assert live.startswith('<div id="live"')
+    again = unescape(re.search(r'hx-get="([^"]+)"', live)[1])
+    assert researcher.get(again).status_code == 204, "nobody has answered since"
     table = results.table_of_answers(served.store, study, kinds=("bot",))
     assert sum(table["school"].values()) == 3
 
@@ -413,7 +416,21 @@ def test_bots_play_several_classes_and_groups(served, researcher, which):
     bots.play(served.store, study, n_people=1, ratio=3.0, flip=0.0)
     overview = dashboard.overview_of(served.store, study, kind="bots")
     assert overview.n_finished == 1
-    assert overview.people[0].guess_metric is not None
+    known = overview.people[0]
+    guess, first = known.guess, next(iter(guesses_of(known).values()))
+    if which == "wine":  # in the words of the ratio, which is against the greatest weight
+        name = known.result.ratios[0].name
+        place = {"first": 0, "second": 1, "third": 2}
+        one, other = (place[part.split()[-1]] for part in name.split(" against "))
+        assert first == pytest.approx(guess[f"cost_{one}"] / guess[f"cost_{other}"])
+    else:
+        prior = studies.asked_of(served.store, study).space.prior
+        in_rates = guess["ratio"] * prior[1] / prior[0]
+        name = known.result.ratios[0].name
+        missed_first = name.startswith("defaults taken for repays")
+        assert guesses_of(known)[known.result.trade_off.worth.name] == guess["gap"]
+        assert guesses_of(known)[name] == pytest.approx(in_rates if missed_first else 1 / in_rates)
+    assert known.guess_metric is not None
     assert researcher.get(f"/admin/studies/{study.id}?show=bots").status_code == 200
 
 

@@ -59,6 +59,7 @@ def _dashboard(
     return rendered(
         request, store, template, study=study, kind=kind, overview=overview, error=error,
         pictures=_pictures(overview), config=studies.config_of(study),
+        mark=dashboard.mark_of(store, study, kind=kind),
         shared=dashboard.known_shared(store, study, kind=kind),
         room=f"{store.settings.base_url}/join/{studies.room_token(store, study)}",
         status=422 if error else 200,
@@ -75,9 +76,15 @@ def show(
 
 @router.get("/live")
 def live(
-    request: Request, store: deps.StoreDep, study: StudyDep, show: Kind = "people"
+    request: Request,
+    store: deps.StoreDep,
+    study: StudyDep,
+    show: Kind = "people",
+    mark: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
-    """Return the part of the dashboard that changes."""
+    """Return the part of the dashboard that changes; nothing where nobody has answered since."""
+    if mark and mark == dashboard.mark_of(store, study, kind=show):
+        return Response(status_code=204)
     return _dashboard(request, store, study, show, "_live")
 
 

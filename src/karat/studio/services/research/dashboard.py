@@ -6,12 +6,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
+from zlib import crc32
 
-from karat.elicit import SharedMetric
+from karat.elicit import SharedMetric, WeightInterval
 from karat.limits import Limits, clopper_pearson
 from karat.studio.charts import Interval
 from karat.studio.models import Study
 from karat.studio.services import people, results
+from karat.studio.services.research.guesses import guesses_of
 from karat.studio.services.results import PersonResult
 from karat.studio.storage import Store
 
@@ -19,9 +21,11 @@ __all__ = [
     "AgreementOfAll",
     "Overview",
     "Quantity",
+    "Row",
     "Times",
     "forget",
     "known_shared",
+    "mark_of",
     "name_of",
     "overview_of",
     "shared_of",
@@ -39,6 +43,15 @@ class Quantity:
 
     name: str
     rows: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A person in the table of all: the first quantity of their metric, and their guess of it."""
+
+    known: PersonResult
+    main: WeightInterval | None
+    guess: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,20 +107,27 @@ class Overview:
         )
 
     @property
+    def rows(self) -> list[Row]:
+        """Each person with the first quantity of their metric."""
+        rows = []
+        for known in self.people:
+            main = next(iter(_asked(known)), None)
+            guess = None if main is None else guesses_of(known).get(main.name)
+            rows.append(Row(known=known, main=main, guess=guess))
+        return rows
+
+    @property
     def quantities(self) -> list[Quantity]:
         """Each ratio of costs of each person, with limits, and the person's guess beside it."""
         found: dict[str, list[Interval]] = {}
         for known in self.people:
             if known.result is None:
                 continue
-            asked = list(known.result.ratios)
-            if known.result.trade_off is not None:
-                asked.append(known.result.trade_off.worth)
-            for number, weight in enumerate(asked):
-                guess = _guess_of(known, number, len(known.result.ratios))
+            guessed = guesses_of(known)
+            for weight in _asked(known):
                 found.setdefault(weight.name, []).append(
-                    Interval(name_of(known), weight.estimate, weight.lower, weight.upper, guess,
-                             known.result.status)
+                    Interval(name_of(known), weight.estimate, weight.lower, weight.upper,
+                             guessed.get(weight.name), known.result.status)
                 )  # fmt: skip
         return [Quantity(name=name, rows=tuple(rows)) for name, rows in found.items()]
 
@@ -226,15 +246,19 @@ def forget(study_id: str, person_id: str) -> None:
             del _shared[key]
 
 
+def mark_of(store: Store, study: Study, *, kind: str = "people") -> str:
+    """Return a short text that changes whenever anyone of a study answers, comes or goes."""
+    return f"{crc32(repr(_key(store, study, kind)).encode()):08x}"
+
+
 def name_of(known: PersonResult) -> str:
     """Return what a person is called on the pages of a researcher."""
     return known.person.label or f"person {known.person.id[:6]}"
 
 
-def _guess_of(known: PersonResult, number: int, n_ratios: int) -> float | None:
-    """Return what a person guessed of a quantity, where it was asked for."""
-    if known.guess is None:
-        return None
-    if number == n_ratios:
-        return known.guess.get("gap")
-    return known.guess.get("ratio") if n_ratios == 1 else None
+def _asked(known: PersonResult) -> list[WeightInterval]:
+    """Return the quantities of a person's metric: ratios of costs, and the worth of a gap."""
+    if known.result is None:
+        return []
+    off = known.result.trade_off
+    return [*known.result.ratios, *([] if off is None else [off.worth])]
