@@ -87,7 +87,10 @@ ADMIN_FORMS = {
     "/admin/studies/{study}/status": ("status",),
     "/admin/studies/{study}/people": ("names",),
     "/admin/studies/{study}/bots": ("ratio", "flip"),
+    "/admin/studies/{study}/shared": ("show",),
+    "/admin/studies/{study}/preview": (),
     "/admin/studies/{study}/people/{person}/notes": ("text", "seq"),
+    "/admin/studies/{study}/people/{person}/extend": (),
 }  # fmt: skip
 
 
@@ -101,7 +104,7 @@ def test_forms_of_researchers(kit, store, path, monkeypatch):
     browser.cookies = {"karat_studio": accounts.log_in_by_link(store, accounts.login_token(store))}
     csrf = browser.get("/admin/new").hidden["csrf"]
     url = path.format(study=study.id, person=person.id)
-    names = st.sampled_from(ADMIN_FORMS[path]) | TEXT
+    names = st.sampled_from([*ADMIN_FORMS[path], "more"]) | TEXT
 
     @given(fields=st.dictionaries(names, st.lists(TEXT, max_size=2), max_size=6))
     @settings(**COMMON)
@@ -129,3 +132,36 @@ def test_forms_of_the_login_and_the_room(kit, sqlite_url):
 
     tried()
     store.close()
+
+
+BODIES = {
+    "no boundary": ("multipart/form-data", b"--x\r\n\r\n--x--"),
+    "cut off": (
+        "multipart/form-data; boundary=x",
+        b'--x\r\nContent-Disposition: form-data; name="a',
+    ),
+    "no name": (
+        "multipart/form-data; boundary=x",
+        b"--x\r\nContent-Disposition: a\r\n\r\n\r\n--x--",
+    ),
+    "many files": (
+        "multipart/form-data; boundary=x",
+        b'--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n1\r\n' * 5
+        + b"--x--",
+    ),
+    "json": ("application/json", b'{"choice": "A"}'),
+    "no type": ("", b"choice=A"),
+    "bytes": ("application/x-www-form-urlencoded", bytes(range(256))),
+    "charset": ("application/x-www-form-urlencoded; charset=nonsense", b"choice=A"),
+    "nothing": ("multipart/form-data; boundary=x", b""),
+}
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_bodies_that_are_no_forms(app_of_all, kind):
+    browser, prefixes = app_of_all
+    content, body = BODIES[kind]
+    study = prefixes[4]
+    for path in ("/p/x/answer", "/join/x", "/admin/login", "/admin/new/upload", f"{study}edit"):
+        answered = browser.ask("POST", path, body=body, headers={"content-type": content})
+        assert answered.status in (400, 403, 404), (path, answered.status)

@@ -6,7 +6,7 @@ import re
 import pytest
 from fastapi.openapi.utils import get_openapi
 
-from karat.exceptions import OptionError
+from karat.exceptions import MissingExtraError, OptionError
 from karat.studio import Settings, create_app
 from karat.studio.security import (
     HideSecrets,
@@ -398,6 +398,39 @@ def test_tokens_and_passwords_are_in_no_log(kit, sqlite_url, store):
 )
 def test_no_cell_is_a_formula(cell, escaped):
     assert escape_cell(cell) == escaped
+
+
+def test_a_page_that_fails_says_that_nothing_is_lost(app, link, kit, monkeypatch):
+    from sqlalchemy.exc import OperationalError
+
+    from karat.studio.services import pages
+
+    def locked(*_, **__):
+        raise OperationalError("SELECT 1", {}, Exception("database is locked"))
+
+    def broken(*_, **__):
+        raise ZeroDivisionError
+
+    browser = kit.Browser(app)
+    monkeypatch.setattr(pages, "page_of", locked)
+    answered = browser.get(link)
+    assert answered.status == 503
+    assert "Nothing is lost" in answered.text
+    monkeypatch.setattr(pages, "page_of", broken)
+    with pytest.raises(ZeroDivisionError):  # told to the log as well
+        browser.get(link)
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch):
+    import sys
+
+    import karat.studio
+
+    monkeypatch.setitem(sys.modules, "argon2", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'karat\[studio\]'"):
+        _ = karat.studio.create_app
+    with pytest.raises(AttributeError, match="no attribute 'app'"):
+        _ = karat.studio.app
 
 
 # --- where it listens

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from sqlalchemy import delete, func, select, update
+from sqlalchemy.exc import DBAPIError
 
 from karat.studio.models import LogEntry, Note, Person, Snapshot, State
 from karat.studio.services import asking, people, session
@@ -243,6 +244,16 @@ def test_the_log_is_enough_where_the_snapshot_is_not(kit, store, player, harm):
         twin.send()
     for side in ("first", "second"):
         np.testing.assert_allclose(player.here.page[side], twin.here.page[side], atol=1e-12)
+
+
+def test_the_database_refuses_to_change_the_log(kit, any_store):
+    player = kit.Player(any_store, kit.make(any_store))
+    player.compare(1)
+    mine = LogEntry.person_id == player.person.id
+    with pytest.raises(DBAPIError, match="only grows"), any_store.writing() as rows:
+        rows.execute(update(LogEntry).where(mine).values(phase="undo"))
+    assert player.log()[-1].phase == "comparison"
+    assert people.withdraw(any_store, player.person.id)
 
 
 def test_few_states_are_kept(store, player):

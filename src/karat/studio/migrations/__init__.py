@@ -3,4 +3,4 @@
 A revision is never changed once it is released; what changes the tables is a new one.
 """
 
-__all__: list[str] = []
+__all__ = list[str]()

@@ -5,7 +5,7 @@ and neither is ever logged.
 """
 
 from karat.studio.security._csv import escape_cell
-from karat.studio.security._headers import SecurityHeaders
+from karat.studio.security._headers import HEADERS, SecurityHeaders
 from karat.studio.security._limits import BodyLimit, RateLimit
 from karat.studio.security._logs import HideSecrets
 from karat.studio.security._passwords import check_password, hash_password
@@ -19,6 +19,7 @@ from karat.studio.security._tokens import (
 )
 
 __all__ = [
+    "HEADERS",
     "BodyLimit",
     "HideSecrets",
     "RateLimit",

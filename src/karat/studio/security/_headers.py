@@ -3,9 +3,9 @@
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["SecurityHeaders"]
+__all__ = ["HEADERS", "SecurityHeaders"]
 
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
         "object-src 'none'"
@@ -32,7 +32,7 @@ class SecurityHeaders:
 
     def __init__(self, app: ASGIApp, *, https: bool = False) -> None:
         self.app = app
-        self.headers = dict(_HEADERS)
+        self.headers = dict(HEADERS)
         if https:
             self.headers["Strict-Transport-Security"] = "max-age=31536000"
 

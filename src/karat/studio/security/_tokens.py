@@ -9,7 +9,7 @@ from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
 __all__ = ["check_csrf", "csrf_token", "hashed", "new_nonce", "signed", "unsigned"]
 
-_CSRF_SECONDS = 24 * 3600.0
+_CSRF_SECONDS = 7 * 24 * 3600.0
 
 
 def new_nonce() -> str:
@@ -41,7 +41,7 @@ def csrf_token(secret: str, subject: str) -> str:
 
 
 def check_csrf(secret: str, subject: str, token: str | None) -> bool:
-    """Whether a form carries what `csrf_token` gave the same person in the last day."""
+    """Whether a form carries what `csrf_token` gave the same person in the last week."""
     if not token or len(token) > 300:
         return False
     serializer = URLSafeTimedSerializer(secret, salt="karat.studio.csrf")

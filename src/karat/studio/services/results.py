@@ -168,7 +168,7 @@ def shared_result(
     store: Store, study: Study, *, kinds: Sequence[str] = ("person",), rng: int = 0
 ) -> SharedMetric | str:
     """Return what all people of a study want together, or a sentence on why it cannot be said."""
-    asked = studies.asked_of(store, study)
+    asked = studies.asked_apart_of(store, study)
     asked_people = people.list_of(store, study.id, kinds=kinds)
     found = [person_result(store, person.id) for person in asked_people]
     usable = [
@@ -179,7 +179,7 @@ def shared_result(
     if len(usable) < 2:
         return "At least two people whose answers fit a metric are needed."
     try:
-        with asking.COMPUTING, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", KaratWarning)
             return shared_metric(
                 asked.space,

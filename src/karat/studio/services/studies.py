@@ -8,10 +8,18 @@ from karat.exceptions import OptionError
 from karat.studio.models import Person, Study
 from karat.studio.schemas import StudyConfig
 from karat.studio.security import signed, unsigned
-from karat.studio.services.asking import Asked, StudyData, asked_about, check_space, pack_data
+from karat.studio.services.asking import (
+    Asked,
+    StudyData,
+    asked_about,
+    asked_apart,
+    check_space,
+    pack_data,
+)
 from karat.studio.storage import Store
 
 __all__ = [
+    "asked_apart_of",
     "asked_of",
     "by_room",
     "config_of",
@@ -138,9 +146,15 @@ def by_room(store: Store, token: str) -> Study | None:
 
 def asked_of(store: Store, study: Study) -> Asked:
     """Return the space and the procedure of a study, kept by this process."""
+    key = (study.id, study.fingerprint)
+    return asked_about(key, config_of(study), lambda: _data_of(store, study))
 
-    def load() -> bytes:
-        with store.reading() as session:
-            return session.scalars(select(Study.data).where(Study.id == study.id)).one()
 
-    return asked_about((study.id, study.fingerprint), config_of(study), load)
+def asked_apart_of(store: Store, study: Study) -> Asked:
+    """Return the same, built for the caller alone: long work on it keeps nobody waiting."""
+    return asked_apart(config_of(study), _data_of(store, study))
+
+
+def _data_of(store: Store, study: Study) -> bytes:
+    with store.reading() as session:
+        return session.scalars(select(Study.data).where(Study.id == study.id)).one()

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 
 __all__ = ["REVISION", "migrate"]
 
-REVISION = "0002"  # of the tables that this version of karat works with
+REVISION = "0003"  # of the tables that this version of karat works with
 _LOCK = 0x6B61726174  # "karat": one worker at a time migrates
 
 

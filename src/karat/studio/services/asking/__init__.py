@@ -7,7 +7,13 @@ remembers is not made for them.
 """
 
 from karat.studio.data import StudyData, pack_data, unpack_data
-from karat.studio.services.asking._asked import COMPUTING, Asked, asked_about, check_space
+from karat.studio.services.asking._asked import (
+    COMPUTING,
+    Asked,
+    asked_about,
+    asked_apart,
+    check_space,
+)
 from karat.studio.services.asking._evaluation import drawn_pairs
 from karat.studio.services.asking._guess import guess_fields, guess_metric
 from karat.studio.services.asking._pairs import counts_of, query_of, sides_of
@@ -24,6 +30,7 @@ __all__ = [
     "StudyData",
     "Words",
     "asked_about",
+    "asked_apart",
     "begin",
     "check_space",
     "counts_of",

@@ -29,7 +29,7 @@ from karat.exceptions import ElicitationError
 from karat.studio.data import StudyData, unpack_data
 from karat.studio.schemas import StudyConfig, StudyOptions
 
-__all__ = ["COMPUTING", "Asked", "asked_about", "check_space"]
+__all__ = ["COMPUTING", "Asked", "asked_about", "asked_apart", "check_space"]
 
 # For each family of metrics: the procedure for two classes, that for more, and their space.
 _FAMILIES: dict[str, tuple[type[Procedure], type[Procedure], type[Space]]] = {
@@ -98,6 +98,11 @@ def asked_about(key: tuple[str, str], config: StudyConfig, load: Callable[[], by
         if len(_spaces) > _KEPT:
             _spaces.popitem(last=False)
         return asked
+
+
+def asked_apart(config: StudyConfig, packed: bytes) -> Asked:
+    """Return the space of a study, built anew: for long work, which keeps nobody waiting."""
+    return _build(unpack_data(packed), config)
 
 
 def _build(data: StudyData, config: StudyConfig) -> Asked:
