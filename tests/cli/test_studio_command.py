@@ -39,7 +39,7 @@ def test_bots_play_the_demo(karat, database):
         (("simulate", "--ratio", "-1"), "ratio is -1"),
         (("simulate", "--flip", "0.9"), "flip is 0.9"),
         (("simulate", "--database-url", "mysql://x/y"), "expected sqlite:///file"),
-        (("--host", "0.0.0.0"), "no admin_password"),
+        (("--host", "0.0.0.0"), "or an admin_password"),
         (("--port", "80", "simulate"), "--port is 80"),
     ],
 )
