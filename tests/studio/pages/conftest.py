@@ -6,6 +6,7 @@ import shutil
 import socket
 import threading
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,9 @@ class Serving(uvicorn.Server):
         self.ready.set()
 
 
+demo_of = cache(making.demo_of)  # each trains a model
+
+
 @dataclass
 class Served:
     url: str
@@ -41,7 +45,7 @@ class Served:
 
     def study(self, name="Demo", which="cancer", **options):
         """Make a study that asks little unless told otherwise."""
-        data, config = making.demo_of(which)
+        data, config = demo_of(which)
         little = {"max_queries": 4, "n_evaluation": 2, "quiz": False, "guess": "after"} | options
         config = config.model_copy(
             update={"options": config.options.model_copy(update=little), "post": config.post[:2]}
@@ -126,7 +130,8 @@ def chromium():
         pytest.skip(f"there is no Chromium at {CHROMIUM}; .ci/run installs it")
     quiet = [
         "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-        "--disable-sync", *["--no-sandbox"] * (os.geteuid() == 0),
+        "--disable-sync", "--disable-extensions", "--renderer-process-limit=1",
+        "--disable-site-isolation-trials", *["--no-sandbox"] * (os.geteuid() == 0),
     ]  # fmt: skip
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
