@@ -47,7 +47,7 @@ class Page:
     can_undo: bool = False
     allow_tie: bool = False
     allow_skip: bool = False
-    result: str | None = None
+    result: list[str] = field(default_factory=list)  # sentences on the person's own answers
     completion_code: str = ""
     completion_url: str = ""
     preview: bool = False
@@ -83,7 +83,7 @@ def page_of(store: Store, person_id: str, *, view: str = "", rates: bool = False
     elif phase == "post":
         known |= {"fields": _filled(config.post, asked)}
     elif phase == "done":
-        known |= _done(store, person, options)
+        known |= _done(store, person, asked)
     return Page(
         phase=phase,
         seq=person.seq,
@@ -140,7 +140,8 @@ def _filled(fields: tuple[FormField, ...], asked: asking.Asked) -> tuple[FormFie
     return tuple(filled)
 
 
-def _done(store: Store, person: Person, options: Any) -> dict[str, Any]:
+def _done(store: Store, person: Person, asked: asking.Asked) -> dict[str, Any]:
+    options = asked.config.options
     known: dict[str, Any] = {
         "completion_code": options.completion_code,
         "completion_url": options.completion_url,
@@ -148,5 +149,5 @@ def _done(store: Store, person: Person, options: Any) -> dict[str, Any]:
     if options.show_result:
         found = results.person_result(store, person.id)
         if found is not None and found.result is not None:
-            known["result"] = f"{found.result.summary()} {found.result.description}"
+            known["result"] = asking.own_words(asked, found.result, found.guess)
     return known
