@@ -412,11 +412,11 @@ def test_a_page_that_fails_says_that_nothing_is_lost(app, link, kit, monkeypatch
         raise ZeroDivisionError
 
     browser = kit.Browser(app)
-    monkeypatch.setattr(pages, "page_of", locked)
+    monkeypatch.setattr(pages, "page_at", locked)
     answered = browser.get(link)
     assert answered.status == 503
     assert "Nothing is lost" in answered.text
-    monkeypatch.setattr(pages, "page_of", broken)
+    monkeypatch.setattr(pages, "page_at", broken)
     with pytest.raises(ZeroDivisionError):  # told to the log as well
         browser.get(link)
 

@@ -8,7 +8,7 @@ from karat.studio.schemas import FormField, StudyTexts
 from karat.studio.services import asking, results, session, studies
 from karat.studio.storage import Store
 
-__all__ = ["Page", "Pair", "page_of"]
+__all__ = ["Page", "Pair", "page_at", "page_of"]
 
 _VIEWS = ("flow", "bars", "errors", "table")
 
@@ -57,8 +57,11 @@ class Page:
 def page_of(store: Store, person_id: str, *, view: str = "", rates: bool = False) -> Page | None:
     """Return the page that is next for a person; None if there is no such person any more."""
     here = session.current_step(store, person_id)
-    if here is None:
-        return None
+    return None if here is None else page_at(store, here, view=view, rates=rates)
+
+
+def page_at(store: Store, here: session.Here, *, view: str = "", rates: bool = False) -> Page:
+    """Return the page of where a person is."""
     config, person, phase = here.config, here.person, here.phase
     asked = studies.asked_of(store, here.study)
     options = config.options
