@@ -113,6 +113,23 @@ def test_a_guess_of_groups_weighs_gaps(kit, store):
     assert prior.sum() == pytest.approx(1.0)
 
 
+def test_people_are_told_what_they_said_in_their_words(kit, store, study):
+    player = kit.Player(store, study, ratio=6.0)
+    player.go_to("done")
+    said = pages.page_of(store, player.person.id).result
+    assert "is as bad as" in said[0]
+    assert "are predicted as “benign”" in said[0]
+    assert said[1] == "You guessed 3."
+    careless = kit.Player(store, study)
+    careless.go_to("comparison")
+    while careless.here.phase in ("comparison", "evaluation"):
+        careless.send({"choice": ["A"]})
+    careless.go_to("done")
+    assert pages.page_of(store, careless.person.id).result == [
+        "Your answers do not fit together well enough to say what they have in common."
+    ]
+
+
 def test_what_cannot_be_asked_about_is_refused(kit, store):
     with pytest.raises(ElicitationError, match="have no groups"):
         kit.make(store, family="fair")

@@ -412,11 +412,11 @@ def test_a_page_that_fails_says_that_nothing_is_lost(app, link, kit, monkeypatch
         raise ZeroDivisionError
 
     browser = kit.Browser(app)
-    monkeypatch.setattr(pages, "page_of", locked)
+    monkeypatch.setattr(pages, "page_at", locked)
     answered = browser.get(link)
     assert answered.status == 503
     assert "Nothing is lost" in answered.text
-    monkeypatch.setattr(pages, "page_of", broken)
+    monkeypatch.setattr(pages, "page_at", broken)
     with pytest.raises(ZeroDivisionError):  # told to the log as well
         browser.get(link)
 
@@ -487,3 +487,23 @@ def test_the_result_is_shown_where_the_study_says_so(kit, store):
     assert all("CODE-77" in text for text in texts)
     assert results.person_result(store, player.person.id).finished
     assert session.current_step(store, player.person.id).progress == 1.0
+
+
+def test_double_clicks_back_buttons_and_two_tabs_in_the_browser(browser, player, link):
+    player.compare(2)
+    first_tab, second_tab = browser.get(link), browser.get(link)
+    assert first_tab.body != b""
+    assert first_tab.hidden["nonce"] == second_tab.hidden["nonce"]
+    n = len(player.log())
+    sent = [browser.post(f"{link}/answer", {**first_tab.hidden, "choice": "A"}) for _ in range(2)]
+    sent.append(browser.post(f"{link}/answer", {**second_tab.hidden, "choice": "B"}))
+    assert [(one.status, one.headers["location"]) for one in sent] == [(303, link)] * 3
+    assert len(player.log()) == n + 1
+    assert player.log()[-1].payload["choice"] == "A"
+    page = browser.get(link)
+    assert "Comparison 4" in page.text
+    assert browser.get(link).hidden["nonce"] == page.hidden["nonce"]  # reloading
+    assert browser.post(f"{link}/undo", first_tab.hidden).status == 303  # of an older page
+    assert len(player.log()) == n + 1
+    assert browser.post(f"{link}/undo", page.hidden).status == 303
+    assert browser.get(link).text.count("Comparison 3") == 1

@@ -13,15 +13,16 @@ from starlette.datastructures import FormData, UploadFile
 from karat.studio.charts import comparison_svg, single_svg
 from karat.studio.models import Admin, Person
 from karat.studio.security import check_csrf, csrf_token
-from karat.studio.services import accounts, people
+from karat.studio.services import accounts, session
 from karat.studio.services.pages import Pair
+from karat.studio.services.session import Here
 from karat.studio.storage import Store
 
 __all__ = [
     "COOKIE",
     "AdminDep",
     "FormDep",
-    "PersonDep",
+    "HereDep",
     "StoreDep",
     "admin_csrf",
     "client_address",
@@ -88,19 +89,19 @@ def limited(kind: str) -> Callable[[Request], Coroutine[Any, Any, None]]:
     return check
 
 
-def person_of(request: Request, token: str, store: StoreDep) -> Person:
-    """Return the person of a link; refuse one that was not signed here, or has expired."""
-    found = people.by_token(store, token)
-    if found is None:
+def here_of(request: Request, token: str, store: StoreDep) -> Here:
+    """Return where the person of a link is; refuse one not signed here, or that has expired."""
+    here = session.by_link(store, token)
+    if here is None:
         raise HTTPException(404)
-    if found.expired:
+    if here.expired(store.clock()):
         raise HTTPException(410)
-    if not request.app.state.limits["answer"].allows(found.person.id):
+    if not request.app.state.limits["answer"].allows(here.person.id):
         raise HTTPException(429, headers={"Retry-After": "60"})
-    return found.person
+    return here
 
 
-PersonDep = Annotated[Person, Depends(person_of)]
+HereDep = Annotated[Here, Depends(here_of)]
 
 
 async def form_of(request: Request) -> dict[str, list[str]]:
@@ -131,11 +132,11 @@ def refuse_other_sites(request: Request) -> None:
 
 
 async def check_person_csrf(
-    request: Request, person: PersonDep, store: StoreDep, form: FormDep
+    request: Request, here: HereDep, store: StoreDep, form: FormDep
 ) -> None:
     """Refuse a form that was not made for this person."""
     refuse_other_sites(request)
-    if not check_csrf(store.secret, f"person:{person.id}", (form.get("csrf") or [""])[0]):
+    if not check_csrf(store.secret, f"person:{here.person.id}", (form.get("csrf") or [""])[0]):
         raise HTTPException(403)
 
 

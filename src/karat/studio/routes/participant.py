@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from karat.studio.routes import deps
 from karat.studio.services import pages, session
+from karat.studio.services.session import Here
 
 __all__ = ["router"]
 
@@ -18,7 +19,7 @@ Rates = Annotated[str, Query(max_length=5)]
 def _shown(
     request: Request,
     store: Any,
-    person: Any,
+    here: Here,
     token: str,
     *,
     view: str = "",
@@ -26,13 +27,11 @@ def _shown(
     errors: dict[str, str] | None = None,
     values: dict[str, list[str]] | None = None,
 ) -> HTMLResponse:
-    page = pages.page_of(store, person.id, view=view, rates=rates == "1")
-    if page is None:
-        raise HTTPException(404)
+    page = pages.page_at(store, here, view=view, rates=rates == "1")
     known = {
         "page": page,
         "here": f"/p/{token}",
-        "token": deps.person_csrf(store, person),
+        "token": deps.person_csrf(store, here.person),
         "errors": errors or {},
         "values": values or {},
     }
@@ -44,39 +43,39 @@ def _shown(
 def show(
     request: Request,
     token: str,
-    person: deps.PersonDep,
+    here: deps.HereDep,
     store: deps.StoreDep,
     view: View = "",
     rates: Rates = "",
 ) -> HTMLResponse:
     """Show the page that is next."""
-    return _shown(request, store, person, token, view=view, rates=rates)
+    return _shown(request, store, here, token, view=view, rates=rates)
 
 
 @router.post("/answer", dependencies=[Depends(deps.check_person_csrf)])
 def answer(
     request: Request,
     token: str,
-    person: deps.PersonDep,
+    here: deps.HereDep,
     store: deps.StoreDep,
     form: deps.FormDep,
 ) -> Response:
     """Take an answer, if it is to the page that is next, and show what comes then."""
     seq, nonce = _place(form)
-    outcome = session.answer(store, person.id, seq=seq, nonce=nonce, form=form)
+    outcome = session.answer(store, here.person.id, seq=seq, nonce=nonce, form=form, here=here)
     if outcome.status == "invalid":
         return _shown(
-            request, store, person, token, errors=outcome.errors, values=form,
+            request, store, here, token, errors=outcome.errors, values=form,
             view=(form.get("view") or [""])[0], rates=(form.get("rates") or [""])[0],
         )  # fmt: skip
     return RedirectResponse(f"/p/{token}", 303)
 
 
 @router.post("/undo", dependencies=[Depends(deps.check_person_csrf)])
-def undo(token: str, person: deps.PersonDep, store: deps.StoreDep, form: deps.FormDep) -> Response:
+def undo(token: str, here: deps.HereDep, store: deps.StoreDep, form: deps.FormDep) -> Response:
     """Take back the last answer."""
     seq, nonce = _place(form)
-    session.undo(store, person.id, seq=seq, nonce=nonce)
+    session.undo(store, here.person.id, seq=seq, nonce=nonce)
     return RedirectResponse(f"/p/{token}", 303)
 
 

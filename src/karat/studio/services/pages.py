@@ -8,7 +8,7 @@ from karat.studio.schemas import FormField, StudyTexts
 from karat.studio.services import asking, results, session, studies
 from karat.studio.storage import Store
 
-__all__ = ["Page", "Pair", "page_of"]
+__all__ = ["Page", "Pair", "page_at", "page_of"]
 
 _VIEWS = ("flow", "bars", "errors", "table")
 
@@ -47,7 +47,7 @@ class Page:
     can_undo: bool = False
     allow_tie: bool = False
     allow_skip: bool = False
-    result: str | None = None
+    result: list[str] = field(default_factory=list)  # sentences on the person's own answers
     completion_code: str = ""
     completion_url: str = ""
     preview: bool = False
@@ -57,8 +57,11 @@ class Page:
 def page_of(store: Store, person_id: str, *, view: str = "", rates: bool = False) -> Page | None:
     """Return the page that is next for a person; None if there is no such person any more."""
     here = session.current_step(store, person_id)
-    if here is None:
-        return None
+    return None if here is None else page_at(store, here, view=view, rates=rates)
+
+
+def page_at(store: Store, here: session.Here, *, view: str = "", rates: bool = False) -> Page:
+    """Return the page of where a person is."""
     config, person, phase = here.config, here.person, here.phase
     asked = studies.asked_of(store, here.study)
     options = config.options
@@ -83,7 +86,7 @@ def page_of(store: Store, person_id: str, *, view: str = "", rates: bool = False
     elif phase == "post":
         known |= {"fields": _filled(config.post, asked)}
     elif phase == "done":
-        known |= _done(store, person, options)
+        known |= _done(store, person, asked)
     return Page(
         phase=phase,
         seq=person.seq,
@@ -140,7 +143,8 @@ def _filled(fields: tuple[FormField, ...], asked: asking.Asked) -> tuple[FormFie
     return tuple(filled)
 
 
-def _done(store: Store, person: Person, options: Any) -> dict[str, Any]:
+def _done(store: Store, person: Person, asked: asking.Asked) -> dict[str, Any]:
+    options = asked.config.options
     known: dict[str, Any] = {
         "completion_code": options.completion_code,
         "completion_url": options.completion_url,
@@ -148,5 +152,5 @@ def _done(store: Store, person: Person, options: Any) -> dict[str, Any]:
     if options.show_result:
         found = results.person_result(store, person.id)
         if found is not None and found.result is not None:
-            known["result"] = f"{found.result.summary()} {found.result.description}"
+            known["result"] = asking.own_words(asked, found.result, found.guess)
     return known

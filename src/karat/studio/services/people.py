@@ -19,6 +19,8 @@ __all__ = [
     "create",
     "extend",
     "get",
+    "holds",
+    "id_of",
     "join",
     "list_of",
     "log_of",
@@ -116,16 +118,24 @@ def token(store: Store, person: Person) -> str:
     return signed(store.secret, "person", [person.id, person.token_version])
 
 
-def by_token(store: Store, token: str) -> Found | None:
-    """Return the person of a link; None if the link was not signed here, or was withdrawn."""
-    if len(token) > 300:
-        return None
-    value: Any = unsigned(store.secret, "person", token)
+def id_of(store: Store, token: str) -> str | None:
+    """Return whom a link names; None if it was not signed here. Whether it holds is not told."""
+    value: Any = unsigned(store.secret, "person", token) if len(token) <= 300 else None
     if not (isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)):
         return None
-    with store.reading() as session:
-        person = session.get(Person, value[0])
-    if person is None or not secrets.compare_digest(person.token_hash, hashed(token)):
+    return value[0]
+
+
+def holds(person: Person, token: str) -> bool:
+    """Whether a link is the one that a person has now."""
+    return secrets.compare_digest(person.token_hash, hashed(token))
+
+
+def by_token(store: Store, token: str) -> Found | None:
+    """Return the person of a link; None if the link was not signed here, or was withdrawn."""
+    person_id = id_of(store, token)
+    person = None if person_id is None else get(store, person_id)
+    if person is None or not holds(person, token):
         return None
     return Found(person, store.clock() > person.expires_at)
 

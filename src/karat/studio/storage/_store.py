@@ -1,6 +1,8 @@
 """The database of a server: sessions that read, and sessions that write."""
 
+import contextlib
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +47,9 @@ class Store:
         # What a page is made of belongs together; SQLite reads like that by itself.
         level = {} if self._sqlite else {"isolation_level": "REPEATABLE READ"}
         self._reading = self.engine.execution_options(**level)
+        # SQLite lets one write at a time, and whoever waits looks again after up to 100 ms. Threads
+        # of this process take turns here at once, so that only processes wait like that.
+        self._turn = threading.Lock() if self._sqlite else contextlib.nullcontext()
         self._secret: str | None = settings.secret_key
 
     @contextmanager
@@ -56,7 +61,11 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Give a session whose changes are on disk when the block ends, or none if it fails."""
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with (
+            self._turn,
+            Session(self._writing, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             yield session
 
     def migrate(self) -> None:

@@ -16,6 +16,7 @@ from karat.studio.services.asking._asked import (
 )
 from karat.studio.services.asking._evaluation import drawn_pairs
 from karat.studio.services.asking._guess import guess_fields, guess_metric
+from karat.studio.services.asking._own_words import own_words
 from karat.studio.services.asking._pairs import counts_of, query_of, sides_of
 from karat.studio.services.asking._procedures import begin, next_query, replayed, restored, tell
 from karat.studio.services.asking._quiz import QUIZ_PHASES, Key, Quiz, quiz_of
@@ -38,6 +39,7 @@ __all__ = [
     "guess_fields",
     "guess_metric",
     "next_query",
+    "own_words",
     "pack_data",
     "query_of",
     "quiz_of",

@@ -16,13 +16,17 @@ __all__ = ["answer"]
 Form = Mapping[str, Sequence[str]]
 
 
-def answer(store: Store, person_id: str, *, seq: int, nonce: str, form: Form) -> Outcome:
+def answer(
+    store: Store, person_id: str, *, seq: int, nonce: str, form: Form, here: Here | None = None
+) -> Outcome:
     """Take what a person sent, commit it, and make the next page.
+
+    ``here`` is where the person was a moment ago, if that was looked up already.
 
     What comes next is computed before the transaction, so that nobody waits for anybody else's
     question; the transaction then takes both, if the person is still at the same page.
     """
-    here = standing_at(store, person_id, seq=seq, nonce=nonce)
+    here = standing_at(store, person_id, seq=seq, nonce=nonce, here=here)
     if here is None:
         return Outcome(status="stale")
     asked = studies.asked_of(store, here.study)

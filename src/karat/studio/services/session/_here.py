@@ -8,11 +8,11 @@ from sqlalchemy.orm import aliased
 
 from karat.studio.models import Person, State, Study
 from karat.studio.schemas import StudyConfig
-from karat.studio.services import studies
+from karat.studio.services import people, studies
 from karat.studio.services.flow import phases_of, progress_of
 from karat.studio.storage import Store
 
-__all__ = ["Here", "current_step", "standing_at"]
+__all__ = ["Here", "by_link", "current_step", "standing_at"]
 
 
 _BEFORE = aliased(State)
@@ -36,6 +36,10 @@ class Here:
     state: State
     phases: list[str]
     can_undo: bool
+
+    def expired(self, now: float) -> bool:
+        """Whether the person's link no longer holds."""
+        return now > self.person.expires_at
 
     @property
     def page(self) -> dict[str, Any]:
@@ -73,9 +77,18 @@ def current_step(store: Store, person_id: str) -> Here | None:
     )
 
 
-def standing_at(store: Store, person_id: str, *, seq: int, nonce: str) -> Here | None:
+def by_link(store: Store, token: str) -> Here | None:
+    """Return where the person of a link is; None if the link was not signed here, or is gone."""
+    person_id = people.id_of(store, token)
+    here = None if person_id is None else current_step(store, person_id)
+    return here if here is not None and people.holds(here.person, token) else None
+
+
+def standing_at(
+    store: Store, person_id: str, *, seq: int, nonce: str, here: Here | None = None
+) -> Here | None:
     """Return where a person is, if it is at the page of a form; None for forms of other pages."""
-    here = current_step(store, person_id)
+    here = here or current_step(store, person_id)
     if here is None or here.phase == "done":
         return None
     return here if (here.person.seq, here.person.nonce) == (seq, nonce) else None
