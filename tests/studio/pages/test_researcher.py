@@ -264,7 +264,8 @@ def test_the_dashboard_shows_what_services_say(played, researcher, served):
     assert {name for name, (right, of) in overview.checks.items() if of} >= {"dominated pairs"}
     assert "Nobody has come yet" in researcher.get(f"/admin/studies/{study.id}").text
     live = researcher.get(f"/admin/studies/{study.id}/live?show=bots").text
-    assert live.startswith('<div id="live"')
+    assert live.lstrip().startswith('<div id="live"')
+    assert 'hx-trigger="every 5s"' in live
     again = unescape(re.search(r'hx-get="([^"]+)"', live)[1])
     assert researcher.get(again).status_code == 204, "nobody has answered since"
     table = results.table_of_answers(served.store, study, kinds=("bot",))
