@@ -35,7 +35,14 @@ def commands(text):
     return [" ".join(line.split()) for line in found]
 
 
-COMMANDS = sorted({line for path in PAGES for line in commands(path.read_text(encoding="utf-8"))})
+# A server goes on until it is stopped; tests/cli/test_studio_command.py starts and stops it.
+SERVES = re.compile(r"karat studio(?! simulate)")
+COMMANDS = sorted({
+    line
+    for path in PAGES
+    for line in commands(path.read_text(encoding="utf-8"))
+    if not SERVES.match(line)
+})  # fmt: skip
 
 
 def binary(rng, n):

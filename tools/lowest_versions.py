@@ -1,7 +1,7 @@
 """Print the lowest versions that pyproject.toml allows, one pin a line, for ``pip install -r``.
 
 The dependencies, the extras that tests use, and what runs the tests; not PyTorch, which is large,
-and not the linters, whose versions change no result.
+and not the linters and what drives the browser, whose versions change no result.
 """
 
 import re
@@ -9,16 +9,18 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("arviz", "duckdb", "dev")
-LEFT_OUT = {"import-linter", "karat", "mypy", "ruff", "torch"}
+EXTRAS = ("arviz", "duckdb", "studio", "dev")
+LEFT_OUT = {
+    "axe-playwright-python", "import-linter", "karat", "mypy", "playwright", "ruff", "torch",
+}  # fmt: skip
 
 
 def lowest(requirements: list[str]) -> list[str]:
     """Return ``name==bound`` of requirements of the form ``name>=bound``."""
     pins = []
     for requirement in requirements:
-        name = re.match(r"[\w-]+", requirement)[0]
-        if name in LEFT_OUT:
+        name = re.match(r"[\w-]+(\[\w+\])?", requirement)[0]
+        if name.partition("[")[0] in LEFT_OUT:
             continue
         bound = re.search(r">=([\w.]+)", requirement)
         if bound is None:

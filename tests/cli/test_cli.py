@@ -12,7 +12,9 @@ import pytest
 
 import karat as library
 
-COMMANDS = ["demo", "elicit", "optimize", "bounds", "judges", "auc", "calibration", "doctor"]
+COMMANDS = [
+    "demo", "elicit", "studio", "optimize", "bounds", "judges", "auc", "calibration", "doctor",
+]  # fmt: skip
 
 
 def test_version(karat):

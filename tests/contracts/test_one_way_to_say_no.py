@@ -43,10 +43,13 @@ from karat.exceptions import OptionError
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # a few rows are few
 
 HAS_TORCH = find_spec("torch") is not None
+HAS_STUDIO = find_spec("fastapi") is not None
 PACKAGES = [
     name
     for name in karat.__all__[1:]
-    if name not in {"cli", "exceptions"} and (name != "torch" or HAS_TORCH)
+    if name not in {"cli", "exceptions"}
+    and (name != "torch" or HAS_TORCH)
+    and (name != "studio" or HAS_STUDIO)
 ]
 
 # Parameters that look like an option of these kinds and are none.
@@ -215,6 +218,12 @@ def smallest(n_classes: int = 2) -> Callable[[Any], Any]:
     return lambda metric: metric.for_classes(n_classes)
 
 
+def studio_settings() -> dict[str, Callable[..., Any]]:
+    return (
+        {"studio.Settings": importlib.import_module("karat.studio").Settings} if HAS_STUDIO else {}
+    )
+
+
 def torch_losses() -> dict[str, Callable[..., Any]]:
     return {
         f"torch.{name}": getattr(importlib.import_module("karat.torch"), name)
@@ -225,7 +234,7 @@ def torch_losses() -> dict[str, Callable[..., Any]]:
 
 # A call with valid input for every public callable that takes one of these options; what it is
 # given replaces the options of that call. Constructors that keep their arguments are fitted.
-CALLS: dict[str, Callable[..., Any]] = torch_losses() | {
+CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "bounds.bounds_curve": lambda **o: bounds.bounds_curve(
         CHANCE, VOTES, MODEL, metric="accuracy", **o
     ),

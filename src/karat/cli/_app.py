@@ -14,6 +14,7 @@ __all__ = ["app"]
 _COMMANDS = {
     "demo": "Show on real data what karat answers, and write a report.",
     "elicit": "Find out what should be measured, by asking which of two classifiers is better.",
+    "studio": "Serve a web study that asks people which of two classifiers is better.",
     "optimize": "Decide by saved probabilities so that a metric is as great as it can be.",
     "bounds": "Bound how good predictions can and must be, from weak labels and no gold.",
     "judges": "Estimate how often each judge, annotator or classifier errs, from votes alone.",
@@ -41,8 +42,11 @@ class _Commands(TyperGroup):
 
 
 def _load(name: str) -> Any:
+    found = getattr(import_module(f"karat.cli._{name}"), name)
+    if isinstance(found, typer.Typer):  # a command with commands of its own
+        return typer.main.get_command(found)
     one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    one.command(name)(getattr(import_module(f"karat.cli._{name}"), name))
+    one.command(name)(found)
     return typer.main.get_command(one)
 
 

@@ -19,6 +19,7 @@ _PURPOSE = {
     "": "the library, its pictures, reports and this command line",
     "arviz": "posterior draws as ArviZ data",
     "duckdb": "relations of DuckDB",
+    "studio": "web studies that ask people",
     "torch": "training losses for PyTorch",
 }
 

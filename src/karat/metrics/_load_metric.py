@@ -20,6 +20,7 @@ from karat.metrics.families import MCC, BalancedAccuracy, GMean, Macro
 
 __all__ = ["load_metric", "metric_from_dict"]
 
+_STUDY, _STUDY_VERSION = "karat.study", 1  # as karat.studio exports it
 _KINDS: dict[str, type[MetricBase]] = {
     metric.kind: metric
     for metric in (
@@ -41,12 +42,13 @@ _KINDS: dict[str, type[MetricBase]] = {
 
 
 def load_metric(text_or_path: str | PathLike[str]) -> MetricBase:
-    """Read a metric that ``metric.to_json()`` wrote.
+    """Read a metric that ``metric.to_json()`` wrote, or the one of a study that was exported.
 
     Parameters
     ----------
     text_or_path : str or path
-        The JSON text itself, or the path of a file that holds it.
+        The JSON text itself, or the path of a file that holds it. Of an export of ``karat studio``
+        it is the metric of the whole study; people's own are in it under ``people``.
 
     Examples
     --------
@@ -65,7 +67,24 @@ def load_metric(text_or_path: str | PathLike[str]) -> MetricBase:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise MetricError(f"the metric is not valid JSON: {error}") from error
-    return metric_from_dict(data)
+    return metric_from_dict(_of_study(data))
+
+
+def _of_study(data: Any) -> Any:
+    """Return the metric of a study that was exported; anything else comes back as it is."""
+    if not isinstance(data, dict) or data.get("schema") != _STUDY:
+        return data
+    if data.get("version") != _STUDY_VERSION:
+        raise MetricError(
+            f"the study has schema version {data.get('version')!r} and this karat reads "
+            f"{_STUDY_VERSION}; update karat or export the study again"
+        )
+    if data.get("metric") is None:
+        raise MetricError(
+            f"the study has no metric of its own ({data.get('metric_of')}); pass the metric of one "
+            "of its people"
+        )
+    return data["metric"]
 
 
 def metric_from_dict(data: Any) -> MetricBase:

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.elicit.counts._rounded_pair import rounded_pair
 
 __all__ = ["as_cases", "whole_counts"]
 
@@ -40,38 +41,14 @@ def whole_counts(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntAr
 
 
 def _rounded(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
-    return _one_by_one(first, second) if len(first) == 2 else _by_flow(first, second)
+    if len(first) == 2:  # a program takes a hundred times as long, and people wait for it
+        found = rounded_pair(first, second, *_network(2)[1][:4].tolist())
+        if found is not None:
+            return found
+    return _by_program(first, second)
 
 
-def _one_by_one(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
-    """Round tables of two classes: a table has 16 roundings, so all of them are tried."""
-    rows = _snapped((first.sum(axis=1) + second.sum(axis=1)) / 2)
-    sides = []
-    for table in (first, second):
-        ups, ties = _ups(), _network(2)[1][:4].reshape(2, 2)
-        cut = table - np.floor(table)
-        cost = (ups * (1.0 - 2.0 * cut + ties)).sum(axis=(1, 2))
-        whole = np.floor(table) + ups
-        columns = _snapped(table.sum(axis=0))
-        kept = (ups <= np.ceil(cut)).all(axis=(1, 2))
-        for totals, exact in ((whole.sum(axis=2), rows), (whole.sum(axis=1), columns)):
-            kept &= ((totals >= np.floor(exact)) & (totals <= np.ceil(exact))).all(axis=1)
-        kept &= whole.sum(axis=(1, 2)) == round(float(table.sum()))
-        sides.append((whole, np.where(kept, cost, np.inf)))
-    (one, cost), (other, price) = sides
-    both = cost[:, None] + price  # rows of both tables keep the same totals
-    both[one.sum(axis=2)[:, None, 0] != other.sum(axis=2)[None, :, 0]] = np.inf
-    i, j = np.unravel_index(np.argmin(both), both.shape)
-    return one[i].astype(np.int64), other[j].astype(np.int64)
-
-
-@lru_cache(maxsize=1)
-def _ups() -> FloatArray:
-    """Return the 16 choices (16, 2, 2) of cells of a table that are rounded up."""
-    return np.array(list(np.ndindex(2, 2, 2, 2)), dtype=float).reshape(16, 2, 2)
-
-
-def _by_flow(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
+def _by_program(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
     from scipy.optimize import linprog
 
     k = len(first)

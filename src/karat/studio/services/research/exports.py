@@ -1,0 +1,215 @@
+"""A study's data as files: CSV and Parquet for tables, JSON for all of it.
+
+The JSON names its schema and version. `karat.metrics.load_metric` reads it and returns the metric
+of the study; every person's metric and transcript is in it as karat writes them, so that metrics
+score and transcripts replay.
+"""
+
+import csv
+import io
+import json
+from typing import Any
+
+from karat import __version__
+from karat._extras import require
+from karat._frozen import plain
+from karat.elicit import SharedMetric
+from karat.studio.models import Study
+from karat.studio.security import escape_cell
+from karat.studio.services import people, results, session, studies
+from karat.studio.services.flow import COMPARISONS
+from karat.studio.services.research.dashboard import KINDS, name_of, shared_of
+from karat.studio.services.results import PersonResult
+from karat.studio.storage import Store
+
+__all__ = [
+    "SCHEMA",
+    "SCHEMA_VERSION",
+    "answers_table",
+    "as_csv",
+    "as_parquet",
+    "metric_json",
+    "people_table",
+    "person_metric_json",
+    "study_json",
+    "transcript_json",
+]
+
+SCHEMA = "karat.study"
+SCHEMA_VERSION = 1
+Rows = list[dict[str, Any]]
+
+
+def answers_table(store: Store, study: Study, *, kind: str = "people") -> Rows:
+    """Return one row for each comparison that a person answered, in order; undone ones too."""
+    rows = []
+    for person in people.list_of(store, study.id, kinds=KINDS[kind]):
+        entries = people.log_of(store, person.id)
+        undone = {entry.undoes for entry in entries if entry.phase == "undo"}
+        notes: dict[int, list[str]] = {}
+        for note in people.notes_of(store, person.id):
+            if note.seq is not None:
+                notes.setdefault(note.seq, []).append(note.text)
+        for entry in entries:
+            if entry.phase not in COMPARISONS:
+                continue
+            told = entry.payload
+            rows.append({
+                "person": person.id, "label": person.label, "number": told["number"],
+                "phase": entry.phase, "kind": told["kind"], "answer": told["answer"],
+                "choice": told["choice"], "swapped": told["swapped"],
+                "undone": entry.seq in undone, "seconds": told["kept"]["seconds"],
+                "client_seconds": entry.client_seconds, "server_seconds": entry.seconds,
+                "view": told["view"], "rates": told["rates"],
+                "first": json.dumps(told["first"]), "second": json.dumps(told["second"]),
+                "note": "\n".join(notes.get(entry.seq, [])), "at": entry.created_at,
+            })  # fmt: skip
+    return rows
+
+
+def people_table(store: Store, study: Study, *, kind: str = "people") -> Rows:
+    """Return one row for each person: metric with limits, agreement, checks, and what they said."""
+    rows = []
+    for person in people.list_of(store, study.id, kinds=KINDS[kind]):
+        known = results.person_result(store, person.id)
+        if known is not None:
+            rows.append(_person_row(known))
+    # Everyone has the same columns, whatever they have answered.
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return [{name: row.get(name) for name in names} for row in rows]
+
+
+def _person_row(known: PersonResult) -> dict[str, Any]:
+    person, result = known.person, known.result
+    row: dict[str, Any] = {
+        "person": person.id, "label": person.label, "kind": person.kind,
+        "prolific_pid": person.prolific_pid, "finished": known.finished, "phase": known.phase,
+        "guess_order": person.guess_order, "n_answers": known.n_answers,
+        "status": None if result is None else result.status,
+        "expected_agreement": None if result is None else result.agreement,
+    }  # fmt: skip
+    if result is not None:
+        worth = [] if result.trade_off is None else [result.trade_off.worth]
+        for weight in (*result.intervals, *result.ratios, *worth):
+            row |= {
+                weight.name: weight.estimate, f"{weight.name}, lower": weight.lower,
+                f"{weight.name}, upper": weight.upper,
+            }  # fmt: skip
+    if known.evaluation is not None:
+        found = known.evaluation
+        row |= {
+            "agreement": found.agreement.estimate, "agreement, lower": found.agreement.lower,
+            "agreement, upper": found.agreement.upper, "agreement, n": found.n,
+            "agreement of guess": None if found.baseline is None else found.baseline.estimate,
+        }  # fmt: skip
+    if known.checks is not None:
+        checks = known.checks
+        row |= {
+            "dominated right": checks.n_right, "dominated": checks.n_dominated,
+            "repeated same": checks.n_same, "repeated": checks.n_repeated,
+        }  # fmt: skip
+    row |= {f"quiz, {page}": score for page, (score, _) in known.quiz.items()}
+    row |= {f"guess, {name}": value for name, value in (known.guess or {}).items()}
+    for part, answers in (("background", known.background), ("post", known.post)):
+        for name, value in answers.items():
+            text = "; ".join(map(str, value)) if isinstance(value, list) else value
+            row[f"{part}, {name}"] = text
+    return row
+
+
+def as_csv(rows: Rows) -> str:
+    """Return rows as CSV that no spreadsheet takes for formulas."""
+    file = io.StringIO()
+    names = list(rows[0]) if rows else []
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow([escape_cell(name) for name in names])
+    writer.writerows([[escape_cell(row[name]) for name in names] for row in rows])
+    return file.getvalue()
+
+
+def as_parquet(rows: Rows) -> bytes:
+    """Return rows as a Parquet file."""
+    polars = require("polars", purpose="writing a Parquet file")
+    file = io.BytesIO()
+    polars.DataFrame(rows, infer_schema_length=None, strict=False).write_parquet(file)
+    return file.getvalue()
+
+
+def metric_json(store: Store, study: Study, *, kind: str = "people") -> str | None:
+    """Return the metric of a study as `load_metric` reads it; None where nobody has one."""
+    metric = _metric(store, study, kind)[0]
+    return None if metric is None else json.dumps(metric)
+
+
+def _metric(store: Store, study: Study, kind: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the metric that people share, or that of the only one, and whose it is."""
+    shared = shared_of(store, study, kind=kind)
+    if isinstance(shared, SharedMetric):
+        return json.loads(shared.metric.to_json()), "shared"
+    found = [
+        results.person_result(store, person.id)
+        for person in people.list_of(store, study.id, kinds=KINDS[kind])
+    ]
+    usable = [
+        known.result
+        for known in found
+        if known is not None and known.result is not None and known.result.status != "flagged"
+    ]
+    if len(usable) != 1:
+        return None, shared
+    return json.loads(usable[0].metric.to_json()), "the only person whose answers fit one"
+
+
+def transcript_json(store: Store, person_id: str) -> str | None:
+    """Return the questions and answers of a person, as `load_transcript` reads them."""
+    person = people.get(store, person_id)
+    procedure = None if person is None else session.procedure_of(store, person)
+    return None if procedure is None else procedure.transcript.to_json()
+
+
+def study_json(store: Store, study: Study, *, kind: str = "people") -> str:
+    """Return all of a study but its predictions: texts, people, answers, metrics, transcripts."""
+    metric, whose = _metric(store, study, kind)
+    shared = shared_of(store, study, kind=kind)
+    everyone = []
+    for person in people.list_of(store, study.id, kinds=KINDS[kind]):
+        known = results.person_result(store, person.id)
+        if known is None:
+            continue
+        said = None if known.result is None else known.result
+        transcript = transcript_json(store, person.id)
+        everyone.append({
+            "person": person.id, "label": name_of(known), "kind": person.kind,
+            "finished": known.finished, "guess": known.guess, "background": known.background,
+            "post": known.post, "quiz": known.quiz,
+            "metric": None if said is None else json.loads(said.metric.to_json()),
+            "summary": None if said is None else said.summary(),
+            "intervals": None if said is None else said.intervals,
+            "ratios": None if said is None else said.ratios,
+            "evaluation": known.evaluation, "checks": known.checks,
+            "transcript": None if transcript is None else json.loads(transcript),
+            "log": [
+                {
+                    "seq": entry.seq, "phase": entry.phase, "payload": entry.payload,
+                    "undoes": entry.undoes, "seconds": entry.seconds,
+                    "client_seconds": entry.client_seconds, "at": entry.created_at,
+                }
+                for entry in people.log_of(store, person.id)
+            ],
+            "notes": [
+                {"seq": note.seq, "text": note.text, "at": note.created_at}
+                for note in people.notes_of(store, person.id)
+            ],
+        })  # fmt: skip
+    return json.dumps(plain({
+        "schema": SCHEMA, "version": SCHEMA_VERSION, "karat": __version__, "name": study.name,
+        "fingerprint": study.fingerprint, "config": study.config, "metric": metric,
+        "metric_of": whose, "shared": None if isinstance(shared, str) else shared,
+        "people": everyone, "classes": studies.asked_of(store, study).classes,
+    }), ensure_ascii=False)  # fmt: skip
+
+
+def person_metric_json(store: Store, person_id: str) -> str | None:
+    """Return the metric of a person as `load_metric` reads it; None before the first answer."""
+    known = results.person_result(store, person_id)
+    return None if known is None or known.result is None else known.result.metric.to_json()

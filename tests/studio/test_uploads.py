@@ -1,0 +1,146 @@
+"""Files of predictions: read in a process of their own, limited, and refused in words."""
+
+import json
+from io import BytesIO
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.exceptions import DataError
+from karat.studio import Settings, worker
+from karat.studio.services import uploads
+from karat.studio.services.asking import StudyData, pack_data, unpack_data
+from karat.studio.storage import Store
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    score = rng.random(60)
+    label = np.where(rng.random(60) < score, "ill", "well")
+    return pl.DataFrame({"y": label, "p": score, "q": 1 - score, "g": ["a", "b", "c"] * 20})
+
+
+def written(table, ending):
+    file = BytesIO()
+    getattr(
+        table, {".csv": "write_csv", ".parquet": "write_parquet", ".arrow": "write_ipc"}[ending]
+    )(file)
+    return file.getvalue()
+
+
+def here(monkeypatch, tmp_path, content, ending, task):
+    """Do what the worker does, in this process; return exit code, words and answer."""
+    path, answer = tmp_path / f"upload{ending}", tmp_path / "answer"
+    path.write_bytes(content)
+    order = {"path": str(path), "answer": str(answer), "seconds": 5, "task": "read", "proba": [],
+             "score": None, "positive": None, "group": None, **task}  # fmt: skip
+    said = []
+    monkeypatch.setattr(worker, "_limit", lambda _: None)
+    monkeypatch.setattr(worker.sys, "stdout", type("Out", (), {"write": said.append}))
+    stdin = type("In", (), {"buffer": BytesIO(json.dumps(order).encode())})
+    monkeypatch.setattr(worker.sys, "stdin", stdin)
+    code = worker.main()
+    monkeypatch.undo()
+    return code, "".join(said), answer.read_bytes() if code == 0 else b""
+
+
+def test_a_file_goes_through_the_process_and_back(store, table):
+    content = written(table, ".parquet")
+    columns = uploads.inspect(store, content, "some/../name.parquet")
+    assert columns.names == ("y", "p", "q", "g")
+    assert columns.n_rows == 60
+    assert set(columns.examples["g"]) == {"a", "b", "c"}
+    data = uploads.read(
+        store, content, "x.parquet", label="y", score="p", group="g", positive="ill"
+    )
+    assert data.classes == ("well", "ill")
+    np.testing.assert_array_equal(data.codes, (table["y"] == "ill").to_numpy())
+    np.testing.assert_array_equal(data.values, table["p"].to_numpy())
+    assert data.groups == ("a", "b", "c")
+    with pytest.raises(DataError, match="no column 'nothing'"):
+        uploads.read(store, content, "x.parquet", label="nothing", score="p")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".arrow"])
+def test_formats(monkeypatch, tmp_path, table, ending):
+    task = {"label": "y", "proba": ["p", "q"]}
+    code, _, answer = here(monkeypatch, tmp_path, written(table, ending), ending, task)
+    assert code == 0
+    data = unpack_data(answer)
+    assert data.classes == ("ill", "well")
+    np.testing.assert_allclose(data.values, table.select("p", "q").to_numpy())
+    assert data.members is None
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ({"label": "y"}, "no column of scores"),
+        ({"label": "z", "score": "p"}, "no column 'z' for the label"),
+        ({"label": "y", "score": "g"}, "not numbers"),
+        ({"label": "g", "score": "p"}, "one score is for two classes"),
+        ({"label": "p", "score": "p"}, "the label has 60 values"),
+        ({"label": "y", "proba": ["p"]}, "1 columns of probabilities and 2 classes"),
+        ({"label": "y", "score": "p", "positive": "dead"}, "the positive class is 'dead'"),
+        ({"label": "y", "score": "p", "group": "p"}, "the group has 60 values"),
+        ({"label": "missing", "score": "p"}, "the label is missing in row 2"),
+        ({"label": "y", "score": "nan"}, "not a finite number"),
+    ],
+)
+def test_what_is_wrong_is_said(monkeypatch, tmp_path, table, task, words):
+    more = table.with_columns(
+        pl.Series("missing", ["a", None, *["b"] * 58]), pl.Series("nan", [float("nan")] * 60)
+    )
+    code, said, _ = here(monkeypatch, tmp_path, written(more, ".parquet"), ".parquet", task)
+    assert code == 3
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("content", "ending"),
+    [
+        (b"", ".csv"),
+        (b"a,b\n", ".csv"),
+        (b"PAR1 this is none PAR1", ".parquet"),
+        (b"\x00\xff\xfe" * 50, ".arrow"),
+        (b'{"a": 1}\n{"a": ', ".jsonl"),
+        (b"a,b\n1,2,3,4\n5", ".csv"),
+    ],
+)
+def test_malformed_files_are_refused(monkeypatch, tmp_path, content, ending):
+    code, said, _ = here(monkeypatch, tmp_path, content, ending, {"label": "a", "score": "b"})
+    assert code == 3
+    assert len(said) > 10
+    assert str(tmp_path) not in said
+
+
+def test_names_and_sizes_are_limited(sqlite_url):
+    store = Store(Settings(database_url=sqlite_url, max_upload=1000))
+    with pytest.raises(DataError, match=r"expected one of \.csv"):
+        uploads.inspect(store, b"x", "evil.pkl")
+    with pytest.raises(DataError, match="has 2,000 bytes; expected at most 1,000"):
+        uploads.inspect(store, b"x" * 2000, "big.csv")
+    store.close()
+
+
+def test_time_is_limited(sqlite_url, table):
+    store = Store(Settings(database_url=sqlite_url, upload_seconds=0.01))
+    with pytest.raises(DataError, match=r"longer than 0.01 seconds"):
+        uploads.inspect(store, written(table, ".csv"), "x.csv")
+    store.close()
+
+
+def test_data_are_packed_without_code():
+    data = StudyData(
+        codes=np.array([0, 1, 2]), values=np.eye(3), classes=(1, 2, 3),
+        members=np.array([0, 1, 0]), groups=("a", "b"),
+    )  # fmt: skip
+    again = unpack_data(pack_data(data))
+    assert again.classes == (1, 2, 3)
+    assert again.groups == ("a", "b")
+    np.testing.assert_array_equal(again.values, data.values)
+    np.testing.assert_array_equal(again.members, data.members)
+    with pytest.raises(DataError, match="cannot be read"):
+        unpack_data(b"not such bytes")
