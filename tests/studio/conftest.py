@@ -7,6 +7,7 @@ import re
 import secrets
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode, urlsplit
@@ -256,7 +257,9 @@ class Browser:
             "server": ("127.0.0.1", 8000),
             "headers": [(n.lower().encode(), v.encode("latin-1")) for n, v in known.items()],
         }  # fmt: skip
-        answered = asyncio.run(_call(self.app, scope, body))
+        # In a thread of its own: a real browser that is open in this one keeps a loop running.
+        with ThreadPoolExecutor(1) as apart:
+            answered = apart.submit(lambda: asyncio.run(_call(self.app, scope, body))).result()
         for name, value in answered[1]:
             if name.lower() == b"set-cookie":
                 cookie = value.decode().partition(";")[0].partition("=")
