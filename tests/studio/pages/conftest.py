@@ -122,9 +122,13 @@ def researcher(served):
         yield Researcher(http, csrf_of(page.text))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """Debian's Chromium, driven by Playwright."""
+    """Debian's Chromium, driven by Playwright.
+
+    It ends with the file: as long as it runs, this thread has an event loop, and other tests start
+    their own.
+    """
     sync_api = pytest.importorskip("playwright.sync_api")
     if not Path(CHROMIUM).is_file():
         pytest.skip(f"there is no Chromium at {CHROMIUM}; .ci/run installs it")
