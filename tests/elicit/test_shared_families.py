@@ -175,6 +175,7 @@ def test_other_families_run(kind, spaces):
         shared = shared_metric(space, results, warm_up=12, draws=4, rng=0)
     assert len(shared.people) == 2
     assert shared.names == family.names
+    assert shared.summary().startswith("The chains have not mixed (R-hat ")
     assert "people agree" in shared.summary()
 
 

@@ -10,7 +10,7 @@ from karat.elicit.people._chart import Chart
 from karat.elicit.people._people_chains import PeopleChains, PeopleDraws
 from karat.exceptions import KaratWarning
 
-__all__ = ["draw_mixed", "warn_of_mixing"]
+__all__ = ["LEAST_DRAWS", "MOST_R_HAT", "draw_mixed", "warn_of_mixing"]
 
 MOST_R_HAT = 1.05
 LEAST_DRAWS = 400.0

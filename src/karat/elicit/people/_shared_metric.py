@@ -5,6 +5,7 @@ from typing import Any
 
 from karat._result import Result
 from karat._typing import FloatArray
+from karat.elicit.people._mixing import LEAST_DRAWS, MOST_R_HAT
 from karat.elicit.weights import TradeOff, WeightInterval, WeightTable, interval_row
 from karat.metrics import MetricBase
 
@@ -78,9 +79,15 @@ class SharedMetric(Result):
         return self.spreads[0]
 
     def summary(self) -> str:
-        """Return how far people agree, in one sentence."""
+        """Return how far people agree, in one sentence, after whether the chains mixed."""
+        unsettled = ""
+        if not (self.r_hat <= MOST_R_HAT and self.effective_draws >= LEAST_DRAWS):
+            unsettled = (
+                f"The chains have not mixed (R-hat {self.r_hat:.2f}, {self.effective_draws:.0f} "
+                "effective draws), so these figures are not settled; raise draws. "
+            )
         return (
-            f"{len(self.people)} people agree with each other on {100 * self.agreement:.0f} % of "
+            f"{unsettled}{len(self.people)} people agree with each other on {100 * self.agreement:.0f} % of "
             f"pairs; {'; '.join(map(str, self.spreads))}."
         )
 
