@@ -87,8 +87,8 @@ class SharedMetric(Result):
                 "effective draws), so these figures are not settled; raise draws. "
             )
         return (
-            f"{unsettled}{len(self.people)} people agree with each other on {100 * self.agreement:.0f} % of "
-            f"pairs; {'; '.join(map(str, self.spreads))}."
+            f"{unsettled}{len(self.people)} people agree with each other on "
+            f"{100 * self.agreement:.0f} % of pairs; {'; '.join(map(str, self.spreads))}."
         )
 
     def _table(self) -> list[tuple[str, str]]:
