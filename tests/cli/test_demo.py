@@ -19,7 +19,7 @@ def test_intervals_hold_their_truth_at_their_rate(monkeypatch, capsys):
     Fewer than 16 of 20 are refused, which happens in 3 of 1,000 cases if the rate is .95 and in 77
     of 100 if it is .7. Less is computed for each question than the demo does.
     """
-    effort = Effort(particles=600, rival_particles=60, candidates=200, pool=100, panel=100)
+    effort = Effort(particles=500, rival_particles=50, candidates=150, pool=80, panel=100)
     monkeypatch.setattr(Procedure, "effort", effort)
     models, held = train_models(), {"cost": 0, "worth": 0}
     for seed in SEEDS:
