@@ -21,6 +21,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -93,11 +94,8 @@ def started(settings: Settings, workers: int) -> tuple[subprocess.Popen, int]:
     """Start the server as it is started for people; wait until it answers."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [
-        sys.executable, "-W", "ignore", "-m", "uvicorn", "karat.studio.main:from_environment",
-        "--factory", "--port", str(port), "--workers", str(workers), "--log-level", "error",
-        "--no-access-log",
-    ]  # fmt: skip
+    command = [sys.executable, "-W", "ignore", "-m", "karat.studio.workers", str(workers)]
+    settings = replace(settings, port=port)
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     env = {**os.environ, **settings.to_environment(), **one_thread}
     server = subprocess.Popen(command, env=env, start_new_session=True)
