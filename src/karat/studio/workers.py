@@ -1,7 +1,8 @@
 """Several processes that serve one study server: ``python -m karat.studio.workers 2``.
 
 Each worker listens on the same port by a socket of its own (``SO_REUSEPORT``), so that the kernel
-spreads connections evenly; where all accept from one socket, a single one gets nearly all of them.
+spreads connections over them; where all accept from one socket, whoever wakes first takes all that
+wait.
 Settings come from the environment, as `Settings.from_environment` reads them. A worker that ends
 is started again.
 """
