@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import matplotlib as mpl
@@ -7,6 +8,10 @@ import pytest
 from hypothesis import settings
 
 mpl.use("Agg")
+# A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C;
+# tests of what Ctrl-C does would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes says something of the machine, and nothing of karat.
 settings.register_profile("karat", deadline=None)
 settings.load_profile("karat")

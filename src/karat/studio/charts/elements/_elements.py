@@ -24,7 +24,7 @@ def element(
     known = {key.rstrip("_").replace("_", "-"): value for key, value in more.items()}
     known.update(attributes or {})
     written = "".join(
-        f' {key}="{escape(_shown(value))}"' for key, value in known.items() if value is not None
+        f' {key}="{_shown(value)}"' for key, value in known.items() if value is not None
     )
     if name in _EMPTY:
         return Markup(f"<{name}{written}>")
@@ -33,7 +33,14 @@ def element(
 
 def joined(parts: Iterable[object]) -> Markup:
     """Return parts one after another; text among them is escaped."""
-    return Markup("").join(escaped(part) for part in parts if part is not None)
+    # Plain text while it is put together: a page has hundreds of elements, and `Markup` is slow.
+    return Markup(
+        "".join(
+            part if type(part) is Markup else str.__str__(escaped(part))
+            for part in parts
+            if part is not None
+        )
+    )
 
 
 def group(class_: str, *children: object) -> Markup:
@@ -63,4 +70,6 @@ def text_lines(
 
 
 def _shown(value: object) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return escape(str(value))
