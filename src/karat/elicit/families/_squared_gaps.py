@@ -1,5 +1,7 @@
 """Violations that are quadratic in the gaps between groups."""
 
+from functools import cached_property
+
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
@@ -36,7 +38,7 @@ class SquaredGaps(FairFamily):
         rows, columns = self._triangle
         return tuple(f"{names[i]} × {names[j]}" for i, j in zip(rows, columns, strict=True))
 
-    @property
+    @cached_property
     def _triangle(self) -> tuple[IntArray, IntArray]:
         q = self.space.q
         return (np.arange(q), np.arange(q)) if self.diagonal else np.triu_indices(q)
