@@ -212,6 +212,7 @@ def test_the_three_answers_sum_to_one(rng):
     assert one == pytest.approx(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LinearFamily, RatioFamily, PowerMeanFamily, "many"])
 def test_posterior_of_other_families_by_weighing_the_prior(kind, diagonal, rates):
     """A moved posterior against a larger one that only weighs draws of the prior."""

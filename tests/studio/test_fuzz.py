@@ -8,6 +8,8 @@ from karat.studio import create_app
 from karat.studio.services import accounts, people, studies
 from karat.studio.services.research import bots
 
+pytestmark = pytest.mark.slow  # whole servers, browsers and many forms
+
 TEXT = st.text(max_size=60) | st.sampled_from(
     ["", "0", "-1", "1e400", "nan", "A", "B", "tie", "skip", "same", "yes", "\x00", "é" * 40,
      "１２", "9" * 300, "=1+1", "<b>", "{{7*7}}", "%s", "../..", "\ud800"]

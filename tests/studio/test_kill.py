@@ -11,6 +11,8 @@ from karat.studio import Settings
 from karat.studio.services import demo, people
 from karat.studio.storage import Store
 
+pytestmark = pytest.mark.slow  # whole servers, browsers and many forms
+
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 if not FOLDER.is_dir():
     pytest.skip("benchmarks/ is not part of this copy", allow_module_level=True)

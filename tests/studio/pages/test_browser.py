@@ -11,6 +11,8 @@ from karat.elicit import MetricOracle
 from karat.metrics import LinearMetric, load_metric
 from karat.studio.services import asking, people, results, session, studies
 
+pytestmark = pytest.mark.slow  # whole servers, browsers and many forms
+
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 

@@ -16,6 +16,8 @@ from karat.metrics import cost_matrix
 from karat.studio.services import asking, people, results, session, studies
 from karat.studio.services.research import bots
 
+pytestmark = pytest.mark.slow  # whole servers, browsers and many forms
+
 
 def until(served, person, phase):
     """Let a bot play until a page; return where the person is."""
