@@ -42,6 +42,7 @@ def recovered(space, metrics, asked_all, fair_errors, **options):
 # --- what is recovered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "m", "runs"), [(2, 2, 9), (3, 2, 3), (2, 3, 5), (3, 3, 2)])
 def test_bisection_recovers_any_metric(k, m, runs, perfect, drawn, asked_all, fair_errors):
     """A tenth of the thesis's questions, or fewer; λ takes none."""
@@ -56,6 +57,7 @@ def test_bisection_recovers_any_metric(k, m, runs, perfect, drawn, asked_all, fa
         assert max(counts) <= 190
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_bisection_recovers_four_classes_and_groups(perfect, drawn, asked_all, fair_errors):
     rng = np.random.default_rng(44)
@@ -78,6 +80,7 @@ def test_bisection_under_a_law(m, lawful, drawn, asked_all, fair_errors):
     assert errors[2] <= 0.005
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "m"), [(2, 2), pytest.param(2, 3, marks=pytest.mark.slow)])
 def test_the_published_recovers_metrics_too(k, m, perfect, drawn, asked_all, fair_errors):
     """Fifteen times the questions, a larger error."""
@@ -119,6 +122,7 @@ def test_nobody_who_never_slips_contradicts_themselves(k, m, perfect, drawn):
 # --- what is known beforehand
 
 
+@pytest.mark.slow
 def test_what_is_known_is_not_asked_for(perfect, drawn, asked_all, fair_errors):
     """Three classes, two groups: 188 questions, fewer with the cost, 13 for λ alone."""
     space, truth = perfect(3, 2), drawn.fair(3, 2, np.random.default_rng(1))
@@ -171,6 +175,7 @@ def test_pairs_alike_by_the_thesis(perfect, drawn, asked_all, fair_errors):
     assert max(fair_errors(asked_all(procedure, MetricOracle(truth)).metric, truth)) <= 0.1
 
 
+@pytest.mark.slow
 def test_sparse_weights_take_fewer_questions(perfect, asked_all, fair_errors):
     cost, gaps = np.zeros(6), np.zeros((1, 6))
     cost[[0, 3]], gaps[0, 3] = 1.0, 1.0
@@ -301,6 +306,7 @@ def test_classes_the_other_way_round_turn_the_metric(seed, drawn, asked_all):
 # --- what cannot be known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (3, 2), (2, 3)])
 @pytest.mark.parametrize("strategy", ["bisection", "published"])
 def test_gaps_that_do_not_count(k, m, strategy, perfect, drawn):
@@ -320,6 +326,7 @@ def test_gaps_that_do_not_count(k, m, strategy, perfect, drawn):
         assert np.linalg.norm(result.metric.cost - truth.cost) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (3, 2), (2, 3), (3, 3)])
 @pytest.mark.parametrize("strategy", ["bisection", "published"])
 def test_errors_that_do_not_count(k, m, strategy, perfect, drawn):
@@ -345,6 +352,7 @@ def test_an_end_is_found_whatever_is_known(tradeoff, known, k, perfect, drawn, a
     assert result.metric.tradeoff == pytest.approx(tradeoff, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("tradeoff", [0.002, 0.01])
 def test_a_small_trade_off_is_not_taken_for_a_great_one(m, tradeoff, perfect, drawn, asked_all):

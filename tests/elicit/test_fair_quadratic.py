@@ -28,6 +28,7 @@ def recovered(space, metrics, asked_all, fair_errors, **options):
 # --- what is recovered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "m", "runs", "most"), [(2, 2, 7, 70), (3, 2, 1, 520), (2, 3, 3, 180)]
 )
@@ -50,6 +51,7 @@ def test_bisection_under_a_law(lawful, drawn, asked_all, fair_errors):
     assert errors[2] <= 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_the_published_recovers_metrics_too(perfect, drawn, asked_all, fair_errors):
     """Within a ball and by ratios: ten times the questions, and ten times the error."""
@@ -75,6 +77,7 @@ def test_nobody_who_never_slips_contradicts_themselves(perfect, drawn):
 # --- what is known beforehand
 
 
+@pytest.mark.slow
 def test_what_is_known_is_not_asked_for(perfect, drawn, asked_all, fair_errors):
     space, truth = perfect(3, 2), drawn.fair_quadratic(3, 2, np.random.default_rng(1))
     parts = {"cost": 3 * truth.cost, "violation": 5 * truth.violation}
@@ -107,6 +110,7 @@ def test_only_the_trade_off(k, m, tradeoff, perfect, drawn, asked_all):
         assert result.metric.tradeoff == pytest.approx(tradeoff, abs=limit)
 
 
+@pytest.mark.slow
 def test_gaps_that_outweigh_errors_are_measured_where_they_are_small(
     perfect, drawn, asked_all, fair_errors
 ):
@@ -147,6 +151,7 @@ def test_pairs_alike_take_the_questions_of_one(perfect, drawn, asked_all, fair_e
     assert np.array_equal(alike.metric.violation, alike.metric.violation[[1, 2, 0]])
 
 
+@pytest.mark.slow
 def test_sparse_weights_take_fewer_questions(perfect, asked_all, fair_errors):
     cost, bend = np.zeros(6), np.zeros((1, 6, 6))
     cost[[0, 3]], bend[0, 3, 3] = 1.0, 1.0
@@ -209,6 +214,7 @@ def test_the_scale_of_the_metric_changes_nothing(seed, scale, perfect, drawn, as
 # --- what cannot be known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("strategy", ["bisection", "published"])
 def test_gaps_that_do_not_count(m, strategy, perfect, drawn):
@@ -219,6 +225,7 @@ def test_gaps_that_do_not_count(m, strategy, perfect, drawn):
     assert np.linalg.norm(result.metric.cost - truth.cost) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (2, 3), (3, 2)])
 def test_errors_that_do_not_count(k, m, perfect, drawn):
     """λ = 1: each pair is found alone, so that pairs are not compared with each other."""

@@ -13,6 +13,8 @@ from karat.decisions.rules import decide, last_argmax
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
 from karat.metrics import LinearMetric
 
+pytestmark = pytest.mark.slow  # many rows
+
 TWO = [DiagonalSpace, ConfusionSpace, RateSpace]
 MANY = 70_000  # more than are kept as they are
 

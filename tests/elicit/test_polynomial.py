@@ -21,6 +21,7 @@ def worst(found, truth):
     )
 
 
+@pytest.mark.slow
 def test_bisection_recovers_any_cubic(perfect, drawn, asked_all):
     space, rng, errors = perfect(2), np.random.default_rng(0), []
     for _ in range(7):
@@ -31,6 +32,7 @@ def test_bisection_recovers_any_cubic(perfect, drawn, asked_all):
     assert np.median(errors) <= 0.05
 
 
+@pytest.mark.slow
 def test_bisection_recovers_cubics_under_a_law(drawn, asked_all):
     space = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=201)
     rng, errors = np.random.default_rng(1), []
@@ -41,6 +43,7 @@ def test_bisection_recovers_cubics_under_a_law(drawn, asked_all):
     assert np.median(errors) <= 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_the_published_recovers_cubics_roughly(perfect, drawn, asked_all):
     """Within a ball: five to ten times less exactly."""

@@ -520,6 +520,7 @@ def test_making_a_procedure_computes_nothing(strategy, binary, monkeypatch):
     assert "going on" in repr(procedure)
 
 
+@pytest.mark.slow
 def test_a_monotone_metric_is_returned_as_the_power_mean_whose_agreement_is_stated(diagonal):
     """The agreement is that of what is returned; its tangent agrees with it at its optimum only."""
     procedure = DiagonalMonotone(diagonal, rng=1, checks=False, max_queries=8)

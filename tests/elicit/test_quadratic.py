@@ -98,6 +98,7 @@ def test_many_metrics_at_once_are_each_as_alone(drawn, rng):
 # --- what is recovered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "runs", "most", "limits"), [(2, 21, 50, (0.02, 0.04)), (3, 5, 410, (0.01, 0.03))]
 )
@@ -110,6 +111,7 @@ def test_bisection_recovers_any_quadratic(k, runs, most, limits, perfect, drawn,
     assert max(counts) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_bisection_recovers_quadratics_of_four_classes(perfect, drawn, asked_all):
     space, rng = perfect(4), np.random.default_rng(4)
@@ -138,6 +140,7 @@ def test_bisection_under_a_law(slopes, runs, limits, drawn, asked_all):
     assert errors[1] <= limits[1]
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_the_published_recovers_quadratics_too(perfect, drawn, asked_all):
     space, rng, metrics = perfect(2), np.random.default_rng(2), []
@@ -188,6 +191,7 @@ def test_a_diagonal_takes_three_slopes(perfect, asked_all, rng):
     assert len(plain.intervals) == 6 + 21
 
 
+@pytest.mark.slow
 def test_sparse_weights_take_fewer_questions(perfect, asked_all):
     space = perfect(3)
     a, bend = np.zeros(6), np.zeros((6, 6))

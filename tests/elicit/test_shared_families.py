@@ -31,6 +31,8 @@ from karat.elicit.people import People, PeopleChains, Person, chart_of
 from karat.exceptions import KaratWarning, OptionError
 from karat.metrics import FairMetric, cost_matrix
 
+pytestmark = pytest.mark.slow  # chains of several people
+
 TWO, THREE = LogisticLaw.binary(5.0), LogisticLaw([-4, 1, 5])
 POINTS = {"n_points": 301}
 

@@ -23,6 +23,8 @@ from karat.studio.services.research import bots, dashboard, making
 from karat.studio.services.research.guesses import guesses_of
 from karat.studio.services.research.questions import questions_as_text, read_questions
 
+pytestmark = pytest.mark.slow  # studies that bots have played
+
 OPEN = {"/admin/login", "/admin/enter/{token}"}
 
 
