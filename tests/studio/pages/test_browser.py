@@ -313,6 +313,17 @@ def test_a_researcher(served, opened, tmp_path):
     page.goto(f"{served.url}/admin/studies/{study_id}/boundary")
     check_access(page, dark=False)
     assert studies.get(served.store, study_id).name == "From a file"
+    other = tmp_path / "scores.parquet"
+    pl.read_csv(file).write_parquet(other)
+    page.goto(f"{served.url}/admin")
+    page.get_by_role("link", name="New study").first.click()
+    page.get_by_label("Name of the study").fill("From another file")
+    page.get_by_label("File", exact=True).set_input_files(other)
+    page.get_by_role("button", name="Go on to its columns").click()
+    page.get_by_role("button", name="Make the study").click()
+    page.get_by_role("heading", name="Texts and options").wait_for()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("heading", name="From another file").wait_for()
     assert [text for text in page.said if "Content Security" in text] == []
 
 
