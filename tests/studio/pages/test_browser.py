@@ -324,6 +324,14 @@ def test_a_researcher(served, opened, tmp_path):
     page.get_by_role("heading", name="Texts and options").wait_for()
     page.get_by_role("button", name="Save").click()
     page.get_by_role("heading", name="From another file").wait_for()
+    at = page.url
+    page.locator("details", has_text="Make links").locator("summary").click()
+    page.locator("details[open]").get_by_role("textbox").fill("Ann")
+    page.get_by_role("button", name="Make links").click()
+    page.get_by_role("heading", name="Links").wait_for()
+    check_access(page, dark=False)
+    page.goto(f"{at}/delete")
+    check_access(page, dark=False)
     assert [text for text in page.said if "Content Security" in text] == []
 
 
