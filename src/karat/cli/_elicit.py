@@ -8,8 +8,9 @@ import numpy as np
 import typer
 
 from karat.cli.frame import Answer, Grid, Page, console, flags, read_table, replaced, run, section
-from karat.cli.interview import FAMILIES, SHOWN_CASES, ask, begin, read_space
+from karat.cli.interview import SHOWN_CASES, ask, begin, read_space
 from karat.elicit import ElicitationResult, Fair, FairQuadratic, Procedure
+from karat.elicit.by_name import FAMILIES
 
 __all__ = ["elicit"]
 

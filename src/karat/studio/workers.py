@@ -3,8 +3,9 @@
 Each worker listens on the same port by a socket of its own (``SO_REUSEPORT``), so that the kernel
 spreads connections over them; where all accept from one socket, whoever wakes first takes all that
 wait.
-Settings come from the environment, as `Settings.from_environment` reads them. A worker that ends
-is started again.
+Settings come from the environment, as `Settings.from_environment` reads them. A worker that is
+killed is started again; one that fails by itself (the port is taken, say) would fail again, so all
+stop.
 """
 
 import multiprocessing
@@ -18,6 +19,7 @@ from typing import Any
 from karat._extras import require
 from karat._validate import check_count
 from karat.studio.settings import Settings
+from karat.studio.storage import Store
 
 __all__ = ["serve"]
 
@@ -36,11 +38,14 @@ def serve(settings: Settings, *, workers: int = 2) -> None:
     spawn = multiprocessing.get_context("spawn")
     running: list[BaseProcess] = []
 
-    def stop(*_: Any) -> None:
+    def stop(*_: Any, code: int = 0) -> None:
         for one in running:
             one.terminate()
-        sys.exit(0)
+        sys.exit(code)
 
+    store = Store(settings)
+    store.migrate()  # once, before several would at the same time
+    store.close()
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     while True:
@@ -49,6 +54,9 @@ def serve(settings: Settings, *, workers: int = 2) -> None:
             one.start()
             running.append(one)
         wait([one.sentinel for one in running])
+        failed = [one.exitcode for one in running if one.exitcode and one.exitcode > 0]
+        if failed:
+            stop(code=failed[0])
         running[:] = [one for one in running if one.is_alive()]
 
 

@@ -9,6 +9,6 @@ person does. Each classifier is shown for `SHOWN_CASES` cases.
 from karat.cli.interview._ask import ask
 from karat.cli.interview._begin import begin
 from karat.cli.interview._pair import SHOWN_CASES
-from karat.cli.interview._spaces import FAMILIES, read_space
+from karat.cli.interview._spaces import read_space
 
-__all__ = ["FAMILIES", "SHOWN_CASES", "ask", "begin", "read_space"]
+__all__ = ["SHOWN_CASES", "ask", "begin", "read_space"]

@@ -2,49 +2,20 @@
 
 from karat._validate import check_choice
 from karat.cli.frame import InputTable, check_score_or_prob, read_pos_label, read_probabilities
-from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    DiagonalLinearFractional,
-    DiagonalMonotone,
-    DiagonalSpace,
-    Fair,
-    FairQuadratic,
-    Linear,
-    LinearFractional,
-    Procedure,
-    Quadratic,
-    RateSpace,
-    Space,
-)
+from karat.elicit import BinarySpace, Procedure, RateSpace, Space
+from karat.elicit.by_name import FAMILIES, GROUPED
 from karat.exceptions import OptionError
 
-__all__ = ["FAMILIES", "read_space"]
-
-# For each family of metrics: the procedure for two classes, that for more, and their space.
-FAMILIES: dict[str, tuple[type[Procedure], type[Procedure], type[Space]]] = {
-    "linear": (BinaryLinear, Linear, ConfusionSpace),
-    "ratio": (BinaryLinearFractional, LinearFractional, ConfusionSpace),
-    "diagonal": (BinaryLinear, DiagonalLinear, DiagonalSpace),
-    "diagonal-ratio": (BinaryLinearFractional, DiagonalLinearFractional, DiagonalSpace),
-    "monotone": (BinaryLinear, DiagonalMonotone, DiagonalSpace),
-    "quadratic": (Quadratic, Quadratic, RateSpace),
-    "fair": (Fair, Fair, RateSpace),
-    "fair-quadratic": (FairQuadratic, FairQuadratic, RateSpace),
-}
-_FAIR = ("fair", "fair-quadratic")
+__all__ = ["read_space"]
 
 
 def check_family(family: str, group: str | None) -> None:
     """Refuse an unknown family, and groups that a family cannot use or lacks."""
     check_choice(family, "--family", tuple(FAMILIES))
-    if family in _FAIR and group is None:
+    if family in GROUPED and group is None:
         raise OptionError(f"--family is {family!r}; expected --group with it, to compare groups")
-    if family not in _FAIR and group is not None:
-        raise OptionError(f"--group is {group!r}; expected --family {' or '.join(_FAIR)} with it")
+    if family not in GROUPED and group is not None:
+        raise OptionError(f"--group is {group!r}; expected --family {' or '.join(GROUPED)} with it")
 
 
 def read_space(

@@ -7,42 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    DiagonalLinearFractional,
-    DiagonalMonotone,
-    DiagonalSpace,
-    Fair,
-    FairQuadratic,
-    Linear,
-    LinearFractional,
-    Procedure,
-    Quadratic,
-    RateSpace,
-    Space,
-)
+from karat.elicit import BinarySpace, Procedure, RateSpace, Space
+from karat.elicit.by_name import FAMILIES, GROUPED
 from karat.exceptions import ElicitationError
 from karat.studio.data import StudyData, unpack_data
 from karat.studio.schemas import StudyConfig, StudyOptions
 
 __all__ = ["COMPUTING", "Asked", "asked_about", "asked_apart", "check_space"]
 
-# For each family of metrics: the procedure for two classes, that for more, and their space.
-_FAMILIES: dict[str, tuple[type[Procedure], type[Procedure], type[Space]]] = {
-    "linear": (BinaryLinear, Linear, ConfusionSpace),
-    "ratio": (BinaryLinearFractional, LinearFractional, ConfusionSpace),
-    "diagonal": (BinaryLinear, DiagonalLinear, DiagonalSpace),
-    "diagonal-ratio": (BinaryLinearFractional, DiagonalLinearFractional, DiagonalSpace),
-    "monotone": (BinaryLinear, DiagonalMonotone, DiagonalSpace),
-    "quadratic": (Quadratic, Quadratic, RateSpace),
-    "fair": (Fair, Fair, RateSpace),
-    "fair-quadratic": (FairQuadratic, FairQuadratic, RateSpace),
-}
-_FAIR = ("fair", "fair-quadratic")
 _KEPT = 16  # studies whose spaces a process keeps
 COMPUTING = threading.RLock()
 _spaces: OrderedDict[Any, "Asked"] = OrderedDict()
@@ -107,8 +79,8 @@ def asked_apart(config: StudyConfig, packed: bytes) -> Asked:
 
 def _build(data: StudyData, config: StudyConfig) -> Asked:
     options = config.options
-    two, more, kind = _FAMILIES[options.family]
-    fair = options.family in _FAIR
+    two, more, kind = FAMILIES[options.family]
+    fair = options.family in GROUPED
     if fair and data.members is None:
         raise ElicitationError(
             f"the family is {options.family!r} and the data have no groups; choose the column "
