@@ -78,8 +78,8 @@ def test_a_score_may_have_any_name(table, tmp_path, karat):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--certificate", "bootstrap"), "differences need --certificate dkw, beta or delong"),
-        (("--stream",), "differences need --certificate dkw, beta or delong without --stream"),
+        (("--certificate", "bootstrap"), "differences need --certificate auto or delong"),
+        (("--stream",), "differences need --certificate auto or delong without --stream"),
     ],
 )
 def test_it_is_said_why_there_are_no_differences(table, karat, options, said):
@@ -144,7 +144,7 @@ def test_a_page_and_groups(table, tmp_path, karat):
         (
             ("--label", "truth", "--certificate", "magic"),
             2,
-            "certificate is 'magic'; expected 'dkw'",
+            "certificate is 'magic'; expected 'auto'",
         ),
         (("--label", "site", "--score", "truth"), 3, "expected numbers"),
         (("--label", "truth", "--confidence", "95"), 2, "confidence is 95"),

@@ -115,7 +115,7 @@ def test_the_limits_are_areas_of_the_outermost_curves(rows):
 def test_better_than_dkw_where_it_is_meant_to_be(rows, weight):
     y, score = rows(7, 1500)
     narrow = weighted_auc(y, score, weight=weight, certificate="beta")
-    even = weighted_auc(y, score, weight=weight)
+    even = weighted_auc(y, score, weight=weight, certificate="dkw")
     assert narrow.upper - narrow.lower < 0.9 * (even.upper - even.lower)
     assert narrow.lower < narrow.value < narrow.upper
     assert narrow.half_width is None

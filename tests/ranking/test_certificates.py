@@ -64,7 +64,7 @@ def by_the_formula(ones, zeros, weight, e0, e1):
 @pytest.mark.parametrize("decimals", [None, 0])
 def test_band_limits_are_those_of_the_formula(rows, weight, decimals):
     y, score = rows(0, 400, decimals)
-    r = weighted_auc(y, score, weight=weight, confidence=0.7)
+    r = weighted_auc(y, score, weight=weight, confidence=0.7, certificate="dkw")
     n1, n0 = int(y.sum()), int((~y).sum())
     e1, e0 = (math.sqrt(math.log(4 / 0.3) / (2 * n)) for n in (n1, n0))
     assert r.margins == pytest.approx((e0, e1))
@@ -170,7 +170,7 @@ def test_strict_limits_that_say_nothing_say_why(rows):
 def test_box_limits_are_the_shifted_curves(rows, box, decimals):
     a, b, c, d = box
     y, score = rows(1, 3000, decimals, share=0.5)
-    r = weighted_auc(y, score, weight=FprBand(a, b) & TprBand(c, d))
+    r = weighted_auc(y, score, weight=FprBand(a, b) & TprBand(c, d), certificate="dkw")
     e0, e1 = r.margins
     fpr, tpr, _ = roc_curve(y, score, drop_intermediate=False)
     u = np.linspace(a, b, 200_001)
@@ -232,9 +232,15 @@ def test_scales_move_limits_with_the_value(rows):
         x = getattr(raw, name)
         assert getattr(mean, name) == pytest.approx(x / area)
         assert getattr(mcclish, name) == pytest.approx(0.5 * (1 + (x - chance) / (area - chance)))
-    for name in ("half_width", "standard_error"):
-        assert getattr(mean, name) == pytest.approx(getattr(raw, name) / area)
-        assert getattr(mcclish, name) == pytest.approx(getattr(raw, name) / 2 / (area - chance))
+    for certificate, name in (("dkw", "half_width"), ("delong", "standard_error")):
+        raw, mean, mcclish = (
+            getattr(
+                weighted_auc(y, score, weight=weight, certificate=certificate, normalize=n), name
+            )
+            for n in ("raw", "mean", "mcclish")
+        )
+        assert mean == pytest.approx(raw / area)
+        assert mcclish == pytest.approx(raw / 2 / (area - chance))
 
 
 def test_half_widths_that_were_promised():
@@ -244,8 +250,10 @@ def test_half_widths_that_were_promised():
         scores=score, positives=np.array([20_000, 80_000]),
         negatives=np.array([880_000, 20_000]), classes=np.array([0, 1]),
     )  # fmt: skip
-    assert weighted_auc_from_counts(counts).half_width <= 0.0065
-    assert weighted_auc_from_counts(counts, weight=FprBand(0, 0.1)).half_width <= 0.0021
+    whole = weighted_auc_from_counts(counts, certificate="dkw")
+    band = weighted_auc_from_counts(counts, weight=FprBand(0, 0.1), certificate="dkw")
+    assert whole.half_width <= 0.0065
+    assert band.half_width <= 0.0021
 
 
 # DeLong.
@@ -324,7 +332,7 @@ def test_one_positive_says_what_still_holds():
     zeros = rng.normal(size=1000)
     y, score = np.append(np.zeros(1000, int), 1), np.append(zeros, 1.5)
     with pytest.warns(SmallSampleWarning, match="1 positives and 1,000 negatives") as caught:
-        r = weighted_auc(y, score)
+        r = weighted_auc(y, score, certificate="dkw")
     assert (r.lower, r.upper) == (0, 1)
     placed, e0 = np.mean(zeros < 1.5), math.sqrt(math.log(2 / 0.05) / 2000)
     text = str(caught[0].message)
@@ -334,7 +342,7 @@ def test_one_positive_says_what_still_holds():
         r = weighted_auc(y, score, certificate="delong")
     assert (r.lower, r.upper, r.standard_error) == (0, 1, np.inf)
     with pytest.warns(SmallSampleWarning, match="For just the negatives seen"):
-        weighted_auc(1 - y, score, weight=TprBand(0, 1))
+        weighted_auc(1 - y, score, weight=TprBand(0, 1), certificate="dkw")
 
 
 # The bootstrap.

@@ -132,11 +132,17 @@ def test_one_positive_settles_nothing():
     assert (d.value, d.lower, d.upper, d.p_value) == (1, -1, 1, 1)
 
 
-def test_boxes_have_no_p_value():
+def test_boxes_are_compared_by_the_band_inside():
     y, scores = three_models(7)
-    r = compare_auc(y, scores, weight=FprBand(0, 0.5) & TprBand(0.2, 1))
+    for certificate in ("auto", "delong"):
+        r = compare_auc(
+            y, scores, weight=FprBand(0, 0.5) & TprBand(0.2, 1), certificate=certificate
+        )
+        assert all(0 <= d.p_value <= 1 for d in r.differences)
+        assert all(d.lower <= d.value <= d.upper for d in r.differences)
+    # A box that no curve enters has nothing to compare.
+    r = compare_auc(y, scores, weight=FprBand(0, 1e-4) & TprBand(0.999, 1))
     assert all(d.p_value is None for d in r.differences)
-    assert all(d.lower <= d.value <= d.upper for d in r.differences)
 
 
 def test_scales_and_frames():

@@ -120,7 +120,10 @@ def test_summaries_are_true():
         "certain for any law",
     ):
         assert part in r.summary()
-    assert f"{Y.sum()} positives" in r.summary()
+    assert f"{Y.sum()} rows of True, the positive class" in r.summary()
+    assert "of at most 0.1, a mean true-positive rate of" in r.summary()
+    assert "below" not in r.summary()
+    assert "is True the positive class" in weighted_auc(Y, -S).summary()
     assert "approximate" in RESULTS["weighted"]().summary()
     assert "certain" not in RESULTS["weighted"]().summary()
     assert "gap" in RESULTS["groups"]().summary()
@@ -136,7 +139,7 @@ def test_summaries_are_true():
 
 def test_the_table_shows_parts():
     rows = dict(RESULTS["groups"]()._table())
-    assert {"value", "limits", "closed form", "$a$", "b_1"} <= set(rows)
+    assert {"value", "limits", "$a$", "b_1"} <= set(rows)
     assert "standard error" in dict(RESULTS["low band"]()._table())
 
 

@@ -264,7 +264,7 @@ def test_several_classes_are_each_against_the_rest(rng):
         assert (part.value, part.lower, part.upper) == pytest.approx(
             (alone.value, alone.lower, alone.upper)
         )
-    for name in ("value", "lower", "upper", "half_width"):
+    for name in ("value", "lower", "upper"):
         mean = np.mean([getattr(p, name) for p in found.per_class.values()])
         assert getattr(found, name) == pytest.approx(mean)
 

@@ -38,7 +38,8 @@ from karat.ranking import (
 
 __all__ = ["auc"]
 
-_COMPARED = ("dkw", "beta", "delong")  # certificates that also hold for differences
+# Certificates that also hold for differences.
+_COMPARED = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
 
 class _Measured(NamedTuple):
@@ -63,8 +64,9 @@ def auc(
         str | None, typer.Option(help="True-positive rates that count, such as 0.8,1.")
     ] = None,
     certificate: Annotated[
-        str, typer.Option(help="dkw or beta (certain), maurer-pontil, delong, bootstrap.")
-    ] = "dkw",
+        str,
+        typer.Option(help="auto (certain), hinge, kl, nested, dkw, beta, approximate, delong, …"),
+    ] = "auto",
     confidence: flags.Confidence = 0.95,
     normalize: Annotated[str, typer.Option(help="raw, mcclish or mean.")] = "raw",
     stream: Annotated[
@@ -85,7 +87,7 @@ def auc(
         else:
             measured = _read(read_table(file), score, label, pos_label, group, options)
         if len(measured.results) > 1 and measured.comparison is None:
-            flags_needed = "--certificate dkw, beta or delong" + " without --stream" * stream
+            flags_needed = "--certificate auto or delong" + " without --stream" * stream
             warnings.warn(f"differences need {flags_needed}", KaratWarning, stacklevel=1)
         return _answer(file, measured)
 
@@ -198,7 +200,7 @@ def _page(name: str, measured: _Measured) -> Page:
         sections.append(_comparison(measured.comparison, measured.comparison_code))
     return Page(
         f"{name}: how good the ranking is",
-        "Areas under the ROC curve, with limits. Those of certificate 'dkw' hold for any law of "
+        "Areas under the ROC curve, with limits. Those of certificate 'auto' hold for any law of "
         "the scores, any ties and any number of rows.",
         sections,
     )

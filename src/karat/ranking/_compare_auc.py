@@ -18,12 +18,14 @@ from karat._validate import (
 from karat.exceptions import DataError
 from karat.limits.kernels import normal_quantile
 from karat.ranking.area_results import AreaOptions, area_result, check_area_options
-from karat.ranking.areas import influence
+from karat.ranking.areas import band_inside, curve, influence
 from karat.ranking.placements import check_weighting, labelled_scores, place, read_labels
 from karat.ranking.result import AucComparison, AucDifference, WeightedAUC
 from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Uniform, Weight, scale_of
 
 __all__ = ["compare_auc"]
+
+_CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
 
 def compare_auc(
@@ -31,7 +33,7 @@ def compare_auc(
     y_scores: Mapping[Any, Column] | Frame,
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
-    certificate: str = "dkw",
+    certificate: str = "auto",
     confidence: float = 0.95,
     normalize: str = "raw",
     pos_label: Any = None,
@@ -53,8 +55,8 @@ def compare_auc(
         Scores of each model.
     weight, confidence, normalize, pos_label, sample_weight, weighting
         As in `weighted_auc`.
-    certificate : {"dkw", "beta", "delong"}
-        ``dkw`` and ``beta`` are certain; ``delong`` is paired and asymptotic.
+    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
+        ``delong`` is paired and asymptotic; the others are certain, as in `weighted_auc`.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def compare_auc(
     >>> r.best, r.differences[0].lower > 0
     ('good', True)
     """
-    check_choice(certificate, "certificate", ("dkw", "beta", "delong"))
+    check_choice(certificate, "certificate", _CERTIFICATES)
     options = check_area_options(weight, "interpolate", certificate, confidence, normalize, None)
     positive, classes = read_labels(y_true, pos_label)
     scores = _read_models(y_scores)
@@ -118,15 +120,18 @@ def _effects(
     kish: bool,
 ) -> FloatArray | None:
     """Return what each row adds to the error of an area; None where that is not known."""
-    if isinstance(region, TwoWayBand):
-        return None
     if isinstance(region, TprBand):
         positive, score, region = ~positive, -score, region.mirrored()
-    assert isinstance(region, Weight)
     ones, zeros = (np.flatnonzero(side) for side in (positive, ~positive))
     ones, zeros = ones[np.argsort(score[ones])], zeros[np.argsort(score[zeros])]
     weights = None if weight is None else (weight[ones], weight[zeros])
     placed = place(score[ones], score[zeros], weights=weights)
+    if isinstance(region, TwoWayBand):
+        inside = band_inside(*curve(placed), region)
+        if inside is None:  # an area that is 0, or all of the box, shows no error
+            return None
+        region = inside
+    assert isinstance(region, Weight)
     effect = np.empty(len(score))
     for rows, values in zip((ones, zeros), influence(placed, region), strict=True):
         mass = np.ones(len(rows)) if weight is None else weight[rows]

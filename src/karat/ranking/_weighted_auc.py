@@ -1,5 +1,6 @@
 """Weighted areas under the ROC curve."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,12 +15,13 @@ from karat._validate import (
     encode_groups,
     is_matrix,
 )
-from karat.exceptions import LabelError
+from karat.exceptions import SmallSampleWarning
 from karat.ranking.area_results import (
     AreaOptions,
     area_result,
     check_area_options,
     one_against_the_rest,
+    positive_column,
 )
 from karat.ranking.placements import (
     LabelledScores,
@@ -39,7 +41,7 @@ def weighted_auc(
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
     ties: str = "interpolate",
-    certificate: str = "dkw",
+    certificate: str = "auto",
     confidence: float = 0.95,
     normalize: str = "raw",
     pos_label: Any = None,
@@ -63,18 +65,24 @@ def weighted_auc(
         Labels; two classes, or more with one column of scores each.
     y_score : column (n,) or frame (n, classes)
         Scores; a higher one speaks for the positive class. With one column per class, each class
-        is ranked against the rest and the areas are averaged.
+        is ranked against the rest and the areas are averaged; of two columns the one of the
+        positive class is taken.
     weight : Weight, TprBand or TwoWayBand
         `Uniform` (the AUC), `FprBand`, `TprBand`, ``FprBand(...) & TprBand(...)``, `Power`,
         `PiecewiseLinear` or `FunctionWeight`.
     ties : {"interpolate", "strict"}
         ``strict`` is eq. 1 as it is printed: a tie earns nothing.
-    certificate : {"dkw", "beta", "maurer-pontil", "delong", "bootstrap"}
-        ``dkw`` holds for any law, any bounded weight, any ties and any number of rows: the worst
-        case inside simultaneous bands around both distribution functions. ``beta`` holds as well,
-        with bands that are narrow where rates are small: better for small false-positive rates and
-        few rows, a little wider elsewhere. ``maurer-pontil`` is Theorem 2 of that paper. ``delong``
-        and ``bootstrap`` are narrower and asymptotic.
+    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "maurer-pontil", "approximate", \
+            "smoothed", "delong", "bootstrap"}
+        ``auto`` holds for any law, any ties and any number of rows. It takes the narrowest of what
+        follows, by the weight and the numbers of rows alone, and the result says which and why.
+        ``hinge`` (narrower) and ``kl`` limit the AUC through the pairs of rows it is made of,
+        ``nested`` the area of ``FprBand(0, b)`` through its top negatives. ``dkw`` is the worst
+        case inside even bands around both distribution functions, for every bounded weight, and
+        ``beta`` inside bands that are narrow where rates are small. ``maurer-pontil`` is Theorem 2
+        of that paper. ``approximate`` is ``smoothed`` (the AUC of small samples) below 80 rows of
+        the rarer class, and ``delong`` from there on; these and ``bootstrap`` are narrower, and
+        hold approximately.
     confidence : float, default 0.95
         Probability that the limits hold.
     normalize : {"raw", "mcclish", "mean"}
@@ -90,7 +98,7 @@ def weighted_auc(
         approximate.
     groups : column (n,), optional
         Areas within each group are in ``.groups``, with limits that hold together, and their
-        largest difference in ``.gap``.
+        largest difference in ``.gap``. Groups of one class have no area: ``.skipped`` names them.
     classes : column, optional
         The order of the columns of ``y_score``; with one column, the negative and the positive
         class.
@@ -114,6 +122,8 @@ def weighted_auc(
     """
     options = check_area_options(weight, ties, certificate, confidence, normalize, rng)
     if is_matrix(y_score):
+        y_score = positive_column(y_true, y_score, classes, pos_label)
+    if is_matrix(y_score):
         return one_against_the_rest(
             y_true, y_score, options, sample_weight, weighting, groups, classes, pos_label
         )
@@ -132,8 +142,9 @@ def weighted_auc(
 
     if codes is None:
         return area_result(rows_of(slice(None)), options, order)
-    parts = _grouped(codes, names, positive, rows_of, options, order)
-    return replace(area_result(rows_of(slice(None)), options, order), groups=parts)
+    parts, skipped = _grouped(codes, names, positive, rows_of, options, order)
+    whole = area_result(rows_of(slice(None)), options, order)
+    return replace(whole, groups=parts, skipped=skipped)
 
 
 def _grouped(
@@ -143,14 +154,23 @@ def _grouped(
     rows_of: Callable[[Any], LabelledScores],
     options: AreaOptions,
     order: AnyArray,
-) -> Mapping[Any, WeightedAUC]:
-    shared, found = options.sharing(len(names)), {}
+) -> tuple[Mapping[Any, WeightedAUC], Mapping[Any, str]]:
+    """Return the areas of the groups, and the groups that have none with the reason."""
+    found, skipped = {}, {}
     for code, name in enumerate(names.tolist()):
         here = codes == code
-        if len(np.unique(positive[here])) < 2:
-            raise LabelError(
-                f"group {name!r} holds one class only ({int(here.sum())} rows); leave the group "
-                "out, or pool it with another"
-            )
-        found[name] = rows_of(here)
-    return {name: area_result(rows, shared, order) for name, rows in found.items()}
+        if len(np.unique(positive[here])) == 2:
+            found[name] = rows_of(here)
+            continue
+        only = order[int(positive[here][0])].item()
+        skipped[name] = f"its {int(here.sum())} rows are all of class {only!r}"
+    if skipped:
+        name, reason = next(iter(skipped.items()))
+        warnings.warn(
+            f"{len(skipped)} of {len(names)} groups have no area under the ROC curve: {name!r}, "
+            f"{reason}. Pool small groups if they are to count",
+            SmallSampleWarning,
+            stacklevel=3,
+        )
+    shared = options.sharing(max(1, len(found)))
+    return {name: area_result(rows, shared, order) for name, rows in found.items()}, skipped

@@ -16,7 +16,7 @@ def weighted_auc_from_counts(
     counts: RocCounts,
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
-    certificate: str = "dkw",
+    certificate: str = "auto",
     confidence: float = 0.95,
     normalize: str = "raw",
     cells: bool = False,
@@ -52,8 +52,8 @@ def weighted_auc_from_counts(
     if not counts.positives.sum() or not counts.negatives.sum():
         raise LabelError("counts hold one class only; an area under the ROC curve compares two")
     if check_flag(cells, "cells"):
-        if certificate != "dkw":
-            refuse_option(certificate, "certificate", "'dkw' with cells=True")
+        if certificate not in ("auto", "dkw"):
+            refuse_option(certificate, "certificate", "'auto' or 'dkw' with cells=True")
         if isinstance(weight, TwoWayBand):
             refuse_option(weight, "weight", "a Weight or a TprBand with cells=True")
     # Sums of importances do not say how many rows they stand for.

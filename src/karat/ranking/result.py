@@ -7,14 +7,21 @@ from typing import Any
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.ranking.certificates import Family
-from karat.ranking.weights import AnyWeight, Weight
+from karat.ranking.weights import AnyWeight, FprBand, Weight
 
 __all__ = ["AucComparison", "AucDifference", "RocPoint", "UniformMargin", "WeightedAUC"]
 
+_CERTAIN = "certain for any law"
 _GUARANTEES = {
-    "dkw": "certain for any law",
-    "beta": "certain for any law",
+    "auto": _CERTAIN,  # of classes whose certificates differ
+    "hinge": _CERTAIN,
+    "kl": _CERTAIN,
+    "nested": _CERTAIN,
+    "dkw": _CERTAIN,
+    "beta": _CERTAIN,
     "maurer-pontil": "certain by Theorem 2 of Maurer and Pontil (2020)",
+    "approximate": "approximate limits",
+    "smoothed": "approximate limits for small samples",
     "delong": "normal limits",
     "bootstrap": "bootstrap limits",
 }
@@ -29,17 +36,19 @@ class WeightedAUC(Result):
     value : float
         The area.
     lower, upper : float
-        Its limits, which hold with probability ``confidence`` at least (asymptotically for
-        ``delong`` and ``bootstrap``).
+        Its limits, which hold with probability ``confidence`` at least (approximately for
+        ``smoothed``, ``delong`` and ``bootstrap``).
     confidence : float
         Probability that the limits hold.
     certificate : str
-        The method of the limits.
+        The method of the limits; where it was ``auto`` or ``approximate``, what that stood for.
+    why : str
+        Why that certificate was taken; empty where it was named.
     half_width : float or None
         The closed form that no DKW limit exceeds, ``‖W‖₁√(ln(4/δ)/2n₁) + ‖W‖_∞√(ln(4/δ)/2n₀)``, on
-        the scale of ``value``; None for two-way areas and ``ties="strict"``.
+        the scale of ``value``; None for other certificates, two-way areas and ``ties="strict"``.
     standard_error : float or None
-        That of ``delong`` and ``bootstrap``.
+        That of ``smoothed``, ``delong`` and ``bootstrap``.
     weight : Weight, TprBand or TwoWayBand
         What was weighted.
     ties, normalize : str
@@ -58,6 +67,8 @@ class WeightedAUC(Result):
         The least and the greatest value that the rows may have, where scores were counted in cells.
     groups : mapping or None
         The area in each group.
+    skipped : mapping or None
+        Groups that have no area, and why.
     per_class : mapping or None
         The area of each class against the rest; ``value`` is then their mean.
     """
@@ -67,6 +78,7 @@ class WeightedAUC(Result):
     upper: float
     confidence: float
     certificate: str
+    why: str
     half_width: float | None
     standard_error: float | None
     weight: AnyWeight
@@ -81,12 +93,18 @@ class WeightedAUC(Result):
     margins: tuple[float, float]
     value_range: tuple[float, float] | None = None
     groups: Mapping[Any, "WeightedAUC"] | None = None
+    skipped: Mapping[Any, str] | None = None
     per_class: Mapping[Any, "WeightedAUC"] | None = None
+
+    @property
+    def pos_label(self) -> Any:
+        """The positive class; None where each class was ranked against the rest."""
+        return None if self.per_class is not None else self.classes[-1].item()
 
     @property
     def gap(self) -> tuple[float, float, float] | None:
         """The largest difference between two groups, and limits of it that hold together."""
-        if self.groups is None:
+        if not self.groups:
             return None
         parts = list(self.groups.values())
         value = max(p.value for p in parts) - min(p.value for p in parts)
@@ -102,18 +120,41 @@ class WeightedAUC(Result):
 
     def summary(self) -> str:
         """Return the area and how sure it is."""
-        n = f"{self.n_positive:,.6g} positives and {self.n_negative:,.6g} negatives"
+        n = f"{self.n_positive:,.6g} rows of {self.pos_label!r}, the positive class, and "
+        n += f"{self.n_negative:,.6g} others"
         if self.per_class is not None:
             n = f"{len(self.per_class)} classes, each against the rest"
         sure = (
             "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
         )
         text = (
-            f"{self.title} is {self.value:.4f}, between {self.lower:.4f} and {self.upper:.4f} at "
-            f"{100 * self.confidence:g} % ({sure}; {n})"
+            f"{self.title} is {self.value:.4f}{self._scale()}, between {self.lower:.4f} and "
+            f"{self.upper:.4f} at {100 * self.confidence:g} % ({sure}; {n})"
         )
-        gap = self.gap
-        return text if gap is None else f"{text}; largest gap between groups {gap[0]:.4f}"
+        if self.gap is not None:
+            text += f"; largest gap between groups {self.gap[0]:.4f}"
+        if self.skipped:
+            text += f"; without an area: {', '.join(map(str, self.skipped))}"
+        return text + self._worse_than_chance()
+
+    def _scale(self) -> str:
+        """Return what an area could be at most, and as a mean rate, unless that is plain."""
+        most = self.weight.area
+        if self.normalize != "raw" or most == 1:
+            return ""
+        mean = f", a mean true-positive rate of {self.value / most:.4f}"
+        return f" of at most {most:.4g}{mean if isinstance(self.weight, FprBand) else ''}"
+
+    def _worse_than_chance(self) -> str:
+        chance = {"mcclish": 0.5, "mean": self.weight.chance / self.weight.area}.get(
+            self.normalize, self.weight.chance
+        )
+        if self.per_class is not None or self.value >= chance:
+            return ""
+        return (
+            f". That is below the {chance:.4g} of a ranking by chance: is {self.pos_label!r} the "
+            "positive class, and does a higher score speak for it?"
+        )
 
     def _table(self) -> list[tuple[str, str]]:
         rows = [("value", f"{self.value:.6f}"), ("limits", f"{self.lower:.6f} – {self.upper:.6f}")]

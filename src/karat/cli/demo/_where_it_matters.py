@@ -13,7 +13,7 @@ _CODE = """\
 from karat.ranking import FprBand, compare_auc, roc_at
 
 compare_auc(y_true, {"logistic regression": a, "naive Bayes": b},
-            weight=FprBand(0, 0.1), normalize="mean", certificate="beta")   # or "delong"
+            weight=FprBand(0, 0.1), normalize="mean")   # or certificate="delong"
 roc_at(y_true, a, fpr=0.1, certificate="beta")
 """
 
@@ -23,7 +23,7 @@ def where_it_matters(models: Models) -> Section:
     options: dict[str, Any] = {
         "weight": _BAND, "normalize": "mean", "pos_label": models.positive,
     }  # fmt: skip
-    sure = compare_auc(models.y_true, models.scores, certificate="beta", **options)
+    sure = compare_auc(models.y_true, models.scores, **options)
     paired = compare_auc(models.y_true, models.scores, certificate="delong", **options)
     points = {
         name: roc_at(models.y_true, score, fpr=0.1, certificate="beta", pos_label=models.positive)

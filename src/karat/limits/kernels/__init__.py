@@ -13,6 +13,7 @@ from karat.limits.kernels._binomial import (
     wilson_limits,
 )
 from karat.limits.kernels._bootstrap import bootstrap_draws, percentile_limits
+from karat.limits.kernels._hinge import expected_excess, hinge_limits
 from karat.limits.kernels._means import (
     Moments,
     bernstein_reach,
@@ -43,6 +44,8 @@ __all__ = [
     "cluster_moments",
     "cluster_number",
     "effective_number",
+    "expected_excess",
+    "hinge_limits",
     "hoeffding_reach",
     "kl_limits",
     "normal_quantile",

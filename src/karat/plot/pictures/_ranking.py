@@ -64,7 +64,7 @@ def _curve(ax: Any, result: WeightedAUC, color: str, label: str, least: float | 
 
 
 def _band(ax: Any, result: WeightedAUC) -> None:
-    """Fill between the lowest and the highest curve that the rows allow."""
+    """Fill between the lowest and the highest curve that the rows allow: for any certificate."""
     delta = (1 - result.confidence) / 2
     zero = band_of(result.certificate, result.n_negative, delta)
     one = band_of(result.certificate, result.n_positive, delta)

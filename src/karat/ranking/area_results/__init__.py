@@ -2,12 +2,15 @@
 
 `AreaOptions` holds the checked options of an area. `area_result` takes the scores of one ranking,
 `area_result_of_counts` placements of counts, and `one_against_the_rest` several classes with a
-column of scores each.
+column of scores each; of two classes `positive_column` is enough.
 """
 
 from karat.ranking.area_results._area_options import AreaOptions, check_area_options
 from karat.ranking.area_results._area_result import area_result, area_result_of_counts
-from karat.ranking.area_results._one_against_the_rest import one_against_the_rest
+from karat.ranking.area_results._one_against_the_rest import (
+    one_against_the_rest,
+    positive_column,
+)
 
 __all__ = [
     "AreaOptions",
@@ -15,4 +18,5 @@ __all__ = [
     "area_result_of_counts",
     "check_area_options",
     "one_against_the_rest",
+    "positive_column",
 ]

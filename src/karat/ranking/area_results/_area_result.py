@@ -14,6 +14,7 @@ from karat.ranking.certificates import (
     FEW,
     AreaLimits,
     cell_limits,
+    chosen_certificate,
     closed_form,
     limits_of,
     value_of,
@@ -80,12 +81,17 @@ def _measured(
     """Return an area; ``names`` are those of the two classes in warnings."""
     weight, delta = options.weight, 1 - options.confidence
     assert isinstance(weight, Weight | TwoWayBand)
+    choice = chosen_certificate(options.certificate, placed, weight, options.ties, cells=cells)
+    options = replace(options, certificate=choice.certificate)
     limits = _limits(placed, options, weight, cells=cells)
     value = limits.value if limits.value is not None else value_of(placed, weight, options.ties)
     scale, shift = scale_of(weight, options.normalize)
     half = None
-    even = options.certificate != "beta" and options.ties != "strict" and not cells
-    if isinstance(weight, Weight) and even:
+    if (
+        isinstance(weight, Weight)
+        and options.certificate == "dkw"
+        and not (options.ties == "strict" or cells)
+    ):
         half = closed_form(placed, weight, delta) * scale
     error = limits.standard_error
     fpr, tpr = _corners_to_draw(placed)
@@ -95,6 +101,7 @@ def _measured(
         upper=shift + scale * limits.upper,
         confidence=options.confidence,
         certificate=options.certificate,
+        why=choice.why,
         half_width=half,
         standard_error=None if error is None else error * scale,
         weight=weight,
@@ -122,7 +129,7 @@ def _limits(
 ) -> AreaLimits:
     delta = 1 - options.confidence
     if cells and isinstance(weight, Weight):
-        return cell_limits(placed, weight, delta)
+        return cell_limits(options.certificate, placed, weight, delta)
     return limits_of(
         options.certificate, placed, weight, delta=delta, ties=options.ties, rng=options.rng
     )
@@ -144,7 +151,7 @@ def _warn_of_few(
     if options.certificate in ("delong", "bootstrap") and min(n1, n0) < FEW:
         warnings.warn(
             f"{seen}: {options.certificate} limits are too narrow below {FEW} of either; "
-            "certificate='dkw' holds for any number",
+            "certificate='smoothed' holds for fewer (the AUC alone), 'auto' for any number",
             SmallSampleWarning,
             stacklevel=_outside(),
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
+    binary_order,
     check_same_length,
     check_score_columns,
     check_weights,
@@ -22,7 +23,22 @@ from karat.ranking.area_results._area_result import area_result
 from karat.ranking.placements import check_weighting, labelled_scores
 from karat.ranking.result import WeightedAUC
 
-__all__ = ["one_against_the_rest"]
+__all__ = ["one_against_the_rest", "positive_column"]
+
+
+def positive_column(
+    y_true: Column, y_score: Frame, classes: Column | None, pos_label: Any
+) -> Column | Frame:
+    """Return the scores of the positive class where there are two classes and two columns.
+
+    Both columns of such a ``predict_proba`` rank the rows alike; other tables come back unchanged.
+    """
+    _, order = encode_labels({"y_true": y_true}, classes)
+    if len(order) != 2:
+        return y_score
+    columns = check_score_columns(y_score, "y_score", each="column per class", classes=order)
+    positive = binary_order(order, pos_label)[-1]
+    return list(columns.values())[int(order[-1] == positive)]
 
 
 def one_against_the_rest(
@@ -69,10 +85,13 @@ def _averaged(
         return math.fsum(getattr(p, name) for p in each) / len(each)
 
     half = None if each[0].half_width is None else mean("half_width")
+    taken = {p.certificate for p in each}
     return replace(
         each[0], value=mean("value"), lower=mean("lower"), upper=mean("upper"),
         confidence=options.confidence, half_width=half, standard_error=None,
         n_positive=sum(p.n_positive for p in each) / len(each),
         n_negative=sum(p.n_negative for p in each) / len(each),
         classes=order, per_class=parts,
+        certificate=each[0].certificate if len(taken) == 1 else options.certificate,
+        why=each[0].why if len(taken) == 1 else "of each class by its numbers of rows",
     )  # fmt: skip

@@ -16,7 +16,7 @@ from karat.ranking.areas._area import (
     strict_area,
 )
 from karat.ranking.areas._bands import Band, BetaBand, DkwBand, band_of, dkw_margin
-from karat.ranking.areas._curve import box_area, curve, curves_in_bands
+from karat.ranking.areas._curve import band_inside, box_area, curve, curves_in_bands
 from karat.ranking.areas._influence import influence, variance
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "DkwBand",
     "area",
     "area_and_limits",
+    "band_inside",
     "band_limits",
     "band_of",
     "box_area",

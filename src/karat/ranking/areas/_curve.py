@@ -5,9 +5,9 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.ranking.areas._bands import Band
 from karat.ranking.placements import Placements
-from karat.ranking.weights import TwoWayBand
+from karat.ranking.weights import FprBand, TwoWayBand
 
-__all__ = ["box_area", "curve", "curves_in_bands"]
+__all__ = ["band_inside", "box_area", "curve", "curves_in_bands"]
 
 
 def curve(placed: Placements, at: IntArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -52,6 +52,27 @@ def box_area(fpr: FloatArray, tpr: FloatArray, box: TwoWayBand) -> float:
     first = tpr[:-1] + slope * (start - fpr[:-1])
     last = tpr[:-1] + slope * (end - fpr[:-1])
     return float(((end - start) * _mean_clipped(first, last, box.tpr.low, box.tpr.high)).sum())
+
+
+def band_inside(fpr: FloatArray, tpr: FloatArray, box: TwoWayBand) -> FprBand | None:
+    """Return the false-positive rates at which the curve is inside a box; None if it never is.
+
+    Where the curve enters the box its height above the floor is 0, and above the ceiling that
+    height does not change: to first order the error of the two-way area is that of the partial
+    area between these two rates.
+    """
+    low = max(_first_rate(fpr, tpr, box.tpr.low), box.fpr.low)
+    high = min(_first_rate(fpr, tpr, box.tpr.high), box.fpr.high)
+    return FprBand(low, high) if low < high else None
+
+
+def _first_rate(fpr: FloatArray, tpr: FloatArray, height: float) -> float:
+    """Return the false-positive rate at which the curve reaches a height."""
+    at = int(np.searchsorted(tpr, height))
+    if at == 0 or tpr[at] == tpr[at - 1]:
+        return float(fpr[at])
+    part = (height - tpr[at - 1]) / (tpr[at] - tpr[at - 1])
+    return float(fpr[at - 1] + part * (fpr[at] - fpr[at - 1]))
 
 
 def _mean_clipped(first: FloatArray, last: FloatArray, low: float, high: float) -> FloatArray:

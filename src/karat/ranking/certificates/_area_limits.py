@@ -12,6 +12,7 @@ from karat.limits.kernels import normal_quantile, percentile_limits
 from karat.ranking.areas import (
     Band,
     area_and_limits,
+    band_inside,
     band_limits,
     band_of,
     box_area,
@@ -22,7 +23,10 @@ from karat.ranking.areas import (
     variance,
 )
 from karat.ranking.certificates._maurer_pontil import theorem_2
+from karat.ranking.certificates._nested import nested_limits
+from karat.ranking.certificates._pairs import pair_limits
 from karat.ranking.certificates._resampled import resampled
+from karat.ranking.certificates._smoothed import smoothed_limits
 from karat.ranking.certificates._value import AreaLimits, value_of
 from karat.ranking.placements import Placements
 from karat.ranking.weights import TwoWayBand, Weight
@@ -36,7 +40,10 @@ __all__ = [
     "limits_of",
 ]
 
-CERTIFICATES = ("dkw", "beta", "maurer-pontil", "delong", "bootstrap")
+CERTIFICATES = (
+    "auto", "hinge", "kl", "nested", "dkw", "beta", "maurer-pontil",
+    "approximate", "smoothed", "delong", "bootstrap",
+)  # fmt: skip
 FEW = 100  # rows of a class, below which normal and resampled limits are too narrow
 _RESAMPLES = 1000
 
@@ -76,11 +83,17 @@ def limits_of(
     return replace(found, lower=lower, upper=upper)
 
 
-def cell_limits(placed: Placements, weight: Weight, delta: float) -> AreaLimits:
-    """Return DKW limits that hold for every order of the scores inside their cells.
+def cell_limits(kind: str, placed: Placements, weight: Weight, delta: float) -> AreaLimits:
+    """Return limits by ``dkw`` or ``hinge`` that hold for every order inside cells of scores.
 
     A positive stands somewhere between the two ends of its cell, and the area grows with it.
     """
+    if kind == "hinge":
+        least, most = replace(placed, right=placed.left), replace(placed, left=placed.right)
+        return AreaLimits(
+            pair_limits(kind, least, weight, delta, "interpolate").lower,
+            pair_limits(kind, most, weight, delta, "interpolate").upper,
+        )
     e0, e1 = _margins(placed, delta)
     lower = band_limits(replace(placed, right=placed.left), weight, e0, e1)[0]
     upper = band_limits(replace(placed, left=placed.right), weight, e0, e1)[1]
@@ -114,6 +127,23 @@ def _beta(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -
     return AreaLimits(*limits_in_bands(placed, weight, *bands_of("beta", placed, delta)))
 
 
+def _of_pairs(kind: str) -> Callable[..., AreaLimits]:
+    """Return the limits of the AUC by a bound on pairs."""
+
+    def limits(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
+        return pair_limits(kind, placed, weight, delta, ties)
+
+    return limits
+
+
+def _nested(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
+    return nested_limits(placed, weight, delta, ties)
+
+
+def _smoothed(placed: Placements, weight: Weight, delta: float, ties: str, _: Any) -> AreaLimits:
+    return smoothed_limits(placed, weight, delta, ties)
+
+
 def bands_of(certificate: str, placed: Placements, delta: float) -> tuple[Band, Band]:
     """Return the bands around F₀ and F₁ that hold together."""
     sizes = placed.n_negative, placed.n_positive
@@ -142,6 +172,15 @@ def _delong(placed: Placements, weight: Weight, delta: float, ties: str, _: Any)
     error = math.sqrt(variance(placed, weight))
     margin = normal_quantile(delta / 2) * error
     return AreaLimits(value - margin, value + margin, error)
+
+
+def _delong_box(placed: Placements, box: TwoWayBand, delta: float, _: Any) -> AreaLimits:
+    """Return normal limits of a two-way area: its error is that of the band inside the box."""
+    corners = curve(placed)
+    value, band = box_area(*corners, box), band_inside(*corners, box)
+    error = 0.0 if band is None else math.sqrt(variance(placed, band))
+    margin = normal_quantile(delta / 2) * error
+    return AreaLimits(value - margin, value + margin, error, value=value)
 
 
 def _bootstrap(
@@ -180,9 +219,11 @@ def _bootstrap_box(
 
 
 _OF_WEIGHTS: dict[str, Callable[..., AreaLimits]] = {
-    "dkw": _dkw, "beta": _beta, "maurer-pontil": _maurer_pontil, "delong": _delong,
+    "hinge": _of_pairs("hinge"), "kl": _of_pairs("kl"), "nested": _nested, "dkw": _dkw,
+    "beta": _beta, "maurer-pontil": _maurer_pontil, "smoothed": _smoothed, "delong": _delong,
     "bootstrap": _bootstrap,
 }  # fmt: skip
 _OF_BOXES: dict[str, Callable[..., AreaLimits]] = {
-    "dkw": _band_box("dkw"), "beta": _band_box("beta"), "bootstrap": _bootstrap_box,
+    "dkw": _band_box("dkw"), "beta": _band_box("beta"), "delong": _delong_box,
+    "bootstrap": _bootstrap_box,
 }  # fmt: skip

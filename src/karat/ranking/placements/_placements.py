@@ -66,6 +66,15 @@ class Placements:
         found = before + np.concatenate([[0.0], np.cumsum(self.mass[start:stop])])
         return np.minimum(found, 1.0) if stop < len(self) else np.append(found[:-1], 1.0)
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether every share stands for a whole number of rows, as importances do not."""
+        sizes = (self.n_positive, self.mass), (self.n_negative, self.share)
+        return all(
+            n == round(n) and (shares is None or bool(np.allclose(shares * n, np.rint(shares * n))))
+            for n, shares in sizes
+        )
+
     def grouped(self) -> "Placements":
         """Return the placements with positives of the same place merged into one."""
         moved = (np.diff(self.left) > 0) | (np.diff(self.right) > 0)

@@ -1,0 +1,242 @@
+"""Limits of areas through pairs: hinges, nested tops, small samples; and what ``auto`` takes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, binom, binomtest
+from sklearn.metrics import roc_auc_score
+
+from karat.exceptions import OptionError, SmallSampleWarning
+from karat.limits.kernels import expected_excess, hinge_limits, kl_limits
+from karat.ranking import (
+    FprBand,
+    Power,
+    TprBand,
+    Uniform,
+    compare_auc,
+    weighted_auc,
+    weighted_auc_from_counts,
+)
+from karat.statistics import roc_counts
+
+
+def test_the_expected_excess_is_a_sum():
+    for m, p, h in ((7, 0.3, 0), (20, 0.3, 7), (20, 0.9, 19), (1, 0.5, 0)):
+        k = np.arange(m + 1)
+        wanted = np.maximum(k - h, 0) @ binom.pmf(k, m, p)
+        assert expected_excess(np.array([p]), m, np.array([float(h)]))[0] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("m", [1, 2, 9, 40])
+@pytest.mark.parametrize("delta", [0.005, 0.025, 0.2])
+def test_hinges_hold_for_binomials_by_enumeration(m, delta):
+    limits = np.array([hinge_limits(float(x), m, delta) for x in range(m + 1)])
+    for p in np.linspace(0.01, 0.99, 33):
+        chance = binom.pmf(np.arange(m + 1), m, p)
+        assert chance[limits[:, 0] > p].sum() <= delta + 1e-12
+        assert chance[limits[:, 1] < p].sum() <= delta + 1e-12
+
+
+@given(st.integers(1, 10**7), st.floats(0, 1), st.floats(1e-6, 0.2))
+def test_hinges_are_inside_kl_limits(m, share, delta):
+    low, high = hinge_limits(share * m, m, delta)
+    wide = kl_limits(share * m, m, delta)
+    assert wide[0] - 1e-9 <= low <= share + 1e-12
+    assert share - 1e-12 <= high <= wide[1] + 1e-9
+    mirrored = hinge_limits(m - share * m, m, delta)
+    assert (low, high) == pytest.approx((1 - mirrored[1], 1 - mirrored[0]), abs=1e-9)
+
+
+def test_limits_of_pairs_are_those_of_the_smaller_class(rows):
+    y, score = rows(3, 400, 1)
+    m, value = min(y.sum(), (~y).sum()), roc_auc_score(y, score)
+    for kind, limits in (("hinge", hinge_limits), ("kl", kl_limits)):
+        r = weighted_auc(y, score, certificate=kind)
+        assert (r.lower, r.upper) == pytest.approx(
+            tuple(map(float, limits(value * m, int(m), 0.025)))
+        )
+    assert weighted_auc(y, score).certificate == "hinge"
+    with pytest.raises(OptionError, match="certificate is 'hinge'; expected 'auto', 'dkw' or 'bet"):
+        weighted_auc(y, score, weight=Power(2), certificate="hinge")
+
+
+def tops_by_hand(y, score, b, delta):
+    """Limits of `nested` from sorted scores, where no score occurs twice."""
+    zeros, ones = np.sort(score[~y])[::-1], score[y]
+    n0, n1 = len(zeros), len(ones)
+    k = np.arange(1, n0 + 1)
+    below = k[beta.sf(b, k, n0 + 1 - k) <= delta / 8]
+    above = k[beta.cdf(b, k, n0 + 1 - k) <= delta / 8]
+    found = []
+    for rank, side in ((below.max(initial=0), 0), (above.min(initial=n0 + 1), 1)):
+        if rank <= 1:
+            found.append(0.0)
+            continue
+        top = zeros[: rank - 1]
+        m = min(n1, rank - 1)
+        share = (ones[:, None] > top).mean()
+        found.append(hinge_limits(share * m, m, 3 * delta / 8)[side] * b)
+    return found
+
+
+@pytest.mark.parametrize("b", [0.01, 0.1, 0.5, 0.97])
+def test_nested_tops_by_hand(rows, b):
+    y, score = rows(5, 700)
+    r = weighted_auc(y, score, weight=FprBand(0, b), certificate="nested")
+    assert [r.lower, r.upper] == pytest.approx(tops_by_hand(y, score, b, 0.05))
+    assert r.lower <= r.value <= r.upper
+    # A band of true-positive rates up to 1 is one of false-positive rates with classes swapped.
+    mirrored = weighted_auc(~y, -score, weight=TprBand(1 - b, 1), certificate="nested")
+    assert (mirrored.lower, mirrored.upper) == pytest.approx((r.lower, r.upper))
+
+
+def test_nested_tops_break_ties_like_jitter(rows):
+    y, score = rows(5, 3000, 0)
+    options = {"weight": FprBand(0, 0.2), "certificate": "nested"}
+    tied = weighted_auc(y, score, **options)
+    assert tied == weighted_auc(y, score, **options)
+    rng = np.random.default_rng(0)
+    apart = [weighted_auc(y, score + 0.1 * rng.random(3000), **options) for _ in range(40)]
+    for side in ("lower", "upper"):
+        drawn = [getattr(r, side) for r in apart]
+        assert abs(getattr(tied, side) - np.mean(drawn)) < 5 * np.std(drawn)
+    counted = weighted_auc_from_counts(roc_counts(y, score), **options)
+    assert (counted.lower, counted.upper) == pytest.approx((tied.lower, tied.upper), abs=2e-3)
+
+
+def smoothed_by_hand(ones, zeros, delta):
+    rare, common, sign = (ones, zeros, 1) if len(ones) <= len(zeros) else (zeros, ones, -1)
+    wins = np.sign(sign * (rare[:, None] - common)) / 2 + 0.5
+    v, n = wins.mean(axis=1), len(rare) + 1
+    mean, square = (v.sum() + 0.5) / n, ((v**2).sum() + 0.5) / n
+    spread = wins.mean(axis=0).var(ddof=1) / len(common)
+    size = mean * (1 - mean) / ((square - mean**2) / (n + 1) + spread) - 1
+    return beta.ppf([delta / 2, 1 - delta / 2], size * mean, size * (1 - mean))
+
+
+@pytest.mark.parametrize(("share", "decimals"), [(0.1, None), (0.9, None), (0.3, 0)])
+def test_small_samples_by_hand(rows, share, decimals):
+    y, score = rows(8, 90, decimals, share=share)
+    r = weighted_auc(y, score, certificate="smoothed")
+    assert (r.lower, r.upper) == pytest.approx(smoothed_by_hand(score[y], score[~y], 0.05))
+    assert weighted_auc(y, score, certificate="approximate") == weighted_auc(
+        y, score, certificate="approximate"
+    )
+
+
+def test_separated_classes_are_not_certain_of_one():
+    y = np.arange(40) >= 20
+    r = weighted_auc(y, np.arange(40.0), certificate="smoothed")
+    assert r.upper == 1
+    assert r.lower == pytest.approx(0.883, abs=5e-4)
+    turned = weighted_auc(y, -np.arange(40.0), certificate="smoothed")
+    assert (turned.lower, turned.upper) == pytest.approx((0, 1 - r.lower))
+
+
+@pytest.mark.filterwarnings("ignore:the limits exclude nothing")
+def test_what_the_names_stand_for(rows):
+    y, score = rows(1, 2000)  # the choice may not depend on a score
+    for options, certificate, why in (
+        ({}, "hinge", "pairs"),
+        ({"weight": FprBand(0, 1)}, "hinge", "pairs"),
+        ({"weight": FprBand(0, 0.1)}, "nested", "expected in the band"),
+        ({"weight": TprBand(0.5, 1)}, "nested", "expected in the band"),
+        ({"weight": TprBand(0.9, 1)}, "beta", "narrow"),
+        ({"weight": FprBand(0, 0.001)}, "beta", "narrow"),
+        ({"weight": Power(3)}, "beta", "narrow"),
+        ({"weight": FprBand(0, 0.1), "ties": "strict"}, "dkw", "strict"),
+        (
+            {"weight": FprBand(0, 0.1), "sample_weight": np.linspace(0.1, 2, 2000)},
+            "dkw",
+            "importance",
+        ),
+        ({"weight": FprBand(0, 0.3) & TprBand(0.4, 1)}, "beta", "narrow"),
+        ({"certificate": "approximate"}, "delong", "80 rows or more"),
+        ({"certificate": "dkw"}, "dkw", ""),
+    ):
+        r = weighted_auc(y, score, **options)
+        assert r.certificate == certificate
+        assert why in r.why
+        assert bool(r.why) == bool(why)
+    few = weighted_auc(y[:60], score[:60], certificate="approximate")
+    assert few.certificate == "smoothed"
+    cells = weighted_auc_from_counts(roc_counts(y, np.floor(score)), cells=True)
+    assert cells.certificate == "hinge"
+    assert cells.lower < cells.value_range[0] < cells.value_range[1] < cells.upper
+
+
+def test_two_columns_are_the_column_of_the_positive_class(rows):
+    y, score = rows(2, 300)
+    names = np.where(y, "spam", "ham")
+    both = np.column_stack([-score, score])
+    assert weighted_auc(names, both) == weighted_auc(names, score)
+    assert weighted_auc(names, both, pos_label="ham") == weighted_auc(
+        names, -score, pos_label="ham"
+    )
+    assert weighted_auc(names, both).pos_label == "spam"
+
+
+def test_a_group_of_one_class_is_skipped_and_said(rows):
+    y, score = rows(2, 300)
+    groups = np.where(np.arange(300) < 3, "few", "many")
+    y[:3] = True
+    with pytest.warns(SmallSampleWarning, match="1 of 2 groups .* 'few', its 3 rows are all of cl"):
+        r = weighted_auc(y, score, groups=groups)
+    assert list(r.groups) == ["many"]
+    assert r.skipped == {"few": "its 3 rows are all of class True"}
+    assert "without an area: few" in r.summary()
+    # What is left shares the error among fewer.
+    assert r.groups["many"] == weighted_auc(y[3:], score[3:])
+
+
+def test_delong_of_boxes_agrees_with_resampling(rows):
+    y, score = rows(4, 4000, share=0.4)
+    box = FprBand(0.05, 0.5) & TprBand(0.3, 0.9)
+    normal = weighted_auc(y, score, weight=box, certificate="delong")
+    drawn = weighted_auc(y, score, weight=box, certificate="bootstrap", rng=0)
+    assert normal.standard_error == pytest.approx(drawn.standard_error, rel=0.1)
+    assert (normal.lower, normal.upper) == pytest.approx((drawn.lower, drawn.upper), abs=4e-3)
+    noise = np.random.default_rng(0).normal(size=4000)
+    pair = compare_auc(
+        y, {"a": score, "b": score + 0.3 * noise}, weight=box, certificate="delong"
+    ).differences[0]
+    assert pair.p_value is not None
+    assert pair.upper - pair.lower < normal.upper - normal.lower  # paired rows cancel
+
+
+def normal_rows(rng, n1, n0, shift, decimals):
+    ones, zeros = rng.normal(size=n1) + shift, rng.normal(size=n0)
+    if decimals is not None:
+        ones, zeros = np.round(ones, decimals), np.round(zeros, decimals)
+    return np.arange(n1 + n0) < n1, np.append(ones, zeros)
+
+
+def true_area(shift, decimals, weight):
+    y, score = normal_rows(np.random.default_rng(1), 10**6, 10**6, shift, decimals)
+    return weighted_auc(y, score, weight=weight, certificate="delong").value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decimals", [None, 0])
+@pytest.mark.parametrize(
+    ("certificate", "weight", "n1", "n0", "least", "runs"),
+    [
+        ("hinge", Uniform(), 15, 60, 0.95, 300),
+        ("nested", FprBand(0, 0.2), 30, 300, 0.95, 300),
+        ("smoothed", Uniform(), 10, 200, 0.933, 500),
+        ("smoothed", Uniform(), 40, 40, 0.933, 500),
+    ],
+    ids=str,
+)
+def test_areas_are_covered(certificate, weight, n1, n0, least, runs, decimals):
+    """Of 300 runs a coverage of .89 is noticed nine times of ten, of 500 one of .89."""
+    rng = np.random.default_rng(7)
+    for shift in (0.5, 2.0):
+        truth = true_area(shift, decimals, weight)
+        held = 0
+        for _ in range(runs):
+            y, score = normal_rows(rng, n1, n0, shift, decimals)
+            r = weighted_auc(y, score, weight=weight, certificate=certificate)
+            held += r.lower <= truth <= r.upper
+        assert binomtest(held, runs, least, alternative="less").pvalue > 1e-3
