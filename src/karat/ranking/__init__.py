@@ -13,13 +13,8 @@ from karat.ranking._uniform_margin import uniform_margin
 from karat.ranking._weighted_auc import weighted_auc
 from karat.ranking._weighted_auc_from_counts import weighted_auc_from_counts
 from karat.ranking.certificates import FiniteFamily, GaussianComplexity, LinearScores
-from karat.ranking.result import (
-    AucComparison,
-    AucDifference,
-    RocPoint,
-    UniformMargin,
-    WeightedAUC,
-)
+from karat.ranking.comparison_result import AucComparison, AucDifference
+from karat.ranking.result import RocPoint, UniformMargin, WeightedAUC
 from karat.ranking.weights import (
     FprBand,
     FunctionWeight,

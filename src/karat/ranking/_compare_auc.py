@@ -19,8 +19,9 @@ from karat.exceptions import DataError
 from karat.limits.kernels import normal_quantile
 from karat.ranking.area_results import AreaOptions, area_result, check_area_options
 from karat.ranking.areas import band_inside, curve, influence
+from karat.ranking.comparison_result import AucComparison, AucDifference
 from karat.ranking.placements import check_weighting, labelled_scores, place, read_labels
-from karat.ranking.result import AucComparison, AucDifference, WeightedAUC
+from karat.ranking.result import WeightedAUC
 from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Uniform, Weight, scale_of
 
 __all__ = ["compare_auc"]

@@ -9,7 +9,7 @@ from karat._typing import AnyArray, FloatArray
 from karat.ranking.certificates import Family
 from karat.ranking.weights import AnyWeight, FprBand, Weight
 
-__all__ = ["AucComparison", "AucDifference", "RocPoint", "UniformMargin", "WeightedAUC"]
+__all__ = ["RocPoint", "UniformMargin", "WeightedAUC"]
 
 _CERTAIN = "certain for any law"
 _GUARANTEES = {
@@ -168,82 +168,6 @@ class WeightedAUC(Result):
                 for k, p in (parts or {}).items()
             ]
         return rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AucDifference(Result):
-    """The difference between the areas of two models on the same rows.
-
-    Attributes
-    ----------
-    first, second : label
-        Names of the models, as they were passed; ``value`` is the area of the first less that of
-        the second.
-    value, lower, upper : float
-        The difference and its limits, which hold for all pairs together.
-    p_value : float or None
-        Of no difference, two-sided and paired (DeLong), not adjusted for the number of pairs.
-    """
-
-    first: Any
-    second: Any
-    value: float
-    lower: float
-    upper: float
-    p_value: float | None
-
-    def summary(self) -> str:
-        """Return the difference and its limits."""
-        p = "" if self.p_value is None else f", paired p = {self.p_value:.2g}"
-        return (
-            f"{self.first} less {self.second}: {self.value:+.4f}, between {self.lower:+.4f} and "
-            f"{self.upper:+.4f}{p}"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AucComparison(Result):
-    """Several models on the same rows.
-
-    Attributes
-    ----------
-    models : mapping of name to WeightedAUC
-        The area of each, with limits that hold for all models together.
-    differences : tuple of AucDifference
-        Every pair, the better model first.
-    confidence : float
-        Probability that all limits hold together.
-    """
-
-    models: Mapping[Any, WeightedAUC]
-    differences: tuple[AucDifference, ...]
-    confidence: float
-
-    @property
-    def best(self) -> Any:
-        """The name of the model with the greatest area."""
-        return max(self.models, key=lambda name: self.models[name].value)
-
-    def summary(self) -> str:
-        """Return the best model and whether the rest are certainly worse."""
-        top = self.models[self.best]
-        pairs = [d for d in self.differences if d.first == self.best]
-        beaten = sum(d.lower > 0 for d in pairs)
-        level = (1 - self.confidence) / len(self.differences)
-        tested = sum(d.p_value is not None and d.p_value < level for d in pairs)
-        by_test = f" ({tested} by the paired test)" if tested != beaten else ""
-        return (
-            f"{self.best} has the greatest {top.title}, {top.value:.4f} ({top.lower:.4f} to "
-            f"{top.upper:.4f}); models that the limits put below it: {beaten} of {len(pairs)}"
-            f"{by_test}, at {100 * self.confidence:g} % for all comparisons together"
-        )
-
-    def _table(self) -> list[tuple[str, str]]:
-        areas = [
-            (str(name), f"{m.value:.4f} ({m.lower:.4f} – {m.upper:.4f})")
-            for name, m in self.models.items()
-        ]
-        return areas + [(f"{d.first} − {d.second}", d.summary()) for d in self.differences]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
