@@ -31,8 +31,14 @@ class OptimizationHistory(Result):
         Condition number of each system of probes; NaN where none was solved.
     n_evaluations : array (T,)
         At how many classifiers the metric was evaluated, so far.
+    mixture : float
+        The metric of the mixture that was kept: the best of all iterations.
+    kept : str
+        What was kept: "mixture"; "rule", a single rule of the direct search that follows where a
+        metric is a function of the rows; or "model", where nothing was better than predicting the
+        most probable class.
     baseline : float
-        The metric of predicting the most probable class.
+        The metric of predicting the most probable class; ``value`` is never below it.
     deterministic : float
         The metric of predicting, in each row, the class to which the mixture gives the greatest
         share.
@@ -55,6 +61,8 @@ class OptimizationHistory(Result):
     shares: FloatArray
     conditions: FloatArray
     n_evaluations: IntArray
+    mixture: float
+    kept: str
     baseline: float
     deterministic: float
     randomized: bool
@@ -68,12 +76,12 @@ class OptimizationHistory(Result):
     @property
     def value(self) -> float:
         """The metric of the classifier, on the rows that it was found with."""
-        return float(self.values[-1]) if self.randomized else self.deterministic
+        return self.mixture if self.randomized else self.deterministic
 
     @property
     def deterministic_gap(self) -> float:
         """What is lost by not randomising; negative if something is won."""
-        return float(self.values[-1]) - self.deterministic
+        return self.mixture - self.deterministic
 
     def summary(self) -> str:
         """Return the answer in one sentence."""
@@ -85,6 +93,11 @@ class OptimizationHistory(Result):
             f"{self.metric} {self.value:.4f} on the {self.n_rows:,} validation rows, where the "
             f"most probable class has {self.baseline:.4f}, {course}"
         )
+        if self.kept == "model":
+            text = (
+                f"{self.metric}: nothing better was found than the model's most probable class, "
+                f"{self.baseline:.4f} on the {self.n_rows:,} validation rows, {course}"
+            )
         if np.isnan(self.held_out):
             return text
         return f"{text}; on rows not used to find it {self.held_out:.4f}{self._limits()}"
@@ -97,7 +110,7 @@ class OptimizationHistory(Result):
     def _table(self) -> list[tuple[str, str]]:
         return [
             ("most probable class", f"{self.baseline:.4f}"),
-            ("mixture", f"{self.values[-1]:.4f}"),
+            ("mixture", f"{self.mixture:.4f}"),
             ("deterministic", f"{self.deterministic:.4f}"),
             ("evaluations", str(int(self.n_evaluations[-1]))),
             *self._condition(),

@@ -9,7 +9,8 @@ results.
 
 from karat.optimize.search._best_mixture import best_mixture
 from karat.optimize.search._cross_validation import HeldOut, folds, held_out
-from karat.optimize.search._frank_wolfe import Problem, Search, Step, search
+from karat.optimize.search._frank_wolfe import Search, Step, search
+from karat.optimize.search._problem import Problem
 from karat.optimize.search._report import class_weights_of, history_of
 from karat.optimize.search._run_search import run_search
 from karat.optimize.search._search_options import (

@@ -11,7 +11,8 @@ from karat.decisions.rules import one_hot
 from karat.decisions.solvers import Columns, Smooth, climb
 from karat.metrics import GroupMetric, MetricBase
 from karat.optimize.probes import Sample
-from karat.optimize.search._frank_wolfe import Problem, Search, Step
+from karat.optimize.search._frank_wolfe import Search, Step
+from karat.optimize.search._problem import Problem
 
 __all__ = ["best_mixture"]
 
@@ -49,7 +50,8 @@ def best_mixture(problem: Problem, metric: MetricBase, *, seed: int, own_rules: 
         Step(value, np.nan if kinds is None else gap, np.nan, condition, n + 1)
         for n, (value, gap) in enumerate(zip(best.values, best.gaps, strict=True))
     ]
-    return Search(mixture, steps, mixture.class_shares(sample.proba, sample.basis))
+    shares = mixture.class_shares(sample.proba, sample.basis)
+    return Search(mixture, steps, shares, steps[-1].value)
 
 
 class _RowKinds(NamedTuple):

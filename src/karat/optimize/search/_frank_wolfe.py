@@ -1,55 +1,24 @@
 """Frank–Wolfe with elicited gradients (Hiranandani 2021, Algorithms 7.2 and 7.3)."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.decisions import Mixture
-from karat.decisions.rules import decide, mixed
+from karat.decisions.rules import mixed
 from karat.exceptions import ProbeError
 from karat.optimize.feedback import Feedback, KnownMetric
-from karat.optimize.probes import Position, Probes, WeightSystem
+from karat.optimize.probes import Position, WeightSystem
+from karat.optimize.search._problem import Problem
 
-__all__ = ["Problem", "Search", "Step", "search"]
+__all__ = ["Search", "Step", "search"]
 
 # Shares of the way to a new rule that a line search tries, after all of it.
 _BACKTRACK = (0.5, 0.25, 0.1, 0.03)
 # Where probes from the current classifier determine no weights, they start this far toward h₀.
 _INSIDE = 0.1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """What a search is given: the probes on their samples, and how weights are solved for."""
-
-    probes: Probes
-    off_diagonal: bool
-    ridge: float
-    basis_names: tuple[str, ...]
-    classes: tuple[object, ...]
-
-    def start(self, *, rows: bool) -> Position:
-        """Return the classifier that predicts a class with the model's probability of it.
-
-        It predicts every class somewhere and no two probes alike, so slopes exist and the system
-        has a solution; the first step leaves it behind.
-        """
-        on = self.probes.validation.proba, self.probes.matching.proba
-        return self.probes.position(*on, sums=True, rows=rows)
-
-    def rule(self, weights: FloatArray, *, sums: bool, rows: bool) -> tuple[Position, IntArray]:
-        """Return a plug-in rule as a position, and its decisions on the validation rows."""
-        validation, matching = self.probes.validation, self.probes.matching
-        seen = decide(validation.proba, weights, validation.basis)
-        same = matching.proba is validation.proba and matching.basis is validation.basis
-        matched = seen if same or not sums else decide(matching.proba, weights, matching.basis)
-        return self.probes.position(seen, matched, sums=sums, rows=rows), seen
-
-    def system(self, moves: FloatArray) -> WeightSystem:
-        """Return the linear system that turns slopes along the probes into weights."""
-        return WeightSystem(moves, off_diagonal=self.off_diagonal, ridge=self.ridge)
+_PATIENCE = 6  # steps without a better mixture, where there is something to beat
 
 
 class Step(NamedTuple):
@@ -68,9 +37,19 @@ class Search(NamedTuple):
     mixture: Mixture
     steps: list[Step]
     shares: FloatArray  # of the mixture, on the validation rows
+    value: float  # of the mixture, which need not be that of the last step
+    kept: str = "mixture"  # or "rule", of a direct search, or "model": nothing better was found
 
 
-def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed: int) -> Search:
+def search(
+    problem: Problem,
+    feedback: Feedback,
+    *,
+    n_iter: int,
+    step: str,
+    seed: int,
+    to_beat: float | None = None,
+) -> Search:
     """Follow the metric from rule to rule.
 
     Each iteration elicits the weights of the metric's linear approximation at the current mixture
@@ -80,13 +59,16 @@ def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed
 
     The step "line-search" takes the share that is best on the validation sample instead, which
     ends sooner and follows the noise of that sample more closely.
+
+    The best mixture of all is returned: steps need not go up where slopes mislead. Where there is
+    a value ``to_beat``, the search ends after some steps that do not come to anything better.
     """
     sums, rows = not feedback.everywhere, feedback.needs_rows
     at = start = problem.start(rows=rows)
     here, system, seen = _probed(problem, at, start)
     system.require_solvable(problem.basis_names, problem.classes)
     steps: list[Step] = []
-    mix, value, age = _GrowingMixture(), feedback.value(at), 0
+    mix, value, age, idle = _GrowingMixture(), feedback.value(at), 0, 0
     top, most = at, value  # what a rule must beat: not a step that just made things worse
     for _ in range(n_iter):
         if sums and steps:
@@ -112,10 +94,16 @@ def search(problem: Problem, feedback: Feedback, *, n_iter: int, step: str, seed
             if share == 1.0 or value > most:
                 top, most = at, value
         mix.add(weights, share, codes)
+        mix.keep_if_best(value)
+        idle = 0 if to_beat is not None and value > to_beat else idle + 1
         steps.append(Step(value, gap, share, system.condition, feedback.n_evaluations))
-        if share == 0:
+        if to_beat is not None:
+            to_beat = max(to_beat, value)
+        if share == 0 or (to_beat is not None and idle >= _PATIENCE):
             break
-    return Search(mix.mixture(seed), steps, mix.shares_of(problem.probes.validation.proba))
+    kept = mix.best()
+    proba = problem.probes.validation.proba
+    return Search(kept.mixture(seed), steps, kept.shares_of(proba), kept.value)
 
 
 def _probed(
@@ -138,9 +126,23 @@ class _GrowingMixture:
     """Rules and their shares while a search goes on."""
 
     def __init__(self) -> None:
-        self._start, self._shares = 1.0, np.empty(0)
+        self._start, self._shares, self.value = 1.0, np.empty(0), np.nan
         self._rules: list[FloatArray] = []
         self._codes: list[IntArray] = []
+        self._best: _GrowingMixture | None = None
+
+    def keep_if_best(self, value: float) -> None:
+        """Remember the mixture as it is now, if none before was better."""
+        if self._best is None or not value <= self._best.value:  # NaN: the last is kept
+            kept = _GrowingMixture()
+            kept._start, kept._shares, kept.value = self._start, self._shares, value
+            kept._rules, kept._codes = list(self._rules), list(self._codes)
+            self._best = kept
+
+    def best(self) -> "_GrowingMixture":
+        """Return the best mixture that was remembered."""
+        assert self._best is not None
+        return self._best
 
     def add(self, weights: FloatArray, share: float, codes: IntArray) -> None:
         if share == 1.0:  # the new rule replaces the mixture

@@ -28,6 +28,8 @@ def history_of(
         shares=np.array(shares),
         conditions=np.array(conditions),
         n_evaluations=np.array(n_evaluations, dtype=np.int64),
+        mixture=found.value,
+        kept=found.kept,
         baseline=metric_value(task, most_probable(task)),
         deterministic=metric_value(task, decided),
         randomized=randomized,

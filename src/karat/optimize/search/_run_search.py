@@ -1,6 +1,10 @@
 """One search: the probes and the feedback that a task and its options ask for."""
 
+import numpy as np
+
 from karat._typing import IntArray
+from karat.decisions import Mixture
+from karat.decisions.rules import one_hot
 from karat.metrics import MetricBase
 from karat.optimize.feedback import (
     BlackBox,
@@ -11,14 +15,21 @@ from karat.optimize.feedback import (
     ValidationRows,
     is_diagonal,
 )
-from karat.optimize.probes import ClassProbes, Probes, Sample, separated_probes
+from karat.optimize.probes import ClassProbes, Position, Probes, Sample, separated_probes
 from karat.optimize.search._best_mixture import best_mixture
-from karat.optimize.search._frank_wolfe import Problem, Search, search
+from karat.optimize.search._direct_search import Rule, climbed, model_rule
+from karat.optimize.search._frank_wolfe import Search, search
+from karat.optimize.search._problem import Problem
 from karat.optimize.search._search_options import SearchOptions
 from karat.optimize.search._task import Task
 from karat.optimize.search._value import scale_of_sample
 
 __all__ = ["run_search"]
+
+_DIRECT = 60  # evaluations of a direct search
+# Times the gain of a mixture that the gain of a single rule must be: a little more on the
+# validation rows is their noise.
+_CLEARLY = 1.2
 
 
 def run_search(task: Task, options: SearchOptions, some: IntArray | None = None) -> Search:
@@ -34,14 +45,44 @@ def run_search(task: Task, options: SearchOptions, some: IntArray | None = None)
     problem = Problem(
         probes, off_diagonal, options.ridge, task.basis_names, tuple(task.classes.tolist())
     )
+    feedback = _feedback(task, options, problem, rows)
+    model = model_rule(problem, feedback)
     if options.step == "corrective":
-        return best_mixture(problem, task.metric, seed=options.seed, own_rules=options.own_rules)
-    return search(
-        problem,
-        _feedback(task, options, problem, rows),
-        n_iter=options.n_iter,
-        step=options.step,
-        seed=options.seed,
+        found = best_mixture(problem, task.metric, seed=options.seed, own_rules=options.own_rules)
+    else:
+        found = search(
+            problem, feedback, n_iter=options.n_iter, step=options.step, seed=options.seed,
+            to_beat=model.value if options.direct else None,
+        )  # fmt: skip
+    return _no_worse_than_the_model(problem, feedback, found, model, options)
+
+
+def _no_worse_than_the_model(
+    problem: Problem, feedback: Feedback, found: Search, model: Rule, options: SearchOptions
+) -> Search:
+    """Return what was found, or a single rule that is better: the model's own, if nothing is."""
+    if np.isnan(found.value):  # preferences have no values
+        return found
+    value = found.value
+    if options.deterministic:
+        sample = problem.probes.validation
+        decided = one_hot(np.argmax(found.shares, axis=1), sample.n_classes)
+        value = feedback.value(Position(sample.confusion(decided), None, None, decided))
+    kept, rule, gain = "model", model, value - model.value
+    if options.direct:
+        climbed_to = climbed(problem, feedback, model, _DIRECT)
+        if climbed_to.value - model.value > max(_CLEARLY * gain, 0.0):
+            kept, rule = "rule", climbed_to
+    steps = [*found.steps[:-1], found.steps[-1]._replace(n_evaluations=feedback.n_evaluations)]
+    if kept == "model" and gain >= 0:
+        return found._replace(steps=steps) if feedback.needs_rows else found
+    weights, codes, value = rule
+    return Search(
+        Mixture(np.ones(1), weights[None], seed=options.seed),
+        steps if feedback.needs_rows else found.steps,
+        one_hot(codes, problem.probes.validation.n_classes),
+        value,
+        kept,
     )
 
 

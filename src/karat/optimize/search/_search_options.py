@@ -26,6 +26,8 @@ class SearchOptions(NamedTuple):
     separated: bool  # whether probes satisfy eq. 7.14, instead of being fixed
     ridge: float
     seed: int
+    deterministic: bool  # whether the class of the greatest share is predicted
+    direct: bool  # whether a direct search follows, where a metric is a function of rows
 
     @property
     def own_rules(self) -> bool:
@@ -54,6 +56,8 @@ def check_search_options(given: Any, metric: Any) -> SearchOptions:
         separated=probes == "separated",
         ridge=check_number(given.ridge, "ridge", at_least=0.0),
         seed=check_seed(0 if given.rng is None else given.rng),  # the same every time
+        deterministic=bool(given.deterministic),
+        direct=step is None and not isinstance(metric, MetricBase | Preferences),
     )
     return options._replace(step=_step(step, options, metric))
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.decisions.rules import one_hot
+from karat.decisions.rules import last_argmax, one_hot
 from karat.metrics import MetricBase
 from karat.optimize.feedback import BlackBox, Feedback, Preferences, ProbedMetric
 from karat.optimize.probes import Position, Sample
@@ -25,9 +25,9 @@ def metric_value(task: Task, shares: FloatArray) -> float:
 
 
 def most_probable(task: Task) -> FloatArray:
-    """Return the class shares of predicting the most probable class."""
+    """Return the class shares of predicting the most probable class, the later one of equals."""
     proba = task.validation.proba
-    return one_hot(np.argmax(proba, axis=1), proba.shape[1])
+    return one_hot(last_argmax(proba), proba.shape[1])
 
 
 def scale_of_sample(sample: Sample) -> tuple[float, FloatArray]:

@@ -31,7 +31,7 @@ def draw_history(result: OptimizationHistory, ax: "Axes | None" = None) -> "Axes
         )
         ax.plot(
             steps, result.values, color=COLORS[0], marker="o", ms=3,
-            label=f"mixture {result.values[-1]:.3f}",
+            label=f"mixture {result.mixture:.3f}",
         )  # fmt: skip
         ax.plot(
             steps[-1] + 0.6, result.deterministic, color=COLORS[2], marker="s", ls="none",
