@@ -187,8 +187,9 @@ def test_each_rule_joins_with_the_share_of_its_turn(mixed):
     for share in steps:
         turn = 0 if share == 1 else turn + 1
         assert share == pytest.approx(2 / (turn + 2))
-    best = int(np.argmax(clf.history_.values))  # the mixture of that iteration is kept
-    assert clf.history_.value == clf.history_.values[best]
+    values = clf.history_.values
+    best = int(np.argmax(values)) if values[-1] < clf.history_.baseline else len(values) - 1
+    assert clf.history_.value == values[best]
     steps = steps[: best + 1]
     last = np.flatnonzero(steps == 1)[-1]
     kept = [g * np.prod(1 - steps[t + 1 :]) for t, g in enumerate(steps)][last:]

@@ -32,7 +32,8 @@ class OptimizationHistory(Result):
     n_evaluations : array (T,)
         At how many classifiers the metric was evaluated, so far.
     mixture : float
-        The metric of the mixture that was kept: the best of all iterations.
+        The metric of the mixture that was kept: that of the last iteration, or the best of all
+        where the last is worse than predicting the most probable class.
     kept : str
         What was kept: "mixture"; "rule", a single rule of the direct search that follows where a
         metric is a function of the rows; or "model", where nothing was better than predicting the

@@ -48,7 +48,8 @@ def search(
     n_iter: int,
     step: str,
     seed: int,
-    to_beat: float | None = None,
+    least: float = -np.inf,
+    impatient: bool = False,
 ) -> Search:
     """Follow the metric from rule to rule.
 
@@ -60,15 +61,17 @@ def search(
     The step "line-search" takes the share that is best on the validation sample instead, which
     ends sooner and follows the noise of that sample more closely.
 
-    The best mixture of all is returned: steps need not go up where slopes mislead. Where there is
-    a value ``to_beat``, the search ends after some steps that do not come to anything better.
+    The last mixture is returned, unless it is below ``least``: then the best of all is, since steps
+    need not go up where slopes mislead. (The best of all on few rows is often their noise.) With
+    ``impatient`` the search ends after some steps that came to nothing better than ``least``.
     """
     sums, rows = not feedback.everywhere, feedback.needs_rows
     at = start = problem.start(rows=rows)
     here, system, seen = _probed(problem, at, start)
     system.require_solvable(problem.basis_names, problem.classes)
     steps: list[Step] = []
-    mix, value, age, idle = _GrowingMixture(), feedback.value(at), 0, 0
+    mix, value, age = _GrowingMixture(), feedback.value(at), 0
+    idle, to_beat = 0, least
     top, most = at, value  # what a rule must beat: not a step that just made things worse
     for _ in range(n_iter):
         if sums and steps:
@@ -95,13 +98,12 @@ def search(
                 top, most = at, value
         mix.add(weights, share, codes)
         mix.keep_if_best(value)
-        idle = 0 if to_beat is not None and value > to_beat else idle + 1
+        idle = 0 if value > to_beat else idle + 1
+        to_beat = max(to_beat, value)
         steps.append(Step(value, gap, share, system.condition, feedback.n_evaluations))
-        if to_beat is not None:
-            to_beat = max(to_beat, value)
-        if share == 0 or (to_beat is not None and idle >= _PATIENCE):
+        if share == 0 or (impatient and idle >= _PATIENCE):
             break
-    kept = mix.best()
+    kept = mix.best() if mix.value < least else mix
     proba = problem.probes.validation.proba
     return Search(kept.mixture(seed), steps, kept.shares_of(proba), kept.value)
 
@@ -133,6 +135,7 @@ class _GrowingMixture:
 
     def keep_if_best(self, value: float) -> None:
         """Remember the mixture as it is now, if none before was better."""
+        self.value = value
         if self._best is None or not value <= self._best.value:  # NaN: the last is kept
             kept = _GrowingMixture()
             kept._start, kept._shares, kept.value = self._start, self._shares, value

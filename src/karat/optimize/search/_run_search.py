@@ -52,7 +52,7 @@ def run_search(task: Task, options: SearchOptions, some: IntArray | None = None)
     else:
         found = search(
             problem, feedback, n_iter=options.n_iter, step=options.step, seed=options.seed,
-            to_beat=model.value if options.direct else None,
+            least=model.value, impatient=options.direct,
         )  # fmt: skip
     return _no_worse_than_the_model(problem, feedback, found, model, options)
 
