@@ -18,7 +18,7 @@ __all__ = ["canonical_calibration_error"]
 _BINS = 15  # of equally many rows, as is usual for reliability diagrams
 _FOLDS = 3
 _MISFIT = (
-    "the estimate is below 0 beyond chance, so the model does not describe these labels; "
+    "the limits are below what is certain, so the model does not describe these labels; "
     "calibration_certificate(model='trees') does not rest on it"
 )
 _LEAST = 30  # rows: three folds of ten
@@ -51,8 +51,9 @@ def canonical_calibration_error(
         The power.
     method : {"latent", "probit", "trees", "dequantized"}
         The model of E[y | h]. ``latent`` takes each label as a Gaussian variable that exceeds a
-        threshold and is correlated with the normal scores of h, in closed form; ``probit`` fits the
-        same form by maximum likelihood. ``trees`` are boosted trees, which find what a Gaussian
+        threshold and is correlated with the normal scores of h, in closed form, less the move that
+        it makes where labels are as probable as h says, plus a linear correction; ``probit`` fits
+        the same form by maximum likelihood. ``trees`` are boosted trees, which find what a Gaussian
         copula cannot (interactions, steps) and take far longer. ``dequantized`` is the estimator of
         Panda & Garain (2023), which is inconsistent, for comparison.
     confidence : float or None, default 0.95
@@ -100,6 +101,7 @@ def _estimated(
     off = np.abs(expected - h)
     value = float((off**p).sum(axis=1).mean() ** (1 / p))
     debiased = lower = upper = error = certificate = p_value = None
+    misfit = False
     per_label: FloatArray = (off**2).mean(axis=0)
     if confidence is not None:
         terms = debiased_terms(y, h, fit, rng).terms
@@ -108,6 +110,8 @@ def _estimated(
         reach = normal_quantile((1 - confidence) / 2) * error
         lower, upper = debiased - reach, debiased + reach
         certificate = max(0.0, strict_gain(table, fit, 1 - confidence, rng)[1])
+        misfit = upper < max(0.0, certificate)  # before the rows themselves correct it
+        upper = max(upper, certificate)
         p_value = score_test(y, h, rng)
         per_label = terms.mean(axis=0)
     columns = range(y.shape[1])
@@ -127,7 +131,7 @@ def _estimated(
         confidence=confidence,
         names=table.names,
         n=len(y),
-        notes=table.notes if upper is None or upper >= 0 else (*table.notes, _MISFIT),
+        notes=(*table.notes, _MISFIT) if misfit else table.notes,
     )
 
 

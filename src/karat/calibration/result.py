@@ -161,7 +161,9 @@ class CanonicalCalibration(Result):
     debiased : float or None
         ``CE₂²`` without that bias; can be below 0. None without ``confidence``.
     lower, upper : float or None
-        Limits of ``CE₂²`` as far as the model can see it: what it cannot see is not in them.
+        Limits of ``CE₂²`` as far as the model can see it: ``debiased`` is never above ``CE₂²`` on
+        average, and ``upper`` assumes that the model sees all of it. ``upper`` is at least the
+        certificate.
     standard_error : float or None
         Of ``debiased``.
     certificate : float or None
@@ -214,21 +216,29 @@ class CanonicalCalibration(Result):
     def summary(self) -> str:
         """Return the error, whether it is proven, and the error of the labels by themselves."""
         head = f"canonical calibration error CE{self.p:g} {self.value:.4f} ({self.method})"
-        if self.debiased is None or self.lower is None or self.upper is None:
+        if self.debiased is None:
             return f"{head}, n = {self.n:,}, {len(self.names)} labels"
-        root = math.sqrt(max(self.debiased, 0.0))
-        proven = (
-            f"at least {math.sqrt(self.certificate):.4f} for certain"
-            if self.certificate
-            else "nothing is certain"
-        )
+        own = math.sqrt(max(float(self.marginal.sum()), 0.0))
         return (
-            f"{head}; CE2 without bias {root:.4f} (CE2² {self.debiased:.5f}, {self.lower:.5f} to "
-            f"{self.upper:.5f} at {100 * float(self.confidence or 0):g} %), {proven}; "
-            f"p = {self.p_value:.2g} if there were none; labels by themselves "
-            f"{math.sqrt(max(float(self.marginal.sum()), 0.0)):.4f} (n = {self.n:,}, "
-            f"{len(self.names)} labels)"
+            f"{head}, which is too large by chance; without that bias CE2 is {self._headline()}; "
+            f"p = {self.p_value:.2g} if there were none; marginal error, without bias, {own:.4f} "
+            f"(n = {self.n:,}, {len(self.names)} labels)"
         )
+
+    def _headline(self) -> str:
+        """Return CE₂ and its limits: what is certain first, if that is more than the estimate."""
+        assert self.debiased is not None
+        assert self.lower is not None
+        assert self.upper is not None
+        proven = math.sqrt(self.certificate or 0.0)
+        low, root, high = (math.sqrt(max(x, 0.0)) for x in (self.lower, self.debiased, self.upper))
+        level = f"at {100 * float(self.confidence or 0):g} % if the {self.method} model holds"
+        if proven > root:
+            return f"at least {proven:.4f} for certain, at most {high:.4f} {level}"
+        if self.debiased <= 0:
+            return f"not distinguishable from 0, at most {high:.4f} {level}"
+        certain = f"at least {proven:.4f} for certain" if proven else "nothing is certain"
+        return f"{root:.4f}, between {low:.4f} and {high:.4f} {level}, {certain}"
 
     def _table(self) -> list[tuple[str, str]]:
         return [

@@ -9,6 +9,7 @@ it. `binned` measures the calibration of one label by itself.
 from karat.calibration.estimates._bins import binned
 from karat.calibration.estimates._debiased import DebiasedTerms, debiased_terms
 from karat.calibration.estimates._gains import cross_fitted_gain, strict_gain
+from karat.calibration.estimates._rare_labels import rare_p_values
 from karat.calibration.estimates._score_test import (
     DrawSizes,
     chi_square_statistics,
@@ -26,6 +27,7 @@ __all__ = [
     "cross_fitted_gain",
     "debiased_terms",
     "pair_scores",
+    "rare_p_values",
     "score_parts",
     "score_test",
     "signed_statistics",

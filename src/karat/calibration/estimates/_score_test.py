@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray
+from karat.calibration.estimates._rare_labels import rare_p_values
 from karat.calibration.models import NormalScores
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
 
 _SIGNS, _LEAST_SIGNS = 1999, 199
 _DRAWS = 20  # thousands
+_COMMON = 30  # labels that are expected to be 1, and 0, from which on signs have the right law
 
 
 class DrawSizes(NamedTuple):
@@ -54,14 +56,31 @@ def score_test(
     ``Σ_{i≠j} u_i·u_j``. Under the null each u_i has mean zero given h, so giving rows random signs
     draws from the null (a wild bootstrap of a degenerate U-statistic); labels may depend on each
     other in any way. For many rows the same law is a weighted sum of χ² variables.
+
+    Labels of which few are expected to be 1, or 0, are tested one by one (`rare_p_values`): signs
+    do not know how skewed their sums are. The parts share the error (Bonferroni).
     """
+    expected = np.minimum(h.sum(axis=0), (1 - h).sum(axis=0))
+    rare = expected < _COMMON
     residual, features = score_parts(y, h)
+    p_values = []
+    if rare.any():
+        each = rare_p_values(y[:, rare], h[:, rare], features, rng)
+        p_values.append(float(rare.sum() * each.min()))
+    if not rare.all():
+        p_values.append(_signed_p_value(residual[:, ~rare], features, rng, size))
+    return min(1.0, len(p_values) * min(p_values))
+
+
+def _signed_p_value(
+    residual: FloatArray, features: FloatArray, rng: np.random.Generator, size: DrawSizes
+) -> float:
     if not residual.any():
         return 1.0
     # Σ_i ‖u_i‖² is the same whatever the signs.
     squares = float(((residual**2).sum(axis=1) * (features**2).sum(axis=1)).sum())
     seen = float(((residual.T @ features) ** 2).sum()) - squares
-    if len(y) <= size.few or residual.shape[1] * features.shape[1] > size.many:
+    if len(residual) <= size.few or residual.shape[1] * features.shape[1] > size.many:
         drawn = signed_statistics(residual, features, rng, size=size) - squares
     else:
         drawn = chi_square_statistics(residual, features, rng, size=size)

@@ -1,11 +1,13 @@
 """Models of E[y | h], the frequency of labels given all probabilities.
 
-Two copulas (`LatentCopula` in closed form, `ProbitCopula` by maximum likelihood), boosted `Trees`,
+Two copulas (`LatentCopula` in closed form, which `CentredCopula` keeps from moving calibrated
+probabilities, and `ProbitCopula` by maximum likelihood), boosted `Trees`,
 and the estimator of Panda & Garain (2023) for comparison. A model is called on probabilities;
 ``fitted`` is its value at its own rows. `fit_shrunk` shortens a model's move away from the
 probabilities by what held-out rows say it is worth.
 """
 
+from karat.calibration.models._centred import CentredCopula
 from karat.calibration.models._dequantized import DequantizedCopula
 from karat.calibration.models._folds import folds_of
 from karat.calibration.models._latent import LatentCopula, shrunk_correlation
@@ -17,6 +19,7 @@ from karat.calibration.models._trees import Trees
 
 __all__ = [
     "METHODS",
+    "CentredCopula",
     "DequantizedCopula",
     "Fit",
     "LatentCopula",

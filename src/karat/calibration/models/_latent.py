@@ -41,14 +41,15 @@ class LatentCopula:
         self.noise = np.sqrt(1.0 - explained * factor**2)
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._conditional_mean(self.scores(h))
+        return self.at_scores(self.scores(h))
 
     @property
     def fitted(self) -> FloatArray:
         """E[y | h] of the rows that the model was fitted to."""
-        return self._conditional_mean(self.scores.own)
+        return self.at_scores(self.scores.own)
 
-    def _conditional_mean(self, v: FloatArray) -> FloatArray:
+    def at_scores(self, v: FloatArray) -> FloatArray:
+        """Return E[y | h] of rows by their normal scores."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr((v @ self.weight.T - self.tau) / self.noise))

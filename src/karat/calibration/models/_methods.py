@@ -6,8 +6,8 @@ from typing import Protocol
 import numpy as np
 
 from karat._typing import FloatArray
+from karat.calibration.models._centred import CentredCopula
 from karat.calibration.models._dequantized import DequantizedCopula
-from karat.calibration.models._latent import LatentCopula
 from karat.calibration.models._probit import ProbitCopula
 from karat.calibration.models._trees import Trees
 
@@ -31,5 +31,5 @@ def fit_of(method: str, rng: np.random.Generator) -> Fit:
     """Return how a model of a method is fitted."""
     if method == "dequantized":
         return lambda y, h: DequantizedCopula(y, h, rng)  # the only one that draws
-    fits: dict[str, Fit] = {"latent": LatentCopula, "probit": ProbitCopula, "trees": Trees}
+    fits: dict[str, Fit] = {"latent": CentredCopula, "probit": ProbitCopula, "trees": Trees}
     return fits[method]
