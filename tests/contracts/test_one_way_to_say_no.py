@@ -376,7 +376,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "weak.check_label_model": lambda **o: weak.check_label_model(VOTES, MODEL, **o),
 } | {
     f"weak.{kind.__name__}.fit": lambda kind=kind, **o: kind().fit(VOTES, **o)
-    for kind in (weak.DawidSkene, weak.MajorityVote, weak.TripletLabelModel)
+    for kind in (
+        weak.DawidSkene, weak.DetectorLabelModel, weak.MajorityVote, weak.TripletLabelModel
+    )
 } | {
     f"weak.{kind.__name__}.predict_proba": lambda kind=kind, **o: (
         kind().fit(VOTES, TRUTH).predict_proba(VOTES, **o)
@@ -384,7 +386,8 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
         else kind().fit(VOTES).predict_proba(VOTES, **o)
     )
     for kind in (
-        weak.DawidSkene, weak.MajorityVote, weak.OracleLabelModel, weak.TripletLabelModel
+        weak.DawidSkene, weak.DetectorLabelModel, weak.MajorityVote, weak.OracleLabelModel,
+        weak.TripletLabelModel,
     )
 }  # fmt: skip
 
