@@ -15,7 +15,7 @@ _NAMES = {
     "bernstein": "empirical Bernstein",
     "betting": "betting",
     "bootstrap": "bootstrap",
-    "powered": "prediction-powered",
+    "surprise": "surprise",
 }
 
 
@@ -86,7 +86,7 @@ class PoweredLimits(Result):
     Attributes
     ----------
     of : str
-        ``"mean"`` or ``"ratio"``.
+        ``"mean"``, ``"ratio"``, or the name of a metric.
     estimate : float
         The prediction-powered estimate; NaN for a ratio if no label counts in its denominator.
     lower, upper : float
@@ -100,7 +100,8 @@ class PoweredLimits(Result):
     weight : float
         How far the predictions of a mean are trusted: 0 ignores them, 1 takes them as they are.
     labels : Limits
-        From the labelled items alone: Wilson's, or, below 20 labels, those of Clopper and Pearson.
+        From the labelled items alone: Wilson's, or, below 20 labels, those of Clopper and Pearson;
+        of metrics that are neither a mean nor such a ratio, by the worst item that could come next.
     certain : Limits or None
         For a mean of labels that weigh alike, limits that hold for any number of items.
     n : int

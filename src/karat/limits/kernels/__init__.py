@@ -34,6 +34,7 @@ from karat.limits.kernels._powered import (
     powered_ratio,
     regress,
 )
+from karat.limits.kernels._surprise import surprise_limits
 
 __all__ = [
     "FEWEST",
@@ -58,6 +59,7 @@ __all__ = [
     "powered_ratio",
     "regress",
     "student_quantile",
+    "surprise_limits",
     "weighted_moments",
     "wilson_limits",
 ]

@@ -169,13 +169,19 @@ def powered_limits(
     found = regress(f[:, None], x, shift, w, sources=sources)
     share = _share(found.off[:, 0], found.alone[:, 0], n * small, w, cluster)
     number = share.number / narrow
-    labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=n < FEWEST)
-    if n < FEWEST or share.left > 1 - _LEAST_GAIN:
+    few = _are_few(n, cluster)
+    labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=few)
+    if few or share.left > 1 - _LEAST_GAIN:
         return Powered(mean, *labels, mean, *labels, 1.0, 0.0)
     estimate = float(np.clip(found.mean[0], 0.0, 1.0))
     left = max(share.left, _LEAST_LEFT)
     ends = _wilson(estimate, number, left, n_total, delta, finite=finite)
     return Powered(estimate, *ends, mean, *labels, left, float(found.weight[0]))
+
+
+def _are_few(n: int, cluster: IntArray | None) -> bool:
+    """Return whether the labels, or the clusters they are in, are too few for predictions."""
+    return n < FEWEST or (cluster is not None and int(cluster.max()) + 1 < FEWEST)
 
 
 def labels_limits(
@@ -250,7 +256,7 @@ def powered_ratio(
     pseudo = sum((a - ratio * b) ** 2 for a, b in (success, failure))
     share = _share(found.off @ level, found.alone @ level, pseudo, w, cluster)
     number, whole = share.number * total / n, n_total * total / n
-    few = n < FEWEST
+    few = _are_few(n, cluster)
     ends = labels_limits(share_alone, number, whole, delta=delta, finite=finite, few=few)
     labels = carried(ends[0]), carried(ends[1])
     alone = carried(share_alone)

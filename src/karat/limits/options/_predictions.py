@@ -81,18 +81,22 @@ def powered_result(
     certain: Limits | None = None,
     low: float = 0.0,
     high: float = 1.0,
+    method: str | None = None,
 ) -> PoweredLimits:
-    """Wrap what a kernel found, moved back to the range of the values."""
+    """Wrap what a kernel found, moved back to the range of the values.
+
+    ``method`` is that of the labels' own limits, if it is not the usual one.
+    """
 
     def back(value: float) -> float:
         return low + (high - low) * value
 
-    few = n < FEWEST
+    usual = "clopper-pearson" if n < FEWEST else "wilson"
     labels = request.limits(
         (back(found.labels_lower), back(found.labels_upper)),
         estimate=back(found.labels),
         n=n,
-        method="clopper-pearson" if few else "wilson",
+        method=usual if method is None else method,
         guarantee="approximate",
     )
     return PoweredLimits(
