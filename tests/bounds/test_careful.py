@@ -12,7 +12,14 @@ from karat.bounds import (
     rank_models,
     robustness_curve,
 )
-from karat.exceptions import ColumnError, DataError, LabelError, MetricError, OptionError
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    LabelError,
+    MetricError,
+    OptionError,
+    ProbabilityError,
+)
 from karat.metrics import LinearFractionalMetric, PowerMeanMetric, cost_matrix
 from karat.weak import DawidSkene, MajorityVote
 
@@ -227,14 +234,16 @@ def test_deltas_are_total_variations(data):
         robustness_curve(y_pred, votes, p, metric="accuracy", classes=[0, 1], deltas=[0, 2])
 
 
-def test_a_class_with_prior_zero_is_no_class():
+def test_a_class_of_probability_zero_is_no_class():
     rng = np.random.default_rng(0)
     y = rng.integers(1, 3, 500)
     votes = np.where(rng.random((500, 4)) < 0.8, y[:, None], 3 - y[:, None])
-    votes[:5, 0] = 0
-    model = DawidSkene(rng=0).fit(votes, class_prior=[0, 0.5, 0.5])
+    with pytest.raises(ProbabilityError, match=r"\[0\] could never be true"):
+        DawidSkene(rng=0).fit(votes, classes=[0, 1, 2], class_prior=[0, 0.5, 0.5])
+    p = np.column_stack([np.zeros(500), y == 1, y == 2]).astype(float)
+    votes[:, 0] = y
     with pytest.raises(MetricError, match="undefined here"):
-        performance_bounds(y, votes, model, metric="balanced_accuracy", rng=0)
+        performance_bounds(y, votes, p, metric="balanced_accuracy", classes=[0, 1, 2], rng=0)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,9 @@ def by_hand(votes, prior, gold, *, share, lead, power, passes=10):
             guess = rates[..., 0] / np.maximum(rates[..., 1], 1e-12)
         hit, alarm = (rates[..., 0] + 10 * guess) / (rates[..., 1] + 10)
         pooled = (rates[..., 0] + 10 * guess).sum(axis=0) / (rates[..., 1] + 10).sum(axis=0)
-        blind = hit < lead * alarm
+        asked = (votes > -2).sum(axis=0)
+        needed = 1 + (lead - 1) * (votes == -1).sum(axis=0) / asked
+        blind = hit < needed[:, None] * alarm
         hit, alarm = np.where(blind, pooled, hit), np.where(blind, pooled, alarm)
         for i, row in enumerate(votes):
             log = np.log(prior)
@@ -164,6 +166,16 @@ def test_it_is_the_default(sample):
         assert model.assumption_ in own.summary()
         mine = check_label_model(votes, **options)
         np.testing.assert_allclose(mine.prior, check_label_model(votes, model, **options).prior)
+
+
+def test_crowds_that_always_vote(rng):
+    """Voters that are right on two thirds of all items: each vote counts, with P(Y) known too."""
+    y = rng.integers(0, 2, 1000)
+    votes = np.where(rng.random((1000, 15)) < 0.66, y[:, None], 1 - y[:, None])
+    for options in ({}, {"class_prior": [0.5, 0.5]}):
+        model = DetectorLabelModel().fit(votes, **options)
+        assert (model.hit_rates_ > model.false_alarm_rates_).all()
+        assert accuracy(model.predict_proba(votes), y) > 0.85
 
 
 def mean_log_loss(proba, y):

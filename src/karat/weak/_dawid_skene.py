@@ -10,7 +10,6 @@ from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_choice, check_count, check_number, check_rng
 from karat.exceptions import KaratWarning
 from karat.statistics import Patterns
-from karat.votes.em import total_log_likelihood
 from karat.votes.tables import naive_bayes
 from karat.weak.models import (
     PatternModel,
@@ -177,7 +176,7 @@ class DawidSkene(PatternModel):
         # An outcome that never occurs is impossible under every truth, not a sign of one.
         confusions = np.ascontiguousarray(fit.state.theta.transpose(0, 2, 1))
         self.confusions_ = np.where(confusions < 1e-200, 0.0, confusions)
-        self.log_likelihood_ = total_log_likelihood(problem, fit)
+        self.log_likelihood_ = fit.seen.total
         self.n_iter_ = start.n_iter + fit.n_iter
         self.gap_, self.converged_ = fit.gap, fit.gap <= tol
         self._warn_if_not_converged(tol)

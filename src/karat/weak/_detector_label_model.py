@@ -45,9 +45,10 @@ class DetectorLabelModel(PatternModel):
     .. math:: D(y \mid z) \propto \pi_y \prod_{j: z_j = y} \frac{g_{jy}}{b_{jy}}
         \prod_{j\ \text{abstains}} \Bigl(1 - g_{jy} - \sum_{c \neq y} b_{jc}\Bigr)^{\lambda}.
 
-    Where g is less than r times b the two are one rate, and the vote says nothing. The rates are
-    fitted by ten passes of expectation–maximisation from the majority vote, which also adds 10
-    items to each. P(Y) = π is never learnt from the votes: it is
+    Where g is less than :math:`1 + (r-1)\,a_j` times b the two are one rate and the vote says
+    nothing; :math:`a_j` is how often the labeler abstains. The rates are fitted by ten passes of
+    expectation–maximisation from the majority vote, which also adds 10 items to each. P(Y) = π is
+    never learnt from the votes: it is
 
     * equal shares, if nothing is known (s = 0.3, r = 2, λ = 0);
     * ``class_prior``, if it is passed (s = 0.5, r = 3, λ = 0.1);

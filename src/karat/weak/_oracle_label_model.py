@@ -51,8 +51,8 @@ class OracleLabelModel(PatternModel):
     --------
     >>> model = OracleLabelModel().fit([[0, 1], [0, 1], [1, 1]], [0, 1, 1])
     >>> model.predict_proba([[0, 1], [0, 0]]).round(3)
-    array([[0.444, 0.556],
-           [0.333, 0.667]])
+    array([[0.466, 0.534],
+           [0.397, 0.603]])
     """
 
     assumes_independence = False

@@ -18,7 +18,6 @@ from karat.votes.em._run import (
     em_pass,
     run_em,
     start_from,
-    total_log_likelihood,
 )
 from karat.votes.em._sparse import Sparse
 
@@ -40,6 +39,5 @@ __all__ = [
     "run_em",
     "start_from",
     "starting_state",
-    "total_log_likelihood",
     "vote_cells",
 ]

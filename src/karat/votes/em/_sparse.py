@@ -27,6 +27,7 @@ class Sparse:
     """
 
     unusual: Any
+    by_slot: Any
     usual: IntArray
     count: FloatArray
     gold: IntArray
@@ -47,7 +48,7 @@ class Sparse:
         ones = np.ones(len(slot))
         unusual = csr_array((ones, slot, start), shape=(len(codes), m * slots))
         none = np.full(len(codes), -1) if gold is None else gold
-        return cls(unusual, usual, count, none, k + 1)
+        return cls(unusual, unusual.T.tocsr(), usual, count, none, k + 1)
 
     @property
     def items(self) -> float:
@@ -71,15 +72,18 @@ class Sparse:
         corrections = (logs - granted[:, None]).reshape(-1, len(weight))
         scores = self.unusual @ corrections
         scores += granted.sum(axis=0) + safe_log(weight)
-        top = scores.max(axis=1, keepdims=True)
+        # A loop over the few components; NumPy's own reductions of short rows are slow.
+        top = scores[:, :1].copy()
+        for column in scores.T[1:]:
+            np.maximum(top[:, 0], column, out=top[:, 0])
         joint = np.exp(scores - top)
         known = self.gold >= 0
         if known.any():
             self._keep_gold(joint, scores, top, known)
-        evidence = joint.sum(axis=1)
+        evidence = np.einsum("pc->p", joint)
         total = float((self.count * (top[:, 0] + np.log(evidence))).sum())
         joint *= (self.count / evidence)[:, None]
-        return BlocksExpectation(total, joint.sum(axis=0), self._cells(joint))
+        return BlocksExpectation(total, np.einsum("pc->c", joint), self._cells(joint))
 
     def _keep_gold(
         self, joint: FloatArray, scores: FloatArray, top: FloatArray, known: Any
@@ -93,8 +97,9 @@ class Sparse:
     def _cells(self, mass: FloatArray) -> FloatArray:
         """Return the mass (patterns, c) of every cell: (cells, c)."""
         labelers = np.arange(len(self.usual))
-        votes = (self.unusual.T @ mass).reshape(len(labelers), self.outcomes + 1, -1)
-        votes[labelers, self.usual] = np.maximum(mass.sum(axis=0) - votes.sum(axis=1), 0.0)
+        votes = (self.by_slot @ mass).reshape(len(labelers), self.outcomes + 1, -1)
+        rest = np.einsum("pc->c", mass) - np.einsum("moc->mc", votes)
+        votes[labelers, self.usual] = np.maximum(rest, 0.0)
         return np.asarray(votes[:, : self.outcomes].reshape(-1, mass.shape[1]))
 
 

@@ -35,12 +35,12 @@ class _Votes(NamedTuple):
     asked: FloatArray | None
 
     def rates(
-        self, mass: FloatArray, guess: DetectorRates, *, pseudo: float, lead: float
+        self, mass: FloatArray, guess: DetectorRates, *, pseudo: float, lead: FloatArray
     ) -> DetectorRates:
         """Return the rates if ``mass[z, y]`` items of pattern z have class y.
 
-        A detector that hits less than ``lead`` times as often as it raises a false alarm says
-        nothing: both rates are those of its votes on all items.
+        A detector of labeler j that hits less than ``lead[j]`` times as often as it raises a false
+        alarm says nothing: both rates are those of its votes on all items.
         """
         m, k = self.codes.shape[1], mass.shape[1]
         shape = (m, k)
@@ -51,8 +51,13 @@ class _Votes(NamedTuple):
         hit = _rate(hits + pseudo * guess.hit, there + pseudo)
         alarm = _rate(votes - hits + pseudo * guess.alarm, all_items - there + pseudo)
         either = _rate(votes + pseudo * (guess.hit + guess.alarm), all_items + 2 * pseudo)
-        blind = hit < lead * alarm
+        blind = hit < lead[:, None] * alarm
         return DetectorRates(np.where(blind, either, hit), np.where(blind, either, alarm))
+
+    def silence(self, weight: FloatArray) -> FloatArray:
+        """Return how often each labeler abstains where it is asked: (m,)."""
+        asked = weight @ (self.codes > -2)
+        return _rate(weight @ (self.codes == -1), asked)
 
 
 def _rate(part: FloatArray, whole: FloatArray) -> FloatArray:
@@ -71,7 +76,9 @@ def fit_detectors(
     """Fit the rates by ten passes of expectation and maximisation from the majority vote.
 
     ``prior`` is P(Y) and stays as it is. ``gold[z, y]`` of the items have a known class. The
-    log-evidence of an abstention is multiplied by ``abstention``.
+    log-evidence of an abstention is multiplied by ``abstention``. ``lead`` is asked of a labeler
+    that hardly ever votes, whose votes are read as the firing of a rule; of one that always votes,
+    whose false alarms are the misses of another class, no more than to be better than chance.
     """
     k = len(prior)
     pattern, labeler, vote = list_votes(codes)
@@ -83,13 +90,14 @@ def fit_detectors(
         part = proba * unknown[:, None]
         return part if gold is None else part + gold
 
-    nothing = np.zeros((codes.shape[1], k))
+    nothing, any_lead = np.zeros((codes.shape[1], k)), np.zeros(codes.shape[1])
+    leads = 1.0 + (lead - 1.0) * votes.silence(weight)
     start = mass(vote_shares(totals_of(codes, k), prior))
-    guess = votes.rates(start, DetectorRates(nothing, nothing), pseudo=0.0, lead=0.0)
-    rates = votes.rates(start, guess, pseudo=_PSEUDO, lead=lead)
+    guess = votes.rates(start, DetectorRates(nothing, nothing), pseudo=0.0, lead=any_lead)
+    rates = votes.rates(start, guess, pseudo=_PSEUDO, lead=leads)
     for _ in range(_PASSES - 1):
         proba = naive_bayes(codes, prior, detector_confusions(rates, abstention))
-        rates = votes.rates(mass(proba), guess, pseudo=_PSEUDO, lead=lead)
+        rates = votes.rates(mass(proba), guess, pseudo=_PSEUDO, lead=leads)
     return rates
 
 
