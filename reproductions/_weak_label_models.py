@@ -45,7 +45,8 @@ def run_label_models(*, quick: bool) -> list[Promise]:
     say(
         "The default is DetectorLabelModel, fitted with nothing, with the true P(Y), and with "
         f"{GOLD} labels (mean of {draws} draws, of rows without these labels). No probability "
-        f"counts as less than {LEAST:g}. Ties share a prediction. Log-loss does not validate bounds: see the next table.\n"
+        f"counts as less than {LEAST:g}. Ties share a prediction. Log-loss does not validate "
+        "bounds: see the next table.\n"
     )
     kept = []
     for what, loss, gap in zip(GOALS, mean[2:], worst, strict=True):
