@@ -194,7 +194,8 @@ def test_one_item_or_one_cluster_proves_nothing(data):
         y_pred, votes, p, metric="accuracy", classes=[0, 1], groups=groups, y_true=y, rng=0
     )
     one = b.groups["one"]
-    assert (one.lower_limit, one.upper_limit, one.n) == (0.0, 1.0, 1)
+    assert (one.bounds_lower_limit, one.bounds_upper_limit, one.n) == (0.0, 1.0, 1)
+    assert one.upper_limit - one.lower_limit == pytest.approx(0.975)  # one label, right or wrong
     assert "with 1 items the limits are rough" in one.summary()
     single = performance_bounds(
         y_pred, votes, p, metric="accuracy", classes=[0, 1], clusters=np.zeros(2000), rng=0

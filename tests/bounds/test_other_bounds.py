@@ -84,8 +84,11 @@ def test_curve_equals_single_bounds(law, metric):
                 (score >= cut).astype(int), law.votes, law.p, metric=metric, method="plugin",
                 classes=[0, 1], y_true=law.y,
             )  # fmt: skip
-        for name in ("lower", "upper", "lower_limit", "upper_limit", "truth"):
+        for name in ("lower", "upper", "truth"):
             assert getattr(curve, name)[i] == pytest.approx(getattr(b, name), abs=1e-7)
+        for name in ("lower_limit", "upper_limit"):
+            single = getattr(b, f"bounds_{name}")
+            assert getattr(curve, name)[i] == pytest.approx(single, abs=1e-7)
 
 
 def test_cross_fitted_curve_covers(law):

@@ -38,7 +38,7 @@ GOOD = {
     "weights": [1, 2], "X_val": PROBA, "y_val": TRUTH, "proba_val": PROBA,
     "estimator": LogisticRegression().fit(PROBA, TRUTH), "model": MODEL, "diagonal": PROBA[:, 0],
     "values": PROBA[:, 0], "labelled": TRUTH[:9], "predicted": PROBA[:9, 1], "others": PROBA[9:, 1],
-    "statistic": np.mean, "counts": np.ones(80),
+    "statistic": np.mean, "counts": np.ones(80), "numerator": TRUTH[:9], "denominator": TRUTH[:9],
 }  # fmt: skip
 # Parameters with one value per row whose annotation says anything goes.
 ROWS = {"X", "X_val", "y", "label_model", "diagonal"}

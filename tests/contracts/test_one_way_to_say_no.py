@@ -326,6 +326,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "limits.clopper_pearson": lambda **o: limits.clopper_pearson(7, 10, **o),
     "limits.normal_mean": lambda **o: limits.normal_mean(UNIT, **o),
     "limits.powered_mean": lambda **o: limits.powered_mean([0, 1, 1, 0, 1], UNIT, [0.5], **o),
+    "limits.powered_ratio": lambda **o: limits.powered_ratio(
+        [0, 1, 1, 0, 1], [1, 1, 1, 1, 1], UNIT, [0.5], **o
+    ),
     "limits.wilson": lambda **o: limits.wilson(7, 10, **o),
     "metrics.FairMetric.for_classes": lambda **o: smallest(**o)(FAIR),
     "metrics.FairMetric.score": lambda **o: FAIR.score(TRUTH, VOTES[:, 0], groups=GROUPS, **o),

@@ -7,6 +7,7 @@ import numpy as np
 from karat._typing import Column, Frame
 from karat._validate import check_rng
 from karat.bounds.checks import DeferredCheck
+from karat.bounds.gold import difference_limits, read_sample
 from karat.bounds.inputs import (
     Predictions,
     build_problem,
@@ -87,7 +88,7 @@ def difference_bounds(
     inputs = read_inputs(
         {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b}, weak_labels, label_model, classes=classes,
         pos_label=pos_label, sample_weight=sample_weight, clusters=clusters, null=null,
-        class_prior=class_prior,
+        class_prior=class_prior, y_true=y_true,
     )  # fmt: skip
     k = len(inputs.classes)
     both = [
@@ -104,24 +105,35 @@ def difference_bounds(
     way, slack = check_method(method), check_robustness(robustness)
     prior = check_prior(class_prior, inputs)
     gold = read_gold(y_true, inputs.classes, inputs.n)
+    generator = check_rng(rng)
     a, b = (np.asarray(one.codes) for one in both)
     joint = build_problem(
-        inputs, Predictions(a * k + b), n_outcomes=k * k, method=way, rng=check_rng(rng),
+        inputs, Predictions(a * k + b), n_outcomes=k * k, method=way, rng=generator,
         slack=slack, prior=prior,
+    )  # fmt: skip
+    sample = read_sample(inputs, label_model, gold, class_prior, generator)
+    span = metric_range(chosen.for_classes(k))
+    labelled = None if sample is None else difference_limits(
+        chosen, inputs, (both[0], both[1]), sample, span=span, confidence=rule.confidence,
+        rng=generator,
     )  # fmt: skip
     pair = difference_bound_pair(joint, chosen.for_classes(k), rule)
     truths = [true_value(chosen, inputs, one, gold) for one in both]
-    low, high = metric_range(chosen.for_classes(k))
+    low, high = span
     lower, upper, lower_limit, upper_limit = np.clip(
         [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit],
         low - high, high - low,
     )  # fmt: skip
+    lower_limit, upper_limit = min(lower_limit, lower), max(upper_limit, upper, lower)
     return DifferenceBounds(
         metric=chosen,
         lower=float(lower),
         upper=float(max(upper, lower)),
-        lower_limit=float(min(lower_limit, lower)),
-        upper_limit=float(max(upper_limit, upper, lower)),
+        lower_limit=float(lower_limit) if labelled is None else labelled.lower,
+        upper_limit=float(upper_limit) if labelled is None else labelled.upper,
+        bounds_lower_limit=float(lower_limit),
+        bounds_upper_limit=float(upper_limit),
+        gold=labelled,
         method=way,
         n=inputs.n,
         confidence=rule.confidence,

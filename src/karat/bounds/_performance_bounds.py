@@ -9,6 +9,7 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, encode_groups
 from karat.bounds.checks import CheckByGroup, DeferredCheck
+from karat.bounds.gold import metric_limits, read_sample
 from karat.bounds.inputs import (
     build_problem,
     check_groups,
@@ -23,7 +24,7 @@ from karat.bounds.inputs import (
     warn_if_sparse,
 )
 from karat.bounds.result import PerformanceBounds
-from karat.bounds.solvers import solved_performance
+from karat.bounds.solvers import metric_range, solved_performance
 from karat.exceptions import DataError, UndefinedHereError
 from karat.metrics import GroupMetric, MetricBase, as_metric
 from karat.statistics import Patterns
@@ -138,7 +139,7 @@ def performance_bounds(
     inputs = read_inputs(
         {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
         sample_weight=sample_weight, clusters=clusters, split_by=group_codes if compares else None,
-        null=null, class_prior=class_prior,
+        null=null, class_prior=class_prior, y_true=y_true,
     )  # fmt: skip
     chosen.for_classes(len(inputs.classes))
     predicted = read_predictions(y_pred, inputs)
@@ -153,15 +154,22 @@ def performance_bounds(
     gold = read_gold(y_true, inputs.classes, inputs.n)
     check_same_length(weak_labels=inputs.votes.ids, groups=group_codes)
     generator = check_rng(rng)
+    sample = read_sample(inputs, label_model, gold, class_prior, generator)
+    span = metric_range(chosen.for_classes(len(inputs.classes)))
 
     def bound(rows: BoolArray | None, group: Any = None) -> PerformanceBounds:
         problem = build_problem(
             inputs, predicted, n_outcomes=len(inputs.classes), method=way, rng=generator,
             rows=rows, slack=slack, prior=prior if rows is None else None,
         )  # fmt: skip
+        labelled = None if sample is None else metric_limits(
+            chosen, inputs, predicted, sample, problem.pooled, span=span,
+            confidence=rule.confidence, rng=generator, rows=rows,
+            groups=group_codes if compares else None,
+        )  # fmt: skip
         known = gold if gold is None or rows is None else (np.where(rows, gold[0], -1), gold[1])
         return solved_performance(
-            problem, chosen, rule, method=way, draws=draws, group=group,
+            problem, chosen, rule, method=way, draws=draws, group=group, gold=labelled,
             n=inputs.n if rows is None else int(rows.sum()),
             check=DeferredCheck.of(inputs, label_model, prior, known)
             if group_names is None or not compares
@@ -199,7 +207,16 @@ def _by_group(
 def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
     """Return a result without numbers for a group, with the reason why there are none."""
     nothing: dict[str, Any] = dict.fromkeys(
-        ("lower", "upper", "lower_limit", "upper_limit", "label_model_estimate"), float("nan")
+        (
+            "lower",
+            "upper",
+            "lower_limit",
+            "upper_limit",
+            "bounds_lower_limit",
+            "bounds_upper_limit",
+            "label_model_estimate",
+        ),
+        float("nan"),
     )
     return replace(
         like,
@@ -207,6 +224,7 @@ def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> Perf
         group=group,
         undefined=reason,
         truth=None,
+        gold=None,
         width_limit=None,
         groups=None,
         **nothing,

@@ -7,6 +7,7 @@ from typing import Any
 from karat._frozen import plain
 from karat._result import Result
 from karat.bounds.checks import DeferredCheck
+from karat.limits import PoweredLimits
 from karat.metrics import GroupMetric, MetricBase
 from karat.weak import LabelModelCheck
 
@@ -89,7 +90,15 @@ class PerformanceBounds(_Interval):
         Least and greatest value of the metric over every law that agrees with the predictions,
         the weak labels and P(Y | Z).
     lower_limit, upper_limit : float
-        One-sided confidence limits of the two, each at ``confidence``.
+        The recommended limits. Without true labels one-sided limits of the two bounds, each at
+        ``confidence``; they hold if P(Y | Z) does. With true labels (``y_true``) limits from those,
+        which hold together at ``confidence`` whatever P(Y | Z) is, for labels drawn at random.
+    bounds_lower_limit, bounds_upper_limit : float
+        The one-sided limits of the two bounds, with or without true labels.
+    gold : PoweredLimits or None
+        With true labels: the estimate, its limits, those of the labels alone, and whether the label
+        model helped (``used``). It does not below 20 labels, nor for a metric that is neither
+        linear nor precision, recall, F1 or Jaccard of two classes.
     method : str
         ``crossfit`` or ``plugin``.
     metric : Metric
@@ -130,6 +139,9 @@ class PerformanceBounds(_Interval):
     iterations: int
     gap: float
     truth: float | None
+    bounds_lower_limit: float
+    bounds_upper_limit: float
+    gold: PoweredLimits | None = None
     group: Any = None
     undefined: str | None = None
     groups: Mapping[Any, "PerformanceBounds"] | None = None
@@ -177,7 +189,13 @@ class DifferenceBounds(_Interval):
     lower, upper : float
         Least and greatest value of metric(a) − metric(b).
     lower_limit, upper_limit : float
-        One-sided confidence limits of the two, each at ``confidence``.
+        The recommended limits: one-sided ones of the two, each at ``confidence``, or with true
+        labels limits from those, as in `PerformanceBounds`.
+    bounds_lower_limit, bounds_upper_limit : float
+        The one-sided limits of the two bounds, with or without true labels.
+    gold : PoweredLimits or None
+        With true labels: the estimate, its limits and those of the labels alone. The label model
+        helps if the metric is linear.
     metric : Metric
         What is compared.
     agree : float
@@ -191,7 +209,10 @@ class DifferenceBounds(_Interval):
     metric: MetricBase
     agree: float
     sharp: bool
+    bounds_lower_limit: float
+    bounds_upper_limit: float
     truth: float | None = None
+    gold: PoweredLimits | None = None
 
     def summary(self) -> str:
         """Return which classifier is better, if that is certain, and the bounds."""

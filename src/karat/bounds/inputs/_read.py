@@ -1,5 +1,6 @@
 """From what users pass to counts, patterns and P(Y | pattern)."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,14 +19,14 @@ from karat._validate import (
     refuse_lazy,
     require_two_classes,
 )
-from karat.exceptions import LabelError
+from karat.exceptions import KaratWarning, LabelError
 from karat.statistics import Patterns
 from karat.statistics.kernels import recode
 from karat.votes.reading import read_weak_labels
 from karat.weak import DetectorLabelModel
 from karat.weak.models import classes_of, null_of, proba_of_patterns
 
-__all__ = ["Inputs", "read_gold", "read_inputs"]
+__all__ = ["Inputs", "read_gold", "read_inputs", "refitted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,14 @@ def read_inputs(
     split_by: IntArray | None = None,
     null: str | None = None,
     class_prior: Column | None = None,
+    y_true: Column | None = None,
 ) -> Inputs:
     """Check votes, label model, weights and clusters, and fix the order of the classes.
 
     ``predictions`` are columns by their argument's name, whose labels count as classes too.
     ``split_by`` are codes of groups within which P(Y | votes) may differ. ``null`` of None reads
     nulls as they were read when the label model was fitted. A ``label_model`` of None is fitted
-    here, with ``class_prior`` if it is known.
+    here, with ``class_prior`` and ``y_true`` where they are known.
     """
     refuse_lazy(weak_labels=weak_labels)  # its rows are matched with the predictions
     how = null_of(label_model, weak_labels, null)
@@ -93,7 +95,11 @@ def read_inputs(
     weight = None if weight is None else weight / weight.mean()
     cluster, _ = encode_groups(clusters, name="clusters")
     check_same_length(weak_labels=votes.ids, sample_weight=weight, clusters=cluster)
-    model = label_model if label_model is not None else fit_default(votes, weight, class_prior)
+    model = label_model
+    if label_model is None:
+        gold = read_gold(y_true, given, len(votes.ids))
+        labels = None if gold is None or not gold[1].any() else gold[0]
+        model = fit_default(votes, weight, class_prior, labels)
     group = None
     if split_by is not None:
         check_same_length(weak_labels=votes.ids, groups=split_by)
@@ -106,13 +112,46 @@ def read_inputs(
 
 
 def fit_default(
-    votes: Patterns, weight: FloatArray | None, class_prior: Column | None
+    votes: Patterns,
+    weight: FloatArray | None,
+    class_prior: Column | None,
+    gold: IntArray | None = None,
 ) -> DetectorLabelModel:
-    """Fit the label model that stands in where none is passed."""
+    """Fit the label model that stands in where none is passed; ``gold`` are codes, -1 unknown."""
     if weight is not None:
         counts = np.bincount(votes.ids, weights=weight, minlength=len(votes.patterns))
         votes = replace(votes, counts=counts)
-    return DetectorLabelModel().fit(votes, class_prior=class_prior)
+    labels = None if gold is None else _labels_of(gold, votes.classes)
+    return DetectorLabelModel().fit(votes, y_true=labels, class_prior=class_prior)
+
+
+def refitted(
+    inputs: Inputs, label_model: Any, gold: IntArray, class_prior: Column | None
+) -> FloatArray:
+    """Return P(Y | pattern) of the label model fitted again to these votes and true labels.
+
+    ``gold`` are codes of ``inputs.classes``, -1 where unknown; all may be unknown.
+    """
+    codes = recode(inputs.votes.patterns, inputs.keep)
+    votes = replace(inputs.votes, patterns=codes, classes=inputs.given)
+    known = np.where(gold >= 0, inputs.keep[np.maximum(gold, 0)], -1)
+    some = known if (known >= 0).any() else None
+    if label_model is None:
+        model: Any = fit_default(votes, inputs.weight, class_prior, some)
+    else:
+        model = type(label_model)(**label_model.get_params(deep=False))
+        given = getattr(label_model, "known_", None) == "class_prior"
+        prior = label_model.class_prior_ if given else class_prior
+        labels = None if some is None else _labels_of(some, votes.classes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KaratWarning)  # said when it was fitted
+            model.fit(votes, y_true=labels, class_prior=prior)
+    return proba_of_patterns(model, votes)[:, inputs.keep]
+
+
+def _labels_of(codes: IntArray, classes: AnyArray) -> list[Any]:
+    """Return labels for codes, None for -1."""
+    return [*map([*classes.tolist(), None].__getitem__, codes.tolist())]
 
 
 def _split(votes: Patterns, group: IntArray) -> tuple[Patterns, IntArray]:

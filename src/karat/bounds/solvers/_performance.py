@@ -14,6 +14,7 @@ from karat.bounds.result import PerformanceBounds
 from karat.bounds.solvers._draws import combine_draws
 from karat.bounds.solvers._solve import solve
 from karat.exceptions import UndefinedMetricWarning
+from karat.limits import PoweredLimits
 from karat.metrics import LinearMetric, MetricBase
 
 __all__ = ["solved_performance"]
@@ -30,6 +31,7 @@ def solved_performance(
     truth: float | None = None,
     draws: Sequence[FloatArray] = (),
     group: Any = None,
+    gold: PoweredLimits | None = None,
 ) -> PerformanceBounds:
     """Solve a problem and wrap the answer in a `PerformanceBounds`.
 
@@ -40,12 +42,17 @@ def solved_performance(
     if draws:
         pair = combine_draws(problem, metric, limit, draws, pair)
     counts = problem.sample.counts.sum(axis=(0, 2))
+    least = min(pair.lower.limit, pair.lower.value)
+    most = max(pair.upper.limit, pair.upper.value, pair.lower.value)
     return PerformanceBounds(
         metric=metric,
         lower=pair.lower.value,
         upper=max(pair.upper.value, pair.lower.value),
-        lower_limit=min(pair.lower.limit, pair.lower.value),
-        upper_limit=max(pair.upper.limit, pair.upper.value, pair.lower.value),
+        lower_limit=least if gold is None else gold.lower,
+        upper_limit=most if gold is None else gold.upper,
+        bounds_lower_limit=least,
+        bounds_upper_limit=most,
+        gold=gold,
         method=method,
         n=n,
         confidence=limit.confidence,

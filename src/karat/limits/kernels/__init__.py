@@ -27,14 +27,20 @@ from karat.limits.kernels._means import (
 from karat.limits.kernels._powered import (
     FEWEST,
     Powered,
+    Regressed,
+    labels_limits,
     powered_bernstein,
-    powered_estimate,
+    powered_limits,
+    powered_ratio,
+    regress,
 )
+from karat.limits.kernels._surprise import surprise_limits
 
 __all__ = [
     "FEWEST",
     "Moments",
     "Powered",
+    "Regressed",
     "bernstein_reach",
     "betting_limits",
     "betting_lower",
@@ -45,11 +51,15 @@ __all__ = [
     "effective_number",
     "hoeffding_reach",
     "kl_limits",
+    "labels_limits",
     "normal_quantile",
     "percentile_limits",
     "powered_bernstein",
-    "powered_estimate",
+    "powered_limits",
+    "powered_ratio",
+    "regress",
     "student_quantile",
+    "surprise_limits",
     "weighted_moments",
     "wilson_limits",
 ]
