@@ -9,6 +9,7 @@ from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, check_scores
 from karat.bounds.checks import DeferredCheck
 from karat.bounds.collection_result import BoundsCurve
+from karat.bounds.gold import read_sample
 from karat.bounds.inputs import (
     check_limit,
     check_method,
@@ -80,7 +81,7 @@ def bounds_curve(
     chosen = check_metric(metric)
     inputs = read_inputs(
         {}, weak_labels, label_model, classes=classes, pos_label=pos_label, null=null,
-        class_prior=class_prior,
+        class_prior=class_prior, y_true=y_true,
     )  # fmt: skip
     if len(inputs.classes) != 2:
         raise LabelError(
@@ -95,9 +96,11 @@ def bounds_curve(
     way = check_method(method)
     prior = check_prior(class_prior, inputs)
     gold = read_gold(y_true, inputs.classes, inputs.n)
+    generator = check_rng(rng)
     found = threshold_bounds(
-        fixed, inputs, score, cuts, method=way, limit=rule, prior=prior, rng=check_rng(rng)
+        fixed, inputs, score, cuts, method=way, limit=rule, prior=prior, rng=generator
     )
+    sample = read_sample(inputs, label_model, gold, class_prior, generator)
     return BoundsCurve(
         thresholds=cuts,
         **found,
@@ -106,7 +109,7 @@ def bounds_curve(
         n=inputs.n,
         confidence=rule.confidence,
         truth=None if gold is None or not gold[1].all() else _truth(fixed, gold[0], score, cuts),
-        deferred_check=DeferredCheck.of(inputs, label_model, prior, gold),
+        deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
 
 

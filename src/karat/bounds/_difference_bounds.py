@@ -140,5 +140,5 @@ def difference_bounds(
         agree=float(np.average(a == b, weights=inputs.weight)),
         sharp=pair.sharp,
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
-        deferred_check=DeferredCheck.of(inputs, label_model, prior, gold),
+        deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )

@@ -167,13 +167,13 @@ def performance_bounds(
             confidence=rule.confidence, rng=generator, rows=rows,
             groups=group_codes if compares else None,
         )  # fmt: skip
-        known = gold if gold is None or rows is None else (np.where(rows, gold[0], -1), gold[1])
+        known = None if sample is None or not len(sample.of(rows)) else sample.of(rows)
         return solved_performance(
             problem, chosen, rule, method=way, draws=draws, group=group, gold=labelled,
             n=inputs.n if rows is None else int(rows.sum()),
             check=DeferredCheck.of(inputs, label_model, prior, known)
             if group_names is None or not compares
-            else CheckByGroup(inputs, label_model, gold, group_names),
+            else CheckByGroup(inputs, label_model, sample, group_names),
             truth=true_value(
                 chosen, inputs, predicted, gold, rows, group_codes if compares else None
             ),

@@ -47,12 +47,26 @@ class Checked(Result):
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "deferred_check"}
         return {name: plain(value) for name, value in (own | {"check": self.check}).items()}
 
-    def with_caveat(self, said: str) -> str:
-        """Return the sentence with its assumption; a failed check comes first."""
-        said = f"{said}, if P(Y | weak labels) is right"
-        if self.check is not None and not self.check.passed:
+    def with_caveat(self, said: str, more: str = "") -> str:
+        """Return the sentence with its assumption; what is not known of it comes first."""
+        said = f"{said}, if P(Y | weak labels) is right{more}"
+        if self.check is None:
+            return said
+        if self.check.contradicted:
             return f"Do not rely on this: {self.check.summary()}. {said}"
-        return said
+        if self.check.status == "not validated":
+            return f"Not validated, so these numbers may be wrong: {self.check.summary()}. {said}"
+        return f"{said}. {self.check.summary()}"
+
+    def with_gold(self, found: PoweredLimits, bounds: str, more: str = "") -> str:
+        """Return what the true labels say, and after it what the bounds say without them."""
+        help_ = " and the label model" if found.used else " alone"
+        return (
+            f"{found.of[:1].upper()}{found.of[1:]} is {found.estimate:.3f} (between "
+            f"{found.lower:.3f} and {found.upper:.3f} at {percent(found.confidence)} confidence, "
+            f"from {found.n:,} true labels{help_}, if they were drawn at random). Without them: "
+            f"{self.with_caveat(bounds, more)}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -73,10 +87,12 @@ class _Interval(Checked):
         return self.upper - self.lower
 
     def limits(self) -> str:
-        """Return bounds, limits and the number of items in words."""
+        """Return bounds, their limits and the number of items in words."""
+        low = getattr(self, "bounds_lower_limit", self.lower_limit)
+        high = getattr(self, "bounds_upper_limit", self.upper_limit)
         return (
             f"between {self.lower:.3f} and {self.upper:.3f} (one-sided {percent(self.confidence)} "
-            f"limits {self.lower_limit:.3f} and {self.upper_limit:.3f}; n = {self.n:,})"
+            f"limits {low:.3f} and {high:.3f}; n = {self.n:,})"
         )
 
 
@@ -147,13 +163,25 @@ class PerformanceBounds(_Interval):
     groups: Mapping[Any, "PerformanceBounds"] | None = None
 
     def summary(self) -> str:
-        """Return the answer in a sentence; a failed check of the label model comes first."""
+        """Return the answer in sentences; what is not known of the label model comes first.
+
+        With true labels, what they say comes first.
+        """
         who = "" if self.group is None else f"In group {self.group}, "
         if self.undefined is not None:
             return f"{who}{self.undefined}"
         title = self.metric.title
         name = title if who else f"{title[:1].upper()}{title[1:]}"
-        said = self.with_caveat(f"{who}{name} is {self.limits()}")
+        said, more = f"{who}{name} is {self.limits()}", self._conditions()
+        if self.gold is None:
+            said = self.with_caveat(said, more)
+        else:
+            said = self.with_gold(self.gold, said, more)
+        return self.with_assumption(said) if self.group is None else said
+
+    def _conditions(self) -> str:
+        """Return what else the bounds rest on."""
+        said = ""
         if self.group is not None:
             said += " within the group"
         elif isinstance(self.metric, GroupMetric):
@@ -169,14 +197,18 @@ class PerformanceBounds(_Interval):
                 f"; {100 * self.sparse:.0f} % of the items are in patterns seen fewer than 10 "
                 "times, so the plug-in bounds are too narrow"
             )
-        return self.with_assumption(said) if self.group is None else said
+        return said
 
     def _table(self) -> list[tuple[str, str]]:
+        low, high = self.bounds_lower_limit, self.bounds_upper_limit
         rows = [
             ("bounds", f"{self.lower:.4f} to {self.upper:.4f}"),
-            ("limits", f"{self.lower_limit:.4f} to {self.upper_limit:.4f}"),
+            ("limits of the bounds", f"{low:.4f} to {high:.4f}"),
             ("if independent given Z", f"{self.label_model_estimate:.4f}"),
         ]
+        if self.gold is not None:
+            with_labels = f"{self.lower_limit:.4f} to {self.upper_limit:.4f}"
+            rows.insert(0, (f"limits with {self.gold.n:,} true labels", with_labels))
         return rows if self.truth is None else [*rows, ("truth", f"{self.truth:.4f}")]
 
 
@@ -221,12 +253,12 @@ class DifferenceBounds(_Interval):
         elif self.upper_limit < 0:
             verdict = "The second is better"
         else:
-            verdict = "Which is better cannot be decided without labels"
-        return self.with_assumption(
-            self.with_caveat(
-                f"{verdict}: {self.metric.title} of the first minus the second is {self.limits()}"
-            )
-        )
+            more = "without labels" if self.gold is None else "with so few labels"
+            verdict = f"Which is better cannot be decided {more}"
+        said = f"{self.metric.title} of the first minus the second is {self.limits()}"
+        if self.gold is None:
+            return self.with_assumption(self.with_caveat(f"{verdict}: {said}"))
+        return self.with_assumption(f"{verdict}: {self.with_gold(self.gold, said)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

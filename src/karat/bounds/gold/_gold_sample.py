@@ -7,6 +7,7 @@ import numpy as np
 
 from karat._typing import BoolArray, Column, FloatArray, IntArray
 from karat.bounds.inputs import Inputs, refitted
+from karat.weak.models import has_seen_gold
 
 __all__ = ["GoldSample", "read_sample"]
 
@@ -58,7 +59,7 @@ def read_sample(
         return None
     rows = np.flatnonzero(gold[1])
     labels = gold[0][rows]
-    if not _has_seen(label_model):
+    if label_model is not None and not has_seen_gold(label_model):
         return GoldSample(rows, labels, np.zeros(len(rows), dtype=int), inputs.p[None])
     unit = np.arange(len(rows)) if inputs.cluster is None else inputs.cluster[rows]
     _, unit = np.unique(unit, return_inverse=True)
@@ -69,16 +70,5 @@ def read_sample(
     for f in range(folds):
         known = gold[0].copy()
         known[rows[fold == f]] = -1
-        if label_model is None or (known >= 0).any():
-            p.append(refitted(inputs, label_model, known, class_prior))
-        else:  # a model that is counted from labels, and no label is left
-            p.append(np.full(inputs.p.shape, 1.0 / inputs.p.shape[1]))
+        p.append(refitted(inputs, label_model, known, class_prior))
     return GoldSample(rows, labels, fold, np.array(p))
-
-
-def _has_seen(label_model: Any) -> bool:
-    """Return whether a label model was fitted with true labels, and can be fitted again."""
-    if label_model is None:
-        return True
-    seen = float(getattr(label_model, "gold_n_", 0.0) or 0.0)
-    return seen > 0 and hasattr(label_model, "fit") and hasattr(label_model, "get_params")

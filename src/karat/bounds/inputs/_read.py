@@ -1,6 +1,5 @@
 """From what users pass to counts, patterns and P(Y | pattern)."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +18,12 @@ from karat._validate import (
     refuse_lazy,
     require_two_classes,
 )
-from karat.exceptions import KaratWarning, LabelError
+from karat.exceptions import LabelError
 from karat.statistics import Patterns
 from karat.statistics.kernels import recode
 from karat.votes.reading import read_weak_labels
 from karat.weak import DetectorLabelModel
-from karat.weak.models import classes_of, null_of, proba_of_patterns
+from karat.weak.models import classes_of, labels_of, null_of, proba_of_patterns, refitted_proba
 
 __all__ = ["Inputs", "read_gold", "read_inputs", "refitted"]
 
@@ -121,7 +120,7 @@ def fit_default(
     if weight is not None:
         counts = np.bincount(votes.ids, weights=weight, minlength=len(votes.patterns))
         votes = replace(votes, counts=counts)
-    labels = None if gold is None else _labels_of(gold, votes.classes)
+    labels = None if gold is None else labels_of(gold, votes.classes)
     return DetectorLabelModel().fit(votes, y_true=labels, class_prior=class_prior)
 
 
@@ -136,22 +135,10 @@ def refitted(
     votes = replace(inputs.votes, patterns=codes, classes=inputs.given)
     known = np.where(gold >= 0, inputs.keep[np.maximum(gold, 0)], -1)
     some = known if (known >= 0).any() else None
-    if label_model is None:
-        model: Any = fit_default(votes, inputs.weight, class_prior, some)
-    else:
-        model = type(label_model)(**label_model.get_params(deep=False))
-        given = getattr(label_model, "known_", None) == "class_prior"
-        prior = label_model.class_prior_ if given else class_prior
-        labels = None if some is None else _labels_of(some, votes.classes)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KaratWarning)  # said when it was fitted
-            model.fit(votes, y_true=labels, class_prior=prior)
+    if label_model is not None:
+        return refitted_proba(label_model, votes, known, class_prior)[:, inputs.keep]
+    model = fit_default(votes, inputs.weight, class_prior, some)
     return proba_of_patterns(model, votes)[:, inputs.keep]
-
-
-def _labels_of(codes: IntArray, classes: AnyArray) -> list[Any]:
-    """Return labels for codes, None for -1."""
-    return [*map([*classes.tolist(), None].__getitem__, codes.tolist())]
 
 
 def _split(votes: Patterns, group: IntArray) -> tuple[Patterns, IntArray]:

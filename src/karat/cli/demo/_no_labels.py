@@ -83,8 +83,8 @@ def _answer(bounds: dict[str, PerformanceBounds]) -> str:
 
 def _warning(check: LabelModelCheck | None) -> str:
     """Say what karat says of more rules, which are not independent."""
-    if check is None or check.passed:
-        return f"With {len(_MORE)} more rules the label model still fits the votes."
+    if check is None or not check.contradicted:
+        return f"With {len(_MORE)} more rules the votes still do not contradict the label model."
     return (
         f"With {len(_MORE)} more rules that measure the same things again, the bounds would be "
         f"narrower and wrong, and karat says so first: {check.reasons[0]}."

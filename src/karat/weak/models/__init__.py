@@ -4,7 +4,8 @@
 read, and asks a subclass for P(Y | Z) once per distinct pattern. `pattern_posterior` and
 `proba_of_patterns` ask any label model, or an array of probabilities, for the same. The rest are
 pure functions on encoded votes: vote totals and unanimous votes, confusions, detectors, accuracies
-from triplets of labelers, and the EM problem of Dawid and Skene.
+from triplets of labelers, and the EM problem of Dawid and Skene. `refitted_proba` fits a model
+again to some of the true labels.
 """
 
 from karat.weak.models._detectors import (
@@ -22,6 +23,7 @@ from karat.weak.models._posterior import (
     pattern_posterior,
     proba_of_patterns,
 )
+from karat.weak.models._refit import has_seen_gold, labels_of, refitted_proba
 from karat.weak.models._requirements import check_class_prior, require_voters
 from karat.weak.models._triplets import signed_votes, triplet_accuracies, triplet_log_odds
 from karat.weak.models._votes import smoothed_confusions, totals_of, winners
@@ -39,10 +41,13 @@ __all__ = [
     "em_problem",
     "fit_aligned",
     "fit_detectors",
+    "has_seen_gold",
+    "labels_of",
     "null_of",
     "pattern_posterior",
     "proba_of_patterns",
     "read_votes",
+    "refitted_proba",
     "require_voters",
     "signed_votes",
     "smoothed_confusions",
