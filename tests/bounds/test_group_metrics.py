@@ -515,7 +515,11 @@ THREE = FairMetric([1, 1], np.ones((3, 2)), 0.5)
         ({"metric": FairMetric(np.ones(6), np.ones((1, 6)), 0.5)}, MetricError, "is for 3 classes"),
         ({"class_prior": [0.5, 0.5]}, DataError, "class_prior cannot be used with"),
         ({"robustness": 0.1}, OptionError, "robustness is 0.1; expected 0 with"),
-        ({"limit": "bernstein"}, OptionError, "limit is 'bernstein'; expected 'normal' with"),
+        (
+            {"limit": "bernstein"},
+            OptionError,
+            "limit is 'bernstein'; expected 'skew' or 'normal' with",
+        ),
     ],
     ids=lambda v: "-".join(v) if isinstance(v, dict) else None,
 )

@@ -345,9 +345,13 @@ P = [[0.7, 0.3], [0.1, 0.9], [0.8, 0.2], [0.4, 0.6]] * 5
         (
             {"limit": "bernstein", "sample_weight": [1.0] * 20},
             OptionError,
-            "expected 'normal' with",
+            "expected 'skew' or 'normal' with",
         ),
-        ({"limit": "bernstein", "metric": "mcc"}, OptionError, "expected 'normal', because MCC"),
+        (
+            {"limit": "bernstein", "metric": "mcc"},
+            OptionError,
+            "expected 'skew' or 'normal', because MCC",
+        ),
         ({"rng": "seed"}, OptionError, "rng is 'seed'"),
     ],
     ids=lambda v: "-".join(v) if isinstance(v, dict) else None,

@@ -39,7 +39,7 @@ def difference_bounds(
     metric: str | Metric,
     method: str = "crossfit",
     confidence: float = 0.95,
-    limit: str = "normal",
+    limit: str = "skew",
     classes: Column | None = None,
     pos_label: Any = None,
     class_prior: Column | None = None,

@@ -40,7 +40,7 @@ def performance_bounds(
     metric: str | MetricBase,
     method: str = "crossfit",
     confidence: float = 0.95,
-    limit: str = "normal",
+    limit: str = "skew",
     classes: Column | None = None,
     pos_label: Any = None,
     class_prior: Column | None = None,
@@ -84,8 +84,12 @@ def performance_bounds(
         Polo et al. (2023), which is too narrow where patterns are sparse.
     confidence : float
         Of each one-sided limit.
-    limit : {"normal", "bernstein"}
-        ``bernstein`` holds for every n, for linear and linear-fractional metrics.
+    limit : {"skew", "normal", "bernstein"}
+        How far the limits of the bounds are from the bounds. ``skew`` draws the items anew, with
+        half an item of the worst kind added, and holds where few items or rare positives make the
+        values skewed; ``normal`` is the delta method; ``bernstein`` holds for every n, for linear
+        and linear-fractional metrics. Metrics that compare groups have ``normal`` limits in place
+        of ``skew``.
     classes, pos_label
         The order in which class probabilities and priors are passed (default sorted), and the
         positive class of a binary metric (default the last). The rows and columns of a 2×2 metric

@@ -36,7 +36,7 @@ def robustness_curve(
     claim: float | None = None,
     method: str = "crossfit",
     confidence: float = 0.95,
-    limit: str = "normal",
+    limit: str = "skew",
     classes: Column | None = None,
     pos_label: Any = None,
     null: str | None = None,

@@ -37,7 +37,7 @@ def weak_label_value(
     metric: str | Metric,
     method: str = "crossfit",
     confidence: float = 0.95,
-    limit: str = "normal",
+    limit: str = "skew",
     classes: Column | None = None,
     pos_label: Any = None,
     robustness: float = 0.0,

@@ -27,7 +27,9 @@ def linear_bounds(problem: Problem, gain: FloatArray, limit: Limit) -> BoundPair
     for side in (-1, 1):
         values = problem.values(gain, side)
         mean = problem.sample.mean(values)
-        pair.append(Bound(mean, mean + side * limit.distance(problem.sample, values, span)))
+        worst = float(gain.max() if side > 0 else gain.min())
+        distance = limit.distance(problem.sample, values, span, side, worst)
+        pair.append(Bound(mean, mean + side * distance))
     return BoundPair(pair[0], pair[1])
 
 
@@ -64,7 +66,7 @@ def _negated(pair: BoundPair) -> BoundPair:
 
 
 def _bound(problem: Problem, value: float, influence: FloatArray, side: int, limit: Limit) -> Bound:
-    return Bound(value, value + side * limit.normal_distance(problem.sample, influence))
+    return Bound(value, value + side * limit.approximate(problem.sample, influence, side))
 
 
 def _mcc_bounds(problem: Problem, limit: Limit) -> BoundPair:
@@ -135,7 +137,7 @@ def _per_class_bounds(
     for side in (-1, 1):
         per_class, influences = [], []
         for c, part in enumerate(parts):
-            value, influence = binary_bound(part, inner, side)
+            value, influence, _ = binary_bound(part, inner, side)
             per_class.append(value)
             # The binary influence of (not c, c) is that of each prediction that is not c, or c.
             influences.append(influence[..., [1 if j == c else 0 for j in range(k)]])
