@@ -13,6 +13,7 @@ from karat.weak.models import (
     PatternModel,
     detector_confusions,
     fit_detectors,
+    read_votes,
     require_voters,
     smoothed_majority,
 )
@@ -141,7 +142,7 @@ class DetectorLabelModel(PatternModel):
         DetectorLabelModel
             Itself.
         """
-        known = self._read(
+        known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip

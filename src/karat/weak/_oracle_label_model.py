@@ -9,7 +9,7 @@ from karat._validate import check_choice, check_number
 from karat.exceptions import LabelError
 from karat.statistics import Patterns
 from karat.votes.tables import naive_bayes, outcome_counts
-from karat.weak.models import GoldCounts, PatternModel, smoothed_confusions
+from karat.weak.models import GoldCounts, PatternModel, read_votes, smoothed_confusions
 
 __all__ = ["OracleLabelModel"]
 
@@ -99,7 +99,7 @@ class OracleLabelModel(PatternModel):
         """
         self._smoothing = check_number(self.smoothing, "smoothing", at_least=0.0)
         self._base = check_choice(self.base, "base", ("prior", "naive-bayes"))
-        known = self._read(
+        known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip
