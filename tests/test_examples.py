@@ -57,7 +57,8 @@ def test_bounds_without_labels(example):
     assert 0 < low <= gap <= high
     assert "better ranks first of 2" in printed
     assert numbers("accuracy of at least # holds while .* off by less than #", printed)[1] > 0
-    assert "30 true labels fit it" in printed
+    assert "30 true labels fit the label model" in printed
+    assert "from 30 true labels" in printed
 
 
 def test_elicit_binary(example):

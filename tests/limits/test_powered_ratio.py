@@ -125,3 +125,18 @@ def test_limits_of_ratios_hold_and_are_narrower(n, fails):
         print(f"{name}, {n} labels: covered {seen / runs:.3f}, width {width / alone:.2f} of Wilson")
         assert not fails(seen, runs, 0.93), name
         assert width < alone, name
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_prediction_that_only_varies_beyond_the_labels_carries_nothing_away(name):
+    """Its coefficient would be that of noise, and its shift hundreds of times its spread."""
+    h, y, p = law(3, 600)
+    of, success = COUNTS[name]
+    top, bottom = of(h[:100], y[:100])
+    rng = np.random.default_rng(0)
+    odd = np.where(np.arange(600) < 100, 1e-5 * rng.random(600), rng.random(600) < 0.01)
+    known = np.stack([h * p, p, h], axis=1)
+    with_it = np.column_stack([known, odd])
+    plain = powered_ratio(top, bottom, known[:100], known[100:], success=success)
+    found = powered_ratio(top, bottom, with_it[:100], with_it[100:], success=success)
+    assert found.estimate == pytest.approx(plain.estimate, abs=0.02)

@@ -186,3 +186,20 @@ def test_draws_are_several(data):
             performance_bounds(y, votes, p, label_model_draws=one, **options)
     for several in ([p, p], np.stack([p, p])):
         performance_bounds(y, votes, p, label_model_draws=several, **options)
+
+
+def test_patterns_are_weighed_like_their_rows(data):
+    y, votes = data
+    weight = np.random.default_rng(0).random(600)
+    weight /= weight.mean()  # as in the bounds, where only ratios of weights matter
+    gold = np.where(np.arange(600) < 50, y, -1)
+    rows = DetectorLabelModel().fit(votes, y_true=gold, sample_weight=weight)
+    counted = DetectorLabelModel().fit(read_patterns(votes), y_true=gold, sample_weight=weight)
+    np.testing.assert_allclose(counted.predict_proba(votes), rows.predict_proba(votes))
+    b = performance_bounds(
+        y, votes, metric="accuracy", y_true=gold, sample_weight=weight, method="plugin", rng=0
+    )
+    same = performance_bounds(
+        y, votes, rows, metric="accuracy", sample_weight=weight, method="plugin", rng=0
+    )
+    assert (b.lower, b.upper) == pytest.approx((same.lower, same.upper))

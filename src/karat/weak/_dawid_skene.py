@@ -17,6 +17,7 @@ from karat.weak.models import (
     best_start,
     em_problem,
     fit_aligned,
+    read_votes,
     require_voters,
 )
 
@@ -154,7 +155,7 @@ class DawidSkene(PatternModel):
             Itself.
         """
         max_iter, tol, restarts, smoothing = self._options()
-        known = self._read(
+        known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip

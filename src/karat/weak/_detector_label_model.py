@@ -9,9 +9,11 @@ from karat.statistics import Patterns
 from karat.votes.tables import naive_bayes
 from karat.weak.models import (
     DetectorRates,
+    GoldCounts,
     PatternModel,
     detector_confusions,
     fit_detectors,
+    read_votes,
     require_voters,
     smoothed_majority,
 )
@@ -31,6 +33,7 @@ class _Regime(NamedTuple):
 # that nobody votes for, says nothing.
 _UNKNOWN = _Regime(share=0.3, lead=2.0, abstention=0.0)
 _KNOWN = _Regime(share=0.5, lead=3.0, abstention=0.1)
+_WORTH = 10.0  # true labels of a pattern that P(Y | z) is worth
 
 
 class DetectorLabelModel(PatternModel):
@@ -53,7 +56,11 @@ class DetectorLabelModel(PatternModel):
     * equal shares, if nothing is known (s = 0.3, r = 2, λ = 0);
     * ``class_prior``, if it is passed (s = 0.5, r = 3, λ = 0.1);
     * (counts + 10·(½ share of the votes + ½/k)) / (n + 10) of n true labels, if ``y_true`` is
-      passed (s, r and λ as with a class prior). The labelled items count with their true class.
+      passed (s, r and λ as with a class prior).
+
+    Labelled items count with their true class in the rates, and the counts :math:`N_{zy}` of a
+    pattern are added to 10 items of P(Y | z): it is then :math:`(N_{zy} + 10\,P(y\mid z)) /
+    (N_z + 10)`.
 
     Attributes
     ----------
@@ -135,7 +142,7 @@ class DetectorLabelModel(PatternModel):
         DetectorLabelModel
             Itself.
         """
-        known = self._read(
+        known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip
@@ -148,6 +155,7 @@ class DetectorLabelModel(PatternModel):
             codes, weight, prior, gold=known.gold, lead=self._regime.lead,
             abstention=self._regime.abstention,
         )  # fmt: skip
+        self._gold = None if known.gold is None else GoldCounts.of(codes, known.gold)
         self._remember(known, prior, null)
         self.hit_rates_, self.false_alarm_rates_ = self._rates
         return self
@@ -157,4 +165,5 @@ class DetectorLabelModel(PatternModel):
         table = detector_confusions(self._rates, self._regime.abstention)
         detected = naive_bayes(codes, self.class_prior_, table)
         mixed = (1 - share) * smoothed_majority(codes, self.class_prior_) + share * detected
-        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+        mixed /= mixed.sum(axis=1, keepdims=True)
+        return mixed if self._gold is None else self._gold.added_to(mixed, codes, _WORTH)

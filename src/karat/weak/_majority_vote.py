@@ -7,7 +7,7 @@ import numpy as np
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat.statistics import Patterns
 from karat.votes.tables import vote_shares
-from karat.weak.models import PatternModel, totals_of
+from karat.weak.models import PatternModel, read_votes, totals_of
 
 __all__ = ["MajorityVote"]
 
@@ -73,7 +73,7 @@ class MajorityVote(PatternModel):
         MajorityVote
             Itself.
         """
-        known = self._read(
+        known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip

@@ -8,9 +8,8 @@ from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_choice, check_number
 from karat.exceptions import LabelError
 from karat.statistics import Patterns
-from karat.statistics.kernels import distinct_votes
 from karat.votes.tables import naive_bayes, outcome_counts
-from karat.weak.models import PatternModel, smoothed_confusions
+from karat.weak.models import GoldCounts, PatternModel, read_votes, smoothed_confusions
 
 __all__ = ["OracleLabelModel"]
 
@@ -100,7 +99,7 @@ class OracleLabelModel(PatternModel):
         """
         self._smoothing = check_number(self.smoothing, "smoothing", at_least=0.0)
         self._base = check_choice(self.base, "base", ("prior", "naive-bayes"))
-        known = self._read(
+        known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip
@@ -113,9 +112,7 @@ class OracleLabelModel(PatternModel):
         self._remember(known, known.prior, null)
         counts = outcome_counts(found.patterns, soft)
         self.confusions_ = smoothed_confusions(counts, max(self._smoothing, 1e-9))
-        seen = soft.sum(axis=1) > 0
-        self._counts = soft[seen]
-        self._patterns = found.patterns[seen]
+        self._gold = GoldCounts.of(found.patterns, soft)
         return self
 
     def _posterior(self, codes: IntArray) -> FloatArray:
@@ -123,16 +120,4 @@ class OracleLabelModel(PatternModel):
             base = np.tile(self.class_prior_, (len(codes), 1))
         else:
             base = naive_bayes(codes, self.class_prior_, self.confusions_)
-        at = _find_rows(codes, self._patterns, len(self.classes_))
-        counts = np.where(at[:, None] >= 0, self._counts[at], 0.0)
-        total = counts.sum(axis=1, keepdims=True) + self._smoothing
-        mixed = counts + self._smoothing * base
-        return np.where(total > 0, mixed / np.where(total > 0, total, 1.0), base)
-
-
-def _find_rows(codes: IntArray, known: IntArray, k: int) -> IntArray:
-    """Return which row of ``known`` each row of ``codes`` equals, -1 for none."""
-    ids, first = distinct_votes(np.concatenate([known, codes]), k)
-    row_of = np.full(len(first), -1)
-    row_of[ids[: len(known)]] = np.arange(len(known))
-    return row_of[ids[len(known) :]]
+        return self._gold.added_to(base, codes, self._smoothing)

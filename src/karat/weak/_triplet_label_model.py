@@ -12,6 +12,7 @@ from karat.statistics import Patterns
 from karat.votes.tables import normalized_exp
 from karat.weak.models import (
     PatternModel,
+    read_votes,
     require_voters,
     signed_votes,
     totals_of,
@@ -105,7 +106,7 @@ class TripletLabelModel(PatternModel):
         TripletLabelModel
             Itself.
         """
-        known = self._read(
+        known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip

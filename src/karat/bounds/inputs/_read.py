@@ -117,11 +117,10 @@ def fit_default(
     gold: IntArray | None = None,
 ) -> DetectorLabelModel:
     """Fit the label model that stands in where none is passed; ``gold`` are codes, -1 unknown."""
-    if weight is not None:
-        counts = np.bincount(votes.ids, weights=weight, minlength=len(votes.patterns))
-        votes = replace(votes, counts=counts)
     labels = None if gold is None else labels_of(gold, votes.classes)
-    return DetectorLabelModel().fit(votes, y_true=labels, class_prior=class_prior)
+    return DetectorLabelModel().fit(
+        votes, y_true=labels, class_prior=class_prior, sample_weight=weight
+    )
 
 
 def refitted(

@@ -76,10 +76,14 @@ def regress(
     mean = weight @ values / n
     apart, far = values - mean, x - weight @ x / n
     gram = (far * weight[:, None]).T @ far
-    own = np.diag(gram) / n
+    # A prediction that hardly varies among the labels but does among all items has a shift beyond
+    # its spread, and would carry the mean away: its spread is taken to be no less.
+    moments = gram / n
+    moments = moments + np.diag(np.maximum(shift**2 - np.diag(moments), 0.0))
+    own = np.diag(moments)
     ridge = np.diag(_RIDGE * own)
     if sources and x.shape[1] > 1:
-        ridge = _source_ridge(gram / n)
+        ridge = _source_ridge(moments)
     # A prediction that is the same for all labels has no coefficient; nor have two equal ones.
     least = 1e-9 * own.max(initial=0.0) or 1.0
     inverse = np.linalg.inv(gram + ridge + least * np.eye(len(gram)))

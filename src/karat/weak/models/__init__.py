@@ -15,7 +15,7 @@ from karat.weak.models._detectors import (
     smoothed_majority,
 )
 from karat.weak.models._em_problem import VoteRows, best_start, em_problem, fit_aligned
-from karat.weak.models._gold import KnownVotes, read_votes
+from karat.weak.models._gold import GoldCounts, KnownVotes, read_votes
 from karat.weak.models._pattern_model import PatternModel
 from karat.weak.models._posterior import (
     classes_of,
@@ -30,6 +30,7 @@ from karat.weak.models._votes import smoothed_confusions, totals_of, winners
 
 __all__ = [
     "DetectorRates",
+    "GoldCounts",
     "KnownVotes",
     "PatternModel",
     "VoteRows",

@@ -89,10 +89,9 @@ def em_problem(
 def _design(rows: VoteRows, k: int) -> Blocks | Sparse:
     """Return the design in which a pass over these votes is fastest."""
     sparse = Sparse.of_codes(rows.codes, rows.weight, k, rows.gold)
-    if (rows.gold >= 0).any():
+    if (rows.gold >= 0).any() or sparse.cost <= Blocks.cost(rows.codes, k):
         return sparse
-    blocks = Blocks.of_codes(rows.codes, rows.weight, k)
-    return sparse if sparse.cost <= blocks.cost else blocks
+    return Blocks.of_codes(rows.codes, rows.weight, k)
 
 
 def vote_start(problem: DawidSkeneProblem, rows: VoteRows, trust: FloatArray | None) -> State:

@@ -15,11 +15,12 @@ from karat._validate import (
 )
 from karat.exceptions import LabelError, WeightError
 from karat.statistics import Patterns
+from karat.statistics.kernels import distinct_votes
 from karat.votes.reading import read_weak_labels
 from karat.weak.models._requirements import check_class_prior
 from karat.weak.models._votes import totals_of
 
-__all__ = ["KnownVotes", "read_votes"]
+__all__ = ["GoldCounts", "KnownVotes", "read_votes"]
 
 # Items that a guess of P(Y), half from the votes and half equal shares, is worth beside counts.
 _PSEUDO = 10.0
@@ -59,6 +60,35 @@ class KnownVotes(NamedTuple):
         table[rest < 1e-9 * np.maximum(weight, 1e-300), 0] = 0.0  # nothing but rounding is left
         row, label = np.nonzero(table)
         return codes[row], table[row, label], label - 1
+
+
+class GoldCounts(NamedTuple):
+    """The true labels of the patterns that have some."""
+
+    patterns: IntArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, patterns: IntArray, counts: FloatArray) -> "GoldCounts":
+        """Keep the patterns whose ``counts[z, y]`` are not all zero."""
+        seen = counts.sum(axis=1) > 0
+        return cls(patterns[seen], counts[seen])
+
+    def added_to(self, base: FloatArray, codes: IntArray, worth: float) -> FloatArray:
+        """Return P(Y | z) from the counts of z and ``worth`` items spread like ``base``."""
+        at = _find_rows(codes, self.patterns, base.shape[1])
+        counts = np.where(at[:, None] >= 0, self.counts[at], 0.0)
+        total = counts.sum(axis=1, keepdims=True) + worth
+        mixed = counts + worth * base
+        return np.where(total > 0, mixed / np.where(total > 0, total, 1.0), base)
+
+
+def _find_rows(codes: IntArray, known: IntArray, k: int) -> IntArray:
+    """Return which row of ``known`` each row of ``codes`` equals, -1 for none."""
+    ids, first = distinct_votes(np.concatenate([known, codes]), k)
+    row_of = np.full(len(first), -1)
+    row_of[ids[: len(known)]] = np.arange(len(known))
+    return row_of[ids[len(known) :]]
 
 
 def read_votes(

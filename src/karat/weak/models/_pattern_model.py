@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from karat._parameters import Parameters
-from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._typing import AnyArray, FloatArray, Frame, IntArray
 from karat._validate import check_fitted, named, refuse_lazy
 from karat.exceptions import KaratWarning, LabelError, ShapeError
 from karat.statistics import Patterns
 from karat.votes.reading import long_columns, read_weak_labels
-from karat.weak.models._gold import KnownVotes, read_votes
+from karat.weak.models._gold import KnownVotes
 from karat.weak.models._posterior import by_name, null_of
 from karat.weak.models._votes import unanimous_votes
 
@@ -107,25 +107,6 @@ class PatternModel(Parameters, ABC):
 
     def _require_fit(self) -> None:
         check_fitted(self, "classes_", "fit(weak_labels)")
-
-    def _read(
-        self,
-        weak_labels: Frame | Patterns,
-        *,
-        y_true: Column | None,
-        classes: Column | None,
-        class_prior: Column | None,
-        sample_weight: Column | None,
-        null: str,
-    ) -> KnownVotes:
-        return read_votes(
-            weak_labels,
-            y_true=y_true,
-            classes=classes,
-            class_prior=class_prior,
-            sample_weight=sample_weight,
-            null=null,
-        )
 
     def _warn_of_silence(self, found: Patterns) -> None:
         """Say so if labelers never vote."""
