@@ -6,6 +6,7 @@ from karat._typing import FloatArray
 from karat.bounds.problem import Bound, BoundPair, Limit, Problem
 from karat.bounds.solvers._binary import ROUNDING, binary_bound, binary_bounds, check_defined
 from karat.bounds.solvers._ratio import ratio_bounds
+from karat.bounds.transport import best_matches
 from karat.exceptions import MetricError
 from karat.metrics import LinearFractionalMetric, Metric, PowerMeanMetric, recall
 from karat.metrics.families import (
@@ -107,16 +108,8 @@ def _mean_recall_bounds(problem: Problem, metric: Metric, limit: Limit) -> Bound
 
 
 def _right_at_optimum(problem: Problem, gain: FloatArray, side: int) -> FloatArray:
-    """Return P(Y=i, Ŷ=i) at the optimum: the value's slope in gain[i, i], as a difference."""
-    alone = Problem(problem.sample, problem.p, problem.q[[0]], problem.slack)
-    weight = problem.patterns[:, None] * problem.q[0]
-
-    def value(some: FloatArray) -> float:
-        return float(np.sum(weight * alone.values(some, side)[0]))
-
-    here, step = value(gain), 1e-6
-    slopes = [(value(gain + step * np.diag(row)) - here) / step for row in np.eye(len(gain))]
-    return np.array(slopes)
+    """Return P(Y=i, Ŷ=i) at the optimum, as if q̂ of the first fold were the truth."""
+    return problem.patterns @ best_matches(side * gain, problem.q[0], problem.p)
 
 
 def _per_class_bounds(
