@@ -82,20 +82,23 @@ def bounds(
             "y_true": table.coded("--label", label), "rng": 0,
         }  # fmt: skip
         fit = {"null": meaning, "classes": classes, "class_prior": prior}
-        fitted = build(**settings).fit(votes.value, **fit)
+        # The default is left to the bounds, which fit it with the labels that are known.
+        usual = build is DetectorLabelModel
+        fitted = None if usual else build(**settings).fit(votes.value, **fit)
         results = {
             name: performance_bounds(predictions[name], votes.value, fitted, **values(options))
             for name in models
         }
         imports = (
             "import polars as pl", "from karat.bounds import performance_bounds",
-            f"from karat.weak import {build.__name__}", import_of(known),
+            "" if usual else f"from karat.weak import {build.__name__}", import_of(known),
         )  # fmt: skip
         model = call_code(f"{call_code(build.__name__, **settings)}.fit", votes, **fit)
-        model = f"label_model = {model}"
+        model = "" if usual else f"label_model = {model}"
 
         def code(name: str) -> str:
-            arguments = (Coded(None, f"frame[{name!r}]"), votes, Coded(fitted, "label_model"))
+            arguments = [Coded(None, f"frame[{name!r}]"), votes]
+            arguments += [] if usual else [Coded(fitted, "label_model")]
             call = call_code("performance_bounds", *arguments, **options)
             return script(imports, table.code, model, call)
 
