@@ -179,6 +179,23 @@ def test_what_is_fairness_worth(example):
     assert decided > one
 
 
+def test_census_without_labels(shared_data, monkeypatch, capsys):
+    """The limits without labels say first that they may not hold; with 50 labels they do."""
+    monkeypatch.setenv("KARAT_DATA", str(shared_data))
+    names = runpy.run_path(str(FOLDER / "census_without_labels.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    rich, called = names["y"][names["new"]] == ">50K", names["y_pred"] == ">50K"
+    weights = names["worth"].weights
+    cells = [[np.mean((rich == a) & (called == b)) for b in (False, True)] for a in (False, True)]
+    truth = float(np.sum(weights * np.array(cells)))
+    assert numbers("The truth, hidden until now: #", printed)[0] == pytest.approx(truth, abs=5e-4)
+    assert "labelled anything?\n  Not validated: no true label has tested" in printed
+    low, high = numbers("between # and # at 95 % confidence, from 50 true labels", printed)
+    assert low <= truth <= high
+    bought = names["bought"]
+    assert bought.gold.width <= 1.05 * bought.gold.labels.width
+
+
 def test_which_metric(example):
     printed, names = example
     malignant = names["y_test"] == "malignant"

@@ -199,7 +199,7 @@ def test_summary_plot_fields_and_robustness(draw_law):
         law.y_pred, law.votes, law.p, metric="accuracy", classes=[0, 1], rng=1, **o
     )
     b = run()
-    assert b.summary().startswith("Not validated, so these numbers may be wrong: The label model")
+    assert b.summary().startswith("Not validated: no true label has tested")
     assert b.width <= b.width_limit
     assert b.lower <= b.label_model_estimate <= b.upper
     wide = run(robustness=0.1)

@@ -41,9 +41,12 @@ def test_json_is_nothing_but_json_and_covers(table, karat):
         "--metric", "f1", "--group", "site", "--label", "truth", "--json",
     )  # fmt: skip
     assert ran.code == 0
-    assert set(ran.data) == {"results", "warnings"}
+    assert set(ran.data) == {"results", "differences", "warnings"}
     found = ran.data["results"]
     assert set(found) == {"pred_a", "other"}
+    (lead,) = ran.data["differences"]
+    assert (lead["first"], lead["second"]) == ("pred_a", "other")
+    assert lead["lower_limit"] <= lead["truth"] <= lead["upper_limit"]
     for b in (found["pred_a"], found["other"]):
         assert b["lower_limit"] <= b["truth"] <= b["upper_limit"]
         assert set(b["groups"]) == {"north", "south"}
@@ -145,3 +148,32 @@ def test_what_is_wrong_is_said(table, karat, arguments, code, message):
 def test_a_file_without_such_columns(table, karat):
     pl.DataFrame({"x": [1]}).write_csv(table / "x.csv")
     assert "--pred: name at least one column" in karat("bounds", table / "x.csv").err
+
+
+def test_two_models_are_compared(table, karat, tmp_path):
+    frame = pl.read_parquet(table / "items.parquet")
+    known = pl.when(pl.int_range(1500) < 60).then(pl.col("truth")).otherwise(None)
+    frame.with_columns(gold=known).write_parquet(table / "some.parquet")
+    page = tmp_path / "page.html"
+    both = ("--pred", "pred_a", "--pred", "other")
+    without = karat("bounds", table / "items.parquet", *both, "--output", page)
+    assert "pred_a or other?" in without.out
+    assert "They disagree on" in " ".join(without.out.split()) or "Decided" in without.out
+    said = page.read_text()
+    assert "Which model is better?" in said
+    assert "Is pred_a better than other?" in said
+    assert said.count("<svg") >= 4
+    ran = karat("bounds", table / "some.parquet", *both, "--label", "gold", "--json")
+    b = ran.data["results"]["pred_a"]
+    assert b["gold"]["n"] == 60
+    assert (b["lower_limit"], b["upper_limit"]) == (b["gold"]["lower"], b["gold"]["upper"])
+    (d,) = ran.data["differences"]
+    assert d["gold"]["n"] == 60
+    assert d["what_decides"]
+    text = " ".join(karat("bounds", table / "some.parquet", *both, "--label", "gold").out.split())
+    assert "from 60 true labels" in text
+
+
+def test_without_labels_the_text_opens_with_what_is_not_known(table, karat):
+    out = " ".join(karat("bounds", table / "items.csv").out.split())
+    assert "pred_a: Not validated: no true label has tested the label model" in out

@@ -164,7 +164,9 @@ def test_a_right_model_passes(rng):
     assert check.reasons == ()
     assert check.gold_p_value is None
     assert check.prior_gap is None
-    assert check.summary().startswith("The label model is not validated: no true label")
+    assert check.summary().startswith(
+        "Not validated: no true label has tested the label model; the agreement"
+    )
     assert check.worst_pair[0] in check.names
     json.dumps(check.to_dict(), allow_nan=False)
 

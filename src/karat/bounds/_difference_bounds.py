@@ -1,14 +1,17 @@
 """How much better one classifier can and must be than another, with no labels."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from karat._typing import Column, Frame
+from karat._typing import BoolArray, Column, Frame
 from karat._validate import check_rng
 from karat.bounds.checks import DeferredCheck
+from karat.bounds.difference_result import DifferenceBounds
 from karat.bounds.gold import difference_limits, read_sample
 from karat.bounds.inputs import (
+    Inputs,
     Predictions,
     build_problem,
     check_limit,
@@ -21,9 +24,9 @@ from karat.bounds.inputs import (
     read_predictions,
     true_value,
 )
-from karat.bounds.result import DifferenceBounds
+from karat.bounds.problem import Problem
 from karat.bounds.solvers import difference_bound_pair, metric_range
-from karat.exceptions import DataError
+from karat.exceptions import DataError, UndefinedMetricWarning
 from karat.metrics import Metric
 from karat.statistics import Patterns
 
@@ -134,6 +137,8 @@ def difference_bounds(
         bounds_lower_limit=float(lower_limit),
         bounds_upper_limit=float(upper_limit),
         gold=labelled,
+        estimate=_guess(joint, chosen.for_classes(k)) if labelled is None else labelled.estimate,
+        silent=_silent(inputs, a != b),
         method=way,
         n=inputs.n,
         confidence=rule.confidence,
@@ -142,3 +147,19 @@ def difference_bounds(
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
         deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
+
+
+def _guess(joint: Problem, metric: Metric) -> float:
+    """Return the difference if predictions and truth were independent given the weak labels."""
+    k = joint.p.shape[1]
+    counts = joint.sample.counts.sum(axis=0)
+    cube = (joint.p.T @ counts / counts.sum()).reshape(k, k, k)  # truth, first, second
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return float(metric(cube.sum(axis=2))) - float(metric(cube.sum(axis=1)))
+
+
+def _silent(inputs: Inputs, apart: BoolArray) -> float:
+    """Return the share of the items on which the two disagree where nobody votes."""
+    nobody = np.asarray((inputs.votes.patterns < 0).all(axis=1))[inputs.votes.ids]
+    return float(nobody[apart].mean()) if apart.any() else 0.0

@@ -11,7 +11,7 @@ from karat.limits import PoweredLimits
 from karat.metrics import GroupMetric, MetricBase
 from karat.weak import LabelModelCheck
 
-__all__ = ["Checked", "DifferenceBounds", "ExpectationBounds", "PerformanceBounds", "percent"]
+__all__ = ["Checked", "ExpectationBounds", "Interval", "PerformanceBounds", "percent"]
 
 
 _FEW = 30  # with fewer items a limit that rests on a normal approximation is rough
@@ -55,7 +55,7 @@ class Checked(Result):
         if self.check.contradicted:
             return f"Do not rely on this: {self.check.summary()}. {said}"
         if self.check.status == "not validated":
-            return f"Not validated, so these numbers may be wrong: {self.check.summary()}. {said}"
+            return f"{self.check.summary()}, and if it is not, these numbers are wrong. {said}"
         return f"{said}. {self.check.summary()}"
 
     def with_gold(self, found: PoweredLimits, bounds: str, more: str = "") -> str:
@@ -64,13 +64,13 @@ class Checked(Result):
         return (
             f"{found.of[:1].upper()}{found.of[1:]} is {found.estimate:.3f} (between "
             f"{found.lower:.3f} and {found.upper:.3f} at {percent(found.confidence)} confidence, "
-            f"from {found.n:,} true labels{help_}, if they were drawn at random). Without them: "
+            f"from {found.n:,} true labels{help_}, if they were drawn at random). By the bounds: "
             f"{self.with_caveat(bounds, more)}"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class _Interval(Checked):
+class Interval(Checked):
     """Two bounds and their one-sided confidence limits."""
 
     lower: float
@@ -97,7 +97,7 @@ class _Interval(Checked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PerformanceBounds(_Interval):
+class PerformanceBounds(Interval):
     """How good a classifier can and must be, with no labels.
 
     Attributes
@@ -213,56 +213,7 @@ class PerformanceBounds(_Interval):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DifferenceBounds(_Interval):
-    """How much better one classifier can and must be than another, with no labels.
-
-    Attributes
-    ----------
-    lower, upper : float
-        Least and greatest value of metric(a) − metric(b).
-    lower_limit, upper_limit : float
-        The recommended limits: one-sided ones of the two, each at ``confidence``, or with true
-        labels limits from those, as in `PerformanceBounds`.
-    bounds_lower_limit, bounds_upper_limit : float
-        The one-sided limits of the two bounds, with or without true labels.
-    gold : PoweredLimits or None
-        With true labels: the estimate, its limits and those of the labels alone. The label model
-        helps if the metric is linear.
-    metric : Metric
-        What is compared.
-    agree : float
-        Share of the items on which both predict the same; they cancel.
-    sharp : bool
-        Whether the bounds are the best possible.
-    truth : float or None
-        The difference itself, where ``y_true`` is known for every item.
-    """
-
-    metric: MetricBase
-    agree: float
-    sharp: bool
-    bounds_lower_limit: float
-    bounds_upper_limit: float
-    truth: float | None = None
-    gold: PoweredLimits | None = None
-
-    def summary(self) -> str:
-        """Return which classifier is better, if that is certain, and the bounds."""
-        if self.lower_limit > 0:
-            verdict = "The first is better"
-        elif self.upper_limit < 0:
-            verdict = "The second is better"
-        else:
-            more = "without labels" if self.gold is None else "with so few labels"
-            verdict = f"Which is better cannot be decided {more}"
-        said = f"{self.metric.title} of the first minus the second is {self.limits()}"
-        if self.gold is None:
-            return self.with_assumption(self.with_caveat(f"{verdict}: {said}"))
-        return self.with_assumption(f"{verdict}: {self.with_gold(self.gold, said)}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ExpectationBounds(_Interval):
+class ExpectationBounds(Interval):
     """Bounds of E[g(X, Y, Z)], such as an expected loss.
 
     Attributes

@@ -186,18 +186,13 @@ class LabelModelCheck(Result):
                 f"{100 * (self.gold_noticeable or 0.0):.0f} points less often than it says, and "
                 "may miss less"
             )
-        votes = (
-            "the agreement of the labelers fits it"
-            if self.independence and len(self.names) > 3
-            else "nothing that it assumes can be seen in the votes"
-        )
-        gold = "no true label has tested it"
+        gold = "no true label has tested the label model"
         if self.gold_n:
-            gold = f"{self.gold_n} true labels are too few to test it"
-        return (
-            f"The label model is not validated: {gold}; {votes}, but votes cannot show that a "
-            "label model is right"
-        )
+            gold = f"{self.gold_n} true labels are too few to test the label model"
+        agree = ""
+        if self.independence and len(self.names) > 3:
+            agree = "the agreement of the labelers fits it, but "
+        return f"Not validated: {gold}; {agree}votes cannot show that it is right"
 
     def _table(self) -> list[tuple[str, str]]:
         rows = zip(self.names, self.accuracy, self.chance, strict=True)
