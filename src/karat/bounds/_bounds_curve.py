@@ -50,7 +50,10 @@ def bounds_curve(
         Scores; an item is predicted positive when its score is at least the threshold.
     weak_labels, label_model, metric, method, confidence, classes, pos_label, class_prior
         As in `performance_bounds`; there must be two classes.
-    y_true, null, rng
+    y_true : column (n,), optional
+        True labels, missing where unknown: some test the label model, all of them give ``truth``.
+        The limits are those of the bounds, by the delta method, with and without true labels.
+    null, rng
         As in `performance_bounds`.
     thresholds : column (t,), optional
         By default the percentiles of the scores.

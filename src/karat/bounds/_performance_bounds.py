@@ -83,7 +83,7 @@ def performance_bounds(
         on held-out items: valid whatever was learned. ``plugin`` is the method of Maia
         Polo et al. (2023), which is too narrow where patterns are sparse.
     confidence : float
-        Of each one-sided limit.
+        Of each one-sided limit of the bounds, and of both limits together with true labels.
     limit : {"skew", "normal", "bernstein"}
         How far the limits of the bounds are from the bounds. ``skew`` draws the items anew, with
         half an item of the worst kind added, and holds where few items or rare positives make the
@@ -111,7 +111,12 @@ def performance_bounds(
         Total variation by which P(Y | z) may be off in every pattern; the bounds then hold for
         the worst case.
     y_true : column (n,), optional
-        True labels, missing where unknown: a few test the label model, all of them give ``truth``.
+        True labels of some items drawn at random, missing where unknown. They test the label
+        model, and the recommended limits rest on them, with the label model as a control: with
+        P(Y | Z) of models that have each not seen one fold of the labels. The default label model
+        and one that was fitted with true labels are fitted again for it; an array, a model fitted
+        without labels and one that cannot be fitted again are taken not to have seen them. Labels
+        of all items also give ``truth``.
     null : {"not asked", "abstain"}, optional
         What a null in ``weak_labels`` is; by default what it was when the label model was fitted,
         and not asked where that is not known. -1 is always an abstention.
