@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from karat.bounds import performance_bounds
-from karat.exceptions import KaratWarning, UndefinedHereError
+from karat.exceptions import KaratWarning, MetricError
 from karat.metrics import as_metric
 from karat.weak import DawidSkene, DetectorLabelModel, OracleLabelModel
 
@@ -130,7 +130,7 @@ def _is_inside(
             predicted, votes, column.model, metric=metric, classes=task.classes,
             y_true=column.gold, rng=0,
         )  # fmt: skip
-    except UndefinedHereError:
+    except MetricError:
         return False  # the label model rules out a class that there is
     return bool(b.lower_limit <= truth <= b.upper_limit)
 

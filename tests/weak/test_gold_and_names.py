@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from karat.bounds import performance_bounds
-from karat.exceptions import ColumnError, DataError, LabelError
+from karat.exceptions import ColumnError, DataError, LabelError, ProbabilityError
 from karat.votes import read_patterns
 from karat.weak import (
     DawidSkene,
@@ -117,7 +117,7 @@ def test_snorkel_refuses_them(data):
 
 def test_the_oracle_needs_them(data):
     with pytest.raises(LabelError, match=r"y_true is None.*DetectorLabelModel"):
-        OracleLabelModel().fit(data[1], None)
+        OracleLabelModel().fit(data[1])
 
 
 @EVERY
@@ -175,6 +175,15 @@ def test_votes_alone_are_no_reason_to_drop_a_labeler(rng):
     assert "only true labels can tell" in said
     assert "drop" not in said
     assert "swap" not in said
+
+
+def test_a_prior_of_zero_is_refused_by_bounds(data):
+    y, votes = data
+    for prior, said in (([1, 0], "could never be true"), ([0.5, 0.4], "sums to 0.9")):
+        with pytest.raises(ProbabilityError, match=said):
+            performance_bounds(y, votes, metric="accuracy", class_prior=prior)
+        with pytest.raises(ProbabilityError, match=said):
+            check_label_model(votes, class_prior=prior)
 
 
 def test_draws_are_several(data):

@@ -65,7 +65,7 @@ class OracleLabelModel(PatternModel):
     def fit(
         self,
         weak_labels: Frame | Patterns,
-        y_true: Column | None,
+        y_true: Column | None = None,
         *,
         classes: Column | None = None,
         class_prior: Column | None = None,

@@ -8,6 +8,8 @@ from karat._typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["LabelModelCheck", "VoteDiagnostics"]
 
+_SHOWN = 6  # labelers that never vote and are named
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class VoteDiagnostics(Result):
@@ -46,15 +48,28 @@ class VoteDiagnostics(Result):
     uncovered: float
 
     def summary(self) -> str:
-        """Return how much is covered, and who conflicts most."""
+        """Return how much is covered, who conflicts most, and who never votes."""
         most, least = int(self.coverage.argmax()), int(self.coverage.argmin())
         worst = int(self.conflict.argmax())
         return (
             f"{len(self.names)} labelers on {self.n:,} items; on {100 * self.uncovered:.1f} % all "
             f"abstain. Coverage runs from {100 * self.coverage[least]:.1f} % "
             f"({self.names[least]}) to {100 * self.coverage[most]:.1f} % ({self.names[most]}); "
-            f"{self.names[worst]} is contradicted most, on {100 * self.conflict[worst]:.1f} %"
+            f"{self.names[worst]} is contradicted most, on {100 * self.conflict[worst]:.1f} %, and "
+            f"votes do not tell who is right{self._narrow()}"
         )
+
+    def _narrow(self) -> str:
+        """Return who never votes, and how many vote for one class only."""
+        silent = [str(n) for n, said in zip(self.names, self.polarity, strict=True) if not said]
+        said = ""
+        if silent:
+            shown = ", ".join(silent[:_SHOWN]) + ", …" * (len(silent) > _SHOWN)
+            said += f". {shown} never vote{'s' * (len(silent) == 1)}"
+        single = sum(len(classes) == 1 for classes in self.polarity)
+        if single:
+            said += f". {single} of {len(self.names)} vote for one class only"
+        return said
 
     def _table(self) -> list[tuple[str, str]]:
         rows = zip(
