@@ -48,6 +48,26 @@ def program(joint: np.ndarray, p: np.ndarray) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+def _by_classes() -> None:
+    """Print what more classes cost, and balanced accuracy over accuracy."""
+    taken = {}
+    for k in (2, 10, 20):
+        y_pred, votes, p = draw(5_000, 8, k)
+        for metric in ("accuracy", "balanced_accuracy"):
+            run = lambda m=metric, k=k, a=(y_pred, votes, p): performance_bounds(  # noqa: E731
+                *a, metric=m, classes=list(range(k)), rng=0
+            )
+            run()
+            start = time.process_time()
+            run()
+            taken[metric, k] = time.process_time() - start
+    for k in (10, 20):
+        ratio = taken["balanced_accuracy", k] / taken["accuracy", k]
+        print(f"balanced accuracy over accuracy, {k} classes: ratio {ratio:.2f}")
+    ratio = taken["accuracy", 20] / taken["accuracy", 2]
+    print(f"accuracy, 20 classes over 2, n=5000: ratio {ratio:.1f} ({taken['accuracy', 20]:.2f} s)")
+
+
 def main() -> None:
     """Print one line per measurement."""
     warnings.simplefilter("ignore")
@@ -81,6 +101,7 @@ def main() -> None:
         ),
     )
     print(f"bounds_curve, n=10^5, 1000 thresholds: {curve:.2f} s")
+    _by_classes()
     y_pred, votes, p = draw(10_000_000, 10)
     start = time.perf_counter()
     performance_bounds(y_pred, votes, p, metric="accuracy", classes=[0, 1], rng=0)

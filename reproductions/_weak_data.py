@@ -68,6 +68,7 @@ SPECS = {
         "wrench_chemprot", "accuracy", 10, "valid", "test",
         "trained on valid: the train split has weak labels but no texts",
     ),
+    "yoruba": Spec("ws_yoruba", "accuracy", 7, "train", "test"),
     "youtube": Spec("wrench_youtube", "accuracy", 2, "train", "test", keep="in_wrench_1586"),
     "imdb": Spec("ws_imdb", "accuracy", 2, "valid", "test", _REBUILT),
     "yelp": Spec("ws_yelp", "accuracy", 2, "valid", "test", _REBUILT),

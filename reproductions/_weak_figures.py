@@ -1,4 +1,4 @@
-"""Figures 1 and 3 of Maia Polo et al. (2023) for YouTube, as tables."""
+"""Figures 1 to 7 of Maia Polo et al. (2023) as tables, with the data at hand."""
 
 import warnings
 from dataclasses import replace
@@ -20,39 +20,83 @@ LLAMA = ("llm_zero_shot", "llm_definition", "llm_few_shot")
 ADDED = 5
 
 
+FEW = 10  # weak labels that the paper keeps in Figure 5
+CUTS = np.linspace(0.1, 0.9, 9)
+SHORT = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+
+
 def run_figures(*, quick: bool) -> None:
-    """Print both figures."""
+    """Print the figures."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KaratWarning)
         task, usual = load_task("youtube", quick=quick), usual_model(quick=quick)
-        _figure_1(task, usual)
+        for name in ("youtube",) if quick else ("youtube", "imdb", "tennis"):
+            _curves(f"Figure 1, {name}", load_task(name, quick=quick), usual, CUTS)
+        say(
+            "The paper draws its figures and prints no numbers for them. The test comments of "
+            "youtube differ from the rest: 47 % are spam, 52 % of the training comments. The "
+            "Oracle pools them all, so at extreme thresholds, where its bounds are narrow, it can "
+            "miss the test score.\n"
+        )
+        _hate_speech(usual, quick=quick)
+        if not quick:
+            _few_and_all(usual)
         llama, best = _figure_3(task, usual)
         _value(task, usual, llama, best)
 
 
-def _figure_1(task: Task, usual: str) -> None:
-    """Print bounds over thresholds, with the truth, for accuracy and F1."""
+def _few_and_all(usual: str) -> None:
+    """Print Figures 4 to 6: thresholds with at most ten weak labels, and with all of them."""
+    for name in ("yelp", "sms", "tennis", "imdb"):
+        task = load_task(name, quick=False)
+        m = task.votes.shape[1]
+        _curves(
+            f"Figures 4 and 5, {name}, {min(m, FEW)} weak labels", task.first(FEW), usual, SHORT
+        )
+        if m > FEW:
+            _curves(f"Figures 4 and 6, {name}, all {m} weak labels", task, usual, SHORT)
+    say(
+        "yelp, imdb and tennis have no more than ten weak labels, so Figure 6 is Figure 5. "
+        "commercial and basketball, the other sets of Figures 1 and 4 to 6, are missing for the "
+        "reasons given with Table 3.\n"
+    )
+
+
+def _hate_speech(usual: str, *, quick: bool) -> None:
+    """Say why Figures 2 and 7 are not here, and print the same for spam messages."""
+    say(
+        "Figures 2 and 7 (precision and recall of a hate-speech classifier): the forum posts, the "
+        "lexicon and the two fine-tuned networks that label them are not among the shared "
+        "datasets. The same figure of spam messages follows in their place.\n"
+    )
+    task = load_task("sms", quick=quick)
+    title = "In place of Figures 2 and 7, sms"
+    _curves(title, task, usual, SHORT, metrics=("precision", "recall"))
+
+
+def _curves(
+    title: str,
+    task: Task,
+    usual: str,
+    cuts: NDArray[Any],
+    metrics: tuple[str, str] = ("accuracy", "f1"),
+) -> None:
+    """Print bounds over thresholds, with the truth, for two metrics."""
     y, votes = task.y[task.bound], task.votes[task.bound]
-    cuts = np.linspace(0.1, 0.9, 9)
     for name in ("Oracle", usual):
         model = fit_label_model(name, task)
         shown = noise_aware_logistic(task, model, strengths=STRENGTHS)[:, 1]
         curves = [
             bounds_curve(shown, votes, model, metric=metric, thresholds=cuts, y_true=y, rng=0)
-            for metric in ("accuracy", "f1")
+            for metric in metrics
         ]
         cells = [_curve_cells(curve) for curve in curves]
         rows = [[f"{cut:.1f}", *a, *f] for cut, a, f in zip(cuts, *cells, strict=True)]
-        columns = ["threshold", "accuracy", "limits", "truth", "F1", "limits", "truth"]
-        show_table(f"Figure 1, youtube, {name}", columns, rows)
+        columns = ["threshold", metrics[0], "limits", "truth", metrics[1], "limits", "truth"]
+        show_table(f"{title}, {name}", columns, rows)
         inside = sum(int(row[i][-1] != "*") for row in rows for i in (3, 6))
         say(f"  The truth is inside the limits at {inside} of {2 * len(cuts)} points (* outside).")
         say(f"  {curves[0].summary()}\n")
-    say(
-        "The paper draws Figures 1 and 3 and prints no numbers for them. The test comments differ "
-        "from the rest: 47 % are spam, 52 % of the training comments. The Oracle pools them all, "
-        "so at extreme thresholds, where its bounds are narrow, it can miss the test score.\n"
-    )
 
 
 def _curve_cells(curve: BoundsCurve) -> list[list[str]]:
@@ -103,7 +147,7 @@ def _step(task: Task, usual: str, votes: NDArray[Any], label: str) -> list[str]:
         number(b.width),
         f"{b.lower_limit:.2f} – {b.upper_limit:.2f}",
         number(score("accuracy", task.y[task.bound], predicted)),
-        "pass" if b.check is None or b.check.passed else "FAIL",
+        "pass" if b.check is None or b.check.status != "contradicted" else "FAIL",
     ]
 
 

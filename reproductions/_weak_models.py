@@ -11,7 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
 
 from karat.exceptions import KaratWarning
-from karat.weak import DawidSkene, OracleLabelModel, TripletLabelModel, from_snorkel
+from karat.weak import (
+    DawidSkene,
+    DetectorLabelModel,
+    OracleLabelModel,
+    TripletLabelModel,
+    from_snorkel,
+)
 
 __all__ = [
     "STRENGTHS",
@@ -34,11 +40,11 @@ def has_snorkel() -> bool:
 
 def usual_model(*, quick: bool) -> str:
     """Return the label model for the experiments that the paper does with Snorkel alone."""
-    return "Snorkel" if has_snorkel() and not quick else "Dawid–Skene"
+    return "Snorkel" if has_snorkel() and not quick else "default"
 
 
 def fit_label_model(name: str, task: Task) -> Any:
-    """Fit a label model on all rows, with the class prior known.
+    """Fit a label model on all rows, with the class prior known; "default" is karat's.
 
     The Oracle counts the true labels of each pattern. One pseudo-item per pattern is spread like
     the naive Bayes posterior rather than like the class prior: a rare pattern still holds votes.
@@ -49,6 +55,9 @@ def fit_label_model(name: str, task: Task) -> Any:
             known = task.y if name == "Oracle" else np.where(task.bound, -1, task.y)
             model = OracleLabelModel(smoothing=1.0, base="naive-bayes")
             return model.fit(task.votes, known, classes=task.classes)
+        if name == "default":
+            model = DetectorLabelModel()
+            return model.fit(task.votes, classes=task.classes, class_prior=task.prior)
         if name == "Dawid–Skene":
             model = DawidSkene(rng=0)
             return model.fit(task.votes, classes=task.classes, class_prior=task.prior)

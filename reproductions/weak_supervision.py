@@ -1,4 +1,4 @@
-"""Weak supervision (Maia Polo et al. 2023): Tables 1, 3, 5 and 6, Figures 1 and 3, and coverage.
+"""Weak supervision (Maia Polo et al. 2023): its tables and figures, label models, and coverage.
 
 Prints the paper's figures beside karat's. The data are those of `karat.datasets.load_shared`, in
 the folder that the environment variable KARAT_DATA names. Exits with 1 if a promised figure is
@@ -12,8 +12,11 @@ import sys
 import time
 
 from _show import say, verdict
+from _weak_corollary import run_corollary
 from _weak_data import feature_name
 from _weak_figures import run_figures
+from _weak_inside import run_inside
+from _weak_label_models import run_label_models
 from _weak_selection import run_selection
 from _weak_sparse import run_sparse
 from _weak_tables import run_tables
@@ -30,9 +33,12 @@ def main() -> int:
     if quick:
         say("--quick leaves out agnews, imdb and yelp, the triplet model, and n = 20,000.")
     with threadpool_limits(1):  # small matrices; more threads only wait for each other
-        promises = run_tables(quick=quick)
+        promises = run_label_models(quick=quick)
+        promises += run_inside(quick=quick)
+        promises += run_tables(quick=quick)
         run_selection(quick=quick)
         run_figures(quick=quick)
+        run_corollary(quick=quick)
         promises += run_sparse(quick=quick)
     code = verdict(promises)
     say(f"{time.perf_counter() - start:.0f} s")

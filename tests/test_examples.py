@@ -57,7 +57,8 @@ def test_bounds_without_labels(example):
     assert 0 < low <= gap <= high
     assert "better ranks first of 2" in printed
     assert numbers("accuracy of at least # holds while .* off by less than #", printed)[1] > 0
-    assert "30 true labels fit it" in printed
+    assert "30 true labels fit the label model" in printed
+    assert "from 30 true labels" in printed
 
 
 def test_elicit_binary(example):
@@ -176,6 +177,23 @@ def test_what_is_fairness_worth(example):
     one, decided = numbers("One threshold for all: #\nDecided by the metric: #", printed)
     assert one == pytest.approx(wanted, abs=5e-4)
     assert decided > one
+
+
+def test_census_without_labels(shared_data, monkeypatch, capsys):
+    """The limits without labels say first that they may not hold; with 50 labels they do."""
+    monkeypatch.setenv("KARAT_DATA", str(shared_data))
+    names = runpy.run_path(str(FOLDER / "census_without_labels.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    rich, called = names["y"][names["new"]] == ">50K", names["y_pred"] == ">50K"
+    weights = names["worth"].weights
+    cells = [[np.mean((rich == a) & (called == b)) for b in (False, True)] for a in (False, True)]
+    truth = float(np.sum(weights * np.array(cells)))
+    assert numbers("The truth, hidden until now: #", printed)[0] == pytest.approx(truth, abs=5e-4)
+    assert "labelled anything?\n  Not validated: no true label has tested" in printed
+    low, high = numbers("between # and # at 95 % confidence, from 50 true labels", printed)
+    assert low <= truth <= high
+    bought = names["bought"]
+    assert bought.gold.width <= 1.05 * bought.gold.labels.width
 
 
 def test_which_metric(example):

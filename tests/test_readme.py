@@ -54,7 +54,8 @@ def weak_labels(rng, n):
     y, _ = binary(rng, n)
     votes = np.where(rng.random((n, 5)) < 0.8, y[:, None], 1 - y[:, None])
     seen = np.where(rng.random((n, 5)) < 0.8, votes, -1)
-    return {"weak_labels": seen, "y_pred": np.where(rng.random(n) < 0.9, y, 1 - y)}
+    predicted, gold = np.where(rng.random(n) < 0.9, y, 1 - y), np.where(np.arange(n) < 50, y, -1)
+    return {"weak_labels": seen, "y_pred": predicted, "gold": gold}
 
 
 def judges(rng, n):

@@ -12,7 +12,14 @@ from karat.bounds import (
     rank_models,
     robustness_curve,
 )
-from karat.exceptions import ColumnError, DataError, LabelError, MetricError, OptionError
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    LabelError,
+    MetricError,
+    OptionError,
+    ProbabilityError,
+)
 from karat.metrics import LinearFractionalMetric, PowerMeanMetric, cost_matrix
 from karat.weak import DawidSkene, MajorityVote
 
@@ -153,12 +160,13 @@ def test_differences_are_antisymmetric(data, metric):
     _, y_pred, votes, _, p = data
     other = np.where(np.arange(2000) % 3 == 0, 1 - y_pred, y_pred)
     options = {"metric": metric, "classes": [0, 1], "method": "plugin"}
-    ab = difference_bounds(y_pred, other, votes, p, **options)
-    ba = difference_bounds(other, y_pred, votes, p, **options)
-    assert (ab.lower, ab.upper) == pytest.approx((-ba.upper, -ba.lower), abs=1e-9)
-    assert (ab.lower_limit, ab.upper_limit) == pytest.approx(
-        (-ba.upper_limit, -ba.lower_limit), abs=1e-6
-    )
+    for limit, off in (("normal", 1e-6), ("skew", 0.005)):  # the latter are drawn
+        ab = difference_bounds(y_pred, other, votes, p, limit=limit, **options)
+        ba = difference_bounds(other, y_pred, votes, p, limit=limit, **options)
+        assert (ab.lower, ab.upper) == pytest.approx((-ba.upper, -ba.lower), abs=1e-9)
+        assert (ab.lower_limit, ab.upper_limit) == pytest.approx(
+            (-ba.upper_limit, -ba.lower_limit), abs=off
+        )
 
 
 @pytest.mark.slow
@@ -187,7 +195,8 @@ def test_one_item_or_one_cluster_proves_nothing(data):
         y_pred, votes, p, metric="accuracy", classes=[0, 1], groups=groups, y_true=y, rng=0
     )
     one = b.groups["one"]
-    assert (one.lower_limit, one.upper_limit, one.n) == (0.0, 1.0, 1)
+    assert (one.bounds_lower_limit, one.bounds_upper_limit, one.n) == (0.0, 1.0, 1)
+    assert one.upper_limit - one.lower_limit == pytest.approx(0.975)  # one label, right or wrong
     assert "with 1 items the limits are rough" in one.summary()
     single = performance_bounds(
         y_pred, votes, p, metric="accuracy", classes=[0, 1], clusters=np.zeros(2000), rng=0
@@ -226,14 +235,16 @@ def test_deltas_are_total_variations(data):
         robustness_curve(y_pred, votes, p, metric="accuracy", classes=[0, 1], deltas=[0, 2])
 
 
-def test_a_class_with_prior_zero_is_no_class():
+def test_a_class_of_probability_zero_is_no_class():
     rng = np.random.default_rng(0)
     y = rng.integers(1, 3, 500)
     votes = np.where(rng.random((500, 4)) < 0.8, y[:, None], 3 - y[:, None])
-    votes[:5, 0] = 0
-    model = DawidSkene(rng=0).fit(votes, class_prior=[0, 0.5, 0.5])
+    with pytest.raises(ProbabilityError, match=r"\[0\] could never be true"):
+        DawidSkene(rng=0).fit(votes, classes=[0, 1, 2], class_prior=[0, 0.5, 0.5])
+    p = np.column_stack([np.zeros(500), y == 1, y == 2]).astype(float)
+    votes[:, 0] = y
     with pytest.raises(MetricError, match="undefined here"):
-        performance_bounds(y, votes, model, metric="balanced_accuracy", rng=0)
+        performance_bounds(y, votes, p, metric="balanced_accuracy", classes=[0, 1, 2], rng=0)
 
 
 @pytest.mark.parametrize(
@@ -300,6 +311,7 @@ def test_summaries_do_not_mislead(data):
     assert wide.width_limit is None
 
 
+@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
 def test_infinite_limits_are_null_in_json(data):
     import json
 

@@ -82,10 +82,13 @@ def test_curve_equals_single_bounds(law, metric):
         with pytest.warns(UserWarning, match="fewer than 10"):
             b = performance_bounds(
                 (score >= cut).astype(int), law.votes, law.p, metric=metric, method="plugin",
-                classes=[0, 1], y_true=law.y,
+                classes=[0, 1], y_true=law.y, limit="normal",
             )  # fmt: skip
-        for name in ("lower", "upper", "lower_limit", "upper_limit", "truth"):
+        for name in ("lower", "upper", "truth"):
             assert getattr(curve, name)[i] == pytest.approx(getattr(b, name), abs=1e-7)
+        for name in ("lower_limit", "upper_limit"):
+            single = getattr(b, f"bounds_{name}")
+            assert getattr(curve, name)[i] == pytest.approx(single, abs=1e-7)
 
 
 def test_cross_fitted_curve_covers(law):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from karat.bounds.transport import (
     best_duals,
+    best_matches,
     best_plans,
     cell_bounds,
     dual_values,
@@ -122,3 +123,18 @@ def test_values_stay_within_twice_the_range_of_the_gain(problem):
     assert np.ptp(alpha) <= np.ptp(gain) + 1e-12
     assert values.min() >= gain.min() - 1e-12
     assert values.max() <= gain.max() + np.ptp(gain) + 1e-12
+
+
+@given(problem=margins(), zero=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_weighted_matches_equal_the_linear_program(solve_program, problem, zero):
+    """Balanced accuracy and its kin: weights of one sign on the diagonal have closed forms."""
+    rng, p, q = problem
+    weights = rng.uniform(0.1, 5, len(p))
+    weights[0] = 0.0 if zero else weights[0]
+    for sign in (1, -1):
+        gain = sign * np.diag(weights)
+        best = solve_program(gain, p, q)
+        assert value(gain, p, q) == pytest.approx(best, abs=1e-8)
+        matches = best_matches(gain, q[None], p[None])[0]
+        assert sign * weights @ matches == pytest.approx(best, abs=1e-8)

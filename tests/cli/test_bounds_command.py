@@ -6,7 +6,7 @@ import pytest
 
 from karat.bounds import performance_bounds
 from karat.metrics import cost_matrix
-from karat.weak import DawidSkene
+from karat.weak import DetectorLabelModel
 
 
 @pytest.fixture
@@ -41,31 +41,37 @@ def test_json_is_nothing_but_json_and_covers(table, karat):
         "--metric", "f1", "--group", "site", "--label", "truth", "--json",
     )  # fmt: skip
     assert ran.code == 0
-    assert set(ran.data) == {"results", "warnings"}
+    assert set(ran.data) == {"results", "differences", "warnings"}
     found = ran.data["results"]
     assert set(found) == {"pred_a", "other"}
+    (lead,) = ran.data["differences"]
+    assert (lead["first"], lead["second"]) == ("pred_a", "other")
+    assert lead["lower_limit"] <= lead["truth"] <= lead["upper_limit"]
     for b in (found["pred_a"], found["other"]):
         assert b["lower_limit"] <= b["truth"] <= b["upper_limit"]
         assert set(b["groups"]) == {"north", "south"}
 
 
 def test_labels_are_compared_with_the_bounds_in_the_text(table, karat):
-    options = (table / "items.csv", "--label", "truth", "--group", "site")
+    # The labelers of this table are independent given the truth, as Dawid and Skene assume.
+    options = (
+        table / "items.csv", "--label", "truth", "--group", "site", "--label-model", "dawid-skene"
+    )  # fmt: skip
     truth = karat("bounds", *options, "--json").data["results"]["pred_a"]
     out = karat("bounds", *options).out
     assert f"accuracy with the true labels: {truth['truth']:.4f}" in out
     north = truth["groups"]["north"]["truth"]
     assert f"north: accuracy with the true labels: {north:.4f}" in out
     check = truth["check"]
-    assert f"{check['gold_n']} true labels fit it" in out
-    assert "check of the label model: Nothing speaks against the label model" in out
+    assert check["status"] == "consistent with gold"
+    assert f"{check['gold_n']} true labels fit the label model" in " ".join(out.split())
 
 
 def test_flags_reach_the_library(table, karat):
     frame = pl.read_csv(table / "items.csv")
     votes = frame.select("^lf_.*$")
     wanted = performance_bounds(
-        frame["pred_a"], votes, DawidSkene(rng=0).fit(votes), metric="f1", pos_label="ham",
+        frame["pred_a"], votes, DetectorLabelModel().fit(votes), metric="f1", pos_label="ham",
         confidence=0.8, rng=0,
     )  # fmt: skip
     ran = karat(
@@ -93,7 +99,7 @@ def test_an_empty_cell_was_not_asked_unless_it_abstains(table, karat):
     assert found["written.csv"] == found["abstain"] != found["not-asked"]
     votes = frame.select("^lf_.*$")
     wanted = performance_bounds(
-        frame["pred_a"], votes, DawidSkene(rng=0).fit(votes), metric="accuracy", rng=0
+        frame["pred_a"], votes, DetectorLabelModel().fit(votes), metric="accuracy", rng=0
     )
     assert found["items.csv"] == pytest.approx(wanted.lower)
     ran = karat("bounds", table / "items.csv", "--null", "gone")
@@ -123,8 +129,11 @@ def test_report_metric_file_and_other_models(table, karat):
         (["items.csv", "--weak", "nothing"], 3, "there is no such column; there are"),
         (["items.csv", "--metric", "best"], 2, "metric is 'best'"),
         (["items.csv", "--metric", "best.json"], 2, "a .json file that exists"),
-        (["items.csv", "--label-model", "gpt"], 2, "'dawid-skene', 'majority' or 'triplet'"),
-        (["items.csv", "--weak", "lf_0", "--weak", "lf_1"], 3, "needs three or more"),
+        (["items.csv", "--label-model", "gpt"], 2, "'majority' or 'triplet'"),
+        (["items.csv", "--class-prior", "0.5"], 2, "a probability for each of the labels"),
+        (["items.csv", "--class-prior", "1=0.5,2=0.5"], 2, "--class-prior is '1=0.5,2=0.5'"),
+        (["items.csv", "--class-prior", "ham=1,spam=0"], 3, "could never be true"),
+        (["items.csv", "--weak", "lf_0"], 3, "needs two or more"),
         (["items.csv", "--robustness", "2"], 2, "robustness is 2"),
         (["items.csv", "--confidence", "1"], 2, "confidence is 1"),
     ],
@@ -139,3 +148,32 @@ def test_what_is_wrong_is_said(table, karat, arguments, code, message):
 def test_a_file_without_such_columns(table, karat):
     pl.DataFrame({"x": [1]}).write_csv(table / "x.csv")
     assert "--pred: name at least one column" in karat("bounds", table / "x.csv").err
+
+
+def test_two_models_are_compared(table, karat, tmp_path):
+    frame = pl.read_parquet(table / "items.parquet")
+    known = pl.when(pl.int_range(1500) < 60).then(pl.col("truth")).otherwise(None)
+    frame.with_columns(gold=known).write_parquet(table / "some.parquet")
+    page = tmp_path / "page.html"
+    both = ("--pred", "pred_a", "--pred", "other")
+    without = karat("bounds", table / "items.parquet", *both, "--output", page)
+    assert "pred_a or other?" in without.out
+    assert "They disagree on" in " ".join(without.out.split()) or "Decided" in without.out
+    said = page.read_text()
+    assert "Which model is better?" in said
+    assert "Is pred_a better than other?" in said
+    assert said.count("<svg") >= 4
+    ran = karat("bounds", table / "some.parquet", *both, "--label", "gold", "--json")
+    b = ran.data["results"]["pred_a"]
+    assert b["gold"]["n"] == 60
+    assert (b["lower_limit"], b["upper_limit"]) == (b["gold"]["lower"], b["gold"]["upper"])
+    (d,) = ran.data["differences"]
+    assert d["gold"]["n"] == 60
+    assert d["what_decides"]
+    text = " ".join(karat("bounds", table / "some.parquet", *both, "--label", "gold").out.split())
+    assert "from 60 true labels" in text
+
+
+def test_without_labels_the_text_opens_with_what_is_not_known(table, karat):
+    out = " ".join(karat("bounds", table / "items.csv").out.split())
+    assert "pred_a: Not validated: no true label has tested the label model" in out

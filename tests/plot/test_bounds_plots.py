@@ -74,6 +74,6 @@ def test_weak_labels(data):
         votes[:, 0], copied, MajorityVote().fit(copied), metric="accuracy", rng=0
     ).check
     ax = check.plot()
-    assert ax.get_title() == "not passed"
+    assert ax.get_title() == "contradicted by votes"
     assert len(ax.texts) == 1
     assert len(vote_diagnostics(votes).plot().lines) == 3

@@ -12,6 +12,7 @@ from karat.votes.em import (
     Blocks,
     EmProblem,
     ListedProblem,
+    Sparse,
     State,
     VoteLaw,
     em_pass,
@@ -67,7 +68,8 @@ def test_blocks_and_lists_give_the_sums_over_items(rng, size):
     blocks = Blocks.of_codes(codes, count, k, size=size)
     assert len(blocks.ids) == -(-5 // size)
     listed = ListedProblem.of(VoteTable.of_codes(codes, count, k), law).design
-    for design in (blocks, listed):
+    sparse = Sparse.of_codes(codes, count, k)
+    for design in (blocks, listed, sparse):
         seen = design.expect(law.cells(state), state.weight)
         mass, counts = seen.counts()
         assert seen.total == pytest.approx(count @ np.log(joint.sum(axis=1)))
@@ -88,6 +90,36 @@ def test_a_large_matrix_is_cut_into_chunks_and_blocks(rng):
     assert first.total == pytest.approx(second.total)
     for a, b in zip(first.counts(), second.counts(), strict=True):
         np.testing.assert_allclose(a, b)
+
+
+def test_gold_labels_beside_rare_votes(rng):
+    codes, k = np.where(rng.random((60, 9)) < 0.8, -1, random_codes(rng, 60, 9, 3)), 3
+    law = VoteLaw.of_confusions(k, k + 1)
+    state = random_state(rng, law, 9, k + 1)
+    gold = np.where(rng.random(60) < 0.3, rng.integers(0, 3, 60), -1)
+    joint = by_items(codes, state, law, k)
+    joint[(gold[:, None] >= 0) & (law.group != gold[:, None])] = 0.0
+    share = joint / joint.sum(axis=1, keepdims=True)
+    seen = Sparse.of_codes(codes, np.ones(60), k, gold).expect(law.cells(state), state.weight)
+    assert seen.total == pytest.approx(np.log(joint.sum(axis=1)).sum())
+    np.testing.assert_allclose(seen.mass, share.sum(axis=0))
+    expected = np.zeros((9, k + 1, k))
+    for row, part in zip(codes, share, strict=True):
+        for j, code in enumerate(row):
+            if code > -2:
+                expected[j, code if code >= 0 else k] += part
+    np.testing.assert_allclose(seen.votes, expected.reshape(-1, k), atol=1e-12)
+
+
+def test_a_label_beats_votes_that_make_it_impossible():
+    codes = np.array([[0, 0, 0], [1, 1, 1]])
+    theta = np.zeros((3, 3, 2))
+    theta[:, 0, 0] = theta[:, 1, 1] = 1.0
+    law = VoteLaw.of_confusions(2, 3)
+    design = Sparse.of_codes(codes, np.ones(2), 2, np.array([1, -1]))
+    seen = design.expect(law.cells(State(theta, np.zeros(3), np.full(2, 0.5))), np.full(2, 0.5))
+    np.testing.assert_allclose(seen.mass, [0.0, 2.0])
+    assert np.isfinite(seen.total)
 
 
 def test_copies_and_gold_labels_in_lists(rng):

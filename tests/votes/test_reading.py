@@ -17,6 +17,7 @@ from karat.exceptions import (
     KaratWarning,
     LabelError,
     LazyFrameError,
+    LengthMismatchError,
     NotIdentifiedWarning,
 )
 from karat.statistics import patterns
@@ -143,10 +144,13 @@ def test_counts_stand_for_their_rows(rng):
     )
 
 
-def test_weights_of_counts_are_refused():
+def test_weights_beside_counts():
     counted = patterns([[0, 1], [1, 1]])
-    with pytest.raises(DataError, match="counts of patterns; weigh the rows"):
-        MajorityVote().fit(counted, sample_weight=[1, 2])
+    assert read_patterns(counted, sample_weight=[1, 2]).counts.tolist() == [1.0, 2.0]
+    with pytest.raises(LengthMismatchError, match="3 rows"):
+        read_patterns(counted, sample_weight=[1, 2, 3])
+    with pytest.raises(DataError, match="counted with weights"):
+        MajorityVote().fit(patterns([[0, 1], [1, 1]], sample_weight=[1, 3]), sample_weight=[1, 2])
     with pytest.raises(DataError, match="counts of patterns; weigh the rows"):
         read_votes(counted, sample_weight=[1.0, 2.0])
     with pytest.raises(DataError, match="threshold= cuts probabilities"):

@@ -33,7 +33,7 @@ def both_verdicts(votes, model, gold):
     Tests of the votes do not depend on the labels, which add one reason of their own.
     """
     found = check_label_model(votes, model, y_true=gold)
-    return len(found.reasons) == (found.gold_p_value < 0.05), found.passed
+    return len(found.reasons) == (found.gold_p_value < 0.05), not found.contradicted
 
 
 def test_true_labels_add_one_reason_to_those_of_the_votes():
@@ -45,7 +45,7 @@ def test_true_labels_add_one_reason_to_those_of_the_votes():
         gold = np.where(np.arange(2000) < 60, np.where(rng.random(2000) < flipped, 1 - y, y), -1)
         model = DawidSkene(rng=0).fit(votes)
         seen.append(both_verdicts(votes, model, gold))
-        assert seen[-1][0] == check_label_model(votes, model).passed
+        assert seen[-1][0] == (not check_label_model(votes, model).contradicted)
     assert seen == [(True, True), (True, False), (False, False)]
 
 
@@ -77,7 +77,7 @@ def test_copies_are_found(copied):
     for _ in range(RUNS):
         _, votes = binary(rng, 2000, rng.uniform(0.65, 0.85, 6))
         votes[:, 5] = np.where(rng.random(2000) < copied, votes[:, 4], votes[:, 5])
-        found += not check_label_model(votes, DawidSkene(rng=0).fit(votes)).passed
+        found += check_label_model(votes, DawidSkene(rng=0).fit(votes)).contradicted
     assert at_least(found, RUNS, 0.95)
 
 
@@ -88,7 +88,7 @@ def test_labelers_worse_than_chance_are_found(model):
     for _ in range(RUNS):
         accuracies = [*rng.uniform(0.65, 0.85, 4), *rng.uniform(0.2, 0.4, 2)]
         _, votes = binary(rng, 2000, accuracies)
-        found += not check_label_model(votes, model.fit(votes)).passed
+        found += check_label_model(votes, model.fit(votes)).contradicted
     assert at_least(found, RUNS, 0.95)
 
 
@@ -108,3 +108,19 @@ def test_a_shared_bias_is_found_by_30_true_labels(shared):
         found += not with_gold
     assert by_votes < 10
     assert at_least(found, RUNS, 0.90)
+
+
+@pytest.mark.parametrize("n", [30, 50, 300])
+@pytest.mark.parametrize("k", [2, 5])
+def test_right_posteriors_are_rarely_contradicted_by_true_labels(n, k):
+    """The test is exact: at most 5 %; 600 runs notice .05 against .085."""
+    from karat.weak.checks import GoldRows, gold_test
+
+    rng = np.random.default_rng([n, k])
+    flagged = 0
+    for _ in range(600):
+        p = rng.dirichlet(np.full(k, 0.5), n)
+        y = (rng.random((n, 1)) > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
+        flagged += gold_test(GoldRows(y, p), rng).p_value < 0.05
+    print(f"{n} labels of {k} classes: right posteriors flagged {flagged / 600:.3f}")
+    assert binomtest(flagged, 600, 0.05, alternative="greater").pvalue > 0.001

@@ -32,7 +32,7 @@ def test_it_says_who_is_contradicted():
     d = vote_diagnostics(votes)
     assert d.summary() == (
         "2 labelers on 4 items; on 25.0 % all abstain. Coverage runs from 50.0 % (odd) to 75.0 % "
-        "(good); good is contradicted most, on 25.0 %"
+        "(good); good is contradicted most, on 25.0 %, and votes do not tell who is right"
     )
     assert "for a, b" in d._repr_html_()
 
@@ -43,3 +43,10 @@ def test_all_abstain():
     d = vote_diagnostics([[-1, -1]], classes=[0, 1])
     assert d.uncovered == 1
     assert d.polarity == ((), ())
+
+
+def test_it_says_who_never_votes_and_who_votes_for_one_class():
+    said = vote_diagnostics([[0, 1, -1], [1, -1, -1], [0, 1, -1]]).summary()
+    assert said.endswith(
+        "votes do not tell who is right. 2 never votes. 1 of 3 vote for one class only"
+    )

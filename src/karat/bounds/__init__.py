@@ -17,7 +17,8 @@ from karat.bounds.collection_result import (
     RobustnessCurve,
     WeakLabelValue,
 )
-from karat.bounds.result import DifferenceBounds, ExpectationBounds, PerformanceBounds
+from karat.bounds.difference_result import DifferenceBounds
+from karat.bounds.result import ExpectationBounds, PerformanceBounds
 
 __all__ = [
     "BoundsCurve",

@@ -9,6 +9,7 @@ from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, check_scores
 from karat.bounds.checks import DeferredCheck
 from karat.bounds.collection_result import BoundsCurve
+from karat.bounds.gold import read_sample
 from karat.bounds.inputs import (
     check_limit,
     check_method,
@@ -28,7 +29,7 @@ __all__ = ["bounds_curve"]
 def bounds_curve(
     y_score: Column,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     thresholds: Column | None = None,
@@ -49,7 +50,10 @@ def bounds_curve(
         Scores; an item is predicted positive when its score is at least the threshold.
     weak_labels, label_model, metric, method, confidence, classes, pos_label, class_prior
         As in `performance_bounds`; there must be two classes.
-    y_true, null, rng
+    y_true : column (n,), optional
+        True labels, missing where unknown: some test the label model, all of them give ``truth``.
+        The limits are those of the bounds, by the delta method, with and without true labels.
+    null, rng
         As in `performance_bounds`.
     thresholds : column (t,), optional
         By default the percentiles of the scores.
@@ -79,8 +83,9 @@ def bounds_curve(
     """
     chosen = check_metric(metric)
     inputs = read_inputs(
-        {}, weak_labels, label_model, classes=classes, pos_label=pos_label, null=null
-    )
+        {}, weak_labels, label_model, classes=classes, pos_label=pos_label, null=null,
+        class_prior=class_prior, y_true=y_true,
+    )  # fmt: skip
     if len(inputs.classes) != 2:
         raise LabelError(
             f"bounds_curve is for two classes and there are {len(inputs.classes)}; bound the "
@@ -94,9 +99,11 @@ def bounds_curve(
     way = check_method(method)
     prior = check_prior(class_prior, inputs)
     gold = read_gold(y_true, inputs.classes, inputs.n)
+    generator = check_rng(rng)
     found = threshold_bounds(
-        fixed, inputs, score, cuts, method=way, limit=rule, prior=prior, rng=check_rng(rng)
+        fixed, inputs, score, cuts, method=way, limit=rule, prior=prior, rng=generator
     )
+    sample = read_sample(inputs, label_model, gold, class_prior, generator)
     return BoundsCurve(
         thresholds=cuts,
         **found,
@@ -105,7 +112,7 @@ def bounds_curve(
         n=inputs.n,
         confidence=rule.confidence,
         truth=None if gold is None or not gold[1].all() else _truth(fixed, gold[0], score, cuts),
-        deferred_check=DeferredCheck.of(inputs, label_model, prior, gold),
+        deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
 
 

@@ -1,13 +1,17 @@
 """How much better one classifier can and must be than another, with no labels."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from karat._typing import Column, Frame
+from karat._typing import BoolArray, Column, Frame
 from karat._validate import check_rng
 from karat.bounds.checks import DeferredCheck
+from karat.bounds.difference_result import DifferenceBounds
+from karat.bounds.gold import difference_limits, read_sample
 from karat.bounds.inputs import (
+    Inputs,
     Predictions,
     build_problem,
     check_limit,
@@ -20,9 +24,9 @@ from karat.bounds.inputs import (
     read_predictions,
     true_value,
 )
-from karat.bounds.result import DifferenceBounds
+from karat.bounds.problem import Problem
 from karat.bounds.solvers import difference_bound_pair, metric_range
-from karat.exceptions import DataError
+from karat.exceptions import DataError, UndefinedMetricWarning
 from karat.metrics import Metric
 from karat.statistics import Patterns
 
@@ -33,12 +37,12 @@ def difference_bounds(
     y_pred_a: Column,
     y_pred_b: Column,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     method: str = "crossfit",
     confidence: float = 0.95,
-    limit: str = "normal",
+    limit: str = "skew",
     classes: Column | None = None,
     pos_label: Any = None,
     class_prior: Column | None = None,
@@ -87,6 +91,7 @@ def difference_bounds(
     inputs = read_inputs(
         {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b}, weak_labels, label_model, classes=classes,
         pos_label=pos_label, sample_weight=sample_weight, clusters=clusters, null=null,
+        class_prior=class_prior, y_true=y_true,
     )  # fmt: skip
     k = len(inputs.classes)
     both = [
@@ -103,29 +108,58 @@ def difference_bounds(
     way, slack = check_method(method), check_robustness(robustness)
     prior = check_prior(class_prior, inputs)
     gold = read_gold(y_true, inputs.classes, inputs.n)
+    generator = check_rng(rng)
     a, b = (np.asarray(one.codes) for one in both)
     joint = build_problem(
-        inputs, Predictions(a * k + b), n_outcomes=k * k, method=way, rng=check_rng(rng),
+        inputs, Predictions(a * k + b), n_outcomes=k * k, method=way, rng=generator,
         slack=slack, prior=prior,
+    )  # fmt: skip
+    sample = read_sample(inputs, label_model, gold, class_prior, generator)
+    span = metric_range(chosen.for_classes(k))
+    labelled = None if sample is None else difference_limits(
+        chosen, inputs, (both[0], both[1]), sample, span=span, confidence=rule.confidence,
+        rng=generator,
     )  # fmt: skip
     pair = difference_bound_pair(joint, chosen.for_classes(k), rule)
     truths = [true_value(chosen, inputs, one, gold) for one in both]
-    low, high = metric_range(chosen.for_classes(k))
+    low, high = span
     lower, upper, lower_limit, upper_limit = np.clip(
         [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit],
         low - high, high - low,
     )  # fmt: skip
+    lower_limit, upper_limit = min(lower_limit, lower), max(upper_limit, upper, lower)
     return DifferenceBounds(
         metric=chosen,
         lower=float(lower),
         upper=float(max(upper, lower)),
-        lower_limit=float(min(lower_limit, lower)),
-        upper_limit=float(max(upper_limit, upper, lower)),
+        lower_limit=float(lower_limit) if labelled is None else labelled.lower,
+        upper_limit=float(upper_limit) if labelled is None else labelled.upper,
+        bounds_lower_limit=float(lower_limit),
+        bounds_upper_limit=float(upper_limit),
+        gold=labelled,
+        estimate=_guess(joint, chosen.for_classes(k)) if labelled is None else labelled.estimate,
+        silent=_silent(inputs, a != b),
         method=way,
         n=inputs.n,
         confidence=rule.confidence,
         agree=float(np.average(a == b, weights=inputs.weight)),
         sharp=pair.sharp,
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
-        deferred_check=DeferredCheck.of(inputs, label_model, prior, gold),
+        deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
+
+
+def _guess(joint: Problem, metric: Metric) -> float:
+    """Return the difference if predictions and truth were independent given the weak labels."""
+    k = joint.p.shape[1]
+    counts = joint.sample.counts.sum(axis=0)
+    cube = (joint.p.T @ counts / counts.sum()).reshape(k, k, k)  # truth, first, second
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return float(metric(cube.sum(axis=2))) - float(metric(cube.sum(axis=1)))
+
+
+def _silent(inputs: Inputs, apart: BoolArray) -> float:
+    """Return the share of the items on which the two disagree where nobody votes."""
+    nobody = np.asarray((inputs.votes.patterns < 0).all(axis=1))[inputs.votes.ids]
+    return float(nobody[apart].mean()) if apart.any() else 0.0

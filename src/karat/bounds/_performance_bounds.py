@@ -9,6 +9,7 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, encode_groups
 from karat.bounds.checks import CheckByGroup, DeferredCheck
+from karat.bounds.gold import metric_limits, read_sample
 from karat.bounds.inputs import (
     build_problem,
     check_groups,
@@ -23,7 +24,7 @@ from karat.bounds.inputs import (
     warn_if_sparse,
 )
 from karat.bounds.result import PerformanceBounds
-from karat.bounds.solvers import solved_performance
+from karat.bounds.solvers import metric_range, solved_performance
 from karat.exceptions import DataError, UndefinedHereError
 from karat.metrics import GroupMetric, MetricBase, as_metric
 from karat.statistics import Patterns
@@ -34,12 +35,12 @@ __all__ = ["performance_bounds"]
 def performance_bounds(
     y_pred: Column | Frame,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | MetricBase,
     method: str = "crossfit",
     confidence: float = 0.95,
-    limit: str = "normal",
+    limit: str = "skew",
     classes: Column | None = None,
     pos_label: Any = None,
     class_prior: Column | None = None,
@@ -67,10 +68,12 @@ def performance_bounds(
         One row per item, one column per labeler; -1 where a labeler abstained, null where it was
         not asked. P(Y | Z) may differ between the two. For votes in a long table, pass
         `karat.votes.read_patterns` of it, and predictions in the sorted order of its items.
-    label_model : label model or array (n, k)
+    label_model : label model or array (n, k), optional
         Anything with ``predict_proba(weak_labels)`` and ``classes_``, or P(Y | Z) itself, columns
-        in the order of ``classes``. For a metric that compares groups the array may be
-        P(Y | Z, group), which differs between groups for the same votes.
+        in the order of ``classes``; by default a `karat.weak.DetectorLabelModel` fitted to these
+        votes, with ``class_prior`` if it is passed. The columns of a frame are matched by name
+        with those that the model was fitted with. For a metric that compares groups the array may
+        be P(Y | Z, group), which differs between groups for the same votes.
     metric : str or Metric
         A metric of `karat.metrics`, or its name: ``accuracy``, ``precision``, ``recall``, ``f1``,
         ``balanced_accuracy``, ``macro_f1`` and so on. One that compares groups, such as
@@ -80,15 +83,19 @@ def performance_bounds(
         on held-out items: valid whatever was learned. ``plugin`` is the method of Maia
         Polo et al. (2023), which is too narrow where patterns are sparse.
     confidence : float
-        Of each one-sided limit.
-    limit : {"normal", "bernstein"}
-        ``bernstein`` holds for every n, for linear and linear-fractional metrics.
+        Of each one-sided limit of the bounds, and of both limits together with true labels.
+    limit : {"skew", "normal", "bernstein"}
+        How far the limits of the bounds are from the bounds. ``skew`` draws the items anew, with
+        half an item of the worst kind added, and holds where few items or rare positives make the
+        values skewed; ``normal`` is the delta method; ``bernstein`` holds for every n, for linear
+        and linear-fractional metrics. Metrics that compare groups have ``normal`` limits in place
+        of ``skew``.
     classes, pos_label
         The order in which class probabilities and priors are passed (default sorted), and the
         positive class of a binary metric (default the last). The rows and columns of a 2×2 metric
         are the negative and the positive class.
     class_prior : column (k,), optional
-        P(Y), where it is known better than the mean of the label model.
+        P(Y), where it is known better than the mean of the label model; all of it above 0.
     groups : column (n,), optional
         One result per group, in ``.groups``. A group's bounds hold if P(Y | Z) is right within
         the group too; true labels passed as ``y_true`` test it there. ``class_prior`` is that of
@@ -104,7 +111,12 @@ def performance_bounds(
         Total variation by which P(Y | z) may be off in every pattern; the bounds then hold for
         the worst case.
     y_true : column (n,), optional
-        True labels, missing where unknown: a few test the label model, all of them give ``truth``.
+        True labels of some items drawn at random, missing where unknown. They test the label
+        model, and the recommended limits rest on them, with the label model as a control: with
+        P(Y | Z) of models that have each not seen one fold of the labels. The default label model
+        and one that was fitted with true labels are fitted again for it; an array, a model fitted
+        without labels and one that cannot be fitted again are taken not to have seen them. Labels
+        of all items also give ``truth``.
     null : {"not asked", "abstain"}, optional
         What a null in ``weak_labels`` is; by default what it was when the label model was fitted,
         and not asked where that is not known. -1 is always an abstention.
@@ -136,7 +148,7 @@ def performance_bounds(
     inputs = read_inputs(
         {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
         sample_weight=sample_weight, clusters=clusters, split_by=group_codes if compares else None,
-        null=null,
+        null=null, class_prior=class_prior, y_true=y_true,
     )  # fmt: skip
     chosen.for_classes(len(inputs.classes))
     predicted = read_predictions(y_pred, inputs)
@@ -151,19 +163,26 @@ def performance_bounds(
     gold = read_gold(y_true, inputs.classes, inputs.n)
     check_same_length(weak_labels=inputs.votes.ids, groups=group_codes)
     generator = check_rng(rng)
+    sample = read_sample(inputs, label_model, gold, class_prior, generator)
+    span = metric_range(chosen.for_classes(len(inputs.classes)))
 
     def bound(rows: BoolArray | None, group: Any = None) -> PerformanceBounds:
         problem = build_problem(
             inputs, predicted, n_outcomes=len(inputs.classes), method=way, rng=generator,
             rows=rows, slack=slack, prior=prior if rows is None else None,
         )  # fmt: skip
-        known = gold if gold is None or rows is None else (np.where(rows, gold[0], -1), gold[1])
+        labelled = None if sample is None else metric_limits(
+            chosen, inputs, predicted, sample, problem.pooled, span=span,
+            confidence=rule.confidence, rng=generator, rows=rows,
+            groups=group_codes if compares else None,
+        )  # fmt: skip
+        known = None if sample is None or not len(sample.of(rows)) else sample.of(rows)
         return solved_performance(
-            problem, chosen, rule, method=way, draws=draws, group=group,
+            problem, chosen, rule, method=way, draws=draws, group=group, gold=labelled,
             n=inputs.n if rows is None else int(rows.sum()),
             check=DeferredCheck.of(inputs, label_model, prior, known)
             if group_names is None or not compares
-            else CheckByGroup(inputs, label_model, gold, group_names),
+            else CheckByGroup(inputs, label_model, sample, group_names),
             truth=true_value(
                 chosen, inputs, predicted, gold, rows, group_codes if compares else None
             ),
@@ -197,7 +216,16 @@ def _by_group(
 def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
     """Return a result without numbers for a group, with the reason why there are none."""
     nothing: dict[str, Any] = dict.fromkeys(
-        ("lower", "upper", "lower_limit", "upper_limit", "label_model_estimate"), float("nan")
+        (
+            "lower",
+            "upper",
+            "lower_limit",
+            "upper_limit",
+            "bounds_lower_limit",
+            "bounds_upper_limit",
+            "label_model_estimate",
+        ),
+        float("nan"),
     )
     return replace(
         like,
@@ -205,6 +233,7 @@ def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> Perf
         group=group,
         undefined=reason,
         truth=None,
+        gold=None,
         width_limit=None,
         groups=None,
         **nothing,
@@ -216,4 +245,18 @@ def _each(draws: Any) -> list[Any]:
         return []
     if hasattr(draws, "predict_proba"):
         raise DataError("label_model_draws is one label model; pass a list of several draws of it")
+    shape = np.shape(draws) if hasattr(draws, "shape") or _is_matrix_of_numbers(draws) else ()
+    if len(shape) == 2:
+        raise DataError(
+            f"label_model_draws is one array of shape {shape}, that is a single draw of P(Y | Z); "
+            "pass several draws, a list of such arrays or an array (draws, n, k)"
+        )
     return list(draws)
+
+
+def _is_matrix_of_numbers(draws: Any) -> bool:
+    """Return whether lists hold numbers two levels down, and not label models or arrays."""
+    try:
+        return not hasattr(draws[0], "shape") and np.isscalar(draws[0][0])
+    except (TypeError, IndexError, KeyError):
+        return False

@@ -30,7 +30,7 @@ _SCORES: dict[str, Callable[[PerformanceBounds], float]] = {
 def rank_models(
     predictions: Mapping[str, Column],
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     by: str = "average",
@@ -58,8 +58,8 @@ def rank_models(
     ModelRanking
         Best first; ``certain`` if the first is better than each other one at the confidence
         limits of the paired differences, shared out over the comparisons, and the check of the
-        label model passed. With draws of the label model, which the differences do not use,
-        nothing is certain.
+        label model does not contradict it. With draws of the label model, which the differences
+        do not use, nothing is certain.
 
     Examples
     --------
@@ -99,4 +99,4 @@ def rank_models(
 
 
 def _trusted(b: PerformanceBounds) -> bool:
-    return b.check is None or b.check.passed
+    return b.gold is not None or b.check is None or not b.check.contradicted

@@ -82,10 +82,11 @@ class ModelRanking(Result):
         """Return the first, and whether its lead is certain."""
         first = self.bounds[0]
         lead = "for certain" if self.certain else "but labels could turn that around"
-        return first.with_caveat(
-            f"{self.names[0]} ranks first of {len(self.names)} by {self.by}, {lead}: "
-            f"{first.metric.title} {first.limits()}"
-        )
+        place = f"{self.names[0]} ranks first of {len(self.names)} by {self.by}, {lead}"
+        said = f"{first.metric.title} is {first.limits()}"
+        if first.gold is None:
+            return first.with_caveat(f"{place}: {said}")
+        return f"{place}. {first.with_gold(first.gold, said)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -167,6 +168,6 @@ class RobustnessCurve(Checked):
         else:
             until = f"while the label model is off by less than {self.breaks_at:.3g}"
             said = f"{title} of at least {self.claim:g} holds {until}"
-        if self.check is not None and not self.check.passed:
+        if self.check is not None and self.check.status != "consistent with gold":
             return f"{said}. It may be off: {self.check.summary()}"
         return said

@@ -7,10 +7,11 @@ from typing import Any
 from karat._frozen import plain
 from karat._result import Result
 from karat.bounds.checks import DeferredCheck
+from karat.limits import PoweredLimits
 from karat.metrics import GroupMetric, MetricBase
 from karat.weak import LabelModelCheck
 
-__all__ = ["Checked", "DifferenceBounds", "ExpectationBounds", "PerformanceBounds", "percent"]
+__all__ = ["Checked", "ExpectationBounds", "Interval", "PerformanceBounds", "percent"]
 
 
 _FEW = 30  # with fewer items a limit that rests on a normal approximation is rough
@@ -32,21 +33,44 @@ class Checked(Result):
         """Whether the votes, or some true labels, contradict the label model; made when read."""
         return None if self.deferred_check is None else self.deferred_check()
 
+    @property
+    def assumption(self) -> str | None:
+        """What the label model takes P(Y) to be, in its own words, or None if it does not say."""
+        return None if self.deferred_check is None else self.deferred_check.assumption
+
+    def with_assumption(self, said: str) -> str:
+        """Return the sentence, and after it what the label model takes P(Y) to be."""
+        return said if self.assumption is None else f"{said}. {self.assumption}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data, the check of the label model among them."""
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "deferred_check"}
         return {name: plain(value) for name, value in (own | {"check": self.check}).items()}
 
-    def with_caveat(self, said: str) -> str:
-        """Return the sentence with its assumption; a failed check comes first."""
-        said = f"{said}, if P(Y | weak labels) is right"
-        if self.check is not None and not self.check.passed:
+    def with_caveat(self, said: str, more: str = "") -> str:
+        """Return the sentence with its assumption; what is not known of it comes first."""
+        said = f"{said}, if P(Y | weak labels) is right{more}"
+        if self.check is None:
+            return said
+        if self.check.contradicted:
             return f"Do not rely on this: {self.check.summary()}. {said}"
-        return said
+        if self.check.status == "not validated":
+            return f"{self.check.summary()}, and if it is not, these numbers are wrong. {said}"
+        return f"{said}. {self.check.summary()}"
+
+    def with_gold(self, found: PoweredLimits, bounds: str, more: str = "") -> str:
+        """Return what the true labels say, and after it what the bounds say without them."""
+        help_ = " and the label model" if found.used else " alone"
+        return (
+            f"{found.of[:1].upper()}{found.of[1:]} is {found.estimate:.3f} (between "
+            f"{found.lower:.3f} and {found.upper:.3f} at {percent(found.confidence)} confidence, "
+            f"from {found.n:,} true labels{help_}, if they were drawn at random). By the bounds: "
+            f"{self.with_caveat(bounds, more)}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class _Interval(Checked):
+class Interval(Checked):
     """Two bounds and their one-sided confidence limits."""
 
     lower: float
@@ -63,15 +87,17 @@ class _Interval(Checked):
         return self.upper - self.lower
 
     def limits(self) -> str:
-        """Return bounds, limits and the number of items in words."""
+        """Return bounds, their limits and the number of items in words."""
+        low = getattr(self, "bounds_lower_limit", self.lower_limit)
+        high = getattr(self, "bounds_upper_limit", self.upper_limit)
         return (
             f"between {self.lower:.3f} and {self.upper:.3f} (one-sided {percent(self.confidence)} "
-            f"limits {self.lower_limit:.3f} and {self.upper_limit:.3f}; n = {self.n:,})"
+            f"limits {low:.3f} and {high:.3f}; n = {self.n:,})"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PerformanceBounds(_Interval):
+class PerformanceBounds(Interval):
     """How good a classifier can and must be, with no labels.
 
     Attributes
@@ -80,7 +106,15 @@ class PerformanceBounds(_Interval):
         Least and greatest value of the metric over every law that agrees with the predictions,
         the weak labels and P(Y | Z).
     lower_limit, upper_limit : float
-        One-sided confidence limits of the two, each at ``confidence``.
+        The recommended limits. Without true labels one-sided limits of the two bounds, each at
+        ``confidence``; they hold if P(Y | Z) does. With true labels (``y_true``) limits from those,
+        which hold together at ``confidence`` whatever P(Y | Z) is, for labels drawn at random.
+    bounds_lower_limit, bounds_upper_limit : float
+        The one-sided limits of the two bounds, with or without true labels.
+    gold : PoweredLimits or None
+        With true labels: the estimate, its limits, those of the labels alone, and whether the label
+        model helped (``used``). It does not below 20 labels, nor for a metric that is neither
+        linear nor precision, recall, F1 or Jaccard of two classes.
     method : str
         ``crossfit`` or ``plugin``.
     metric : Metric
@@ -121,18 +155,33 @@ class PerformanceBounds(_Interval):
     iterations: int
     gap: float
     truth: float | None
+    bounds_lower_limit: float
+    bounds_upper_limit: float
+    gold: PoweredLimits | None = None
     group: Any = None
     undefined: str | None = None
     groups: Mapping[Any, "PerformanceBounds"] | None = None
 
     def summary(self) -> str:
-        """Return the answer in a sentence; a failed check of the label model comes first."""
+        """Return the answer in sentences; what is not known of the label model comes first.
+
+        With true labels, what they say comes first.
+        """
         who = "" if self.group is None else f"In group {self.group}, "
         if self.undefined is not None:
             return f"{who}{self.undefined}"
         title = self.metric.title
         name = title if who else f"{title[:1].upper()}{title[1:]}"
-        said = self.with_caveat(f"{who}{name} is {self.limits()}")
+        said, more = f"{who}{name} is {self.limits()}", self._conditions()
+        if self.gold is None:
+            said = self.with_caveat(said, more)
+        else:
+            said = self.with_gold(self.gold, said, more)
+        return self.with_assumption(said) if self.group is None else said
+
+    def _conditions(self) -> str:
+        """Return what else the bounds rest on."""
+        said = ""
         if self.group is not None:
             said += " within the group"
         elif isinstance(self.metric, GroupMetric):
@@ -151,54 +200,20 @@ class PerformanceBounds(_Interval):
         return said
 
     def _table(self) -> list[tuple[str, str]]:
+        low, high = self.bounds_lower_limit, self.bounds_upper_limit
         rows = [
             ("bounds", f"{self.lower:.4f} to {self.upper:.4f}"),
-            ("limits", f"{self.lower_limit:.4f} to {self.upper_limit:.4f}"),
+            ("limits of the bounds", f"{low:.4f} to {high:.4f}"),
             ("if independent given Z", f"{self.label_model_estimate:.4f}"),
         ]
+        if self.gold is not None:
+            with_labels = f"{self.lower_limit:.4f} to {self.upper_limit:.4f}"
+            rows.insert(0, (f"limits with {self.gold.n:,} true labels", with_labels))
         return rows if self.truth is None else [*rows, ("truth", f"{self.truth:.4f}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DifferenceBounds(_Interval):
-    """How much better one classifier can and must be than another, with no labels.
-
-    Attributes
-    ----------
-    lower, upper : float
-        Least and greatest value of metric(a) − metric(b).
-    lower_limit, upper_limit : float
-        One-sided confidence limits of the two, each at ``confidence``.
-    metric : Metric
-        What is compared.
-    agree : float
-        Share of the items on which both predict the same; they cancel.
-    sharp : bool
-        Whether the bounds are the best possible.
-    truth : float or None
-        The difference itself, where ``y_true`` is known for every item.
-    """
-
-    metric: MetricBase
-    agree: float
-    sharp: bool
-    truth: float | None = None
-
-    def summary(self) -> str:
-        """Return which classifier is better, if that is certain, and the bounds."""
-        if self.lower_limit > 0:
-            verdict = "The first is better"
-        elif self.upper_limit < 0:
-            verdict = "The second is better"
-        else:
-            verdict = "Which is better cannot be decided without labels"
-        return self.with_caveat(
-            f"{verdict}: {self.metric.title} of the first minus the second is {self.limits()}"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ExpectationBounds(_Interval):
+class ExpectationBounds(Interval):
     """Bounds of E[g(X, Y, Z)], such as an expected loss.
 
     Attributes
@@ -224,4 +239,4 @@ class ExpectationBounds(_Interval):
 
     def summary(self) -> str:
         """Return the bounds in a sentence."""
-        return self.with_caveat(f"The expectation is {self.limits()}")
+        return self.with_assumption(self.with_caveat(f"The expectation is {self.limits()}"))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import Column, Frame
+from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_confidence,
     check_flag,
@@ -15,16 +15,27 @@ from karat._validate import (
     present_gold,
 )
 from karat.statistics import Patterns
-from karat.weak.checks import check_patterns
-from karat.weak.models import check_class_prior, null_of, pattern_posterior
+from karat.votes.reading import read_weak_labels
+from karat.weak._detector_label_model import DetectorLabelModel
+from karat.weak.checks import GoldRows, check_patterns
+from karat.weak.models import (
+    check_class_prior,
+    has_seen_gold,
+    null_of,
+    pattern_posterior,
+    proba_of_patterns,
+    refitted_proba,
+)
 from karat.weak.result import LabelModelCheck
 
 __all__ = ["check_label_model"]
 
+_FOLDS = 5  # of the true labels, where the model has seen them
+
 
 def check_label_model(
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     classes: Column | None = None,
     y_true: Column | None = None,
@@ -49,31 +60,38 @@ def check_label_model(
     2. *A labeler worse than chance* under the model: right less often than votes that ignore the
        item and have the same frequencies.
     3. *The class prior* that the model implies, against the one given.
-    4. *True labels*: an exact Monte Carlo test that they are draws from P(Y | Z), by log score
-       (over- or under-confidence), class totals and accuracy of the most probable class, combined
-       by the least p-value.
+    4. *True labels*: an exact Monte Carlo test that they are draws from P(Y | Z), by class totals,
+       log loss, and how often the most probable class is true (of all, of the items where the
+       model is surer, and of the others), combined by the least p-value.
+
+    The first two are made only if the model assumes independence. What no test rejects is ``not
+    validated`` unless at least 20 true labels fit it: votes cannot show that a model is right.
 
     Parameters
     ----------
     weak_labels : matrix or frame (n, m)
         One row per item, one column per labeler; -1 where a labeler abstained, null where it was
         not asked.
-    label_model : label model, or array (n, k)
+    label_model : label model, or array (n, k), optional
         A fitted label model, or P(Y | Z) of each row in the order of ``classes``; rows with the
-        same weak labels must agree.
+        same weak labels must agree. By default a `DetectorLabelModel` fitted to these votes, with
+        ``class_prior`` if it is passed, and without the true labels that it is tested with.
     classes : column (k,), optional
         The order of the columns of an array; by default the labels found, sorted.
     y_true : column (n,), optional
         True labels of some items, null or -1 elsewhere. Which items have one may depend on the
-        votes, but not on the truth; and the model must not be fitted with them.
+        votes, but not on the truth. A model that was fitted with true labels is fitted again to
+        these votes without each fifth of the labels; other models, and an array, are taken not to
+        have seen them.
     class_prior : column (k,), optional
         P(Y), known from elsewhere.
     confidence : float, default 0.95
         A right model fails with probability at most ``1 - confidence`` by the votes (all tests of
         them together, by Bonferroni), and as much by the true labels.
     independence : bool, optional
-        Whether labelers must be independent given the truth. By default they must unless the model
-        declares otherwise, as `OracleLabelModel` does.
+        Whether labelers must be independent given the truth. By default they must if the model
+        says that it assumes so (``assumes_independence``), as `DawidSkene` does and an array does
+        not.
     rng : int or Generator, default 0
         Randomness of the Monte Carlo test.
     sample_weight : column (n,), optional
@@ -85,7 +103,7 @@ def check_label_model(
     Returns
     -------
     LabelModelCheck
-        ``passed``, ``reasons`` and the figures behind them.
+        ``status``, ``by``, ``reasons`` and the figures behind them.
 
     Notes
     -----
@@ -104,21 +122,28 @@ def check_label_model(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 2000)
     >>> votes = np.where(rng.random((2000, 5)) < 0.75, y[:, None], 1 - y[:, None])
-    >>> check_label_model(votes, DawidSkene(rng=0).fit(votes)).passed
-    True
+    >>> check_label_model(votes, DawidSkene(rng=0).fit(votes)).status
+    'not validated'
     >>> copied = np.column_stack([votes, votes[:, 4]])
     >>> check_label_model(copied, DawidSkene(rng=0).fit(copied)).reasons[0]
     '4 and 5 agree on 100 % of the items on which both vote, other pairs on 62 % (median): ...'
     """
-    by_row = None if hasattr(label_model, "predict_proba") else label_model
+    fits = label_model is None or hasattr(label_model, "predict_proba")
+    by_row = None if fits else label_model
     level, generator = check_confidence(confidence), check_rng(rng)
     must = None if independence is None else check_flag(independence, "independence")
     weak_labels = collected_alone(weak_labels, "weak_labels", by_row, y_true, sample_weight)
     also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
-    found, proba = pattern_posterior(
-        label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight,
-        null=null_of(label_model, weak_labels, null), by_row=y_true is not None,
-    )  # fmt: skip
+    options: dict[str, Any] = {
+        "sample_weight": sample_weight, "also": also, "by_row": y_true is not None,
+        "null": null_of(label_model, weak_labels, null),
+    }  # fmt: skip
+    if label_model is None:
+        found = read_weak_labels(weak_labels, classes, **options)
+        label_model = DetectorLabelModel().fit(found, class_prior=class_prior)
+        proba = proba_of_patterns(label_model, found)
+    else:
+        found, proba = pattern_posterior(label_model, weak_labels, classes=classes, **options)
     gold = None if y_true is None else encode_gold(y_true, found.classes)
     check_same_length(weak_labels=found.ids, y_true=gold)
     return check_patterns(
@@ -126,8 +151,25 @@ def check_label_model(
         proba,
         model=label_model,
         class_prior=check_class_prior(class_prior, found.classes),
-        gold=gold,
+        gold=None if gold is None else _gold_rows(label_model, found, proba, gold, class_prior),
         confidence=level,
         independence=must,
         rng=generator,
     )
+
+
+def _gold_rows(
+    model: Any, found: Patterns, proba: FloatArray, gold: IntArray, class_prior: Column | None
+) -> GoldRows:
+    """Return the true labels, and P(Y | Z) of their items from a model that has not seen them."""
+    rows = np.flatnonzero(gold >= 0)
+    if not has_seen_gold(model):
+        return GoldRows(gold[rows], proba[found.ids[rows]])
+    fold = np.arange(len(rows)) % _FOLDS
+    own = np.empty((len(rows), proba.shape[1]))
+    for f in np.unique(fold):
+        mine = fold == f
+        known = gold.copy()
+        known[rows[mine]] = -1
+        own[mine] = refitted_proba(model, found, known, class_prior)[found.ids[rows[mine]]]
+    return GoldRows(gold[rows], own)

@@ -8,6 +8,8 @@ from karat._typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["LabelModelCheck", "VoteDiagnostics"]
 
+_SHOWN = 6  # labelers that never vote and are named
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class VoteDiagnostics(Result):
@@ -46,15 +48,28 @@ class VoteDiagnostics(Result):
     uncovered: float
 
     def summary(self) -> str:
-        """Return how much is covered, and who conflicts most."""
+        """Return how much is covered, who conflicts most, and who never votes."""
         most, least = int(self.coverage.argmax()), int(self.coverage.argmin())
         worst = int(self.conflict.argmax())
         return (
             f"{len(self.names)} labelers on {self.n:,} items; on {100 * self.uncovered:.1f} % all "
             f"abstain. Coverage runs from {100 * self.coverage[least]:.1f} % "
             f"({self.names[least]}) to {100 * self.coverage[most]:.1f} % ({self.names[most]}); "
-            f"{self.names[worst]} is contradicted most, on {100 * self.conflict[worst]:.1f} %"
+            f"{self.names[worst]} is contradicted most, on {100 * self.conflict[worst]:.1f} %, and "
+            f"votes do not tell who is right{self._narrow()}"
         )
+
+    def _narrow(self) -> str:
+        """Return who never votes, and how many vote for one class only."""
+        silent = [str(n) for n, said in zip(self.names, self.polarity, strict=True) if not said]
+        said = ""
+        if silent:
+            shown = ", ".join(silent[:_SHOWN]) + ", …" * (len(silent) > _SHOWN)
+            said += f". {shown} never vote{'s' * (len(silent) == 1)}"
+        single = sum(len(classes) == 1 for classes in self.polarity)
+        if single:
+            said += f". {single} of {len(self.names)} vote for one class only"
+        return said
 
     def _table(self) -> list[tuple[str, str]]:
         rows = zip(
@@ -76,8 +91,12 @@ class LabelModelCheck(Result):
 
     Attributes
     ----------
-    passed : bool
-        Whether no test rejects the model.
+    status : str
+        ``"contradicted"``; ``"not validated"``, the normal state without true labels, since votes
+        that do not contradict a model do not show that it is right; or ``"consistent with gold"``,
+        if at least 20 true labels fit it and the votes do not contradict it.
+    by : str
+        What the status rests on: ``"votes"`` or ``"gold"``.
     reasons : tuple of str
         One sentence per failed test, the most important first.
     n : float
@@ -117,9 +136,13 @@ class LabelModelCheck(Result):
         How often the model's most probable class is true, and how often it should be.
     gold_p_value : float or None
         P-value of the hypothesis that the true labels are draws from P(Y | Z).
+    gold_noticeable : float or None
+        By how much the model's most probable class must be right less (or more) often than it
+        promises for so many labels to notice it four times in five.
     """
 
-    passed: bool
+    status: str
+    by: str
     reasons: tuple[str, ...]
     n: float
     names: tuple[Any, ...]
@@ -145,22 +168,31 @@ class LabelModelCheck(Result):
     gold_accuracy: float | None
     gold_promised: float | None
     gold_p_value: float | None
+    gold_noticeable: float | None
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether a test rejects the model."""
+        return self.status == "contradicted"
 
     def summary(self) -> str:
-        """Return the failed tests, or those that the model passed."""
-        gold = (
-            "there were no true labels to test it with"
-            if self.gold_p_value is None
-            else f"{self.gold_n} true labels fit it (p = {self.gold_p_value:.2g})"
-        )
-        if self.passed:
-            votes = (
-                "the agreement of the labelers fits it"
-                if self.independence and len(self.names) > 3
-                else "its assumptions cannot be seen in the votes"
+        """Return what is known of the label model: the failed tests, or what they could see."""
+        if self.contradicted:
+            return f"The label model does not hold: {'; '.join(self.reasons)}"
+        if self.status == "consistent with gold":
+            return (
+                f"{self.gold_n} true labels fit the label model (p = {self.gold_p_value:.2g}); so "
+                f"many would notice, four times in five, that its most probable class is true "
+                f"{100 * (self.gold_noticeable or 0.0):.0f} points less often than it says, and "
+                "may miss less"
             )
-            return f"Nothing speaks against the label model: {votes}, and {gold}"
-        return f"The label model does not hold: {'; '.join(self.reasons)}"
+        gold = "no true label has tested the label model"
+        if self.gold_n:
+            gold = f"{self.gold_n} true labels are too few to test the label model"
+        agree = ""
+        if self.independence and len(self.names) > 3:
+            agree = "the agreement of the labelers fits it, but "
+        return f"Not validated: {gold}; {agree}votes cannot show that it is right"
 
     def _table(self) -> list[tuple[str, str]]:
         rows = zip(self.names, self.accuracy, self.chance, strict=True)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray
-from karat.bounds.checks._deferred_check import DeferredCheck
+from karat.bounds.checks._deferred_check import DeferredCheck, gold_rows
+from karat.bounds.gold import GoldSample
 from karat.bounds.inputs import Inputs
 from karat.weak import LabelModelCheck
 
@@ -24,8 +25,11 @@ class CheckByGroup(DeferredCheck):
 
     __slots__ = ("_names", "_parts")
 
-    def __init__(self, inputs: Inputs, model: Any, gold: Any, names: AnyArray) -> None:
-        known = None if gold is None else gold[0]
+    def __init__(
+        self, inputs: Inputs, model: Any, sample: GoldSample | None, names: AnyArray
+    ) -> None:
+        known = None if sample is None else gold_rows(sample, inputs)
+        model = inputs.model if model is None else model
         level = 1 - _ERROR / (1 + len(names))
         super().__init__(inputs.votes, inputs.p, model, None, known, level)
         self._names = [str(name) for name in names.tolist()]
@@ -37,17 +41,18 @@ class CheckByGroup(DeferredCheck):
                 inputs.votes, patterns=inputs.votes.patterns[own],
                 counts=inputs.votes.counts[own], ids=place[inputs.votes.ids],
             )  # fmt: skip
-            some = None if known is None else np.where(own[inputs.votes.ids], known, -1)
-            some = None if some is None or (some < 0).all() else some
+            some = None
+            if sample is not None and own[inputs.votes.ids[sample.rows]].any():
+                some = gold_rows(sample.of(own[inputs.votes.ids]), inputs)
             self._parts.append(DeferredCheck(votes, inputs.p[own], model, None, some, level))
 
     def __call__(self) -> LabelModelCheck:
         """Return the first check that fails, or that of all items."""
         whole = super().__call__()
-        if not whole.passed:
+        if whole.contradicted:
             return whole
         for name, part in zip(self._names, self._parts, strict=True):
-            if not (check := part()).passed:
+            if (check := part()).contradicted:
                 reasons = tuple(f"in group {name}, {reason}" for reason in check.reasons)
                 return replace(check, reasons=reasons)
         return whole

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import FloatArray
+from karat.bounds.gold import GoldSample
 from karat.bounds.inputs import Inputs
 from karat.statistics import Patterns
 from karat.weak import LabelModelCheck
-from karat.weak.checks import check_patterns
+from karat.weak.checks import GoldRows, check_patterns
 
-__all__ = ["DeferredCheck"]
+__all__ = ["DeferredCheck", "gold_rows"]
 
 # True labels that the check uses: it simulates as many, and more would only find misfits that are
 # too small to matter.
 _MOST_GOLD = 300
-_READ = ("assumes_independence", "abstention_is_informative")
+_READ = ("assumes_independence", "abstention_is_informative", "assumption_")
 
 
 class DeferredCheck:
@@ -35,13 +36,12 @@ class DeferredCheck:
         p: FloatArray,
         model: Any,
         class_prior: FloatArray | None,
-        gold: IntArray | None,
+        gold: GoldRows | None,
         confidence: float = 0.95,
     ) -> None:
-        rows = np.arange(0) if gold is None else _some(np.flatnonzero(gold >= 0))
-        kept = replace(votes, ids=votes.ids[rows])
+        kept = replace(votes, ids=votes.ids[:0])
         traits = SimpleNamespace(**{a: getattr(model, a) for a in _READ if hasattr(model, a)})
-        known = None if gold is None else gold[rows]
+        known = None if gold is None else _some(gold)
         self._arguments: Any = (kept, p, traits, class_prior, known, confidence)
         self._made: LabelModelCheck | None = None
 
@@ -51,11 +51,17 @@ class DeferredCheck:
         inputs: Inputs,
         label_model: Any,
         class_prior: FloatArray | None = None,
-        gold: Any = None,
+        sample: GoldSample | None = None,
     ) -> "DeferredCheck":
-        """Build the check from checked input; ``gold`` is what `read_gold` returned."""
-        known = None if gold is None else gold[0]
-        return cls(inputs.votes, inputs.p, label_model, class_prior, known)
+        """Build the check from checked input; ``sample`` is what `read_sample` returned."""
+        known = None if sample is None else gold_rows(sample, inputs)
+        model = inputs.model if label_model is None else label_model
+        return cls(inputs.votes, inputs.p, model, class_prior, known)
+
+    @property
+    def assumption(self) -> str | None:
+        """What the label model says that it takes P(Y) to be, or None."""
+        return getattr(self._arguments[2], "assumption_", None)
 
     def __call__(self) -> LabelModelCheck:
         """Return the check, making it the first time."""
@@ -84,8 +90,15 @@ def _rebuilt(arguments: Any, made: LabelModelCheck | None) -> DeferredCheck:
     return check
 
 
-def _some(rows: IntArray) -> IntArray:
-    """Return at most ``_MOST_GOLD`` rows, drawn with a fixed seed."""
-    if len(rows) <= _MOST_GOLD:
-        return rows
-    return np.sort(np.random.default_rng(0).choice(rows, _MOST_GOLD, replace=False))
+def gold_rows(sample: GoldSample, inputs: Inputs) -> GoldRows:
+    """Return the labels, and P(Y | Z) of their items from label models that have not seen them."""
+    return GoldRows(sample.labels, sample.posterior(inputs.votes.ids))
+
+
+def _some(gold: GoldRows) -> GoldRows:
+    """Return at most ``_MOST_GOLD`` labels, drawn with a fixed seed."""
+    n = len(gold.labels)
+    if n <= _MOST_GOLD:
+        return gold
+    rows = np.sort(np.random.default_rng(0).choice(n, _MOST_GOLD, replace=False))
+    return GoldRows(gold.labels[rows], gold.proba[rows])

@@ -2,9 +2,10 @@
 
 `read_inputs`, `read_predictions` and `read_gold` check votes, label model, predictions and true
 labels; the ``check_*`` functions check options that several public functions share.
-`build_problem` counts the items by fold, pattern and prediction, and learns from the other folds
-how predictions depend on the votes (q̂, by `learn_predictions` on `features` of the patterns).
-`true_value` is the metric itself, where every true label is known.
+`refitted` fits a label model again to some of the true labels. `build_problem` counts the items by
+fold, pattern and prediction, and learns from the other folds how predictions depend on the votes
+(q̂, by `learn_predictions` on `features` of the patterns). `true_value` is the metric itself, where
+every true label is known.
 """
 
 from karat.bounds.inputs._build import build_problem
@@ -20,7 +21,7 @@ from karat.bounds.inputs._options import (
 )
 from karat.bounds.inputs._predictions import Predictions, read_predictions
 from karat.bounds.inputs._predictor import features, learn_predictions
-from karat.bounds.inputs._read import Inputs, read_gold, read_inputs
+from karat.bounds.inputs._read import Inputs, read_gold, read_inputs, refitted
 from karat.bounds.inputs._truth import true_value
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "read_gold",
     "read_inputs",
     "read_predictions",
+    "refitted",
     "sparse_share",
     "true_value",
     "warn_if_sparse",

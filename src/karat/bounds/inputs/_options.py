@@ -78,14 +78,14 @@ def warn_if_sparse(counts: AnyArray, which: str) -> None:
 
 def check_limit(limit: Any, confidence: Any, *, weighted: bool) -> Limit:
     """Check kind and confidence of the limits; ``weighted`` if items do not all count the same."""
-    kind = check_choice(limit, "limit", ("normal", "bernstein"))
+    kind = check_choice(limit, "limit", ("skew", "normal", "bernstein"))
     level = check_confidence(confidence)
     if kind == "bernstein" and weighted:
         refuse_option(
             limit,
             "limit",
-            "'normal' with weights, clusters or class probabilities as predictions, because "
-            "'bernstein' holds for items that are independent and count the same",
+            "'skew' or 'normal' with weights, clusters or class probabilities as predictions, "
+            "because 'bernstein' holds for items that are independent and count the same",
         )
     return Limit(kind, level)
 

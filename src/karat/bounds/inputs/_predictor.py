@@ -12,6 +12,7 @@ __all__ = ["features", "learn_predictions"]
 _STRENGTHS = (3.0, 10.0, 30.0, 100.0, 300.0)  # items that the regression may be worth
 _MAX_ITER = 100  # of fixed-Hessian steps; stopping early only makes q̂ a little worse
 _MAX_NEWTON = 25
+_GAIN = 1e-3  # log-likelihood an item that the next step gains; stopping early also smooths
 _TOLERANCE = 1e-3  # of a logit's coefficient; a finer q̂ would not move the bounds
 
 
@@ -91,6 +92,7 @@ def _multinomial_logistic(x: FloatArray, counts: AnyArray) -> FloatArray:
     k, d = counts.shape[1], x.shape[1]
     seen = counts.sum(axis=1, keepdims=True)
     factor = cho_factor(0.5 * (x * seen).T @ x + np.eye(d), check_finite=False)
+    items = float(seen.sum())
     weights = np.zeros((d, k))
     weights[0] = np.log(counts.sum(axis=0) + 1.0) - np.log(counts.sum() + k)
     ahead, pace = weights, 1.0
@@ -99,14 +101,14 @@ def _multinomial_logistic(x: FloatArray, counts: AnyArray) -> FloatArray:
         logits -= logits.max(axis=1, keepdims=True)
         expected = np.exp(logits)
         expected *= seen / expected.sum(axis=1, keepdims=True)
-        step = cho_solve(factor, x.T @ (expected - counts) + ahead, check_finite=False)
+        slope = x.T @ (expected - counts) + ahead
+        step = cho_solve(factor, slope, check_finite=False)
         new = ahead - step
         faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
         if np.sum(step * (new - weights)) > 0:  # momentum overshoots: start it again
             pace = faster = 1.0
         ahead = new + (pace - 1) / faster * (new - weights)
-        moved = float(np.abs(new - weights).max())
         weights, pace = new, faster
-        if moved < _TOLERANCE:
+        if float(np.sum(step * slope)) < _GAIN * items:  # what the likelihood can still gain
             break
     return weights

@@ -9,6 +9,7 @@ from karat.bounds.problem._bound_pair import Bound, BoundPair
 from karat.bounds.problem._limit import Limit
 from karat.bounds.problem._problem import Problem
 from karat.bounds.problem._sample import Sample, split_counts, split_rows
+from karat.bounds.problem._skew import skew_limit
 
 __all__ = [
     "Bound",
@@ -16,6 +17,7 @@ __all__ = [
     "Limit",
     "Problem",
     "Sample",
+    "skew_limit",
     "split_counts",
     "split_rows",
 ]

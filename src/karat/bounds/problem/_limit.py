@@ -1,11 +1,13 @@
 """The distance from an estimated mean to its one-sided confidence limit."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from karat._typing import FloatArray
 from karat.bounds.problem._sample import Sample
+from karat.bounds.problem._skew import skew_limit
 from karat.limits.kernels import bernstein_reach, student_quantile
 
 __all__ = ["Limit"]
@@ -13,7 +15,7 @@ __all__ = ["Limit"]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Kind (``normal`` or ``bernstein``) and confidence of one-sided limits."""
+    """Kind (``skew``, ``normal`` or ``bernstein``) and confidence of one-sided limits."""
 
     kind: str
     confidence: float
@@ -30,11 +32,46 @@ class Limit:
         quantile = self.quantile(sample.effective)
         return quantile * sample.moments(values).error if np.isfinite(quantile) else np.inf
 
-    def distance(self, sample: Sample, values: FloatArray, span: float) -> float:
-        """Return the distance from the mean to the limit; ``span`` is the range of the values."""
-        if self.kind == "normal":
-            return self.normal_distance(sample, values)
-        return self._bernstein_distance(sample, values, span)
+    def approximate(
+        self, sample: Sample, influence: FloatArray, side: int, worst: float | None = None
+    ) -> float:
+        """Return the distance from an estimate to its limit on one side, from its influence.
+
+        ``worst`` is the influence of the worst item that could come; by default that of the worst
+        prediction in a pattern that was seen.
+        """
+        if self.kind != "skew":
+            return self.normal_distance(sample, influence)
+        if self.confidence <= 0.5:
+            return 0.0
+        end = float(influence.max() if side > 0 else influence.min()) if worst is None else worst
+        mean = sample.mean(influence)
+        limit = self.skew(sample, [influence], lambda means: means[:, 0], [[end]], side)
+        return max(side * (limit - mean), 0.0)
+
+    def skew(
+        self,
+        sample: Sample,
+        columns: Sequence[FloatArray],
+        statistic: Callable[[FloatArray], FloatArray],
+        worst: Sequence[Sequence[float]],
+        side: int,
+    ) -> float:
+        """Return the limit of a statistic of means; infinite where one item or cluster is all."""
+        if not np.isfinite(self.quantile(sample.effective)):
+            return side * np.inf
+        return skew_limit(sample, columns, statistic, worst, side=side, confidence=self.confidence)
+
+    def distance(
+        self, sample: Sample, values: FloatArray, span: float, side: int, worst: float
+    ) -> float:
+        """Return the distance from a mean to its limit on one side.
+
+        ``span`` is the range of the values, and ``worst`` the value of the worst item.
+        """
+        if self.kind == "bernstein":
+            return self._bernstein_distance(sample, values, span)
+        return self.approximate(sample, values, side, worst)
 
     def _bernstein_distance(self, sample: Sample, values: FloatArray, span: float) -> float:
         """Empirical Bernstein limits, one per fold; the folds share the error probability.

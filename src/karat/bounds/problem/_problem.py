@@ -46,6 +46,11 @@ class Problem:
         return np.asarray(self.sample.counts.sum(axis=(0, 1)) / self.sample.total)
 
     @property
+    def pooled(self) -> FloatArray:
+        """``P(Ŷ | z)`` by pattern: the mean of q̂ over the folds."""
+        return np.asarray(self.q.mean(axis=0))
+
+    @property
     def truth(self) -> FloatArray:
         """``P(Y=i)``: given, or the mean of the label model."""
         return self.patterns @ self.p if self.prior is None else self.prior

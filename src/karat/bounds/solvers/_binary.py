@@ -36,20 +36,50 @@ TRUE_POSITIVE = np.array([[1.0, -1.0], [-1.0, 1.0]])
 
 
 class BinaryBound(NamedTuple):
-    """One bound, and the influence of each (fold, pattern, prediction) on it."""
+    """One bound, and of each (fold, pattern, prediction) its influence and its TP."""
 
     value: float
     influence: FloatArray
+    tp: FloatArray  # the value of TP of each
 
 
 def binary_bounds(problem: Problem, metric: Metric, limit: Limit) -> BoundPair:
-    """Bound any metric of two classes; the limit is by the delta method."""
+    """Bound any metric of two classes; the limit is by the delta method, or drawn anew."""
     pair = []
     for side in (-1, 1):
-        value, influence = binary_bound(problem, metric, side)
-        distance = limit.normal_distance(problem.sample, influence)
-        pair.append(Bound(value, value + side * distance))
+        found = binary_bound(problem, metric, side)
+        if limit.kind == "skew":
+            end = _skew_limit(problem, metric, limit, found.tp, side)
+            distance = max(side * (end - found.value), 0.0) if limit.confidence > 0.5 else 0.0
+        else:
+            distance = limit.normal_distance(problem.sample, found.influence)
+        pair.append(Bound(found.value, found.value + side * distance))
     return BoundPair(pair[0], pair[1])
+
+
+def _skew_limit(problem: Problem, metric: Metric, limit: Limit, tp: FloatArray, side: int) -> float:
+    """Return the limit of the metric of means of TP, truth and prediction.
+
+    The worst item for a lower limit is a false negative or a false positive, for an upper one a
+    true positive or a true negative. A given P(Y) has no error.
+    """
+    if problem.slack > 0:
+        problem = _worst_margin(problem, side)
+    given = problem.prior is not None
+    fixed = 0.0 if problem.prior is None else float(problem.prior[1])
+    columns = [tp, problem.truth_values()[..., 1], np.array([0.0, 1.0])]
+    items = [(0, 1, 0), (0, 0, 1)] if side < 0 else [(1, 1, 1), (0, 0, 0)]
+    worst = [(t, fixed if given else y, h) for t, y, h in items]
+
+    def statistic(means: FloatArray) -> FloatArray:
+        truth, called = means[:, 1], means[:, 2]
+        low, high = np.maximum(0.0, truth + called - 1.0), np.minimum(truth, called)
+        tables = confusion_at(truth, called, np.clip(means[:, 0], low, high))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            return np.asarray(metric(tables))
+
+    return limit.skew(problem.sample, columns, statistic, worst, side)
 
 
 def binary_bound(problem: Problem, metric: Metric, side: int) -> BinaryBound:
@@ -76,16 +106,18 @@ def binary_bound(problem: Problem, metric: Metric, side: int) -> BinaryBound:
     own_truth = problem.truth_values()[..., 1]
     own_predicted = np.array([0.0, 1.0])
     influence = parts[0] * own_truth + parts[1] * own_predicted + parts[2] * own_tp
-    return BinaryBound(float(metric(table)), influence)
+    return BinaryBound(float(metric(table)), influence, own_tp)
 
 
-def confusion_at(truth: float, predicted: FloatArray | float, tp: FloatArray | float) -> FloatArray:
+def confusion_at(
+    truth: FloatArray | float, predicted: FloatArray | float, tp: FloatArray | float
+) -> FloatArray:
     """Return the confusions (…, 2, 2) with these margins and each TP (…).
 
     Rounding errors below 0 are cut off, because metrics take roots and ratios of the entries.
     """
-    of_predicted, of_tp = (np.asarray(a)[..., None, None] for a in (predicted, tp))
-    table = BASE + truth * TRUTH + of_predicted * PREDICTED + of_tp * TRUE_POSITIVE
+    of_truth, of_predicted, of_tp = (np.asarray(a)[..., None, None] for a in (truth, predicted, tp))
+    table = BASE + of_truth * TRUTH + of_predicted * PREDICTED + of_tp * TRUE_POSITIVE
     return np.asarray(np.maximum(table, 0.0))
 
 

@@ -29,7 +29,7 @@ def difference_bound_pair(joint: Problem, metric: Metric, limit: Limit) -> Bound
         gain = metric.weights[:, :, None] - metric.weights[:, None, :]
         return linear_bounds(joint, gain.reshape(k, k * k), limit)
     alone = [_alone(joint, k, which) for which in (0, 1)]
-    if k == 2 and limit.kind == "normal" and joint.slack == 0:
+    if k == 2 and limit.kind != "bernstein" and joint.slack == 0:
         slopes = [s for one in alone if (s := _slope_in_tp(one, metric)) is not None]
         if len(slopes) == 2:
             return _margin_linear_bounds(joint, alone, metric, slopes, limit)
@@ -96,7 +96,7 @@ def _margin_linear_bounds(
             total += sign * (float(metric(table)) - slope * tp)
             influence += sign * (by_truth * one.truth_values()[..., 1] + by_predicted * own)
         mean = total + joint.sample.mean(values)
-        distance = limit.normal_distance(joint.sample, influence)
+        distance = limit.approximate(joint.sample, influence, side)
         pair.append(Bound(mean, mean + side * distance))
     return BoundPair(pair[0], pair[1])
 

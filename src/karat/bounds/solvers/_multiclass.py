@@ -6,6 +6,7 @@ from karat._typing import FloatArray
 from karat.bounds.problem import Bound, BoundPair, Limit, Problem
 from karat.bounds.solvers._binary import ROUNDING, binary_bound, binary_bounds, check_defined
 from karat.bounds.solvers._ratio import ratio_bounds
+from karat.bounds.transport import best_matches
 from karat.exceptions import MetricError
 from karat.metrics import LinearFractionalMetric, Metric, PowerMeanMetric, recall
 from karat.metrics.families import (
@@ -27,7 +28,9 @@ def linear_bounds(problem: Problem, gain: FloatArray, limit: Limit) -> BoundPair
     for side in (-1, 1):
         values = problem.values(gain, side)
         mean = problem.sample.mean(values)
-        pair.append(Bound(mean, mean + side * limit.distance(problem.sample, values, span)))
+        worst = float(gain.max() if side > 0 else gain.min())
+        distance = limit.distance(problem.sample, values, span, side, worst)
+        pair.append(Bound(mean, mean + side * distance))
     return BoundPair(pair[0], pair[1])
 
 
@@ -64,7 +67,7 @@ def _negated(pair: BoundPair) -> BoundPair:
 
 
 def _bound(problem: Problem, value: float, influence: FloatArray, side: int, limit: Limit) -> Bound:
-    return Bound(value, value + side * limit.normal_distance(problem.sample, influence))
+    return Bound(value, value + side * limit.approximate(problem.sample, influence, side))
 
 
 def _mcc_bounds(problem: Problem, limit: Limit) -> BoundPair:
@@ -105,16 +108,8 @@ def _mean_recall_bounds(problem: Problem, metric: Metric, limit: Limit) -> Bound
 
 
 def _right_at_optimum(problem: Problem, gain: FloatArray, side: int) -> FloatArray:
-    """Return P(Y=i, Ŷ=i) at the optimum: the value's slope in gain[i, i], as a difference."""
-    alone = Problem(problem.sample, problem.p, problem.q[[0]], problem.slack)
-    weight = problem.patterns[:, None] * problem.q[0]
-
-    def value(some: FloatArray) -> float:
-        return float(np.sum(weight * alone.values(some, side)[0]))
-
-    here, step = value(gain), 1e-6
-    slopes = [(value(gain + step * np.diag(row)) - here) / step for row in np.eye(len(gain))]
-    return np.array(slopes)
+    """Return P(Y=i, Ŷ=i) at the optimum, as if q̂ of the first fold were the truth."""
+    return problem.patterns @ best_matches(side * gain, problem.q[0], problem.p)
 
 
 def _per_class_bounds(
@@ -135,7 +130,7 @@ def _per_class_bounds(
     for side in (-1, 1):
         per_class, influences = [], []
         for c, part in enumerate(parts):
-            value, influence = binary_bound(part, inner, side)
+            value, influence, _ = binary_bound(part, inner, side)
             per_class.append(value)
             # The binary influence of (not c, c) is that of each prediction that is not c, or c.
             influences.append(influence[..., [1 if j == c else 0 for j in range(k)]])

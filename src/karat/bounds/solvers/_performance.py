@@ -13,10 +13,13 @@ from karat.bounds.problem import Limit, Problem
 from karat.bounds.result import PerformanceBounds
 from karat.bounds.solvers._draws import combine_draws
 from karat.bounds.solvers._solve import solve
-from karat.exceptions import UndefinedMetricWarning
-from karat.metrics import LinearMetric, MetricBase
+from karat.exceptions import SmallSampleWarning, UndefinedMetricWarning
+from karat.limits import PoweredLimits
+from karat.metrics import GroupMetric, LinearMetric, MetricBase
 
 __all__ = ["solved_performance"]
+
+_RARE = 10  # expected items of a class below which the limits of a ratio are rough
 
 
 def solved_performance(
@@ -30,6 +33,7 @@ def solved_performance(
     truth: float | None = None,
     draws: Sequence[FloatArray] = (),
     group: Any = None,
+    gold: PoweredLimits | None = None,
 ) -> PerformanceBounds:
     """Solve a problem and wrap the answer in a `PerformanceBounds`.
 
@@ -37,15 +41,21 @@ def solved_performance(
     is moved out to the one that it must contain.
     """
     pair = solve(problem, metric, limit)
+    _warn_if_rare(problem, metric, group)
     if draws:
         pair = combine_draws(problem, metric, limit, draws, pair)
     counts = problem.sample.counts.sum(axis=(0, 2))
+    least = min(pair.lower.limit, pair.lower.value)
+    most = max(pair.upper.limit, pair.upper.value, pair.lower.value)
     return PerformanceBounds(
         metric=metric,
         lower=pair.lower.value,
         upper=max(pair.upper.value, pair.lower.value),
-        lower_limit=min(pair.lower.limit, pair.lower.value),
-        upper_limit=max(pair.upper.limit, pair.upper.value, pair.lower.value),
+        lower_limit=least if gold is None else gold.lower,
+        upper_limit=most if gold is None else gold.upper,
+        bounds_lower_limit=least,
+        bounds_upper_limit=most,
+        gold=gold,
         method=method,
         n=n,
         confidence=limit.confidence,
@@ -60,6 +70,23 @@ def solved_performance(
         truth=truth,
         group=group,
     )
+
+
+def _warn_if_rare(problem: Problem, metric: MetricBase, group: Any) -> None:
+    """Warn where the metric divides by a class of which few items are expected."""
+    fixed = metric.for_classes(problem.p.shape[1])
+    if isinstance(fixed, LinearMetric | GroupMetric):
+        return
+    expected = problem.truth * problem.sample.effective
+    counted = expected[-1:] if len(expected) == 2 else expected
+    if 0 < counted.min() < _RARE:
+        who = "" if group is None else f" in group {group}"
+        warnings.warn(
+            f"about {counted.min():.2g} items of the rarest class that {metric.title} looks at are "
+            f"expected{who}, fewer than {_RARE}: the limits are rough. Take more items",
+            SmallSampleWarning,
+            stacklevel=4,
+        )
 
 
 def _width_limit(problem: Problem, metric: MetricBase) -> float | None:

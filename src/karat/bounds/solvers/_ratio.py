@@ -11,6 +11,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.bounds.problem import Bound, BoundPair, Limit, Problem
+from karat.bounds.solvers._binary import binary_bounds
 from karat.bounds.transport import dual_values
 from karat.metrics import LinearFractionalMetric
 
@@ -33,10 +34,21 @@ class _Level(NamedTuple):
 def ratio_bounds(problem: Problem, metric: LinearFractionalMetric, limit: Limit) -> BoundPair:
     """Bound a linear-fractional metric of any number of classes."""
     pair, levels = [], []
+    near = None
+    if limit.kind == "skew" and problem.p.shape[1] == 2:  # the whole metric can be drawn anew
+        near = binary_bounds(problem, metric, limit)
     for side in (-1, 1):
         aim = _dinkelbach(problem, metric, side)
         value = _root(problem, metric, side, None, aim.level)
-        pair.append(Bound(value, _root(problem, metric, side, limit, value)))
+        if near is not None:
+            end = value + (near.lower.limit - near.lower.value)
+            if side > 0:
+                end = value + (near.upper.limit - near.upper.value)
+        elif limit.kind == "skew":
+            end = value + side * _skew_distance(problem, metric, side, limit, value)
+        else:
+            end = _root(problem, metric, side, limit, value)
+        pair.append(Bound(value, end))
         levels.append(aim)
     return BoundPair(
         pair[0],
@@ -87,7 +99,9 @@ def _root(
         gain = side * _gain(metric, level)
         values = side * dual_values(gain, alpha, problem.p, problem.slack)
         span = 2.0 * float(np.ptp(gain))
-        error = 0.0 if limit is None else side * limit.distance(problem.sample, values, span)
+        error = 0.0
+        if limit is not None:
+            error = side * limit.distance(problem.sample, values, span, side, span)
         return problem.sample.mean(values) + error - level * metric.constant
 
     level, low, high = start, -np.inf, np.inf
@@ -107,3 +121,22 @@ def _root(
         if abs(level) > _FAR:
             return side * np.inf
     return float(level)
+
+
+def _skew_distance(
+    problem: Problem, metric: LinearFractionalMetric, side: int, limit: Limit, level: float
+) -> float:
+    """Return how far the limit is from the bound: the excess over the slope of its level."""
+    alpha = problem.duals(side * _gain(metric, level))
+
+    def values(at: float) -> FloatArray:
+        gain = side * _gain(metric, at)
+        return side * dual_values(gain, alpha, problem.p, problem.slack) - at * metric.constant
+
+    here = values(level)
+    slope = problem.sample.mean(values(level + _STEP) - here) / _STEP
+    if slope >= 0:
+        return np.inf
+    gain = _gain(metric, level)
+    worst = float(gain.max() if side > 0 else gain.min()) - level * metric.constant
+    return limit.approximate(problem.sample, here / -slope, side, worst / -slope)

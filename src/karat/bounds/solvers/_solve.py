@@ -49,7 +49,7 @@ def solve(problem: Problem, metric: MetricBase, limit: Limit) -> BoundPair:
         refuse_option(
             limit.kind,
             "limit",
-            f"'normal', because {metric.title} is neither linear nor linear-fractional",
+            f"'skew' or 'normal', because {metric.title} is neither linear nor linear-fractional",
         )
     elif k == 2:
         pair = binary_bounds(problem, fixed, limit)
@@ -66,7 +66,7 @@ def _check_groups(problem: Problem, metric: GroupMetric, limit: Limit) -> None:
     if problem.slack > 0:
         refuse_option(problem.slack, "robustness", f"0 {why}")
     if limit.kind == "bernstein":
-        refuse_option(limit.kind, "limit", f"'normal' {why}")
+        refuse_option(limit.kind, "limit", f"'skew' or 'normal' {why}")
     if metric.form != "gaps" and not is_enumerable(metric):
         raise MetricError(
             f"{metric.title} is for {metric.n_classes} classes and {metric.n_groups} groups; a "

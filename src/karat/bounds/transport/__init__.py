@@ -3,12 +3,14 @@
 Given a pattern of votes z, the prediction has the distribution q and the truth the distribution p,
 and every coupling of the two is possible: a small transport problem. `best_duals` and `dual_values`
 give its dual, which bounds the gain whatever q was guessed; `best_plans` gives the couplings
-themselves; `match_bounds` and `cell_bounds` are closed forms. Two classes and accuracy are solved
-by formulas, anything else by compiled loops, which `warm` compiles ahead of time.
+themselves, `best_matches` their diagonals; `match_bounds` and `cell_bounds` are closed forms. Two
+classes, accuracy and weighted matches such as balanced accuracy are solved by formulas, anything
+else by compiled loops, which `warm` compiles ahead of time.
 """
 
 from karat.bounds.transport._duals import (
     best_duals,
+    best_matches,
     best_plans,
     cell_bounds,
     dual_values,
@@ -19,6 +21,7 @@ from karat.bounds.transport._warm import warm
 
 __all__ = [
     "best_duals",
+    "best_matches",
     "best_plans",
     "cell_bounds",
     "dual_values",

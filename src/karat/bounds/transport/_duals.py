@@ -15,6 +15,7 @@ from karat.bounds.transport._transport import transport_duals, transport_plans
 
 __all__ = [
     "best_duals",
+    "best_matches",
     "best_plans",
     "cell_bounds",
     "dual_values",
@@ -64,14 +65,19 @@ def dual_values(gain: FloatArray, alpha: FloatArray, p: FloatArray, slack: float
     return np.asarray(best + worst_mean(alpha, p, slack)[..., None])
 
 
-def _is_match(gain: FloatArray) -> bool:
-    """Whether the gain is a positive or negative multiple of 1[Y = Ŷ]."""
-    scale = gain.flat[0]
-    return (
-        gain.shape[0] == gain.shape[1]
-        and scale != 0
-        and np.array_equal(gain, scale * np.eye(len(gain)))
-    )
+def _match_weights(gain: FloatArray, slack: float) -> FloatArray | None:
+    """Return w if the gain is w_y·1[Y = Ŷ = y] with weights of one sign, or None.
+
+    With a slack the closed forms need equal weights.
+    """
+    if gain.shape[0] != gain.shape[1]:
+        return None
+    weights = np.diag(gain)
+    if not np.array_equal(gain, np.diag(weights)) or not weights.any():
+        return None
+    if (weights < 0).any() and (weights > 0).any():
+        return None
+    return None if slack > 0 and np.ptp(weights) > 0 else np.asarray(weights)
 
 
 def best_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float = 0.0) -> FloatArray:
@@ -81,10 +87,9 @@ def best_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float = 0.
     """
     if gain.shape[0] == 2:
         return _binary_duals(gain, q, p, slack)
-    if _is_match(gain):
-        scale = float(gain[0, 0])
-        alpha = _match_duals(q, p, slack) if scale > 0 else _mismatch_duals(q, p, slack)
-        return np.asarray(abs(scale) * alpha)
+    if (weights := _match_weights(gain, slack)) is not None:
+        matched = _match_duals if weights.max() > 0 else _mismatch_duals
+        return np.asarray(np.abs(weights) * matched(q, p, slack))
     flat_q = q.reshape(-1, q.shape[-1])
     flat_p = np.broadcast_to(p, (*q.shape[:-1], p.shape[-1])).reshape(-1, p.shape[-1])
     alpha = _tightened(gain, transport_duals(gain, flat_q, flat_p, slack))
@@ -126,8 +131,24 @@ def _binary_duals(gain: FloatArray, q: FloatArray, p: FloatArray, slack: float) 
     return np.stack([np.zeros_like(chosen), chosen], axis=-1)
 
 
+def best_matches(gain: FloatArray, q: FloatArray, p: FloatArray) -> FloatArray:
+    """Return P(Y = Ŷ = y | z) at the coupling of greatest gain: (pattern, class).
+
+    All classes can match as often as their margins allow at once; and at most one has to match.
+    """
+    if (weights := _match_weights(gain, 0.0)) is None:
+        plans = best_plans(gain, q, p)
+        return np.asarray(np.diagonal(plans, axis1=1, axis2=2))
+    if weights.max() > 0:
+        return np.asarray(np.minimum(q, p))
+    return np.asarray(np.maximum(q + p - 1.0, 0.0))
+
+
 def _match_duals(q: FloatArray, p: FloatArray, slack: float) -> FloatArray:
-    """Upper bound of P(Y = Ŷ): α is 0 on S = {y: q_y < p_y} and 1 elsewhere."""
+    """Upper bound of P(Y = Ŷ): α is 0 on S = {y: q_y < p_y} and 1 elsewhere.
+
+    With weights w_y both are multiplied by them.
+    """
     outside = q >= p
     if slack > 0:
         useless = np.minimum(q, p).sum(axis=-1) + slack >= 1.0

@@ -28,14 +28,20 @@ from karat.limits.kernels._means import (
 from karat.limits.kernels._powered import (
     FEWEST,
     Powered,
+    Regressed,
+    labels_limits,
     powered_bernstein,
-    powered_estimate,
+    powered_limits,
+    powered_ratio,
+    regress,
 )
+from karat.limits.kernels._surprise import surprise_limits
 
 __all__ = [
     "FEWEST",
     "Moments",
     "Powered",
+    "Regressed",
     "bernstein_reach",
     "betting_limits",
     "betting_lower",
@@ -48,11 +54,15 @@ __all__ = [
     "hinge_limits",
     "hoeffding_reach",
     "kl_limits",
+    "labels_limits",
     "normal_quantile",
     "percentile_limits",
     "powered_bernstein",
-    "powered_estimate",
+    "powered_limits",
+    "powered_ratio",
+    "regress",
     "student_quantile",
+    "surprise_limits",
     "weighted_moments",
     "wilson_limits",
 ]

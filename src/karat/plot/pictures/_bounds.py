@@ -18,6 +18,8 @@ from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LIMITS = ("lower_limit", "upper_limit")
+
 __all__ = [
     "draw_curve",
     "draw_interval",
@@ -54,9 +56,12 @@ def draw_rows(ax: Any, rows: list[tuple[str, Any]]) -> None:
     for at, (_, b) in enumerate(rows):
         first = at == 0
         limits = f"one-sided {100 * b.confidence:g} % limits" if first else None
-        ax.plot([b.lower_limit, b.upper_limit], [at, at], color=COLORS[0], lw=1.2, label=limits)
-        for end in (b.lower_limit, b.upper_limit):
+        ends = [getattr(b, f"bounds_{end}", getattr(b, end)) for end in _LIMITS]
+        ax.plot(ends, [at, at], color=COLORS[0], lw=1.2, label=limits)
+        for end in ends:
             ax.plot([end, end], [at - 0.12, at + 0.12], color=COLORS[0], lw=1.2)
+        if getattr(b, "gold", None) is not None:
+            _draw_gold(ax, at, b, first=not any(row.gold for _, row in rows[:at]))
         ax.plot(
             [b.lower, b.upper], [at, at], color=COLORS[0], lw=7, alpha=0.55,
             solid_capstyle="butt", label="bounds" if first else None,
@@ -76,6 +81,15 @@ def draw_rows(ax: Any, rows: list[tuple[str, Any]]) -> None:
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     quiet(ax, grid="x")
+
+
+def _draw_gold(ax: Any, at: int, b: Any, *, first: bool) -> None:
+    """Draw what the true labels say, above the bounds."""
+    above, color = at - 0.28, COLORS[2]
+    label = f"{100 * b.confidence:g} % limits with true labels" if first else None
+    ends = [b.gold.lower, b.gold.upper]
+    ax.plot(ends, [above, above], color=color, lw=1.6, marker="|", ms=7, label=label)
+    ax.plot(b.gold.estimate, above, color=color, marker="o", ms=4.5, linestyle="none")
 
 
 def draw_curve(result: BoundsCurve, ax: "Axes | None" = None) -> "Axes":

@@ -22,13 +22,13 @@ def draw_check(result: LabelModelCheck, ax: "Axes | None" = None) -> "Axes":
     ax.plot([0, 1], [0, 1], color=GRID, linestyle=":", label="as the model implies")
     ax.scatter(expected[known], seen[known], color=COLORS[0], alpha=0.7, label="pair of labelers")
     gap = np.where(known, np.abs(seen - expected), -1.0)
-    if known.any() and not result.passed:
+    if known.any() and result.contradicted:
         worst = int(np.argmax(gap))
         a, b = (literal(result.names[i]) for i in result.pairs[worst])
         ax.annotate(f"{a} and {b}", (expected[worst], seen[worst]), fontsize=9)
     ax.set_xlabel("agreement that the label model implies")
     ax.set_ylabel("agreement observed")
-    ax.set_title("passed" if result.passed else "not passed")
+    ax.set_title(f"{result.status} by {result.by}" if result.contradicted else result.status)
     ax.legend(frameon=False, loc="upper left")
     quiet(ax)
     return ax

@@ -57,8 +57,7 @@ class Blocks:
         """
         m = codes.shape[1]
         if size is None:
-            values = k + 1 + int(bool((codes < -1).any()))
-            size = _block_size(len(codes), m, values)
+            size = _size_for(codes, k)
         ids, tables = [], []
         for start in range(0, m, size):
             here = codes[:, start : start + size]
@@ -71,6 +70,12 @@ class Blocks:
     def items(self) -> float:
         """Number of items."""
         return float(self.count.sum())
+
+    @staticmethod
+    def cost(codes: IntArray, k: int) -> float:
+        """Return the look-ups of a pass over these codes: one for each pattern and block."""
+        size = _size_for(codes, k)
+        return float(len(codes) * -(-codes.shape[1] // size))
 
     def totals(self, mass: FloatArray) -> FloatArray:
         """Return the mass (c, patterns) of every cell: (cells, c)."""
@@ -117,6 +122,11 @@ class Blocks:
             np.einsum("yr,rc->yc", mass, hot) for mass, hot in zip(sums, self.tables, strict=True)
         ]
         return np.concatenate(parts, axis=1).T
+
+
+def _size_for(codes: IntArray, k: int) -> int:
+    values = k + 1 + int(bool((codes < -1).any()))
+    return _block_size(len(codes), codes.shape[1], values)
 
 
 def _block_size(n_patterns: int, m: int, values: int) -> int:

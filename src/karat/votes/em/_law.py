@@ -183,7 +183,7 @@ class VoteLaw:
 
 def _normalized(rows: FloatArray) -> FloatArray:
     """Scale θ over its outcomes; a row of zeros becomes even."""
-    total = rows.sum(axis=1, keepdims=True)
+    total = np.einsum("voc->vc", rows)[:, None]
     if total.min() > 0:
         return np.asarray(rows / total)
     even = np.full_like(rows, 1.0 / rows.shape[1])

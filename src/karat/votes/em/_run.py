@@ -16,7 +16,6 @@ __all__ = [
     "em_pass",
     "run_em",
     "start_from",
-    "total_log_likelihood",
 ]
 
 # The longest leap, in EM steps.
@@ -78,11 +77,6 @@ class EmFit(NamedTuple, Generic[Seen_co]):
 def start_from(problem: Problem[Expectation], state: State, mass: FloatArray) -> State:
     """Return the best parameters if the items of each pattern divide into components like mass."""
     return problem.law.maximize(state, mass.sum(axis=1), problem.design.totals(mass))
-
-
-def total_log_likelihood(problem: Problem[Expectation], fit: EmFit[Expectation]) -> float:
-    """Return the log-likelihood of all items, without the penalty."""
-    return fit.objective * problem.design.items - problem.law.penalty(fit.state)
 
 
 def em_pass(problem: Problem[Seen_co], state: State) -> tuple[float, Seen_co]:

@@ -9,6 +9,7 @@ from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
     check_classes,
     check_null,
+    check_same_length,
     check_weights,
     collected_alone,
     is_lazy,
@@ -82,10 +83,13 @@ def read_weak_labels(
     ``beside_rows`` that other columns have one row per item, which a long table has not.
     """
     if isinstance(weak_labels, Patterns):
-        _check_counted(weak_labels, null, by_row=by_row or beside_rows)
-        if sample_weight is not None:
-            raise DataError("weak_labels are counts of patterns; weigh the rows when counting them")
-        return _recoded(weak_labels, classes, also)
+        weight = check_weights(sample_weight)
+        _check_counted(weak_labels, null, by_row=by_row or beside_rows or weight is not None)
+        found = _recoded(weak_labels, classes, also)
+        if weight is None:
+            return found
+        check_same_length(weak_labels=found.ids, sample_weight=weight)
+        return replace(found, counts=np.bincount(found.ids, weight, len(found.patterns)))
     lazy = is_lazy(weak_labels)
     weak_labels = collected_alone(weak_labels, "weak_labels", sample_weight, *(also or {}).values())
     frame = native_frame(weak_labels, "weak_labels")

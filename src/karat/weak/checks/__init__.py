@@ -7,6 +7,6 @@ may copy another is named where a test has failed.
 """
 
 from karat.weak.checks._check_patterns import check_patterns
-from karat.weak.checks._gold_test import GoldTest, gold_test
+from karat.weak.checks._gold_test import GoldRows, GoldTest, gold_test
 
-__all__ = ["GoldTest", "check_patterns", "gold_test"]
+__all__ = ["GoldRows", "GoldTest", "check_patterns", "gold_test"]

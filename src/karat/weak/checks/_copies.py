@@ -11,7 +11,7 @@ __all__ = ["copied_pair"]
 
 _ITEMS = 30  # that both label; the agreement on fewer items is too uncertain
 # A pair is only called a copy if it agrees this often, and this much more often than the others:
-# the reason names a labeler to drop, so it has to be plain to see.
+# the reason names two labelers, so it has to be plain to see.
 _AGREE, _LEAD = 0.9, 0.15
 
 

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import FloatArray
 from karat.statistics import Patterns
 from karat.votes.agreement import Agreement, LabelerTable, agreement_of_posterior, labelers
-from karat.weak.checks._gold_test import GoldTest, gold_test
+from karat.weak.checks._gold_test import GoldRows, GoldTest, gold_test
 
 __all__ = ["Evidence", "gather"]
 
@@ -54,23 +54,17 @@ def gather(
     found: Patterns,
     proba: FloatArray,
     prior: FloatArray | None,
-    gold: IntArray | None,
+    gold: GoldRows | None,
     rng: np.random.Generator,
 ) -> Evidence:
-    """Compute all figures for P(Y | z) = ``proba``, true labels as codes, -1 where unknown."""
+    """Compute all figures for P(Y | z) = ``proba``, and test the true labels."""
     share = found.counts / found.n
     table = labelers(found.patterns, share, proba, found.n)
     gap = np.zeros_like(table.prior) if prior is None else table.prior - prior
     error = np.sqrt(share @ (proba - table.prior) ** 2 / found.n)
     agreement, covote = agreement_of_posterior(found.patterns, share, proba, table, found.n)
-    test, gold_n = None, 0
-    if gold is not None:
-        known = gold >= 0
-        gold_n, k = int(known.sum()), len(found.classes)
-        cells = found.ids[known] * k + gold[known]
-        counts = np.bincount(cells, minlength=len(found.patterns) * k).reshape(-1, k)
-        there = counts.any(axis=1)
-        test = gold_test(counts[there], proba[there], rng)
+    gold_n = 0 if gold is None else len(gold.labels)
+    test = None if gold is None or not gold_n else gold_test(gold, rng)
     return Evidence(
         found=found,
         table=table,

@@ -8,8 +8,9 @@ from karat._typing import BoolArray
 from karat.votes.agreement import Agreement
 from karat.weak.checks._copies import copied_pair
 from karat.weak.checks._evidence import Evidence
+from karat.weak.checks._gold_test import GOLD_TESTS
 
-__all__ = ["find_reasons"]
+__all__ = ["find_reasons", "gold_reasons"]
 
 # Pairs and labelers that get a sentence of their own; the rest are counted in one more.
 _NAMED = 2
@@ -18,7 +19,7 @@ _NAMED = 2
 def find_reasons(
     evidence: Evidence, *, error: float, threshold: float, agreement: bool, covotes: bool
 ) -> list[str]:
-    """Return a sentence for each failed test, the most important first.
+    """Return a sentence for each failed test of the votes, the most important first.
 
     All tests of the votes together raise a false alarm with probability ``error`` (Bonferroni).
     ``threshold`` is the least difference that counts. ``agreement`` and ``covotes`` say whether
@@ -29,7 +30,7 @@ def find_reasons(
     tests = len(evidence.lead_z) * agreement + n_pairs * (agreement + covotes)
     tests += 0 if evidence.prior_given is None else len(evidence.prior_z)
     limit = NormalDist().inv_cdf(1 - error / (2 * max(tests, 1)))
-    reasons = _of_gold(evidence, error)
+    reasons: list[str] = []
     if agreement:
         reasons += _of_agreement(evidence, limit, threshold)
         reasons += _of_labelers(evidence, limit, threshold)
@@ -45,14 +46,15 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if rounded in {"0", "100"} and 0 < share < 1 else f"{rounded} %"
 
 
-def _of_gold(evidence: Evidence, error: float) -> list[str]:
+def gold_reasons(evidence: Evidence, *, error: float) -> list[str]:
+    """Return a sentence if the true labels do not fit, which they do by chance with ``error``."""
     gold = evidence.gold
     if gold is None or gold.p_value >= error:
         return []
     head = f"the {evidence.gold_n} true labels do not fit it (p = {gold.p_value:.2g})"
     right, promised = _percent(gold.accuracy), _percent(gold.promised)
     tail = f"its most probable class is true on {right} of them where it promises {promised}"
-    if gold.worst == 1:
+    if GOLD_TESTS[gold.worst] == "class":
         tail = f"their classes are not as frequent as it says ({tail})"
     elif gold.accuracy < gold.promised:
         tail = f"it is too sure of itself ({tail})"
@@ -145,8 +147,8 @@ def _of_labelers(evidence: Evidence, limit: float, threshold: float) -> list[str
     worst = bad[np.argsort(lead[bad], kind="stable")]
     reasons = [
         f"{evidence.found.names[j]} is right on {_percent(table.accuracy[j])} of its votes under "
-        f"the model where votes that ignore the item would be on {_percent(table.chance[j])}: it "
-        "is worse than chance; drop it or swap its votes"
+        f"the model where votes that ignore the item would be on {_percent(table.chance[j])}: the "
+        "labeler or the model is wrong, and only true labels can tell which"
         for j in worst[:_NAMED]
     ]
     if len(worst) > _NAMED:

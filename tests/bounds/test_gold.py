@@ -1,0 +1,259 @@
+"""True labels in the estimate: which limits are recommended, and how often they hold."""
+
+import numpy as np
+import pytest
+
+from karat.bounds import difference_bounds, performance_bounds
+from karat.exceptions import LabelError
+from karat.limits import clopper_pearson, powered_mean, wilson
+from karat.metrics import LinearMetric
+from karat.weak import DetectorLabelModel, MajorityVote, OracleLabelModel
+
+
+def drawn(seed, n=1500, right=0.85, labelers=6, positive=0.4):
+    """Return truth, votes of dependent labelers and predictions."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < positive).astype(int)
+    hard = rng.random(n) < 0.2
+    good = np.where(hard, 0.4, 0.85)
+    votes = np.where(rng.random((n, labelers)) < good[:, None], y[:, None], 1 - y[:, None])
+    votes[rng.random((n, labelers)) < 0.2] = -1
+    h = np.where(rng.random(n) < np.where(hard, right - 0.2, right + 0.05), y, 1 - y)
+    return y, votes, h
+
+
+def some(y, n, seed=0):
+    """Return true labels of n items drawn at random, None elsewhere."""
+    gold = np.full(len(y), None, dtype=object)
+    at = np.random.default_rng(seed).choice(len(y), n, replace=False)
+    gold[at] = y[at]
+    return gold, at
+
+
+def test_the_recommended_limits_are_those_of_the_labels_and_the_bounds_stay_beside():
+    y, votes, h = drawn(0)
+    gold, _ = some(y, 60)
+    model = DetectorLabelModel().fit(votes)
+    without = performance_bounds(h, votes, model, metric="accuracy", rng=0)
+    b = performance_bounds(h, votes, model, metric="accuracy", y_true=gold, rng=0)
+    assert without.gold is None
+    assert (without.lower_limit, without.upper_limit) == (
+        without.bounds_lower_limit, without.bounds_upper_limit,
+    )  # fmt: skip
+    assert (b.lower_limit, b.upper_limit) == (b.gold.lower, b.gold.upper)
+    assert b.bounds_lower_limit <= b.lower <= b.upper <= b.bounds_upper_limit
+    assert b.gold.n == 60
+    assert b.to_dict()["gold"]["labels"]["method"] == "wilson"
+
+
+def test_a_model_that_has_seen_no_label_is_a_powered_mean():
+    """P(Y | Z) as an array is taken not to have seen the labels: the limits are powered_mean's."""
+    y, votes, h = drawn(1)
+    gold, at = some(y, 80)
+    p = DetectorLabelModel().fit(votes).predict_proba(votes)
+    b = performance_bounds(h, votes, p, metric="accuracy", classes=[0, 1], y_true=gold, rng=0)
+    x = p[np.arange(len(y)), h]
+    rest = np.setdiff1d(np.arange(len(y)), at)
+    by_hand = powered_mean((h == y)[at].astype(float), x[at], x[rest])
+    assert (b.lower_limit, b.upper_limit) == pytest.approx((by_hand.lower, by_hand.upper))
+
+
+def test_below_twenty_labels_they_count_alone():
+    y, votes, h = drawn(2)
+    gold, at = some(y, 12)
+    exact = clopper_pearson((h == y)[at].sum(), 12)
+    b = performance_bounds(h, votes, metric="accuracy", y_true=gold, rng=0)
+    assert (b.lower_limit, b.upper_limit) == pytest.approx((exact.lower, exact.upper))
+    assert not b.gold.used
+
+
+def test_a_model_that_was_fitted_with_the_labels_is_fitted_again_without_them():
+    """An oracle of every item would promise that each label is as it says; crossed, it cannot."""
+    y, _, h = drawn(3, n=400)
+    own = np.stack([np.arange(400) // 2 % 2, np.arange(400) % 2], axis=1)  # says nothing
+    gold, at = some(y, 100)
+    seen = OracleLabelModel(smoothing=0.01).fit(own, gold)
+    b = performance_bounds(h, own, seen, metric="accuracy", y_true=gold, rng=0)
+    alone = wilson((h == y)[at].sum(), 100)
+    assert b.upper_limit - b.lower_limit == pytest.approx(alone.width, rel=0.05)
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "f1", "jaccard"])
+def test_ratios_of_two_classes_are_powered(metric):
+    y, votes, h = drawn(4, n=3000)
+    gold, _ = some(y, 400)
+    b = performance_bounds(h, votes, metric=metric, y_true=gold, rng=0)
+    assert b.gold.labels.method == "wilson"
+    assert b.gold.width <= 1.02 * b.gold.labels.width
+    names = {"zero": "no", "one": "yes"}
+    words = np.array(["no", "yes"])
+    asked = np.where(votes < 0, None, words[votes])
+    text = performance_bounds(
+        words[h], asked, metric=metric, y_true=[None if g is None else words[g] for g in gold],
+        pos_label=names["one"], null="abstain", rng=0,
+    )  # fmt: skip
+    assert (text.lower_limit, text.upper_limit) == pytest.approx((b.lower_limit, b.upper_limit))
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "mcc", "g_mean", "macro_f1"])
+def test_other_metrics_have_limits_of_the_labels_alone(metric):
+    y, votes, h = drawn(5)
+    gold, _ = some(y, 60)
+    b = performance_bounds(h, votes, metric=metric, y_true=gold, rng=0)
+    assert b.gold.labels.method == "surprise"
+    assert not b.gold.used
+    assert b.lower_limit < b.gold.estimate < b.upper_limit
+
+
+def test_a_linear_metric_keeps_its_scale():
+    y, votes, h = drawn(6)
+    gold, _ = some(y, 60)
+    right = performance_bounds(h, votes, metric="accuracy", y_true=gold, rng=0)
+    cost = LinearMetric([[0, -5], [-5, 0]])
+    b = performance_bounds(h, votes, metric=cost, y_true=gold, rng=0)
+    assert (b.lower_limit, b.upper_limit) == pytest.approx(
+        (5 * right.lower_limit - 5, 5 * right.upper_limit - 5)
+    )
+
+
+def test_groups_clusters_weights_and_probabilities():
+    y, votes, h = drawn(7, n=2000)
+    gold, _at = some(y, 200)
+    group = np.where(np.arange(2000) < 1500, "a", "b")
+    base = {"metric": "accuracy", "y_true": gold, "rng": 0}
+    model = MajorityVote().fit(votes)
+    b = performance_bounds(h, votes, model, groups=group, **base)
+    assert b.groups["a"].gold.n + b.groups["b"].gold.n == 200
+    assert b.groups["b"].gold.width > b.groups["a"].gold.width
+    plain = performance_bounds(h, votes, model, **base)
+    weighted = performance_bounds(h, votes, model, sample_weight=np.full(2000, 3.0), **base)
+    soft = performance_bounds(np.eye(2)[h], votes, model, **base)
+    for same in (weighted, soft):
+        limits = (same.lower_limit, same.upper_limit)
+        assert limits == pytest.approx((plain.lower_limit, plain.upper_limit))
+    twice = performance_bounds(
+        np.tile(h, 2), np.tile(votes, (2, 1)), model, metric="accuracy",
+        y_true=np.tile(gold, 2), clusters=np.tile(np.arange(2000), 2), rng=0,
+    )  # fmt: skip
+    assert twice.gold.n == 400
+    assert twice.gold.width == pytest.approx(plain.gold.width, rel=0.1)
+
+
+def test_a_group_without_labels_keeps_the_limits_of_its_bounds():
+    y, votes, h = drawn(8)
+    gold = np.where(np.arange(1500) < 100, y, None)
+    group = np.where(np.arange(1500) < 700, "a", "b")
+    b = performance_bounds(h, votes, metric="accuracy", y_true=gold, groups=group, rng=0)
+    assert b.groups["b"].gold is None
+    assert b.groups["b"].lower_limit == b.groups["b"].bounds_lower_limit
+
+
+def test_labels_outside_the_classes_are_refused():
+    y, votes, h = drawn(9)
+    gold, at = some(y, 30)
+    gold[at[0]] = 7
+    with pytest.raises(LabelError, match="7"):
+        performance_bounds(h, votes, metric="accuracy", y_true=gold)
+
+
+def test_a_difference_is_powered_too():
+    y, votes, h = drawn(10, n=3000)
+    other = np.where(np.random.default_rng(1).random(3000) < 0.1, 1 - h, h)
+    gold, _at = some(y, 300)
+    d = difference_bounds(h, other, votes, metric="accuracy", y_true=gold, rng=0)
+    truth = (h == y).mean() - (other == y).mean()
+    assert d.lower_limit < truth < d.upper_limit
+    assert d.upper_limit - d.lower_limit < 0.12  # they differ on a tenth of the items
+    f1 = difference_bounds(h, other, votes, metric="f1", y_true=gold, rng=0)
+    assert f1.gold.labels.method == "surprise"
+    assert f1.lower_limit < f1.gold.estimate < f1.upper_limit
+
+
+def sparse(k, n, rng, labelers=8):
+    """Draw the law of sparse votes: labelers of two classes each, predictions right in .8."""
+    prior = rng.dirichlet(np.full(k, 5.0))
+    cover, right = rng.uniform(0.5, 0.9, labelers), rng.uniform(0.65, 0.9, labelers)
+    y = rng.choice(k, n, p=prior)
+    votes = np.full((n, labelers), -1)
+    for j in range(labelers):
+        a, b = (0, 1) if k == 2 else (j % k, (j + 1) % k)
+        said = np.where(rng.random(n) < right[j], y, np.where(y == a, b, a))
+        chance = np.where(rng.random(n) < 0.5, a, b)
+        own = np.isin(y, [a, b])
+        speaks = rng.random(n) < np.where(own, cover[j], cover[j] / 3)
+        votes[:, j] = np.where(speaks, np.where(own, said, chance), -1)
+    h = np.where(rng.random(n) < 0.8, y, (y + rng.integers(1, k, n)) % k)
+    return y, votes, h
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+@pytest.mark.parametrize(("k", "n", "most"), [(2, 50, 0.8), (2, 300, 0.72), (5, 50, 0.95)])
+def test_accuracy_with_labels_is_covered_and_narrower(k, n, most):
+    """250 laws notice .93 against .87; the label model is refitted without each fold's labels."""
+    from scipy.stats import binomtest
+
+    seen, width, alone = 0, 0.0, 0.0
+    rng = np.random.default_rng([k, n])
+    for seed in range(250):
+        y, votes, h = sparse(k, 2000, rng)
+        gold, _ = some(y, n, seed)
+        b = performance_bounds(h, votes, metric="accuracy", classes=range(k), y_true=gold, rng=seed)
+        seen += b.lower_limit <= 0.8 <= b.upper_limit
+        width, alone = width + b.gold.width, alone + b.gold.labels.width
+    print(f"{k} classes, {n} labels: covered {seen / 250:.3f}, width {width / alone:.2f}")
+    assert binomtest(seen, 250, 0.93, alternative="less").pvalue > 0.001
+    assert width / alone < most
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+@pytest.mark.parametrize("n", [50, 300])
+def test_ratios_with_labels_are_covered_and_narrower(n):
+    """150 laws of each metric notice .93 against .85."""
+    from scipy.stats import binomtest
+
+    seen = dict.fromkeys(["f1", "precision", "recall"], 0)
+    width, alone = dict.fromkeys(seen, 0.0), dict.fromkeys(seen, 0.0)
+    rng = np.random.default_rng(n)
+    for seed in range(150):
+        y, votes, h = sparse(2, 2000, rng)
+        share = 0.2 + 0.6 * y.mean()  # P(Ŷ=1) = .8 π + .2 (1 − π), π near the mean of y
+        true = {"precision": 0.8 * y.mean() / share, "recall": 0.8}
+        true["f1"] = 2 * 0.8 * y.mean() / (share + y.mean())
+        gold, _ = some(y, n, seed)
+        for metric in seen:
+            b = performance_bounds(h, votes, metric=metric, y_true=gold, rng=seed)
+            seen[metric] += b.lower_limit <= true[metric] <= b.upper_limit
+            width[metric] += b.gold.width
+            alone[metric] += b.gold.labels.width
+    for metric, hits in seen.items():
+        ratio = width[metric] / alone[metric]
+        print(f"{metric}, {n} labels: covered {hits / 150:.3f}, width {ratio:.2f}")
+        assert binomtest(hits, 150, 0.93, alternative="less").pvalue > 0.001
+        assert ratio < (0.9 if n == 50 else 0.85)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 100])
+def test_differences_with_labels_are_covered(n):
+    """300 samples notice .93 against .875; both err together on hard items."""
+    from scipy.stats import binomtest
+
+    seen, width, lone = 0, 0.0, 0.0
+    for seed in range(300):
+        y, votes, h = drawn(seed, n=800)
+        rng = np.random.default_rng([seed, n])
+        other = np.where(rng.random(800) < 0.15, 1 - h, h)
+        right = 0.8 * 0.9 + 0.2 * 0.65  # of the first; the second is turned over in .15
+        truth = right - (0.85 * right + 0.15 * (1 - right))
+        gold, _ = some(y, n, seed)
+        p = MajorityVote().fit(votes).predict_proba(votes)
+        d = difference_bounds(
+            h, other, votes, p, metric="accuracy", classes=[0, 1], y_true=gold, rng=0
+        )
+        seen += d.lower_limit <= truth <= d.upper_limit
+        width, lone = width + d.gold.width, lone + d.gold.labels.width
+    print(f"difference, {n} labels: covered {seen / 300:.3f}, width {width / lone:.2f}")
+    assert binomtest(seen, 300, 0.93, alternative="less").pvalue > 0.001
+    assert width < 1.02 * lone

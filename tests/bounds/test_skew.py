@@ -1,0 +1,140 @@
+"""Limits of skewed values: few items, rare positives."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from karat.bounds import performance_bounds
+from karat.bounds.problem import Sample, skew_limit
+from karat.exceptions import SmallSampleWarning
+from karat.limits import clopper_pearson
+
+PATTERNS = np.array([[i >> b & 1 for b in range(3)] for i in range(8)])
+
+
+def law(positive):
+    """Return P(z), P(Y=1 | z) and P(Ŷ=1 | z): votes that nearly tell the truth.
+
+    One pattern holds nearly all positives, so values are far from symmetric if these are rare.
+    """
+    share = np.append(np.full(7, (1 - positive) / 7), positive)
+    p = np.append(np.linspace(0.001, 0.06, 7) * positive / 0.4, 0.95)
+    q = np.append(np.linspace(0.01, 0.1, 7) * positive / 0.4, 0.85)
+    return share, p, q
+
+
+def drawn(rng, n, share, p, q, side):
+    """Draw items whose prediction and truth go together as much, or as little, as they can."""
+    z = rng.choice(8, n, p=share)
+    u = rng.random(n)
+    y = (u < p[z]).astype(int)
+    h = (u < q[z] if side > 0 else u > 1 - q[z]).astype(int)
+    return z, y, h
+
+
+def at_the_end(share, p, q, side):
+    """Return TP of the law at which the bound is attained."""
+    return share @ (np.minimum(p, q) if side > 0 else np.maximum(p + q - 1, 0))
+
+
+def value_of(metric, tp, truth, called):
+    return {
+        "accuracy": 1 - truth - called + 2 * tp,
+        "f1": 2 * tp / (truth + called),
+        "recall": tp / truth,
+        "precision": tp / called,
+    }[metric]
+
+
+def test_half_a_surprise_is_between_a_bootstrap_and_clopper_pearson():
+    """With no failure in n a bootstrap would be certain; with a whole surprise it is exact."""
+    counts = np.array([[[30.0]]])
+    sample = Sample(counts, counts)
+    limit = skew_limit(
+        sample, [np.ones((1, 1, 1))], lambda m: m[:, 0], [[0.0]], side=-1, confidence=0.95
+    )
+    exact = clopper_pearson(30, 30, side="lower").lower
+    assert exact < limit < 1
+    from scipy.stats import beta
+
+    assert limit == pytest.approx(beta.ppf(0.05, 30, 0.5), abs=0.005)
+
+
+def test_cells_of_equal_values_are_drawn_as_one():
+    rng = np.random.default_rng(0)
+    values = rng.choice([0.0, 0.25, 1.0], (1, 200, 1))
+    sample = Sample(np.ones((1, 200, 1)), np.ones((1, 200, 1)))
+    together = np.array([[[(values == v).sum()] for v in (0.0, 0.25, 1.0)]], dtype=float)
+    merged = Sample(together, together)
+    ends = [
+        skew_limit(s, [v], lambda m: m[:, 0], [[1.0]], side=1, confidence=0.95)
+        for s, v in ((sample, values), (merged, np.array([[[0.0], [0.25], [1.0]]])))
+    ]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+
+
+def test_skew_limits_are_near_normal_ones_in_a_large_sample():
+    rng = np.random.default_rng(1)
+    share, p, q = law(0.4)
+    z, _, h = drawn(rng, 20_000, share, p, q, 1)
+    proba = np.column_stack([1 - p[z], p[z]])
+    for metric in ("accuracy", "f1", "mcc", "balanced_accuracy"):
+        ends = [
+            performance_bounds(
+                h, PATTERNS[z], proba, metric=metric, classes=[0, 1], limit=limit, rng=0
+            )
+            for limit in ("skew", "normal")
+        ]
+        for name in ("lower_limit", "upper_limit"):
+            skew, normal = (getattr(b, name) for b in ends)
+            assert skew == pytest.approx(normal, abs=0.002)
+
+
+def test_few_expected_positives_are_a_warning():
+    rng = np.random.default_rng(2)
+    share, p, q = law(0.02)
+    z, _, h = drawn(rng, 300, share, p, q, 1)
+    proba = np.column_stack([1 - p[z], p[z]])
+    with pytest.warns(SmallSampleWarning, match="fewer than 10"):
+        performance_bounds(h, PATTERNS[z], proba, metric="recall", classes=[0, 1], rng=0)
+
+
+SETTINGS = [  # positives, n, metrics
+    (0.4, 100, ("accuracy", "f1")),
+    (0.05, 300, ("recall",)),
+    (0.01, 1000, ("recall",)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
+@pytest.mark.parametrize(("positive", "n", "metrics"), SETTINGS)
+def test_limits_cover_where_values_are_skewed(positive, n, metrics):
+    """P(Y | Z) is right and the truth is at the bound: 250 samples notice .93 against .87."""
+    rng = np.random.default_rng(n)
+    share, p, q = law(positive)
+    truth, called = share @ p, share @ q
+    runs = 250
+    for metric in metrics:
+        for side in (-1, 1):
+            true = value_of(metric, at_the_end(share, p, q, side), truth, called)
+            seen, reach = np.zeros(2), np.zeros(2)
+            for seed in range(runs):
+                z, _, h = drawn(rng, n, share, p, q, side)
+                if not 0 < h.sum() < n:
+                    continue
+                proba = np.column_stack([1 - p[z], p[z]])
+                for at, limit in enumerate(("skew", "normal")):
+                    b = performance_bounds(
+                        h, PATTERNS[z], proba, metric=metric, classes=[0, 1], limit=limit, rng=seed
+                    )
+                    low, high = b.bounds_lower_limit, b.bounds_upper_limit
+                    seen[at] += true <= high if side > 0 else low <= true
+                    reach[at] += high - low
+            print(
+                f"{metric}, {positive:.0%} positive, n = {n}, side {side:+d}: covered "
+                f"{seen[0] / runs:.3f} (normal {seen[1] / runs:.3f}), "
+                f"width {reach[0] / reach[1]:.2f} of normal"
+            )
+            assert binomtest(int(seen[0]), runs, 0.93, alternative="less").pvalue > 0.001
+            assert reach[0] < 1.5 * reach[1]
