@@ -232,3 +232,28 @@ def test_ratios_with_labels_are_covered_and_narrower(n):
         print(f"{metric}, {n} labels: covered {hits / 150:.3f}, width {ratio:.2f}")
         assert binomtest(hits, 150, 0.93, alternative="less").pvalue > 0.001
         assert ratio < (0.9 if n == 50 else 0.85)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 100])
+def test_differences_with_labels_are_covered(n):
+    """300 samples notice .93 against .875; both err together on hard items."""
+    from scipy.stats import binomtest
+
+    seen, width, lone = 0, 0.0, 0.0
+    for seed in range(300):
+        y, votes, h = drawn(seed, n=800)
+        rng = np.random.default_rng([seed, n])
+        other = np.where(rng.random(800) < 0.15, 1 - h, h)
+        right = 0.8 * 0.9 + 0.2 * 0.65  # of the first; the second is turned over in .15
+        truth = right - (0.85 * right + 0.15 * (1 - right))
+        gold, _ = some(y, n, seed)
+        p = MajorityVote().fit(votes).predict_proba(votes)
+        d = difference_bounds(
+            h, other, votes, p, metric="accuracy", classes=[0, 1], y_true=gold, rng=0
+        )
+        seen += d.lower_limit <= truth <= d.upper_limit
+        width, lone = width + d.gold.width, lone + d.gold.labels.width
+    print(f"difference, {n} labels: covered {seen / 300:.3f}, width {width / lone:.2f}")
+    assert binomtest(seen, 300, 0.93, alternative="less").pvalue > 0.001
+    assert width < 1.02 * lone

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat.bounds.problem._sample import Sample
 
 __all__ = ["skew_limit"]
@@ -82,8 +82,7 @@ def _units(sample: Sample, columns: Sequence[FloatArray]) -> _Units:
     seen = sample.counts > 0
     counts, squares = sample.counts[seen], sample.squares[seen]
     values = np.stack([np.broadcast_to(c, sample.counts.shape)[seen] for c in columns], axis=1)
-    _, cell = np.unique(values.round(_DECIMALS), axis=0, return_inverse=True)
-    cell = cell.reshape(-1)
+    cell = _equal(values)
     mass = np.bincount(cell, counts).astype(np.float64)
     square = np.bincount(cell, squares).astype(np.float64)
     means = np.stack([np.bincount(cell, counts * v) for v in values.T], axis=1) / mass[:, None]
@@ -92,3 +91,15 @@ def _units(sample: Sample, columns: Sequence[FloatArray]) -> _Units:
     shape = mass / scale
     typical = float(square.sum() / mass.sum())
     return _Units(means, shape, scale, np.ones(len(mass)), typical)
+
+
+def _equal(values: FloatArray) -> IntArray:
+    """Return a code for each row (n, c), the same for rows that are equal to some decimals."""
+    codes = np.zeros(len(values), dtype=np.int64)
+    for column in values.T:
+        steps = np.rint(column * 10**_DECIMALS).astype(np.int64)
+        steps -= steps.min(initial=0)
+        # Coded anew after each column, so that the codes stay below the number of rows.
+        _, codes = np.unique(codes * (steps.max(initial=0) + 1) + steps, return_inverse=True)
+        codes = codes.reshape(-1)
+    return np.asarray(codes)

@@ -1,0 +1,54 @@
+"""Limits of any statistic of counts, by the worst item that could come next."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from karat.limits import clopper_pearson
+from karat.limits.kernels import surprise_limits
+
+
+def share(table):
+    return table[:, 0]
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 12), (7, 20), (20, 20), (150, 400)])
+def test_a_whole_surprise_is_clopper_and_pearsons_limit(hits, n):
+    rng = np.random.default_rng(0)
+    counts = np.array([hits, n - hits], dtype=float)
+    low, high = surprise_limits(
+        share, counts, (0, 1), delta=0.025, draws=40_000, rng=rng, surprise=1.0
+    )
+    exact = clopper_pearson(hits, n)
+    assert (low, high) == pytest.approx((exact.lower, exact.upper), abs=0.006)
+
+
+def test_where_the_statistic_is_undefined_it_may_be_anything():
+    rng = np.random.default_rng(1)
+    recall = lambda t: np.divide(t[:, 0], t[:, 0] + t[:, 1], where=t[:, 2] < 0.99,  # noqa: E731
+                                 out=np.full(len(t), np.nan))  # fmt: skip
+    low, high = surprise_limits(
+        recall, np.array([0.0, 0.0, 500.0]), (0, 1), delta=0.025, draws=500, rng=rng
+    )
+    assert (low, high) == (0, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 100])
+def test_balanced_accuracy_is_covered(n):
+    """400 samples of 10 % positives notice .93 against .885."""
+    rng = np.random.default_rng(n)
+    law = np.array([0.85, 0.05, 0.03, 0.07])  # TN, FP, FN, TP
+
+    def balanced(t):
+        t = t.reshape(-1, 2, 2)
+        with np.errstate(all="ignore"):
+            return np.mean(np.diagonal(t, axis1=1, axis2=2) / t.sum(axis=2), axis=1)
+
+    true, seen = balanced(law[None])[0], 0
+    for _ in range(400):
+        counts = rng.multinomial(n, law).astype(float)
+        low, high = surprise_limits(balanced, counts, (0, 1), delta=0.025, draws=800, rng=rng)
+        seen += low <= true <= high
+    print(f"balanced accuracy, {n} labels: covered {seen / 400:.3f}")
+    assert binomtest(seen, 400, 0.93, alternative="less").pvalue > 0.001
