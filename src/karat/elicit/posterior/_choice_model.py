@@ -23,7 +23,16 @@ from scipy.special import ndtr, ndtri
 
 from karat._typing import FloatArray
 
-__all__ = ["N_NOISE", "Answers", "Noise", "log_likelihood", "named_first", "read_noise", "said_tie"]
+__all__ = [
+    "CHOICE_PRIOR",
+    "N_NOISE",
+    "Answers",
+    "Noise",
+    "log_likelihood",
+    "named_first",
+    "read_noise",
+    "said_tie",
+]
 
 N_NOISE = 3  # uniform numbers that the noise of one person is read from
 _LEAST_SLOPE = 0.01  # in typical differences; the greatest is 1
@@ -33,7 +42,14 @@ _NO_TIES = 0.5  # prior probability that the person never says tie
 _TYPICAL_TIE = 0.1  # median of δ of those who do, in typical differences
 # A tie said by someone who never says tie, or not said by someone who always would.
 _TIE_SLIP = 0.03
+_BELOW_TYPICAL = float(ndtr(-np.log(_TYPICAL_TIE)))  # the log-normal is cut there
 _AT_ONCE = 8  # answers whose probabilities are multiplied before a logarithm is taken
+
+
+# What the prior of the noise is made of, for loops that read it too.
+CHOICE_PRIOR = (
+    _LEAST_SLOPE, _LAPSE_POWER, _MOST_LAPSE, _NO_TIES, _TYPICAL_TIE, _TIE_SLIP, _BELOW_TYPICAL,
+)  # fmt: skip
 
 
 class Noise(NamedTuple):
@@ -49,8 +65,7 @@ def read_noise(uniform: FloatArray, typical: float | FloatArray) -> Noise:
     slope, lapse, tie = uniform.T
     most = 1.0 - (1.0 - _MOST_LAPSE) ** _LAPSE_POWER  # probability that Beta(1, 5) is below ½
     says = np.clip((tie - _NO_TIES) / (1.0 - _NO_TIES), 0.0, 1.0)
-    below_typical = ndtr(-np.log(_TYPICAL_TIE))  # the log-normal is cut at a typical difference
-    spot = _TYPICAL_TIE * np.exp(ndtri(np.clip(says, 1e-9, 1.0) * below_typical))
+    spot = _TYPICAL_TIE * np.exp(ndtri(np.clip(says, 1e-9, 1.0) * _BELOW_TYPICAL))
     return Noise(
         typical * _LEAST_SLOPE ** (1.0 - slope),
         1.0 - (1.0 - lapse * most) ** (1.0 / _LAPSE_POWER),
