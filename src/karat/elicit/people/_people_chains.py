@@ -31,7 +31,8 @@ _PEOPLE_STEPS, _JOINT_STEPS = 2, 2  # in each sweep
 _VERSIONS = 32  # of every person, the chain's own among them
 _FRESH = 6  # of them are drawn anew in each sweep
 _LAW_STEPS = 4  # of μ and τ over all versions, in each sweep
-_COMPILED = 20  # sweeps in compiled loops instead of one, where loops can read the weights
+# Where loops can read the weights, compiled sweeps instead of one: the more, the more there is.
+_COMPILED, _MOST_COMPILED = 4, 20
 _ACCEPTED = 0.25  # share of moves at which steps are as long as is good
 
 
@@ -60,6 +61,7 @@ class PeopleChains:
         scales = [chart.spread_scale[chart.of], np.ones(len(chart.parts))]
         self.root = np.diag(np.concatenate(scales))
         self.reach = {"all": 0.5, "law": 1.0}
+        self.compiled_sweeps = min(_COMPILED * chart.dim, _MOST_COMPILED)
         self.lengths = np.ones(KINDS)  # of compiled steps of the law
         self.versions: Ensemble | None = None
 
@@ -119,7 +121,7 @@ class PeopleChains:
         state, center, spread = self.state, self.center, self.spread
         sweep_chains(
             state, self.current, center, spread, law, asked, past, self.root, self.lengths,
-            _COMPILED, adapt, self.rng,
+            self.compiled_sweeps, adapt, self.rng,
         )  # fmt: skip
 
     def _adapt(self, which: str, taken: BoolArray) -> None:
