@@ -8,14 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
+from _people_figures import Figure, Line
+from _people_monotone import monotone_rows
 from _people_runs import ENDLESS, Seen, ask_people, seen_at
 from _people_settings import SETTINGS
 from _people_shared import FAMILIES, Group, ask_group
 from _people_state import States, states
-from scipy.stats import binomtest
 
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
@@ -31,41 +31,6 @@ WORDS = {
     "logistic": "logistic noise of 1/{} of the typical margin",
     "first": "{} % first whatever is shown",
 }
-
-
-class Figure(NamedTuple):
-    """A measured number and the limit that it has to keep; shares of people have a p-value too."""
-
-    what: str
-    value: float
-    limit: float
-    people: int | None = None
-    at_least: bool = False
-
-    @property
-    def kept(self) -> bool:
-        """Whether the limit is kept."""
-        return self.value >= self.limit if self.at_least else self.value <= self.limit
-
-    def __str__(self) -> str:
-        side, state = "at least" if self.at_least else "at most", "kept" if self.kept else "MISSED"
-        if self.people is not None and not self.kept and 0 < self.limit < 1:
-            count = round(self.value * self.people)
-            tail = "less" if self.at_least else "greater"
-            chance = binomtest(count, self.people, self.limit, alternative=tail).pvalue
-            state += f", by chance with probability {chance:.2g}"
-        return f"{self.what} {self.value:.3g} ({side} {self.limit:.3g}: {state})"
-
-
-class Line(NamedTuple):
-    """One line: a name, figures with their limits, and the rest of what was seen."""
-
-    name: str
-    figures: tuple[Figure, ...]
-    rest: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.name}: {'; '.join([*map(str, self.figures), *filter(None, [self.rest])])}"
 
 
 def in_words(kind: str) -> str:
@@ -254,7 +219,7 @@ def _of_state(state: States) -> Line:
 
 def shared(people: int, quick: bool) -> Iterator[Line]:
     """Measure the law of groups of people: 40 for two classes, 20 with groups, else fewer."""
-    for kind in list(FAMILIES)[: 2 if quick else None][::-1]:
+    for kind in list(FAMILIES)[: 2 if quick else None]:
         wanted = {"BinaryLinear": 40, "Fair": 20}.get(kind.__name__, 4)
         found = [ask_group(kind, seed) for seed in range(min(people, wanted))]
         yield _of_groups(kind.__name__, found)
@@ -279,12 +244,26 @@ def _of_groups(name: str, found: list[Group]) -> Line:
     return Line(f"shared, {name}, {len(found)} groups", figures, rest)
 
 
+def monotone(people: int, quick: bool) -> Iterator[Line]:
+    """Compare the agreement that is claimed for monotone metrics with the true one."""
+    for row in monotone_rows(people):
+        figure = Figure("claimed less true agreement", row.excess, 0.02)
+        rest = (
+            f"claimed {row.claimed:.3f}, true {row.true:.3f}, standard error {row.error:.3f}, "
+            f"questions {row.questions:.0f}, certified {row.certified:.2f}, agreement of the "
+            f"tangent {row.tangent:.3f}"
+        )
+        name = f"DiagonalMonotone, {row.space}, {row.people}, {row.n_people} people"
+        yield Line(name, (figure,), rest)
+
+
 PARTS = {
     "shared": shared,
     "state": kept_state,
     "careless": careless,
     "unchecked": unchecked,
     "outside": outside,
+    "monotone": monotone,
     **{setting: partial(erring, setting) for setting in ("binary", "fair", "linear", "diagonal")},
 }
 
