@@ -9,6 +9,9 @@ normal number. Each sweep moves
 - μ and τ given the people, from their conditionals (the centred moves), and
 - μ, τ and all people at once with ``(z − μ)/τ`` held (the non-centred moves; Yu and Meng 2011).
 
+Where compiled loops can read the weights of a chart they make many such sweeps instead of one, but
+for the versions (see `loops`): with many weights and few answers each step is short.
+
 Steps adapt before draws are kept, and are then left as they are.
 """
 

@@ -9,12 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from karat.elicit.people.loops._arrays import KINDS, Asked, LawArrays
+from karat.elicit.people.loops._warm import warm
 
 if TYPE_CHECKING:
     from karat.elicit.people.loops._answer_loops import log_answers, normal_quantile
     from karat.elicit.people.loops._sweep_loops import sweep_chains
 
-__all__ = ["KINDS", "Asked", "LawArrays", "log_answers", "normal_quantile", "sweep_chains"]
+__all__ = ["KINDS", "Asked", "LawArrays", "log_answers", "normal_quantile", "sweep_chains", "warm"]
 
 _FILES = {"_answer_loops": ("log_answers", "normal_quantile"), "_sweep_loops": ("sweep_chains",)}
 
