@@ -8,14 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
+from _people_figures import Figure, Line
+from _people_monotone import monotone_rows
 from _people_runs import ENDLESS, Seen, ask_people, seen_at
 from _people_settings import SETTINGS
 from _people_shared import FAMILIES, Group, ask_group
 from _people_state import States, states
-from scipy.stats import binomtest
 
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
@@ -31,41 +31,6 @@ WORDS = {
     "logistic": "logistic noise of 1/{} of the typical margin",
     "first": "{} % first whatever is shown",
 }
-
-
-class Figure(NamedTuple):
-    """A measured number and the limit that it has to keep; shares of people have a p-value too."""
-
-    what: str
-    value: float
-    limit: float
-    people: int | None = None
-    at_least: bool = False
-
-    @property
-    def kept(self) -> bool:
-        """Whether the limit is kept."""
-        return self.value >= self.limit if self.at_least else self.value <= self.limit
-
-    def __str__(self) -> str:
-        side, state = "at least" if self.at_least else "at most", "kept" if self.kept else "MISSED"
-        if self.people is not None and not self.kept and 0 < self.limit < 1:
-            count = round(self.value * self.people)
-            tail = "less" if self.at_least else "greater"
-            chance = binomtest(count, self.people, self.limit, alternative=tail).pvalue
-            state += f", by chance with probability {chance:.2g}"
-        return f"{self.what} {self.value:.3g} ({side} {self.limit:.3g}: {state})"
-
-
-class Line(NamedTuple):
-    """One line: a name, figures with their limits, and the rest of what was seen."""
-
-    name: str
-    figures: tuple[Figure, ...]
-    rest: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.name}: {'; '.join([*map(str, self.figures), *filter(None, [self.rest])])}"
 
 
 def in_words(kind: str) -> str:
@@ -257,10 +222,10 @@ def shared(people: int, quick: bool) -> Iterator[Line]:
     for kind in list(FAMILIES)[: 2 if quick else None]:
         wanted = {"BinaryLinear": 40, "Fair": 20}.get(kind.__name__, 4)
         found = [ask_group(kind, seed) for seed in range(min(people, wanted))]
-        yield _of_groups(kind.__name__, found, limited=wanted > 4)
+        yield _of_groups(kind.__name__, found)
 
 
-def _of_groups(name: str, found: list[Group], *, limited: bool) -> Line:
+def _of_groups(name: str, found: list[Group]) -> Line:
     held = np.concatenate([group.covered for group in found])
     r_hat = max(group.r_hat for group in found)
     effective = min(group.effective for group in found)
@@ -276,7 +241,20 @@ def _of_groups(name: str, found: list[Group], *, limited: bool) -> Line:
         f"{np.mean([g.center for g in found]):.2f}, "
         f"{np.median([g.seconds for g in found]):.1f} s CPU (median)"
     )
-    return Line(f"shared, {name}, {len(found)} groups", figures if limited else (), rest)
+    return Line(f"shared, {name}, {len(found)} groups", figures, rest)
+
+
+def monotone(people: int, quick: bool) -> Iterator[Line]:
+    """Compare the agreement that is claimed for monotone metrics with the true one."""
+    for row in monotone_rows(people):
+        figure = Figure("claimed less true agreement", row.excess, 0.02)
+        rest = (
+            f"claimed {row.claimed:.3f}, true {row.true:.3f}, standard error {row.error:.3f}, "
+            f"questions {row.questions:.0f}, certified {row.certified:.2f}, agreement of the "
+            f"tangent {row.tangent:.3f}"
+        )
+        name = f"DiagonalMonotone, {row.space}, {row.people}, {row.n_people} people"
+        yield Line(name, (figure,), rest)
 
 
 PARTS = {
@@ -285,6 +263,7 @@ PARTS = {
     "careless": careless,
     "unchecked": unchecked,
     "outside": outside,
+    "monotone": monotone,
     **{setting: partial(erring, setting) for setting in ("binary", "fair", "linear", "diagonal")},
 }
 

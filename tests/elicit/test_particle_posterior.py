@@ -261,7 +261,7 @@ def test_contradictions_are_noise(binary):
     below = posterior.shares @ (angles_of(posterior) < 0.8)
     assert 0.2 < below < 0.8
     assert posterior.effective > 500
-    assert not posterior.evidence.certified
+    assert not posterior.evidence.excludes_coin()
 
 
 # --- evidence
@@ -278,7 +278,7 @@ def test_evidence_by_hand():
     assert evidence.above_no_metric == pytest.approx(np.log(0.72 / (1 / 8 + 1 / 6)))
     assert evidence.ties_above_one_rate == pytest.approx(np.log(0.162 * 12))
     assert (evidence.n_first, evidence.n_second, evidence.n_ties) == (2, 0, 1)
-    assert not evidence.certified
+    assert not evidence.excludes_coin()
     assert not evidence.contradicted
 
 
@@ -294,6 +294,32 @@ def test_a_coin_is_seldom_certified(rng):
                 passed += 1
                 break
     assert stats.binomtest(passed, 2000, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_a_coin_that_tries_two_families_is_seldom_certified(rng):
+    """Two predictions of the same answers: at most 5 % of coins pass either, with half for each."""
+    passed = 0
+    for _ in range(2000):
+        both = Evidence(), Evidence()
+        bold = rng.uniform(0.5, 0.95), rng.uniform(0.05, 0.5)
+        for sign in rng.choice([-1.0, 1.0], 60):
+            for evidence, first in zip(both, bold, strict=True):
+                evidence.contradicted = False  # what flags would hide is counted here
+                evidence.add(sign, first if sign > 0 else 1 - first, 0.0)
+            if any(evidence.above_coin >= 3 + np.log(2) for evidence in both):
+                passed += 1
+                break
+    assert stats.binomtest(passed, 2000, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_half_of_the_errors_takes_twice_the_evidence():
+    evidence = Evidence()
+    evidence.named = 3.1 - 10 * np.log(2)
+    evidence.n_first = evidence.n_second = 5
+    assert evidence.excludes_coin()
+    assert not evidence.excludes_coin(2)
+    evidence.named += 0.6
+    assert evidence.excludes_coin(2)
 
 
 def test_the_same_side_again_and_again_is_contradicted():

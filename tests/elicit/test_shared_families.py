@@ -27,7 +27,9 @@ from karat.elicit import (
     shared_metric,
 )
 from karat.elicit.families import LinearFamily
-from karat.elicit.people import People, PeopleChains, Person, chart_of
+from karat.elicit.people import People, PeopleChains, Person, chart_of, draw_mixed
+from karat.elicit.people.loops import normal_quantile
+from karat.elicit.posterior import named_first, read_noise, said_tie
 from karat.exceptions import KaratWarning, OptionError
 from karat.metrics import FairMetric, cost_matrix
 
@@ -203,3 +205,114 @@ def test_people_of_the_other_orientation(spaces):
         warnings.simplefilter("ignore", KaratWarning)
         shared = shared_metric(space, results, warm_up=20, draws=10, rng=0)
     assert all(weight.estimate < 0 for weight in shared.intervals)
+
+
+def weighing(kind, spaces, n=3, t=4, **own):
+    """Return a chart and people with random questions and answers, some of them ties."""
+    rng = np.random.default_rng(7)
+    chart = chart_of(kind(spaces[kind.spaces[0]], **own)._family(flipped=False))
+    space, people = chart.family.space, []
+    for i in range(n):
+        sides = space.coordinates(space.sample(2 * (t + i), rng=rng))
+        signs = rng.choice([1.0, -1.0, 0.0], p=[0.45, 0.45, 0.1], size=t + i)
+        people.append(Person(sides[: t + i], sides[t + i :], signs, 0.05 + 0.02 * i))
+    return chart, people
+
+
+COMPILED = [
+    (BinaryLinear, {}),
+    (DiagonalLinearFractional, {}),
+    (Linear, {}),
+    (LinearFractional, {}),
+    (Polynomial, {}),
+    (Quadratic, {"sparse": True}),
+]
+
+
+@pytest.mark.parametrize(("kind", "own"), COMPILED)
+def test_compiled_loops_find_the_same_probabilities(kind, own, spaces):
+    chart, people = weighing(kind, spaces, t=10, **own)
+    both, rng = People(chart, people), np.random.default_rng(1)
+    states = 1.5 * rng.normal(size=(50, 3, both.size))
+    assert both.asked is not None
+    compiled, both.asked = both.log_answers(states), None
+    np.testing.assert_allclose(compiled, both.log_answers(states), rtol=1e-8, atol=1e-8)
+
+
+def test_compiled_normal_quantiles():
+    chances = np.concatenate([np.geomspace(1e-10, 0.4, 50), np.linspace(0.05, 0.999, 200)])
+    found = [normal_quantile(p) for p in chances]
+    np.testing.assert_allclose(found, norm.ppf(chances), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", [DiagonalLinearFractional, Linear, Polynomial])
+def test_sweeps_and_new_answers_leave_the_prior(kind, spaces):
+    """Geweke 2004: answers drawn from the states, and states moved given the answers, by turns.
+
+    Differences of states that the chain itself moves, which no past ones are, give |z| above 8.
+    """
+    chart, people = weighing(kind, spaces)
+    rng = np.random.default_rng(4)
+    chains = PeopleChains(chart, people, rng, chains=4)  # the first draws the answers
+    chains.compiled_sweeps = 5
+    both, seen = chains.people, []
+    for _ in range(1800):
+        chains._sweep(adapt=False)
+        first, second = (_chances(both, chains.state[0], sign) for sign in (1.0, -1.0))
+        drawn = rng.random(both.signs.shape)
+        signs = np.where(drawn < first, 1.0, np.where(drawn < first + second, -1.0, 0.0))
+        both.signs[:] = np.where(np.isnan(both.signs), np.nan, signs)
+        chains.current = both.log_answers(chains.state)
+        away = (chains.z - chains.center[:, None]) / chains.spread[:, None, chart.of]
+        law = np.concatenate(
+            [
+                chains.center[0] / chart.center_scale,
+                (np.log(chains.spread[0] / chart.spread_scale) - np.log(0.5)) / 0.8,
+                away[0, 0],
+                chains.state[0, 0, chart.dim :],
+            ]
+        )
+        seen.append(np.concatenate([law, law**2 - 1.0]))
+    batches = np.array(seen).reshape(30, 60, -1).mean(axis=1)
+    z = batches.mean(axis=0) / (batches.std(axis=0, ddof=1) / np.sqrt(30))
+    assert np.abs(z).max() < 5.0  # about 40 t statistics of 29 degrees of freedom
+
+
+def _chances(both, states, sign):
+    """Return the probability (people, t) that everyone names the first side, or the second."""
+    chart = both.chart
+    parameters = chart.parameters(states[:, : chart.dim])
+    noise = read_noise(norm.cdf(states[:, chart.dim :]), both.typical)
+    margins = np.zeros(both.signs.shape)
+    for i, points in enumerate(both.points):
+        values, half = chart.family.values(parameters[i : i + 1], points)[0], len(points) // 2
+        margins[i, :half] = values[:half] - values[half:]
+    return (1.0 - said_tie(margins, noise)) * named_first(sign * margins, noise)
+
+
+@pytest.mark.parametrize("kind", [Linear, LinearFractional, Polynomial])
+def test_people_with_many_weights_mix(kind, spaces):
+    """Five people of a law, 12 answers each: chains of arrays alone had an R-hat above 1.1."""
+    rng = np.random.default_rng(11)
+    chart = chart_of(kind(spaces[kind.spaces[0]])._family(flipped=False))
+    space, people = chart.family.space, []
+    center = 0.7 * chart.center_scale * rng.normal(size=chart.dim)
+    for z in center + 0.5 * rng.normal(size=(5, chart.dim)):
+        sides = space.coordinates(space.sample(24, rng=rng))
+        values = chart.family.values(chart.parameters(z[None]), sides)[0]
+        margins = values[:12] - values[12:]
+        slips = rng.random(12) < 0.1
+        people.append(
+            Person(
+                sides[:12],
+                sides[12:],
+                np.where((margins > 0) != slips, 1.0, -1.0),
+                float(np.median(np.abs(margins))),
+            )
+        )
+    chains = PeopleChains(chart, people, rng, chains=16)
+    drawn, r_hat, effective = draw_mixed(chains, 150, 150)
+    assert r_hat <= 1.05
+    assert effective >= 400
+    held = np.quantile(drawn.spread, [0.005, 0.995], axis=(0, 1))
+    assert ((held[0] < 0.5) & (held[1] > 0.5)).all()

@@ -259,7 +259,7 @@ def test_what_is_no_bytes(data, binary):
 def test_another_version(saved, binary):
     version = saved.index(b"ELICIT") + len(b"ELICIT")
     other = saved[:version] + (7).to_bytes(2, "little") + saved[version + 2 :]
-    assert_refused(binary, other, "version 7 and this karat reads version 1; resume from the trans")
+    assert_refused(binary, other, "version 7 and this karat reads version 2; resume from the trans")
 
 
 @pytest.mark.parametrize("answers", [[], ANSWERS[:5]], ids=["at the start", "later"])

@@ -84,11 +84,19 @@ def _compile_everything() -> float:
     from karat.bounds.transport import warm as warm_bounds
     from karat.consensus.sampling import warm as warm_consensus
     from karat.decisions.populations import warm as warm_decisions
+    from karat.elicit.people.loops import warm as warm_people
     from karat.ranking.learning import warm as warm_learning
     from karat.ranking.placements import warm as warm_placements
 
     start = time.perf_counter()
-    for warm in (warm_bounds, warm_consensus, warm_decisions, warm_learning, warm_placements):
+    for warm in (
+        warm_bounds,
+        warm_consensus,
+        warm_decisions,
+        warm_people,
+        warm_learning,
+        warm_placements,
+    ):
         warm()
     return time.perf_counter() - start
 

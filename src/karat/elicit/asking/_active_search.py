@@ -44,6 +44,7 @@ class ActiveSearch:
     queries: list[Query] = field(default_factory=list)  # those with an answer that is no skip
     n_asked: int = 0
     pending: Pending | None = None
+    tries: int = 1  # families that may be certified on these answers, one after the other
     learned: bool = False  # whether no question is left that would tell anything
 
     def steps(self) -> Generator[Query, str, None]:
@@ -92,6 +93,11 @@ class ActiveSearch:
         p = self.posterior
         return is_precise(p.family, thinned(p.parameters, p.shares, self.goal.draws), self.goal)
 
+    @property
+    def excludes_coin(self) -> bool:
+        """Whether the answers are hardly ever those of a coin."""
+        return self.posterior.evidence.excludes_coin(self.tries)
+
     def is_known(self) -> bool:
         """Whether the metric is known well enough, if the answers are to be believed."""
         enough = self.n_answers >= self.goal.least and self.history[-1] >= self.goal.agreement
@@ -131,12 +137,16 @@ class ActiveSearch:
         evidence = self.posterior.evidence
         if self.n_asked >= self.goal.most or evidence.contradicted:
             return None
-        checks = None if evidence.certified else self.checks
+        checks = None if self.excludes_coin else self.checks
         if self.is_known():
             return self._check(checks)
         if self.goal.check_is_due(self.n_asked + 1):
             # Where a wider family tells the answers from a coin's, what is missing is no check.
-            due = None if any(rival.evidence.certified for rival in self.rivals) else checks
+            due = (
+                None
+                if any(rival.evidence.excludes_coin(self.tries) for rival in self.rivals)
+                else checks
+            )
             if (check := self._check(due)) is not None:
                 return check
         asked = [self.posterior, *self.rivals]

@@ -18,6 +18,7 @@ from karat.metrics import GroupMetric
 
 __all__ = ["FairFamily"]
 
+_VERY_MANY = 1000  # parameters from which on values are computed in single precision
 _ALMOST_ALL = 1.0 - 1e-12  # λ = 1 has no finite x
 
 
@@ -152,6 +153,8 @@ class FairFamily(ABC):
         return (*(f"cost: {name}" for name in rates), *gaps, "trade-off")
 
     def values(self, parameters: FloatArray, points: FloatArray) -> FloatArray:
+        if parameters.shape[1] >= _VERY_MANY:  # particles are kept in single precision anyway
+            parameters = parameters.astype(np.float32)
         weights, (q, end) = emphasised(parameters, self.sparse), self._sizes
         share = _tradeoff(parameters)
         overall, gaps = self.space.parts_of(points)
@@ -165,7 +168,7 @@ class FairFamily(ABC):
             return np.asarray(values)
         found = weights[:, q : q + end].reshape(len(weights), self.n_pairs, self.per_pair)
         violation, norm = self._condensed(found)
-        features = self._condensed_features(gaps)
+        features = self._condensed_features(gaps).astype(weights.dtype, copy=False)
         if self.n_pairs < features.shape[1]:  # the same weights for all pairs
             norm, features = norm * features.shape[1], features.sum(axis=1)
         # The table of metrics and points is larger than all else: it is changed in place.

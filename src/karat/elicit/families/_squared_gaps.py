@@ -63,7 +63,9 @@ class SquaredGaps(FairFamily):
             return weights, 0.5 * np.linalg.norm(weights, axis=2).sum(axis=1)
         whole = self.violation_of(parameters)
         rows, columns = self._triangle
-        return np.take(whole, rows * self.space.q + columns, axis=2), self._norm(whole)
+        squares = np.einsum("npf,npf->np", whole, whole)
+        norm = 0.5 * np.sqrt(squares).sum(axis=1)
+        return np.take(whole, rows * self.space.q + columns, axis=2), norm
 
     def _condensed_features(self, gaps: FloatArray) -> FloatArray:
         rows, columns = self._triangle

@@ -10,7 +10,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.elicit.families import Family
 
-__all__ = ["LOG_WEIGHTS", "Chart", "Part", "simplex"]
+__all__ = ["LOG_WEIGHTS", "Chart", "Part", "log_ratios", "simplex"]
 
 # Standard deviation of shared log-ratios: with the spread between people, each person's are about
 # as wide as those of weights whose direction is uniform, which is the prior of one person alone.
@@ -69,6 +69,19 @@ class Chart(ABC):
         """Return the weights (n, f) of the features, whose product is the utility."""
         raise NotImplementedError  # never called where there are no features
 
+    def fractions(self, points: FloatArray) -> tuple[FloatArray, FloatArray | None] | None:
+        """Return what weights weigh above and below a fraction at points (p, q): each (p, f).
+
+        Nothing below where metrics are linear; None where they are neither.
+        """
+        features = self.features(points)
+        return None if features is None else (features, None)
+
+    # Numbers of log-ratios of the blocks of weights that compiled loops read from z; () where
+    # weights are the direction of z, None where loops cannot read them.
+    blocks: tuple[int, ...] | None = None
+    sparse = False  # whether weights are cubes of coordinates
+
     @property
     def dim(self) -> int:
         return sum(part.size for part in self.parts)
@@ -105,9 +118,13 @@ def simplex(z: FloatArray) -> FloatArray:
     Weights ``exp(y)`` with independent normal y of variance τ² have such log-ratios, independent
     and of variance τ² too; the common scale of the weights, which changes no preference, is gone.
     """
-    k = z.shape[1] + 1
-    rows = np.arange(1, k)[:, None]
-    basis = np.where(np.arange(k) < rows, 1.0, np.where(np.arange(k) == rows, -rows, 0.0))
-    y = z @ (basis / np.linalg.norm(basis, axis=1, keepdims=True))
+    y = z @ log_ratios(z.shape[1] + 1)
     weights = np.exp(y - y.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def log_ratios(k: int) -> FloatArray:
+    """Return the orthonormal basis (k - 1, k) of the log-ratios of k weights."""
+    rows = np.arange(1, k)[:, None]
+    basis = np.where(np.arange(k) < rows, 1.0, np.where(np.arange(k) == rows, -rows, 0.0))
+    return np.asarray(basis / np.linalg.norm(basis, axis=1, keepdims=True))

@@ -44,6 +44,10 @@ class _Weights(Chart):
 
     family: LinearFamily
 
+    @property
+    def blocks(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.dim,)
+
     def parameters(self, z: FloatArray) -> FloatArray:
         return simplex(z)
 
@@ -57,9 +61,20 @@ class _Weights(Chart):
 class _Ratios(Chart):
     """The weights above and below, each by their log-ratios."""
 
+    family: RatioFamily
+
+    @property
+    def blocks(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.dim // 2, self.dim // 2)
+
     def parameters(self, z: FloatArray) -> FloatArray:
         half = z.shape[1] // 2
         return np.hstack([simplex(z[:, :half]), simplex(z[:, half:])])
+
+    def fractions(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        space = self.family.space
+        above = np.hstack([space.sign * points, np.zeros_like(points)])
+        return above, np.hstack([points, space.top - points])
 
 
 class _PowerMeans(Chart):
@@ -76,6 +91,11 @@ class _Directions(Chart):
     """Weights of any sign, of which only the direction counts: normal, as a priori."""
 
     family: PolynomialFamily
+    blocks = ()
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return self.family.sparse
 
     def parameters(self, z: FloatArray) -> FloatArray:
         return z

@@ -4,6 +4,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit.people._chart import Chart
+from karat.elicit.people.loops import LawArrays
 
 __all__ = ["Law"]
 
@@ -19,6 +20,14 @@ class Law:
         self.chart, self.people, self.rng = chart, people, rng
         self.sizes = np.array([part.size for part in chart.parts])
         self._starts = np.cumsum([0, *self.sizes[:-1]])
+
+    @property
+    def arrays(self) -> LawArrays:
+        """The parts and the prior, for compiled loops."""
+        chart = self.chart
+        return LawArrays(
+            chart.of, self.sizes, chart.center_scale, chart.spread_scale, float(_MIDDLE), _WIDTH
+        )
 
     def draw(self, chains: int) -> tuple[FloatArray, FloatArray]:
         """Draw μ (chains, dim) and τ (chains, parts) from their prior."""

@@ -9,6 +9,9 @@ normal number. Each sweep moves
 - μ and τ given the people, from their conditionals (the centred moves), and
 - μ, τ and all people at once with ``(z − μ)/τ`` held (the non-centred moves; Yu and Meng 2011).
 
+Where compiled loops can read the weights of a chart they make many such sweeps instead of one, but
+for the versions (see `loops`): with many weights and few answers each step is short.
+
 Steps adapt before draws are kept, and are then left as they are.
 """
 
@@ -22,6 +25,7 @@ from karat.elicit.people._ensemble import Ensemble, log_total
 from karat.elicit.people._law import Law
 from karat.elicit.people._past import Past, root_of
 from karat.elicit.people._person import People, Person
+from karat.elicit.people.loops import KINDS, Asked
 
 __all__ = ["PeopleChains", "PeopleDraws"]
 
@@ -30,6 +34,8 @@ _PEOPLE_STEPS, _JOINT_STEPS = 2, 2  # in each sweep
 _VERSIONS = 32  # of every person, the chain's own among them
 _FRESH = 6  # of them are drawn anew in each sweep
 _LAW_STEPS = 4  # of μ and τ over all versions, in each sweep
+# Where loops can read the weights, compiled sweeps instead of one: the more, the more there is.
+_COMPILED, _MOST_COMPILED = 4, 20
 _ACCEPTED = 0.25  # share of moves at which steps are as long as is good
 
 
@@ -54,10 +60,12 @@ class PeopleChains:
         self.state = rng.normal(size=(chains, len(people), self.people.size))
         self.z[...] = self.center[:, None] + self.spread[:, None, chart.of] * self.z
         self.current = self.people.log_answers(self.state)
-        self.past = Past(self.state)
+        self.past = Past(self.state.copy())
         scales = [chart.spread_scale[chart.of], np.ones(len(chart.parts))]
         self.root = np.diag(np.concatenate(scales))
         self.reach = {"all": 0.5, "law": 1.0}
+        self.compiled_sweeps = min(_COMPILED * chart.dim, _MOST_COMPILED)
+        self.lengths = np.ones(KINDS)  # of compiled steps of the law
         self.versions: Ensemble | None = None
 
     @property
@@ -92,16 +100,32 @@ class PeopleChains:
         return PeopleDraws(*(np.stack(part, axis=1) for part in zip(*kept, strict=True)))
 
     def _sweep(self, *, adapt: bool) -> None:
-        for _ in range(_PEOPLE_STEPS):
-            self._step_people()
-        self._redraw_people()
+        if self.people.asked is not None:
+            self._sweep_compiled(self.people.asked, adapt=adapt)
+        else:
+            self._sweep_arrays(adapt=adapt)
         if self.versions is not None:
             self._refresh(1 + self.rng.choice(_VERSIONS - 1, size=_FRESH, replace=False))
             self._move_law_of_versions(self.versions, adapt=adapt)
+
+    def _sweep_arrays(self, *, adapt: bool) -> None:
+        for _ in range(_PEOPLE_STEPS):
+            self._step_people()
+        self._redraw_people()
         for _ in range(_JOINT_STEPS):
             self._move_law()
             self._move_all(adapt=adapt)
         self._move_law()
+
+    def _sweep_compiled(self, asked: Asked, *, adapt: bool) -> None:
+        from karat.elicit.people.loops import sweep_chains
+
+        law, past = self.law.arrays, self.past.states
+        state, center, spread = self.state, self.center, self.spread
+        sweep_chains(
+            state, self.current, center, spread, law, asked, past, self.root, self.lengths,
+            self.compiled_sweeps, adapt, self.rng,
+        )  # fmt: skip
 
     def _adapt(self, which: str, taken: BoolArray) -> None:
         self.reach[which] *= float(np.exp(0.1 * (taken.mean() - _ACCEPTED)))

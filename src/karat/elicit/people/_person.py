@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from karat._typing import FloatArray
-from karat.elicit.people._chart import Chart
+from karat.elicit.people._chart import Chart, log_ratios
+from karat.elicit.people.loops import Asked
 from karat.elicit.posterior import N_NOISE, log_likelihood, read_noise
 
 __all__ = ["People", "Person"]
@@ -34,6 +35,7 @@ class People:
         for signs, person in zip(self.signs, people, strict=True):
             signs[: len(person.signs)] = person.signs
         self.typical = np.array([person.typical for person in people])
+        self.asked = self._asked()
         self._differences = self._feature_differences()
 
     @property
@@ -43,6 +45,10 @@ class People:
 
     def log_answers(self, states: FloatArray) -> FloatArray:
         """Return the log-probability (chains, people) of the answers under states of everyone."""
+        if self.asked is not None:
+            from karat.elicit.people.loops import log_answers
+
+            return log_answers(states, self.chart.dim, self.asked)
         chains, people = states.shape[:2]
         flat = states.reshape(chains * people, -1)
         parameters = self.chart.parameters(flat[:, : self.chart.dim])
@@ -67,6 +73,30 @@ class People:
             values, half = self.chart.family.values(parameters[:, i], points), len(points) // 2
             margins[:, i, :half] = values[:, :half] - values[:, half:]
         return margins
+
+    def _asked(self) -> Asked | None:
+        """Return what compiled loops read; None where the chart is not for them."""
+        if self.chart.blocks is None:
+            return None
+        t, above, below = self.signs.shape[1], [], []
+        for points in self.points:
+            found = self.chart.fractions(points)
+            assert found is not None  # charts with blocks have them
+            pad = ((0, t - len(points) // 2), (0, 0))
+            first, second = (np.pad(side, pad) for side in np.split(found[0], 2))
+            above.append(first - second if found[1] is None else np.vstack([first, second]))
+            if found[1] is not None:
+                below.append(np.vstack([np.pad(side, pad) for side in np.split(found[1], 2)]))
+        return Asked(
+            above=np.stack(above),
+            below=np.stack(below) if below else np.empty((0, 0, 0)),
+            signs=self.signs,
+            counts=np.array([len(points) // 2 for points in self.points]),
+            typical=self.typical,
+            blocks=np.array(self.chart.blocks, dtype=np.int64),
+            basis=log_ratios(max(self.chart.blocks, default=0) + 1),
+            sparse=self.chart.sparse,
+        )
 
     def _feature_differences(self) -> FloatArray | None:
         """Return the features (people, f, t) of first sides less those of second ones.

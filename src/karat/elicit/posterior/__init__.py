@@ -9,6 +9,7 @@ is computed from.
 
 from karat.elicit.posterior._agreement_panel import AgreementPanel, by_point
 from karat.elicit.posterior._choice_model import (
+    CHOICE_PRIOR,
     N_NOISE,
     Answers,
     Noise,
@@ -22,6 +23,7 @@ from karat.elicit.posterior._particle_posterior import ParticlePosterior, single
 from karat.elicit.posterior._posterior_draws import PosteriorDraws, thinned
 
 __all__ = [
+    "CHOICE_PRIOR",
     "N_NOISE",
     "AgreementPanel",
     "Answers",

@@ -23,7 +23,16 @@ from scipy.special import ndtr, ndtri
 
 from karat._typing import FloatArray
 
-__all__ = ["N_NOISE", "Answers", "Noise", "log_likelihood", "named_first", "read_noise", "said_tie"]
+__all__ = [
+    "CHOICE_PRIOR",
+    "N_NOISE",
+    "Answers",
+    "Noise",
+    "log_likelihood",
+    "named_first",
+    "read_noise",
+    "said_tie",
+]
 
 N_NOISE = 3  # uniform numbers that the noise of one person is read from
 _LEAST_SLOPE = 0.01  # in typical differences; the greatest is 1
@@ -33,7 +42,15 @@ _NO_TIES = 0.5  # prior probability that the person never says tie
 _TYPICAL_TIE = 0.1  # median of δ of those who do, in typical differences
 # A tie said by someone who never says tie, or not said by someone who always would.
 _TIE_SLIP = 0.03
-_AT_ONCE = 8  # answers whose probabilities are multiplied before a logarithm is taken
+_BELOW_TYPICAL = float(ndtr(-np.log(_TYPICAL_TIE)))  # the log-normal is cut there
+_AT_ONCE = 1 << 14  # numbers that stay near the processor
+_HALVED = 3  # times that half of the answers are multiplied with the others before the logarithm
+
+
+# What the prior of the noise is made of, for loops that read it too.
+CHOICE_PRIOR = (
+    _LEAST_SLOPE, _LAPSE_POWER, _MOST_LAPSE, _NO_TIES, _TYPICAL_TIE, _TIE_SLIP, _BELOW_TYPICAL,
+)  # fmt: skip
 
 
 class Noise(NamedTuple):
@@ -49,8 +66,7 @@ def read_noise(uniform: FloatArray, typical: float | FloatArray) -> Noise:
     slope, lapse, tie = uniform.T
     most = 1.0 - (1.0 - _MOST_LAPSE) ** _LAPSE_POWER  # probability that Beta(1, 5) is below ½
     says = np.clip((tie - _NO_TIES) / (1.0 - _NO_TIES), 0.0, 1.0)
-    below_typical = ndtr(-np.log(_TYPICAL_TIE))  # the log-normal is cut at a typical difference
-    spot = _TYPICAL_TIE * np.exp(ndtri(np.clip(says, 1e-9, 1.0) * below_typical))
+    spot = _TYPICAL_TIE * np.exp(ndtri(np.clip(says, 1e-9, 1.0) * _BELOW_TYPICAL))
     return Noise(
         typical * _LEAST_SLOPE ** (1.0 - slope),
         1.0 - (1.0 - lapse * most) ** (1.0 / _LAPSE_POWER),
@@ -76,18 +92,16 @@ def _tie_chance(odds: FloatArray, noise: Noise) -> FloatArray:
 
     ``cosh(d/2s)`` is ``(1 + odds)/(2 √odds)``: nothing here can overflow.
     """
-    chance = np.full(odds.shape, _TIE_SLIP)
-    some = np.flatnonzero(noise.indifference > 0)
-    if len(some):
-        even = np.exp(-noise.indifference[some] / noise.slope[some])[:, None]
-        there = odds[some]
-        root = np.sqrt(there) * (1.0 + even)
-        there += 1.0
-        there *= np.sqrt(even)
-        there += root
-        root *= 1.0 - 2.0 * _TIE_SLIP
-        root /= there
-        chance[some] += root
+    some = noise.indifference > 0
+    even = np.exp(-noise.indifference / noise.slope)[:, None]
+    root = np.sqrt(odds)
+    root *= 1.0 + even
+    chance = odds + 1.0
+    chance *= np.sqrt(even)
+    chance += root
+    root *= np.where(some, 1.0 - 2.0 * _TIE_SLIP, 0.0)[:, None]  # others never say tie
+    np.divide(root, np.maximum(chance, 1e-300, out=chance), out=chance)
+    chance += _TIE_SLIP
     return chance
 
 
@@ -97,19 +111,49 @@ def log_likelihood(margins: FloatArray, noise: Noise, signs: FloatArray) -> Floa
     ``signs`` is (t,) or (n, t): 1 for the first, -1 for the second, 0 for a tie, NaN where nothing
     was asked, which says nothing.
     """
-    odds = np.exp(-np.abs(margins) / noise.slope[:, None])  # of the worse side
-    tie, lapse = _tie_chance(odds, noise), noise.lapse[:, None]
-    named = np.where(margins * signs > 0, 1.0, odds)
+    n, t = margins.shape
+    rows = max(1, _AT_ONCE // max(1, t))
+    if n > 2 * rows:
+        blocks = [slice(start, start + rows) for start in range(0, n, rows)]
+        return np.concatenate(
+            [
+                log_likelihood(
+                    margins[block],
+                    Noise(*(part[block] for part in noise)),
+                    signs if signs.ndim == 1 else signs[block],
+                )
+                for block in blocks
+            ]
+        )
+    odds = np.abs(margins)
+    odds *= (-1.0 / noise.slope)[:, None]
+    np.exp(odds, out=odds)  # of the worse side
+    tie = _tie_chance(odds, noise)
+    chance = np.where(margins * signs > 0, 1.0, odds)
     odds += 1.0
-    named /= odds
-    named *= 1.0 - 2.0 * lapse
-    named += lapse
-    named *= 1.0 - tie
-    chance = np.where(signs == 0, tie, np.where(np.isnan(signs), 1.0, named))
-    # A few at a time, lest a product gets too small; logarithms take longer than products.
-    starts = np.arange(0, chance.shape[1], _AT_ONCE)
-    products = np.multiply.reduceat(chance, starts, axis=1)
-    return np.asarray(np.log(products).sum(axis=1))
+    chance /= odds
+    chance *= (1.0 - 2.0 * noise.lapse)[:, None]
+    chance += noise.lapse[:, None]
+    if (signs == 0).any():
+        chance = np.where(signs == 0, tie, chance * (1.0 - tie))
+    else:
+        chance *= np.subtract(1.0, tie, out=tie)
+    chance = np.where(np.isnan(signs), 1.0, chance) if np.isnan(signs).any() else chance
+    return _log_of_products(chance)
+
+
+def _log_of_products(chance: FloatArray) -> FloatArray:
+    """Return the log (n,) of the products of rows (n, t), which is overwritten.
+
+    A few factors are multiplied before a logarithm is taken, which takes longer; lest a product
+    gets too small, at most eight.
+    """
+    width = chance.shape[1]
+    for _ in range(_HALVED):
+        half = width // 2
+        chance[:, :half] *= chance[:, width - half : width]
+        width -= half
+    return np.asarray(np.log(chance[:, :width]).sum(axis=1))
 
 
 class Answers(NamedTuple):

@@ -63,7 +63,9 @@ class Evidence:
         """Log of how much more probable the ties are than ties that are said at one rate."""
         return self.ties - float(betaln(1 + self.n_ties, 1 + self.n_named))
 
-    @property
-    def certified(self) -> bool:
-        """Whether a coin would lead to such answers in at most 5 % of cases."""
-        return not self.contradicted and self.above_coin >= _CLEAR
+    def excludes_coin(self, tries: int = 1) -> bool:
+        """Whether a coin would lead to such answers in at most 5 % of cases, over all tries.
+
+        With two families that may be certified on the same answers each has half of the 5 %.
+        """
+        return not self.contradicted and self.above_coin >= _CLEAR + np.log(tries)

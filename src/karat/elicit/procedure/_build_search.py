@@ -80,6 +80,7 @@ def search_with(
         ),
         checks=checks,
         rivals=rivals,
+        tries=2 if procedure.wider is not None or procedure.carried else 1,
     )
 
 

@@ -80,9 +80,8 @@ class Procedure(AskAndTell):
         Whether being right more often is good. ``ask`` spends one question on it (Hiranandani 2021,
         Appendix A.4).
     pairs : {"attainable", "sphere"}, default "attainable"
-        What ``active`` asks about: pairs of classifiers that are best for some metric, which
-        people can tell apart, or opposite points of the ball inside the feasible set, which allow
-        any precision but differ too little for people.
+        What ``active`` asks about: pairs of classifiers, each best for some metric, or opposite
+        points of the ball inside the feasible set: any precision, too alike for people.
     carried : sequence of (first, second, answer), optional
         Answers that were given elsewhere, as two confusions and what was said: ``active`` learns
         from them before it asks. ``widened`` passes those of another procedure on.
@@ -211,7 +210,8 @@ class Procedure(AskAndTell):
     def widened(self) -> "Procedure":
         """Return a procedure of a wider family that has learned from the same answers.
 
-        For someone whose answers do not fit (``result.misfit``): nothing is asked again.
+        For answers that do not fit (``result.misfit``). Each of the two procedures needs twice the
+        evidence, so that a coin that tries both is certified in at most 5 % of cases.
         """
         return widened(self, Procedure)
 

@@ -34,7 +34,7 @@ def status_of(procedure: "Procedure", contradictions: tuple[int, ...]) -> tuple[
     misfit = _no_metric(search.posterior.evidence) or _outside(procedure, search)
     if misfit is not None:
         return "flagged", misfit
-    reached = search.is_known() and search.precise and search.posterior.evidence.certified
+    reached = search.is_known() and search.precise and search.excludes_coin
     return ("certified" if reached else "undecided"), None
 
 

@@ -13,7 +13,7 @@ from karat.exceptions import TranscriptError
 __all__ = ["pack", "unpack"]
 
 _MAGIC = b"KARAT-ELICIT"
-_VERSION = 1
+_VERSION = 2
 _DIGEST = 32
 _NUMBERS = ("<f4", "<f8", ">f4", ">f8")  # what arrays may hold: no objects, which would be code
 
