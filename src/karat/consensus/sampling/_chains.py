@@ -10,11 +10,12 @@ from karat.consensus.sampling._chain import Draws, run_chains
 from karat.votes.em import State, fit_point, starting_state
 from karat.votes.tables import VoteTable
 
-__all__ = ["MODES_APART", "MODE_NATS", "dispersed_chains", "modes_of"]
+__all__ = ["MODES_APART", "MODE_NATS", "continued", "dispersed_chains", "modes_of"]
 
 MODE_NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
 _MANY_VOTES = 50_000  # beyond which a start is not climbed far
 _TINY_COST = 2000  # numbers touched in a sweep; four voters have no more
+_WEIGHTS = 20160619  # seed of the weights of voters at the starts
 MODES_APART = 0.1  # modes whose rates differ by more are two
 
 
@@ -29,7 +30,7 @@ def dispersed_chains(
 
     Return the draws, the number of restarts, and the distances of separate modes that fit as well.
     """
-    starts, low = _starts(problem, chains, rng)
+    starts, low = _starts(problem, chains)
     kept, burn = _sweeps_for(problem, draws)
     rngs = rng.spawn(chains)
     found = run_chains(problem, starts, rngs, burn=burn, draws=kept, step=step)
@@ -44,6 +45,22 @@ def dispersed_chains(
         )  # fmt: skip
         found = found.replaced(stuck, again)
     return found, low + int(stuck.sum()), modes_of(found)
+
+
+def continued(
+    problem: Problem,
+    found: Draws,
+    rng: np.random.Generator,
+    step: Callable[[int], None],
+    *,
+    times: int = 4,
+) -> Draws:
+    """Return a longer run that goes on where the chains ended; what they drew before is dropped."""
+    chains, draws = found.value.shape
+    rngs = rng.spawn(chains)
+    return run_chains(
+        problem, found.last_states, rngs, burn=draws // 2, draws=times * draws, step=step
+    )
 
 
 def modes_of(draws: Draws) -> list[float]:
@@ -65,19 +82,23 @@ def _sweeps_for(problem: Problem, draws: int | None) -> tuple[int, int]:
     return kept, kept if kept >= 1000 else kept // 2
 
 
-def _starts(problem: Problem, chains: int, rng: np.random.Generator) -> tuple[list[State], int]:
+def _starts(problem: Problem, chains: int) -> tuple[list[State], int]:
     """Return one start from the majority vote and others from voters weighed at random.
 
-    A start that climbs to a much lower mode would waste its chain: the best takes its place, and
-    the number of those is returned.
+    The weights are the same in every run and do not depend on the order of the voters: which modes
+    are found must not depend on luck. A start that climbs to a much lower mode would waste its
+    chain: the best takes its place, and the number of those is returned.
     """
     table = problem.table
+    rng = np.random.default_rng(_WEIGHTS)
+    voters = table.order()[1]
     steps = 30 if len(table.voter) < _MANY_VOTES else 10
     starts, level = [], []
     for chain in range(chains):
         weight = _gold_weight(table)
         if chain:
-            random = rng.exponential(size=table.n_voters) ** 2
+            random = np.empty(table.n_voters)
+            random[voters] = rng.exponential(size=table.n_voters) ** 2
             weight = random if weight is None else weight * random
         state = starting_state(problem, table.vote_shares(weight))
         state, value, _ = fit_point(problem, state, max_iter=steps, tol=1e-4)
