@@ -18,13 +18,13 @@ def families_of(same: Any, classifiers: Sequence[Any]) -> list[list[int]]:
     if not isinstance(same, Mapping):
         expected = "a mapping from the name of a family to its voters, such as {'gpt': [...]}"
         refuse_option(same, "same", expected)
-    # Columns of an array are named by their numbers as text; a number finds them as well.
-    place = {str(name): j for j, name in enumerate(classifiers)}
-    place |= {name: j for j, name in enumerate(classifiers)}
+    place = {name: j for j, name in enumerate(classifiers)}
     found = []
     for family, members in same.items():
         if isinstance(members, str) or not isinstance(members, Sequence):
             refuse_option(members, f"same[{family!r}]", "a list of voters")
+        # The columns of an array are named by their numbers, as text.
+        members = [name if name in place else str(name) for name in members]
         unknown = [name for name in members if name not in place]
         if unknown:
             refuse_option(unknown[0], f"a voter of same[{family!r}]", f"one of {named(classifiers)}")

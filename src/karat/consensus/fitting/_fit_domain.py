@@ -36,7 +36,8 @@ from karat.votes.tables import VoteTable
 
 __all__ = ["fit_domain"]
 
-_MANY_VOTES = 50_000  # beyond which three folds say enough, and luck of the folds says nothing
+# Folds and repeats by the number of votes: with few of them the luck of the folds says much.
+_PLANS = ((50_000, (5, 5)), (200_000, (3, 3)), (np.inf, (3, 1)))
 _FOLDS = 20160619  # seed of the folds
 _NONE = NearCopies((), (), ())
 _WEIGHT = 0.05  # a model with less stacking weight is clearly worse than the others
@@ -178,8 +179,8 @@ def _choose(
     if len(models) == 1:
         return _Choice(models, np.ones(1), models[0].levels > 1)  # the user asked for it
     if pooled is None:
-        few = len(table.voter) < _MANY_VOTES
-        scores = held_out(models, table, folds=5 if few else 3, repeats=3 if few else 1, rng=rng)
+        folds, repeats = next(plan for most, plan in _PLANS if len(table.voter) < most)
+        scores = held_out(models, table, folds=folds, repeats=repeats, rng=rng)
     else:
         assert pooled.split is not None
         assert pooled.predicted is not None
