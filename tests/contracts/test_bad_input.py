@@ -51,6 +51,11 @@ FIXED = {
     "predictions": {"one": GOOD["y_pred"], "two": ["ham", "ham", "spam", "spam"]},
     "y_scores": {"one": GOOD["y_score"], "two": [0.4, 0.1, 0.8, 0.3]},
     "fpr": 0.1,
+    "labelled": [0.0, 1.0, 1.0, 0.0],
+    "numerator": [0.0, 1.0, 1.0, 0.0],
+    "denominator": [1.0, 1.0, 1.0, 0.0],
+    "predicted": [0.1, 0.4, 0.3, 0.8],
+    "others": [0.5],
 }
 TWO_COLUMNS = pd.DataFrame({"id": [1, 2, 3, 4], "label": GOOD["y_true"]})
 ONE_CLASS = {

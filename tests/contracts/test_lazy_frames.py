@@ -38,7 +38,7 @@ GOOD = {
     "weights": [1, 2], "X_val": PROBA, "y_val": TRUTH, "proba_val": PROBA,
     "estimator": LogisticRegression().fit(PROBA, TRUTH), "model": MODEL, "diagonal": PROBA[:, 0],
     "values": PROBA[:, 0], "labelled": TRUTH[:9], "predicted": PROBA[:9, 1], "others": PROBA[9:, 1],
-    "statistic": np.mean, "counts": np.ones(80),
+    "statistic": np.mean, "counts": np.ones(80), "numerator": TRUTH[:9], "denominator": TRUTH[:9],
 }  # fmt: skip
 # Parameters with one value per row whose annotation says anything goes.
 ROWS = {"X", "X_val", "y", "label_model", "diagonal"}
@@ -50,6 +50,7 @@ ALONE = {
     "read_patterns": "weak_labels",
     "vote_diagnostics": "weak_labels",
     "DawidSkene.fit": "weak_labels",
+    "DetectorLabelModel.fit": "weak_labels",
     "ErrorEstimator.fit": "votes",
     "MajorityVote.fit": "weak_labels",
     "TripletLabelModel.fit": "weak_labels",
@@ -81,6 +82,7 @@ INSTANCES = {
     "CopulaCalibrator": lambda: calibration.CopulaCalibrator(rng=0).fit(TRUTH, PROBA[:, 1]),
     "CostSensitiveClassifier": lambda: optimiser(optimize.CostSensitiveClassifier),
     "DawidSkene": lambda: weak.DawidSkene(rng=0).fit(VOTES),
+    "DetectorLabelModel": lambda: weak.DetectorLabelModel().fit(VOTES),
     "ErrorEstimator": estimator,
     "FairMetric": lambda: RATES,
     "FairQuadraticMetric": lambda: metrics.FairQuadraticMetric([1, 2], [np.eye(2)], 0.5),
@@ -242,7 +244,7 @@ def answer(result):
     """Return what tells two answers apart."""
     if isinstance(result, consensus.ErrorEstimator):
         return result.result_.mean.tolist()
-    if isinstance(result, weak.DawidSkene | weak.MajorityVote | weak.TripletLabelModel):
+    if isinstance(result, weak.LabelModel):
         return result.predict_proba(VOTES).tolist()
     if hasattr(result, "to_dict"):
         return result.to_dict() | {"in_order": None}  # the one thing that a lazy frame changes

@@ -138,8 +138,8 @@ class ConsensusLabelModel(PatternModel):
             Never.
         """
         raise DataError(
-            "this label model comes from ErrorEstimator.fit; fit an ErrorEstimator to these votes "
-            "and call as_label_model() again"
+            "this label model comes from ErrorEstimator.fit; fit an ErrorEstimator to these votes, "
+            "with true labels as y_true= if there are any, and call as_label_model() again"
         )
 
     def draws(self, n: int = 50) -> list[Self]:

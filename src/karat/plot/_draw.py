@@ -40,7 +40,7 @@ from karat.elicit import (
     TradeOff,
     WeightTable,
 )
-from karat.limits import Limits, PoweredMean
+from karat.limits import Limits, PoweredLimits
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot.pictures import (
     draw_agreement,
@@ -111,7 +111,7 @@ draw.register(Patterns, draw_patterns)
 draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
 draw.register(Limits, draw_limits)
-draw.register(PoweredMean, draw_powered)
+draw.register(PoweredLimits, draw_powered)
 draw.register(PerformanceBounds, draw_interval)
 draw.register(DifferenceBounds, draw_interval)
 draw.register(ExpectationBounds, draw_interval)

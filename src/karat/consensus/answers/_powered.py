@@ -13,7 +13,7 @@ from scipy.special import softmax
 from karat._typing import FloatArray, IntArray
 from karat.consensus.fitting import DomainFit
 from karat.consensus.model import build_problem, class_proba, labelled_errors
-from karat.limits.kernels import FEWEST, powered_bernstein, powered_estimate
+from karat.limits.kernels import powered_bernstein, powered_limits
 from karat.votes.em import fit_point, starting_state
 from karat.votes.reading import Domain
 from karat.votes.tables import VoteTable
@@ -27,6 +27,7 @@ __all__ = [
     "powered_rates",
 ]
 
+_FEWEST = 5  # labels below which nothing is said
 _FOLDS = 10
 _PRIOR = 4.0  # votes that the label-free consensus counts for in a voter's record
 
@@ -151,22 +152,24 @@ def powered_error(
     probabilities over the ``n_others`` votes without a label.
     """
     n = len(right)
-    if n < FEWEST:
+    if n < _FEWEST:
         return Powered(n_gold=n)
-    size = np.bincount(fold, minlength=len(others))
-    unseen = float(size @ others) / (n * n_others) if n_others > 0 else float(predicted.mean())
+    total = n + n_others
+    unseen = others / n_others if n_others > 0 else np.full(len(others), float(predicted.mean()))
+    far = predicted - unseen[fold]
     delta = (1 - confidence) / 2
-    found = powered_estimate(right, predicted, unseen, n_others, delta=delta, finite=finite)
-    low, high = powered_bernstein(right, predicted, unseen, n_others, delta=delta)
-    error, labels = 1 - found.estimate, 1 - float(right.mean())
+    shift = np.array([-(1 - n / total) * far.mean()])
+    found = powered_limits(right, far[:, None], shift, total, delta=delta, finite=finite)
+    at = float(np.mean(unseen[fold]))
+    low, high = powered_bernstein(right, predicted, at, n_others, delta=delta)
     return Powered(
         n_gold=n,
-        estimate=float(np.clip(error, 0, 1)),
-        lower=float(np.clip(error - found.reach, 0, 1)),
-        upper=float(np.clip(error + found.reach, 0, 1)),
-        labels_estimate=labels,
-        labels_lower=float(np.clip(labels - found.labels_reach, 0, 1)),
-        labels_upper=float(np.clip(labels + found.labels_reach, 0, 1)),
+        estimate=1 - found.estimate,
+        lower=1 - found.upper,
+        upper=1 - found.lower,
+        labels_estimate=1 - found.labels,
+        labels_lower=1 - found.labels_upper,
+        labels_upper=1 - found.labels_lower,
         bernstein_lower=1 - high,
         bernstein_upper=1 - low,
         weight=found.weight,

@@ -14,6 +14,7 @@ _SHARED = 40  # items that two voters must share before they can be called copie
 _BLOCK = 0.85  # κ with the medoid from which a voter may belong to its block
 _SPARE = 0.05  # κ of two outside voters below which they say nothing of a third
 _COPIED = 0.8  # share of the agreement beyond chance and beyond being right that makes a copy
+_QUARTILE = 0.75  # of R over outside pairs: pairs that err together make R too small
 _ALONE = 0.9  # κ that makes a copy where too few others vote to tell copies from good voters
 
 
@@ -161,7 +162,7 @@ def _excess(kappa: FloatArray, group: list[int], label: IntArray, g: int) -> flo
     for at, i in enumerate(group):
         ratio = kappa[i, outside[k]] * kappa[i, outside[m]] / among[k, m]
         if np.isfinite(ratio).any():
-            right[at] = np.clip(np.nanmedian(ratio), 0.0, 0.999)
+            right[at] = np.clip(np.nanquantile(ratio, _QUARTILE), 0.0, 0.999)
     both = np.sqrt(np.outer(right, right))
     upper = np.triu_indices(len(group), 1)
     share = ((kappa[np.ix_(group, group)] - both) / (1 - both))[upper]

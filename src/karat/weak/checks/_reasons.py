@@ -146,8 +146,8 @@ def _of_labelers(evidence: Evidence, limit: float, threshold: float) -> list[str
     worst = bad[np.argsort(lead[bad], kind="stable")]
     reasons = [
         f"{evidence.found.names[j]} is right on {_percent(table.accuracy[j])} of its votes under "
-        f"the model where votes that ignore the item would be on {_percent(table.chance[j])}: it "
-        "is worse than chance; drop it or swap its votes"
+        f"the model where votes that ignore the item would be on {_percent(table.chance[j])}: the "
+        "labeler or the model is wrong, and only true labels can tell which"
         for j in worst[:_NAMED]
     ]
     if len(worst) > _NAMED:
