@@ -137,11 +137,16 @@ def powered_table(
         if proba is None:
             continue
         predictions = cross_predictions(domain, proba)
-        answers = powered_rates(domain, predictions, confidence=confidence, finite=finite)
+        chance = data.label_probability
+        answers = powered_rates(
+            domain, predictions, confidence=confidence, finite=finite,
+            probability=None if chance is None else chance[domain.items],
+        )  # fmt: skip
+        order = np.argsort([answer.estimate for answer in answers], kind="stable")
         rows["domain"] += [d] * len(answers)
-        rows["classifier"] += domain.voters.tolist()
+        rows["classifier"] += domain.voters[order].tolist()
         for field in _POWERED:
-            rows[field] += [getattr(answer, field) for answer in answers]
+            rows[field] += [getattr(answers[i], field) for i in order]
     names = {
         "domain": data.domain_names.take(rows["domain"]),
         "classifier": data.classifier_names.take(rows["classifier"]),

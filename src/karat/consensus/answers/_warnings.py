@@ -60,7 +60,13 @@ def warn_of_limits_of_the_fit(result: ErrorRates) -> None:
 
 def _warn_of_copies(result: ErrorRates) -> None:
     """Name the voters that count once, in the domain with most of them."""
-    with_copies = [d for d, groups in enumerate(result.copies) if groups]
+    # Where fewer than three voters are left, the reasons say it.
+    voters = np.bincount(result.domain, minlength=len(result.domains))
+    with_copies = [
+        d
+        for d, groups in enumerate(result.copies)
+        if groups and voters[d] - sum(len(group) - 1 for group in groups) >= 3
+    ]
     if not with_copies:
         return
     most = max(with_copies, key=lambda d: sum(map(len, result.copies[d])))

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.consensus.identification import Explanation, GoldTest, account_rates, pairs_off
+from karat.consensus.identification import (
+    Explanation,
+    GoldTest,
+    account_labels,
+    account_rates,
+    pairs_off,
+)
 from karat.consensus.model import Problem, class_proba
 from karat.consensus.sampling import Draws
 from karat.votes.agreement import Agreement, NearCopies, marginal_confusions
@@ -98,6 +104,9 @@ class DomainFit:
             known = np.isfinite(rates[0])
             low[known] = np.minimum(low, rates.min(axis=0) - (mean - low))[known]
             high[known] = np.maximum(high, rates.max(axis=0) + (high - mean))[known]
+            if self.copies.distinct(self.table.n_voters) < 3:
+                # Copies may be wrong together as often as votes at random are.
+                high = np.maximum(high, 1 - 1 / self.table.n_classes)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
     def width(self, confidence: float) -> float:
@@ -144,10 +153,15 @@ class DomainFit:
             parts.append(class_proba(f.problem, weights))
         mean = sum(f.weight * p.mean(axis=0) for f, p in zip(self.fitted, parts, strict=True))
         count = self.table.count
-        explained = [count @ e.label_proba / count.sum() for e in self.explanations]
+        labels = [e.label_proba for e in self.explanations]
+        if not self.identified:
+            labels += account_labels(self.table, self.label_proba())
+        slack = self.slack if self.identified else 0.0
+        explained = [count @ one / count.sum() for one in labels]
         low = np.min([*(np.quantile(p, tails[0], axis=0) for p in parts), *explained], axis=0)
         high = np.max([*(np.quantile(p, tails[1], axis=0) for p in parts), *explained], axis=0)
-        return np.stack([np.asarray(mean), low, high])
+        limits = np.clip(low - slack, 0, 1), np.clip(high + slack, 0, 1)
+        return np.stack([np.asarray(mean), *limits])
 
     def confusions(self) -> FloatArray:
         """Return P(outcome | class) of every voter: voters × classes × outcomes."""

@@ -42,7 +42,10 @@ def count_copies_once(
         known = [[here[j] for j in family if j in here] for family in families]
         found = near_copies(domain.table, known)
         table = domain.table
-        if found.blocks:
+        # Fewer than three voters tell nothing in any case. Where nobody named the copies, the rates
+        # are then those that hold if the voters are right and no copies.
+        few = found.distinct(table.n_voters) < 3 and not any(found.known)
+        if found.blocks and not few:
             table = replace(table, counted=one_vote_each(table, found))
         domains.append(replace(domain, table=table))
         copies.append(found)

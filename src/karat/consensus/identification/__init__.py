@@ -7,7 +7,7 @@ favourite is wrong on hard items, or voters that copy one another have one vote 
 `account_rates` are the error rates under every account where the votes cannot tell.
 """
 
-from karat.consensus.identification._accounts import account_rates
+from karat.consensus.identification._accounts import account_labels, account_rates
 from karat.consensus.identification._explanations import (
     Explanation,
     blind_proba,
@@ -27,6 +27,7 @@ __all__ = [
     "MIXED",
     "Explanation",
     "GoldTest",
+    "account_labels",
     "account_rates",
     "blind_proba",
     "clustered_explanation",

@@ -52,7 +52,7 @@ def identification_failures(
     if not modes and r_hat > MIXED:
         reasons.append(
             f"the chains have not mixed, even in a longer run (R-hat {r_hat:.2f}), so that their "
-            "average depends on chance"
+            "average depends on chance; raise draws="
         )
     if width > _WIDE:
         reasons.append(f"the limits are {width:.2f} wide on average, which says next to nothing")

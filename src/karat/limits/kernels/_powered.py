@@ -146,6 +146,7 @@ def powered_limits(
     weight: FloatArray | None = None,
     cluster: IntArray | None = None,
     sources: bool = True,
+    fewest: int = FEWEST,
 ) -> Powered:
     r"""Return the mean of f, with a limit on either side.
 
@@ -159,7 +160,7 @@ def powered_limits(
 
     (for the mean of exactly these N items without 1/N), and Wilson's limits at a and n_eff. κ is
     at least ¼, one error of 1 in n + 2 is added to either side of it, and predictions that explain
-    less than 5 % are not used. Fewer than 20 labels count alone, by Clopper and Pearson.
+    less than 5 % are not used. Fewer than ``fewest`` labels count alone, by Clopper and Pearson.
     """
     n = len(f)
     w = np.ones(n) if weight is None else weight * (n / weight.sum())
@@ -169,8 +170,8 @@ def powered_limits(
     found = regress(f[:, None], x, shift, w, sources=sources)
     share = _share(found.off[:, 0], found.alone[:, 0], n * small, w, cluster)
     number = share.number / narrow
-    labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=n < FEWEST)
-    if n < FEWEST or share.left > 1 - _LEAST_GAIN:
+    labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=n < fewest)
+    if n < fewest or share.left > 1 - _LEAST_GAIN:
         return Powered(mean, *labels, mean, *labels, 1.0, 0.0)
     estimate = float(np.clip(found.mean[0], 0.0, 1.0))
     left = max(share.left, _LEAST_LEFT)

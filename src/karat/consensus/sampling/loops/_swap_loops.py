@@ -1,7 +1,7 @@
 """A move between labellings: two classes trade places; compiled by numba, import when needed.
 
 The votes are as probable when two components of one difficulty swap their columns, so that only the
-priors and gold labels tell the two labellings apart. Gibbs draws cross from one to the other through
+priors tell the two labellings apart. Gibbs draws cross from one to the other through
 labels that fit neither, once in a lifetime; this move (Metropolis, Rosenbluth, Rosenbluth, Teller
 and Teller 1953) crosses at once.
 """
@@ -25,45 +25,6 @@ def _log(value: float) -> float:
 
 
 @compiled(part=True)
-def _log_sum(first: float, second: float) -> float:
-    high = first if first > second else second
-    low = second if first > second else first
-    return high + math.log(1.0 + math.exp(low - high))
-
-
-@compiled(part=True)
-def _log_joint(
-    patterns: PatternArrays, p: int, c: int, table: FloatArray, weight: FloatArray
-) -> float:
-    """Return log P(component c, votes of pattern p)."""
-    value = _log(weight[c])
-    for v in range(patterns.start[p], patterns.heard[p]):
-        value += _log(table[c, patterns.cell[v]])
-    return value
-
-
-@compiled(part=True)
-def _gold_ratio(
-    patterns: PatternArrays, c: int, d: int, levels: int, table: FloatArray, weight: FloatArray
-) -> float:
-    """Return how much more probable gold labels are once components c and d have traded places."""
-    ratio = 0.0
-    for p in range(len(patterns.gold)):
-        gold = patterns.gold[p]
-        if gold < 0 or (gold != patterns.group[c] and gold != patterns.group[d]):
-            continue
-        own = c if gold == patterns.group[c] else d
-        now = _log_joint(patterns, p, own, table, weight)
-        then = _log_joint(patterns, p, c + d - own, table, weight)
-        for other in range(gold * levels, (gold + 1) * levels):
-            if other != own:
-                rest = _log_joint(patterns, p, other, table, weight)
-                now, then = _log_sum(now, rest), _log_sum(then, rest)
-        ratio += patterns.items[p] * (then - now)
-    return ratio
-
-
-@compiled(part=True)
 def swap_classes(
     rng: np.random.Generator,
     patterns: PatternArrays,
@@ -77,8 +38,12 @@ def swap_classes(
 
     Voters who err at one rate have no such columns, and nothing happens to them. A prior that does
     not favour right votes cannot tell the labellings apart: chains then keep to the one they
-    started in, in which voters are mostly right.
+    started in, in which voters are mostly right. Nor is there a move with gold labels: they say
+    which labelling it is, and a model that is wrong must not turn all other items with them.
     """
+    for p in range(len(patterns.gold)):
+        if patterns.gold[p] >= 0:
+            return
     outcomes, components = layout.first.shape
     if layout.first[0, components - 1] != (components - 1) * outcomes:
         return
@@ -96,7 +61,6 @@ def swap_classes(
         more = layout.prior[c * outcomes + o] - layout.prior[d * outcomes + o]
         if more != 0.0:
             ratio += more * (_log(theta[row, d]) - _log(theta[row, c]))
-    ratio += _gold_ratio(patterns, c, d, levels, table, weight)
     if _log(rng.random()) >= ratio:
         return
     weight[c], weight[d] = weight[d], weight[c]
