@@ -61,7 +61,14 @@ def test_gold_labels_of_a_long_file(files, karat):
 
 def test_the_table_says_whether_the_votes_identify_the_rates(files, karat):
     ran = karat(
-        "judges", files / "wide.csv", "--group", "topic", "--confidence", "0.8", "--judge", "judge_*"
+        "judges",
+        files / "wide.csv",
+        "--group",
+        "topic",
+        "--confidence",
+        "0.8",
+        "--judge",
+        "judge_*",
     )
     assert ran.code == 0
     assert "lowest error rate" in ran.out

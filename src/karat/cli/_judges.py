@@ -60,7 +60,8 @@ def judges(
     same: Annotated[
         list[str] | None,
         typer.Option(
-            "--same", help="Voters that count once: name=a,b,c or a pattern, such as gpt=gpt*. Repeat."
+            "--same",
+            help="Voters that count once: name=a,b,c or a pattern, such as gpt=gpt*. Repeat.",
         ),
     ] = None,
     label_next: Annotated[

@@ -26,18 +26,9 @@ def show(parts: Sequence[str | Grid]) -> None:
     out = console()
     for part in parts:
         if isinstance(part, Grid):
-            _print_whole(out, _drawn(part))
+            out.print(_drawn(part))
         else:
             out.print(part, markup=False)
-
-
-def _print_whole(out: Any, table: Any) -> None:
-    """Print a table at its own width: a terminal may wrap its lines, but no name is cut."""
-    from rich.measure import Measurement
-
-    wide = out.options.update(max_width=_UNBOUNDED)
-    needed = Measurement.get(out, wide, table).maximum
-    out.print(table, width=max(needed, out.width), crop=False, no_wrap=True, soft_wrap=needed > out.width)
 
 
 def _drawn(grid: Grid) -> Any:

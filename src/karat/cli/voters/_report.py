@@ -73,8 +73,9 @@ def _trust(estimator: ErrorEstimator) -> list[str]:
         best = min(rows, key=lambda row: row["estimate"])
         rivals = sum(row["lower"] <= best["upper"] for row in rows) - 1
         others = len(rows) - 1
+        where = _where(r, domain)
         lines.append(
-            f"{_where(r, domain)}trust {best['classifier']} most: wrong on "
+            f"{where}{'trust' if where else 'Trust'} {best['classifier']} most: wrong on "
             f"{100 * best['estimate']:.1f} % ({100 * r.confidence:g} % limits {100 * best['lower']:.1f} "
             f"to {100 * best['upper']:.1f}, with {best['n_gold']} gold labels); "
             f"{f'{rivals} of the {others} others' if rivals else f'no other of {others}'} may be as "
@@ -107,12 +108,14 @@ def _label(estimator: ErrorEstimator, todo: Any, wrote: str) -> str:
         items = ", ".join(str(item) for item in todo["item"].head(10).to_list())
         more = f" and {len(todo) - 10} more" if len(todo) > 10 else ""
         where = f", in {wrote}" if wrote else ""
-        return f"Label next ({len(todo)} items, drawn with known probabilities{where}): {items}{more}."
+        return (
+            f"Label next ({len(todo)} items, drawn with known probabilities{where}): {items}{more}."
+        )
     left = sum(not told for told in estimator.identified_.values())
-    why = "where votes cannot tell, nothing else helps" if left else "labels confirm or contradict it"
-    return (
-        f"Label next: --label-next {_NEXT} --todo todo.csv draws items with known probabilities; {why}."
+    why = (
+        "where votes cannot tell, nothing else helps" if left else "labels confirm or contradict it"
     )
+    return f"Label next: --label-next {_NEXT} --todo todo.csv draws items with known probabilities; {why}."
 
 
 def _rates_grid(r: ErrorRates, *, domains: bool = True) -> Grid:
@@ -149,9 +152,7 @@ def _powered(estimator: ErrorEstimator) -> Grid:
     return Grid(head, rows)
 
 
-def _page(
-    name: str, estimator: ErrorEstimator, opening: list[str], code: str, todo: Any
-) -> Page:
+def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, todo: Any) -> Page:
     result = estimator.result_
     sections = [
         section(

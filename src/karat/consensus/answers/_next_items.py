@@ -82,9 +82,7 @@ def _sampled(
     return np.concatenate(places), np.concatenate(chances)
 
 
-def draw_strata(
-    doubt: FloatArray, n: int, rng: np.random.Generator
-) -> tuple[IntArray, FloatArray]:
+def draw_strata(doubt: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
     """Return one item of each of ``n`` strata of equal size, sorted by doubt, and their chances."""
     order = np.lexsort((rng.random(len(doubt)), -doubt))
     # Which strata are larger by one is random, so that all items have nearly the same chance.

@@ -12,6 +12,7 @@ from karat.votes.reading import Votes
 
 __all__ = ["warn_of_inverted_gold", "warn_of_limits_of_the_fit"]
 
+
 def warn_of_inverted_gold(data: Votes) -> None:
     """Say so if every voter is wrong on most of its gold labels."""
     for domain in data.domains:

@@ -27,7 +27,9 @@ def families_of(same: Any, classifiers: Sequence[Any]) -> list[list[int]]:
         members = [name if name in place else str(name) for name in members]
         unknown = [name for name in members if name not in place]
         if unknown:
-            refuse_option(unknown[0], f"a voter of same[{family!r}]", f"one of {named(classifiers)}")
+            refuse_option(
+                unknown[0], f"a voter of same[{family!r}]", f"one of {named(classifiers)}"
+            )
         found.append([place[name] for name in members])
     return found
 

@@ -39,6 +39,7 @@ __all__ = ["fit_domain"]
 # Folds and repeats by the number of votes: with few of them the luck of the folds says much.
 _PLANS = ((50_000, (5, 5)), (200_000, (3, 3)), (np.inf, (3, 1)))
 _FOLDS = 20160619  # seed of the folds
+_LONGER = 2  # longer runs before chains are said not to mix
 _NONE = NearCopies((), (), ())
 _WEIGHT = 0.05  # a model with less stacking weight is clearly worse than the others
 # Standard errors by which difficulty must predict better to speak of hard items. With independent
@@ -72,10 +73,12 @@ def fit_domain(
         draws, *_ = dispersed_chains(problem, settings.chains, settings.draws, rng, step)
         span.append(Fitted(problem, draws, 0.0))
     fit, reasons = _checked(table, sampled, span, choice, modes, settings, shared, copies)
-    if pooled is None and not reasons and _unmixed(fit):
-        longer = _continue(sampled, rng, step)
-        modes = [apart for f in longer for apart in modes_of(f.draws)]
-        fit, reasons = _checked(table, longer, span, choice, modes, settings, shared, copies)
+    for _ in range(_LONGER):
+        if pooled is not None or reasons or not _unmixed(fit):
+            break
+        sampled = _continue(sampled, rng, step)
+        modes = [apart for f in sampled for apart in modes_of(f.draws)]
+        fit, reasons = _checked(table, sampled, span, choice, modes, settings, shared, copies)
     reasons = identification_failures(
         table, fit.explanations, modes, fit.agreement, fit.width(settings.confidence),
         _worst_r_hat(fit), copies,

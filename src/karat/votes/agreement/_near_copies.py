@@ -47,9 +47,7 @@ def kappas(table: VoteTable, at_least: float = _SHARED) -> Kappas:
 
     cast = np.flatnonzero(table.outcome < table.n_classes)
     pattern = table.pattern_of_vote[cast]
-    votes = np.bincount(
-        table.voter[cast], weights=table.count[pattern], minlength=table.n_voters
-    )
+    votes = np.bincount(table.voter[cast], weights=table.count[pattern], minlength=table.n_voters)
     voters = np.flatnonzero(votes >= at_least - 1e-9)
     place = np.full(table.n_voters, -1)
     place[voters] = np.arange(len(voters))
@@ -187,7 +185,9 @@ def _joined(
         inside = np.full((len(block), len(block)), np.nan)
         at = [place.get(j, -1) for j in block]
         seen = [i for i, a in enumerate(at) if a >= 0]
-        inside[np.ix_(seen, seen)] = kappa.value[np.ix_([at[i] for i in seen], [at[i] for i in seen])]
+        inside[np.ix_(seen, seen)] = kappa.value[
+            np.ix_([at[i] for i in seen], [at[i] for i in seen])
+        ]
         # The medoid speaks for the block; of a family that shares too few items, the first named.
         lead = np.argsort(-np.nan_to_num(inside).sum(axis=1), kind="stable")
         blocks.append(tuple(block[i] for i in lead))
