@@ -244,6 +244,7 @@ EXAMPLES = {
     "ErrorRates": lambda: consensus_of().result_,
     "Explanations": lambda: consensus_of().explanations(),
     "VoterAgreement": lambda: consensus_of().agreement(),
+    "RankingRobustness": lambda: consensus_of().robustness_curve(),
     "ModelComparison": lambda: consensus.compare_models(MANY, dependence=["none"], rng=0),
     "LabelModelCheck": lambda: weak.check_label_model(VOTES, PROBA, classes=[0, 1]),
     "VoteDiagnostics": lambda: weak.vote_diagnostics(VOTES),

@@ -30,12 +30,11 @@ from karat.consensus.answers._tables import (
     powered_table,
     prevalence_table,
 )
+from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.fitting import VotesFit
 from karat.consensus.model_result import CoClustering
-from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.result import ErrorRates
 from karat.exceptions import DataError, LazyFrameError
-from karat.votes.reading import Votes
 
 __all__ = ["FittedVotes"]
 
@@ -134,8 +133,8 @@ class FittedVotes:
             raise DataError("there are no gold labels; pass y_true= to fit")
         if self._design == "picked":
             raise DataError(
-                "labels='picked' was passed: items that were picked are no sample of the others, so "
-                "their labels say nothing of error rates; draw items with label_next(), and fit "
+                "labels='picked' was passed: items that were picked are no sample of the others, "
+                "so their labels say nothing of error rates; draw items with label_next(), and fit "
                 "with labels='probability' and its probabilities"
             )
         if self._votes.weighted:
