@@ -214,10 +214,10 @@ class ErrorEstimator(FittedVotes, Parameters):
             Itself.
         """
         settings = Settings.checked(self.get_params())
-        design = check_design(labels, y_true, label_probability)
         rng = check_rng(self.rng)
         lazy = is_lazy(votes)
         votes = collected_alone(votes, "votes", domains, y_true, sample_weight, label_probability)
+        design = check_design(labels, y_true, label_probability)
         data = read_votes(
             votes, domains=domains, y_true=y_true, label_probability=label_probability,
             classes=classes, sample_weight=sample_weight, threshold=threshold,

@@ -1,10 +1,11 @@
 """What can be asked of votes after a fit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from karat._typing import AnyArray, Column, FloatArray
+from karat._typing import AnyArray, FloatArray
 from karat._validate import (
     check_choice,
     check_count,
@@ -204,7 +205,7 @@ class FittedVotes:
         return self.result_.explanations[d]
 
     def robustness_curve(
-        self, domain: Any = None, *, gamma: Column | None = None
+        self, domain: Any = None, *, gamma: Sequence[float] | None = None
     ) -> RankingRobustness:
         """Return what error rates and their order are worth if most voters are fooled together.
 
@@ -216,7 +217,7 @@ class FittedVotes:
         ----------
         domain : name, optional
             Name of the domain; optional when there is one.
-        gamma : column, optional
+        gamma : sequence of float, optional
             Shares of the items, by default 0 to .2.
 
         Returns
