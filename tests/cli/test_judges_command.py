@@ -254,8 +254,8 @@ def test_the_report_opens_with_whom_to_trust(panel, karat):
 def test_families_and_picked_labels(panel, karat):
     ran = karat(
         "judges", panel / "wide.csv", "--judge", "claude", "--judge", "llama", "--judge", "mistral",
-        "--judge", "gpt_*", "--same", "small=llama,mistral", "--label", "gold", "--labels", "picked",
-        "--json",
+        "--judge", "gpt_*", "--same", "small=llama,mistral", "--label", "gold",
+        "--labels", "picked", "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     blocks = [set(block) for block in ran.data["status"][0]["copies"]]
