@@ -21,12 +21,15 @@ __all__ = [
     "VoteSet",
     "beside_truth",
     "crowd",
+    "default_fit",
     "fit",
     "flagged",
     "judgebench",
     "llmbar",
     "nell",
     "nell_fit",
+    "people",
+    "pooled_judgebench",
 ]
 
 # Thresholds of the NELL classifiers: those of Platanios et al. 2016, and one half for all.
@@ -112,6 +115,22 @@ def judgebench() -> VoteSet:
     return VoteSet("JudgeBench", votes, gold, _true_errors(votes, gold))
 
 
+@cache
+def pooled_judgebench() -> VoteSet:
+    """Return JudgeBench with its categories as one domain."""
+    data = judgebench()
+    votes = data.votes.drop(columns="domain")
+    return VoteSet("JudgeBench pooled", votes, data.gold, _true_errors(votes, data.gold))
+
+
+@cache
+def people(name: str) -> VoteSet:
+    """Read people and networks that name distorted images."""
+    frame = load_shared(f"classifiers_and_people_{name}", "votes")
+    votes = frame[["item", "classifier", "vote"]].reset_index(drop=True)
+    return VoteSet(f"people, {name}", votes, frame["gold"], _true_errors(votes, frame["gold"]))
+
+
 def fit(data: VoteSet, *, y_true: Any = None, **options: Any) -> tuple[ErrorEstimator, float]:
     """Fit the estimator and return it with the seconds that it took; its warnings are tabled."""
     with warnings.catch_warnings():
@@ -119,6 +138,16 @@ def fit(data: VoteSet, *, y_true: Any = None, **options: Any) -> tuple[ErrorEsti
         start = time.perf_counter()
         estimator = ErrorEstimator(**options).fit(data.votes, domains=data.domains, y_true=y_true)
         return estimator, time.perf_counter() - start
+
+
+_FITS: dict[str, tuple[ErrorEstimator, float]] = {}
+
+
+def default_fit(data: VoteSet) -> tuple[ErrorEstimator, float]:
+    """Fit with the defaults and seed 0; a fit that several tables show is made once."""
+    if data.name not in _FITS:
+        _FITS[data.name] = fit(data, rng=0)
+    return _FITS[data.name]
 
 
 @cache

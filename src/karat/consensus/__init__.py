@@ -7,8 +7,9 @@ do not identify them; `compare_models` compares models of how voters err togethe
 from karat.consensus._compare_models import compare_models
 from karat.consensus._consensus_label_model import ConsensusLabelModel
 from karat.consensus._error_estimator import ErrorEstimator
+from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.model_result import CoClustering, ModelComparison
-from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
+from karat.consensus.result import ErrorRates
 
 __all__ = [
     "CoClustering",
@@ -17,6 +18,7 @@ __all__ = [
     "ErrorRates",
     "Explanations",
     "ModelComparison",
+    "RankingRobustness",
     "VoterAgreement",
     "compare_models",
 ]

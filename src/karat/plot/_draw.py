@@ -24,6 +24,7 @@ from karat.consensus import (
     ErrorRates,
     Explanations,
     ModelComparison,
+    RankingRobustness,
     VoterAgreement,
 )
 from karat.decisions import Optimum
@@ -75,6 +76,7 @@ from karat.plot.pictures import (
     draw_powered,
     draw_progress,
     draw_ranking,
+    draw_ranking_robustness,
     draw_regions,
     draw_reliability,
     draw_robustness,
@@ -122,6 +124,7 @@ draw.register(VoteDiagnostics, draw_diagnostics)
 draw.register(ErrorRates, draw_forest)
 draw.register(Explanations, draw_explanations)
 draw.register(VoterAgreement, draw_agreement)
+draw.register(RankingRobustness, draw_ranking_robustness)
 draw.register(ModelComparison, draw_comparison)
 draw.register(CoClustering, draw_co_clustering)
 draw.register(ElicitationResult, draw_elicited)

@@ -103,9 +103,17 @@ def _weighted_vote(table: VoteTable, odds: FloatArray) -> FloatArray:
 
 
 def powered_rates(
-    domain: Domain, predictions: Predictions, *, confidence: float, finite: bool
+    domain: Domain,
+    predictions: Predictions,
+    *,
+    confidence: float,
+    finite: bool,
+    probability: FloatArray | None = None,
 ) -> list[Powered]:
-    """Return the error rate of every voter of a domain."""
+    """Return the error rate of every voter of a domain.
+
+    ``probability`` is the chance with which each item of the domain was labelled, where it differs.
+    """
     table = domain.table
     dense = np.full((table.n_voters, table.n_patterns), -1)
     voted = table.outcome < table.n_classes
@@ -121,6 +129,7 @@ def powered_rates(
         pattern = domain.pattern[predictions.items]
         mine = cast[pattern]
         pattern, fold = pattern[mine], predictions.fold[mine]
+        weight = None if probability is None else 1 / probability[predictions.items[mine]]
         answers.append(
             powered_error(
                 right=(table.gold[pattern] == vote[pattern]).astype(np.float64),
@@ -130,6 +139,7 @@ def powered_rates(
                 n_others=float(others.sum()),
                 confidence=confidence,
                 finite=finite,
+                weight=weight,
             )
         )
     return answers
@@ -144,12 +154,14 @@ def powered_error(
     n_others: float,
     confidence: float,
     finite: bool,
+    weight: FloatArray | None = None,
 ) -> Powered:
     """Return the error rate of one voter.
 
     Of its n gold votes ``right`` says whether each is right, and ``predicted``, from a consensus
     that has not seen that label, how probable this is; ``others`` is, by fold, the sum of such
-    probabilities over the ``n_others`` votes without a label.
+    probabilities over the ``n_others`` votes without a label. ``weight`` is one over the chance
+    with which each label was drawn; limits that hold for any number of labels need equal chances.
     """
     n = len(right)
     if n < _FEWEST:
@@ -158,10 +170,15 @@ def powered_error(
     unseen = others / n_others if n_others > 0 else np.full(len(others), float(predicted.mean()))
     far = predicted - unseen[fold]
     delta = (1 - confidence) / 2
-    shift = np.array([-(1 - n / total) * far.mean()])
-    found = powered_limits(right, far[:, None], shift, total, delta=delta, finite=finite)
+    seen = far.mean() if weight is None else float(weight @ far / weight.sum())
+    found = powered_limits(
+        right, far[:, None], np.array([n / total * far.mean() - seen]), total, delta=delta,
+        finite=finite, weight=weight, fewest=_FEWEST,
+    )  # fmt: skip
     at = float(np.mean(unseen[fold]))
-    low, high = powered_bernstein(right, predicted, at, n_others, delta=delta)
+    low = high = np.nan
+    if weight is None:
+        low, high = powered_bernstein(right, predicted, at, n_others, delta=delta)
     return Powered(
         n_gold=n,
         estimate=1 - found.estimate,

@@ -150,6 +150,7 @@ def powered_limits(
     weight: FloatArray | None = None,
     cluster: IntArray | None = None,
     sources: bool = True,
+    fewest: int = FEWEST,
 ) -> Powered:
     r"""Return the mean of f, with a limit on either side.
 
@@ -163,7 +164,7 @@ def powered_limits(
 
     (for the mean of exactly these N items without 1/N), and Wilson's limits at a and n_eff. κ is
     at least ¼, one error of 1 in n + 2 is added to either side of it, and predictions that explain
-    less than 5 % are not used. Fewer than 20 labels count alone, by Clopper and Pearson.
+    less than 5 % are not used. Fewer than ``fewest`` labels count alone, by Clopper and Pearson.
     """
     n = len(f)
     w = np.ones(n) if weight is None else weight * (n / weight.sum())
@@ -173,7 +174,7 @@ def powered_limits(
     found = regress(f[:, None], x, shift, w, sources=sources)
     share = _share(found.off[:, 0], found.alone[:, 0], n * small, w, cluster)
     number = share.number / narrow
-    few = _are_few(n, cluster)
+    few = _are_few(n, cluster, fewest)
     labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=few)
     if few or share.left > 1 - _LEAST_GAIN:
         return Powered(mean, *labels, mean, *labels, 1.0, 0.0)
@@ -183,9 +184,9 @@ def powered_limits(
     return Powered(estimate, *ends, mean, *labels, left, float(found.weight[0]))
 
 
-def _are_few(n: int, cluster: IntArray | None) -> bool:
+def _are_few(n: int, cluster: IntArray | None, fewest: int = FEWEST) -> bool:
     """Return whether the labels, or the clusters they are in, are too few for predictions."""
-    return n < FEWEST or (cluster is not None and int(cluster.max()) + 1 < FEWEST)
+    return n < fewest or (cluster is not None and int(cluster.max()) + 1 < fewest)
 
 
 def labels_limits(
