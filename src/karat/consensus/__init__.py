@@ -4,13 +4,16 @@
 do not identify them; `compare_models` compares models of how voters err together on votes held out.
 """
 
+from karat.consensus._annotator_test import annotator_test
 from karat.consensus._compare_models import compare_models
 from karat.consensus._consensus_label_model import ConsensusLabelModel
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus.model_result import CoClustering, ModelComparison
+from karat.consensus.people_result import AnnotatorTest
 from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
 
 __all__ = [
+    "AnnotatorTest",
     "CoClustering",
     "ConsensusLabelModel",
     "ErrorEstimator",
@@ -18,5 +21,6 @@ __all__ = [
     "Explanations",
     "ModelComparison",
     "VoterAgreement",
+    "annotator_test",
     "compare_models",
 ]
