@@ -8,7 +8,11 @@ from karat.consensus._annotator_test import annotator_test
 from karat.consensus._compare_models import compare_models
 from karat.consensus._consensus_label_model import ConsensusLabelModel
 from karat.consensus._error_estimator import ErrorEstimator
+from karat.consensus._pair_estimator import PairEstimator
+from karat.consensus._position_bias import position_bias
+from karat.consensus._rank_systems import rank_systems
 from karat.consensus.model_result import CoClustering, ModelComparison
+from karat.consensus.pair_result import PairErrors, PositionBias, SystemRanking
 from karat.consensus.people_result import AnnotatorTest
 from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
 
@@ -20,7 +24,13 @@ __all__ = [
     "ErrorRates",
     "Explanations",
     "ModelComparison",
+    "PairErrors",
+    "PairEstimator",
+    "PositionBias",
+    "SystemRanking",
     "VoterAgreement",
     "annotator_test",
     "compare_models",
+    "position_bias",
+    "rank_systems",
 ]

@@ -9,7 +9,7 @@ passed. `next_items` lists the items to label next, `powered_rates` uses gold la
 
 from karat.consensus.answers._exports import inference_data, posterior_states
 from karat.consensus.answers._fitted_votes import FittedVotes
-from karat.consensus.answers._frames import backend_of
+from karat.consensus.answers._frames import backend_of, to_frame
 from karat.consensus.answers._next_items import next_items
 from karat.consensus.answers._powered import (
     Powered,
@@ -41,6 +41,7 @@ __all__ = [
     "inference_data",
     "next_items",
     "posterior_states",
+    "to_frame",
     "powered_error",
     "powered_rates",
     "powered_table",

@@ -6,15 +6,15 @@ vote that the position does not move; `bradley_terry` and its kin rank the syste
 answers.
 """
 
-#from karat.consensus.pairs._bias import balanced_limits, net_votes, picks_first, predictive_limits
-#from karat.consensus.pairs._ranks import rank_limits, simultaneous_quantile, tiers_of
-#from karat.consensus.pairs._read import PairVerdicts, read_pairs
-#from karat.consensus.pairs._strengths import Strengths, judged_strengths, powered_strengths
-#from karat.consensus.pairs._style import style_effect
-#from karat.consensus.pairs._tango import tango_limits
+from karat.consensus.pairs._bias import balanced_limits, net_votes, picks_first, predictive_limits
+from karat.consensus.pairs._ranks import rank_limits, simultaneous_quantile, tiers_of
+from karat.consensus.pairs._read import PairVerdicts, read_pairs
+from karat.consensus.pairs._strengths import Strengths, judged_strengths, powered_strengths
+from karat.consensus.pairs._style import style_effect
+from karat.consensus.pairs._tango import tango_limits
 
-__all__: list[str] = []
-_ = [
+
+__all__ = [
     "PairVerdicts",
     "Strengths",
     "balanced_limits",
