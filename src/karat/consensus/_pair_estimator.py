@@ -41,8 +41,9 @@ class PairEstimator(Parameters):
 
     Parameters
     ----------
-    errors : {"class-conditional", "symmetric"}, default "class-conditional"
-        Whether a judge may err more often when one of A and B is better.
+    errors : {"symmetric", "class-conditional"}, default "symmetric"
+        Whether a pair and its mirror image are alike, so that a judge errs as often when A is
+        better as when B is; or whether A and B differ in kind (one is always the baseline, say).
     dependence : {"auto", "none", "difficulty", "pairs"}, default "auto"
         How judges err together, as in `ErrorEstimator`.
     chains : int, default 4
@@ -95,7 +96,7 @@ class PairEstimator(Parameters):
     def __init__(
         self,
         *,
-        errors: Literal["class-conditional", "symmetric"] = "class-conditional",
+        errors: Literal["symmetric", "class-conditional"] = "symmetric",
         dependence: Literal["auto", "none", "difficulty", "pairs"] = "auto",
         chains: int = 4,
         draws: int | None = None,

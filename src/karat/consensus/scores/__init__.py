@@ -1,0 +1,23 @@
+"""Scores and ratings as votes: levels read from numbers, the sampler, and what its draws say.
+
+`read_scores` turns ratings, probabilities or log-probabilities into levels, voter by voter;
+`run_scores` draws the class of every item, and cut-points and separation of every voter (a latent
+normal with cut-points); `level_chances`, `error_and_area` and `class_chances` are the model's
+formulas, and `pairs_apart` its check.
+"""
+
+from karat.consensus.scores._check import pairs_apart
+from karat.consensus.scores._formulas import class_chances, error_and_area, level_chances
+from karat.consensus.scores._read import ScoreTable, read_scores
+from karat.consensus.scores._run import ScoreDraws, run_scores
+
+__all__ = [
+    "ScoreDraws",
+    "ScoreTable",
+    "class_chances",
+    "error_and_area",
+    "level_chances",
+    "pairs_apart",
+    "read_scores",
+    "run_scores",
+]
