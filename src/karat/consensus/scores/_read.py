@@ -12,6 +12,7 @@ from karat.votes.reading import PassedValues
 
 __all__ = ["ScoreTable", "read_scores"]
 
+_TAIL = 2.3  # the outermost cut of a continuous score, in standard deviations of a normal one
 _WHO = ("classifier", "judge", "annotator", "worker")
 _WHAT = ("score", "rating", "vote", "proba", "verdict")
 
@@ -69,13 +70,20 @@ def read_scores(table: Frame, *, most: int) -> ScoreTable:
 
 
 def _edges(values: FloatArray, most: int) -> FloatArray:
-    """Return the least score of each level but the first: all distinct ones, or quantiles."""
+    """Return the least score of each level but the first: all distinct ones, or quantiles.
+
+    The quantiles are those of a normal variable cut into equal steps: levels are finer in the
+    tails, where a rare class shows.
+    """
+    from scipy.special import ndtr
+
     distinct = np.unique(values)
     if len(distinct) <= most:
         return distinct[1:]
     ordered = np.sort(values)
     # A quantile that is a score itself: any monotone transform of the scores gives the same levels.
-    at = np.floor(np.arange(1, most) * len(ordered) / most).astype(np.int64)
+    share = ndtr(np.linspace(-_TAIL, _TAIL, most - 1))
+    at = np.floor(share * len(ordered)).astype(np.int64)
     edges = np.unique(ordered[at])
     return edges[edges > ordered[0]]
 
