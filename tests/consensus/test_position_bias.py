@@ -62,7 +62,9 @@ def test_tango_limits_invert_the_score_test():
     assert low[0] < 0.1 < high[0]
     wide, _ = tango_limits(np.array([0.0]), np.array([0.0]), np.array([30.0]), 0.025)
     assert wide[0] == pytest.approx(-(1.96**2) / (30 + 1.96**2), abs=1e-3)  # Wilson's limit
-    big_low, big_high = tango_limits(np.array([900.0]), np.array([300.0]), np.array([6000.0]), 0.025)
+    big_low, big_high = tango_limits(
+        np.array([900.0]), np.array([300.0]), np.array([6000.0]), 0.025
+    )
     assert student_p_value(900, 300, 6000, big_high[0]) == pytest.approx(0.025, abs=0.002)
     assert student_p_value(300, 900, 6000, -big_low[0]) == pytest.approx(0.025, abs=0.002)
 
@@ -160,7 +162,9 @@ def test_style_is_found_where_it_is():
     gamma = np.array([0.0, 1.0, 0.0, 0.0])
     u = rng.logistic(np.where(y == 0, 1.0, -1.0)[:, None] * 1.5 + style[:, None] * gamma)
     votes = np.where(u > 0, "A", "B")
-    est = PairEstimator(draws=100, rng=0).fit(votes, votes, covariates=pd.DataFrame({"length": style}))
+    est = PairEstimator(draws=100, rng=0).fit(
+        votes, votes, covariates=pd.DataFrame({"length": style})
+    )
     ((name, effect, lower, upper),) = est.result_.style
     assert name == "length"
     assert lower[1] > 0
@@ -194,7 +198,7 @@ def llmbar():
 
 
 def test_half_of_llmbar_foretells_the_other(shared_data):
-    """65 judges × 5 splits of the 419 pairs: limits cover what the other half shows at their rate."""
+    """65 judges × 5 splits of 419 pairs: limits cover what the other half shows at their rate."""
     said = llmbar()
     said = said[said["subset"].astype(str).str.startswith("LLMBar/")]
     pairs = np.sort(said["item"].unique())

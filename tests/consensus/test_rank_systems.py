@@ -103,7 +103,7 @@ def test_bad_input_is_said():
         rank_systems(FITTED, A, A)
     with pytest.raises(LabelError, match="no system"):
         rank_systems(FITTED, {0: "x"}, B)
-    with pytest.raises(LabelError, match="y_true holds 7"):
+    with pytest.raises(LabelError, match="not a class label"):
         rank_systems(FITTED, A, B, y_true=np.full(300, 7))
     with pytest.warns(SmallSampleWarning, match="at least 20"):
         rank_systems(FITTED, A, B, y_true={0: 1, 1: 0, 2: 1, 3: 0, 4: 1, 5: 0}, rng=0)

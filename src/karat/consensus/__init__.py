@@ -17,8 +17,8 @@ from karat.consensus.model_result import CoClustering, ModelComparison
 from karat.consensus.pair_result import PairErrors, PositionBias, SystemRanking
 from karat.consensus.panel_result import JudgePanel
 from karat.consensus.people_result import AnnotatorTest
-from karat.consensus.score_result import ScoreErrors
 from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
+from karat.consensus.score_result import ScoreErrors
 
 __all__ = [
     "AnnotatorTest",

@@ -115,8 +115,9 @@ def annotator_test(
     if not any(enough):
         most = max(len(one.items) for one in found)
         raise DataError(
-            f"nobody among {named(answers.names)} answered {least} items that the judge and another "
-            f"person answered too (the most is {most}); pass more items, or a smaller fewest="
+            f"nobody among {named(answers.names)} answered {least} items that the judge and "
+            f"another person answered too (the most is {most}); pass more items, or a "
+            "smaller fewest="
         )
     tested = [one for one, kept in zip(found, enough, strict=True) if kept]
     names = [name for name, kept in zip(answers.names, enough, strict=True) if kept]

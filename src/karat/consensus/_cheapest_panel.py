@@ -31,7 +31,7 @@ def cheapest_panel(
     draws: int = 40,
     confidence: float = 0.95,
 ) -> JudgePanel:
-    r"""Return the smallest, or cheapest, set of judges whose consensus is as certain as that of all.
+    r"""Return the cheapest set of judges whose consensus is as certain as that of all.
 
     Asked alone, a set S decides for the class that is most probable given its votes. Under the
     model fitted to all votes this loses
@@ -92,7 +92,9 @@ def cheapest_panel(
     losses = Losses(codes, table.count, model.predict_codes, table.gold)
     panel = cheapest(losses.of, price, most)
     everyone = tuple(range(len(voters)))
-    drawn = [Losses(codes, table.count, one.predict_codes, table.gold) for one in model.draws(count)]
+    drawn = [
+        Losses(codes, table.count, one.predict_codes, table.gold) for one in model.draws(count)
+    ]
     without = [tuple(k for k in everyone if k != j) for j in everyone]
     out = np.array([losses.of(rest) if rest else 0.5 for rest in without])
     tails = [(1 - level) / 2, (1 + level) / 2]

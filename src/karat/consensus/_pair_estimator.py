@@ -229,7 +229,9 @@ def _styles(
     spread = style.std(axis=0)
     style = style / np.where(spread > 0, spread, 1.0)  # an effect is that of one standard deviation
     proba = _without(read, estimator)
-    says = (np.nansum(read.score, axis=0) / np.maximum((~np.isnan(read.score)).sum(axis=0), 1) + 1) / 2
+    says = (
+        np.nansum(read.score, axis=0) / np.maximum((~np.isnan(read.score)).sum(axis=0), 1) + 1
+    ) / 2
     effect = np.full((3, len(names), read.score.shape[2]), np.nan)
     for j in range(read.score.shape[2]):
         seen = ~np.isnan(read.score[:, :, j]).all(axis=0) & (weight > 0)
@@ -269,8 +271,15 @@ def _gather(
     r, delta = estimator.result_, (1 - level) / 2
     judge, domain = voting[r.classifier], r.domain
     inside = [domain_items(estimator, d) for d in range(len(r.domains))]
-    seen = np.array([weight[inside[d]] @ (votes[inside[d], j] > -2) for d, j in zip(domain, judge, strict=True)])
-    split = np.array([weight[inside[d]] @ (votes[inside[d], j] == -1) for d, j in zip(domain, judge, strict=True)])
+    seen = np.array(
+        [weight[inside[d]] @ (votes[inside[d], j] > -2) for d, j in zip(domain, judge, strict=True)]
+    )
+    split = np.array(
+        [
+            weight[inside[d]] @ (votes[inside[d], j] == -1)
+            for d, j in zip(domain, judge, strict=True)
+        ]
+    )
     share = (split / np.maximum(seen, 1e-12), *wilson_limits(split, seen, delta))
     mean, lower, upper = balanced_limits((r.mean, r.lower, r.upper), share)
     half = bias.bias[judge] / 2

@@ -158,7 +158,7 @@ def _systems(
     same = np.flatnonzero(one == two)
     if same.size:
         raise DataError(
-            f"pair {int(same[0])} compares {shown(order[one[same[0]]])} with itself; drop such pairs"
+            f"pair {int(same[0])} compares {shown(order[one[same[0]]])} with itself; drop it"
         )
     return one, two, PassedValues(order).tolist()
 
@@ -179,7 +179,10 @@ def _gold(
         elif str(value).lower() in ("tie", "draw"):
             gold[i] = 0.5
         else:
-            raise LabelError(f"y_true holds {shown(value)}; expected one of {known} or 'tie'")
+            raise LabelError(
+                f"y_true holds {shown(value)}, which is not a class label of the verdicts; "
+                f"expected one of {known} or 'tie'"
+            )
     return gold
 
 

@@ -163,7 +163,8 @@ class ScoreEstimator(Parameters):
         order, gold = _gold(table, y_true, classes)
         weight = _per_row(table, check_weights(sample_weight), "sample_weight", 1.0)
         codes, names = _domains(table, domains)
-        fits, inside = [], []
+        fits: list[ScoreFit] = []
+        inside: list[tuple[IntArray, IntArray]] = []
         for d in range(len(names)):
             here = np.flatnonzero(codes == d)
             voters = np.flatnonzero((table.codes[here] >= 0).any(axis=0))
@@ -171,7 +172,7 @@ class ScoreEstimator(Parameters):
             fits.append(
                 fit_scores(
                     table.codes[np.ix_(here, voters)], weight[here], gold[here],
-                    table.levels[voters], rng=rng, **options,  # type: ignore[arg-type]
+                    table.levels[voters], table.fine[voters], rng=rng, **options,  # type: ignore[arg-type]
                 )
             )  # fmt: skip
         self._keep(table, order, names, fits, inside, weight, options, backend_of(scores))
@@ -281,7 +282,9 @@ def _gold(table: ScoreTable, y_true: Any, classes: Any) -> tuple[AnyArray, IntAr
     """Return the two classes, and the class of each item, -1 where it is not known."""
     order = None if classes is None else check_classes(classes)
     if order is not None and len(order) != 2:
-        raise DataError(f"scores tell two classes apart, and classes= names {shown(order.tolist())}")
+        raise DataError(
+            f"scores tell two classes apart, and classes= names {shown(order.tolist())}"
+        )
     if y_true is None:
         return (np.array([0, 1]) if order is None else order), np.full(len(table.scores), -1)
     column = list(y_true.values()) if isinstance(y_true, Mapping) else y_true

@@ -222,7 +222,7 @@ class SystemRanking(Result):
         basis = (
             f"{self.n_gold} gold pairs helped by the verdicts"
             if self.method == "powered"
-            else "the verdicts alone, which holds as far as the judges' errors do not favour a system"
+            else "the verdicts alone, as far as the judges' errors do not favour a system"
         )
         if self.method == "judged" and not self.identified:
             basis += "; and here the votes do not identify these errors"

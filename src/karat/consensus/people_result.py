@@ -83,8 +83,8 @@ class AnnotatorTest(Result):
         text = (
             f"{self.judge} {may}: allowed to be {self.epsilon:g} behind, it beats "
             f"{int(self.wins.sum())} of {len(self.people)} people (ω = {self.winning_rate:.2f}, "
-            f"{level} {self.winning_lower:.2f} to {self.winning_upper:.2f}), and is as close to the "
-            f"others as the person on {100 * self.advantage_rate:.0f} % of the items (ρ = "
+            f"{level} {self.winning_lower:.2f} to {self.winning_upper:.2f}), and is as close to "
+            f"the others as the person on {100 * self.advantage_rate:.0f} % of the items (ρ = "
             f"{self.advantage_rate:.2f}, {self.advantage_lower:.2f} to {self.advantage_upper:.2f})"
         )
         if self.exact_winning_rate != self.winning_rate:

@@ -35,8 +35,8 @@ class ScoreErrors(Result):
     share, share_lower, share_upper : array (domains,)
         Share of the second class.
     level_from, level_proba : tuple of arrays
-        By entry: the least score of each level (the first has none: NaN), and the calibration, P(second
-        class) given the level.
+        By entry: the least score of each level (the first has none: NaN), and the calibration:
+        P(second class) given the level.
     identified : array (domains,)
         Whether the scores alone identify the rates.
     reasons : tuple of tuples

@@ -20,10 +20,16 @@ from karat.calibration import (
     MarginalCalibration,
 )
 from karat.consensus import (
+    AnnotatorTest,
     CoClustering,
     ErrorRates,
     Explanations,
+    JudgePanel,
     ModelComparison,
+    PairErrors,
+    PositionBias,
+    ScoreErrors,
+    SystemRanking,
     VoterAgreement,
 )
 from karat.decisions import Optimum
@@ -43,6 +49,7 @@ from karat.limits import Limits, PoweredMean
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot.pictures import (
     draw_agreement,
+    draw_annotators,
     draw_area,
     draw_areas,
     draw_asked,
@@ -67,11 +74,14 @@ from karat.plot.pictures import (
     draw_limits,
     draw_margin,
     draw_optimum,
+    draw_pair_errors,
     draw_pairs,
     draw_pairs_agreed,
+    draw_panel,
     draw_pattern_counts,
     draw_patterns,
     draw_point,
+    draw_position,
     draw_powered,
     draw_progress,
     draw_ranking,
@@ -79,7 +89,9 @@ from karat.plot.pictures import (
     draw_reliability,
     draw_robustness,
     draw_roc,
+    draw_scores,
     draw_shared,
+    draw_systems,
     draw_table,
     draw_value,
     draw_weight_table,
@@ -124,6 +136,12 @@ draw.register(Explanations, draw_explanations)
 draw.register(VoterAgreement, draw_agreement)
 draw.register(ModelComparison, draw_comparison)
 draw.register(CoClustering, draw_co_clustering)
+draw.register(AnnotatorTest, draw_annotators)
+draw.register(PositionBias, draw_position)
+draw.register(PairErrors, draw_pair_errors)
+draw.register(SystemRanking, draw_systems)
+draw.register(ScoreErrors, draw_scores)
+draw.register(JudgePanel, draw_panel)
 draw.register(ElicitationResult, draw_elicited)
 draw.register(AgreementHistory, draw_progress)
 draw.register(AskedQuestions, draw_asked)

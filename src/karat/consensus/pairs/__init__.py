@@ -13,7 +13,6 @@ from karat.consensus.pairs._strengths import Strengths, judged_strengths, powere
 from karat.consensus.pairs._style import style_effect
 from karat.consensus.pairs._tango import tango_limits
 
-
 __all__ = [
     "PairVerdicts",
     "Strengths",

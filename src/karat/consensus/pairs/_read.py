@@ -9,6 +9,7 @@ import numpy as np
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
+    check_classes,
     encode_labels,
     named,
     native_frame,
@@ -41,7 +42,7 @@ class PairVerdicts:
     @property
     def n_items(self) -> int:
         """Number of pairs."""
-        return self.score.shape[1]
+        return int(self.score.shape[1])
 
     def per_item(self, values: Column | Mapping[Any, Any] | None, name: str) -> list[Any]:
         """Return one value per item, None where there is none; a column has one per row."""
@@ -100,7 +101,9 @@ def read_pairs(
     code, order_of = _sides(value, absent, classes)
     if says == "position":  # what is named is where the answer stood: turn it in the second order
         code = np.where(order == 1, -code, code)
-    score, repeats = _averaged(item, who, order, code, absent, (len(rows) if items is None else len(items)), len(judges))
+    score, repeats = _averaged(
+        item, who, order, code, absent, (len(rows) if items is None else len(items)), len(judges)
+    )
     return PairVerdicts(score, order_of, judges, items, rows, repeats)
 
 
@@ -127,7 +130,11 @@ def _long(frame: Any, first_order: Any) -> tuple[Any, ...]:
     who = next((c for c in _WHO if c in columns), None)
     both = next((pair for pair in _BOTH if set(pair) <= set(columns)), None)
     what = next((c for c in _WHAT if c in columns), None)
-    if "item" not in columns or who is None or (both is None and (what is None or "order" not in columns)):
+    if (
+        "item" not in columns
+        or who is None
+        or (both is None and (what is None or "order" not in columns))
+    ):
         raise ColumnError(
             f"verdicts has the columns {named(columns)}; expected a long table with 'item', "
             "'judge', 'order' and 'verdict' (or 'verdict_order1' and 'verdict_order2'), or two "
@@ -170,10 +177,7 @@ def _sides(value: AnyArray, absent: Any, classes: Column | None) -> tuple[FloatA
     if text:
         lowered = np.char.lower(value.astype(str))
         nothing |= np.isin(lowered, _TIES)
-    if classes is not None:
-        order = np.asarray(read_column(classes, "classes")[0])
-    else:
-        order = np.unique(value[~nothing])
+    order = np.unique(value[~nothing]) if classes is None else check_classes(classes)
     if len(order) != 2:
         raise LabelError(
             f"the verdicts name {named(order.tolist())}; expected two answers, a tie ('tie') and "

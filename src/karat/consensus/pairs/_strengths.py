@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Strengths", "judged_strengths", "powered_strengths"]
 
@@ -73,7 +73,9 @@ def powered_strengths(
     return Strengths(theta, inverse @ meat @ inverse)
 
 
-def _powered_root(x, soft, gold, known, weight):  # type: ignore[no-untyped-def]
+def _powered_root(
+    x: FloatArray, soft: FloatArray, gold: FloatArray, known: BoolArray, weight: float
+) -> FloatArray:
     """Return where the corrected gradient is 0."""
     n, theta = known.sum(), np.zeros(x.shape[1])
     for _ in range(_ROUNDS):
@@ -88,7 +90,9 @@ def _powered_root(x, soft, gold, known, weight):  # type: ignore[no-untyped-def]
     return theta
 
 
-def _power(x, soft, gold, known, theta):  # type: ignore[no-untyped-def]
+def _power(
+    x: FloatArray, soft: FloatArray, gold: FloatArray, known: BoolArray, theta: FloatArray
+) -> float:
     """Return how much the predictions help, between 0 and 1."""
     p, n = _sigmoid(x @ theta), known.sum()
     inverse = np.linalg.inv(_hessian(x, p, known, 0.0))
@@ -100,12 +104,14 @@ def _power(x, soft, gold, known, theta):  # type: ignore[no-untyped-def]
     return float(np.clip(both / max(alone, 1e-12), 0.0, 1.0))
 
 
-def _hessian(x, p, known, weight):  # type: ignore[no-untyped-def]
+def _hessian(x: FloatArray, p: FloatArray, known: BoolArray, weight: float) -> FloatArray:
+    """Return the curvature of the corrected loss; strengths are kept to the sum 0."""
     spread, n = p * (1 - p), known.sum()
     all_items = (x * spread[:, None]).T @ x / len(x)
     labelled = (x[known] * spread[known, None]).T @ x[known] / n
     k = x.shape[1]
-    return weight * all_items + (1 - weight) * labelled + (_PRIOR / n) * np.eye(k) + np.ones((k, k)) / k
+    ridge = (_PRIOR / n) * np.eye(k) + np.ones((k, k)) / k
+    return np.asarray(weight * all_items + (1 - weight) * labelled + ridge)
 
 
 def _design(first: IntArray, second: IntArray, k: int) -> FloatArray:

@@ -42,7 +42,9 @@ def style_effect(
         theta = theta + step
         if np.abs(step).max() < _CLOSE:
             break
-    score = plus * (r * (says_first - up))[:, None] + minus * ((1 - r) * (says_first - down))[:, None]
+    score = (
+        plus * (r * (says_first - up))[:, None] + minus * ((1 - r) * (says_first - down))[:, None]
+    )
     spread = plus * (says_first - up)[:, None] - minus * (says_first - down)[:, None]
     information = hessian - (spread * (r * (1 - r))[:, None]).T @ spread
     value, vector = np.linalg.eigh(information)

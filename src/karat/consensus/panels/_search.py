@@ -21,9 +21,7 @@ class Panel(NamedTuple):
     exact: bool
 
 
-def cheapest(
-    loss: Callable[[tuple[int, ...]], float], cost: FloatArray, tolerance: float
-) -> Panel:
+def cheapest(loss: Callable[[tuple[int, ...]], float], cost: FloatArray, tolerance: float) -> Panel:
     """Return the cheapest set whose loss is within the tolerance.
 
     Up to twelve judges every set is tried, in the order of their cost; beyond, judges are added by
@@ -47,11 +45,12 @@ def cheapest(
 
 
 def _greedy(loss: Callable[[tuple[int, ...]], float], cost: FloatArray, tolerance: float) -> Panel:
-    left, chosen, now = set(range(len(cost))), (), np.inf
+    left, now = set(range(len(cost))), np.inf
+    chosen: tuple[int, ...] = ()
     while now > tolerance:
         tried = {j: loss((*chosen, j)) for j in left}
         start = 0.5 if not np.isfinite(now) else now
-        j = max(left, key=lambda k: ((start - tried[k]) / max(cost[k], 1e-12), -cost[k], -k))
+        j = max(left, key=lambda k: ((start - tried[k]) / max(float(cost[k]), 1e-12), -cost[k], -k))
         if tried[j] >= now:  # nobody helps alone: take the one that harms least
             j = min(left, key=lambda k: (tried[k], cost[k], k))
         chosen, now = (*chosen, j), tried[j]

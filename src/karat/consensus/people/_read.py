@@ -196,7 +196,9 @@ def _codes(said: _Said, own: _Said) -> tuple[FloatArray, FloatArray]:
     if len(there) < 2:
         raise LabelError("the judge gives no answer; pass at least one")
     kinds = {a.dtype.kind == "U" for a in there.values()}
-    order = union_of_values(there) if len(kinds) > 1 else np.unique(np.concatenate([*there.values()]))
+    order = (
+        union_of_values(there) if len(kinds) > 1 else np.unique(np.concatenate([*there.values()]))
+    )
     codes = []
     for s in parts.values():
         places = np.searchsorted(order, np.where(s.absent, order[0], s.value)).astype(np.float64)

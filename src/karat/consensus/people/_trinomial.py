@@ -64,7 +64,8 @@ def _score(plus: IntArray, minus: IntArray, n: int, margin: float) -> FloatArray
     share = np.clip((inner + root) / (4 * n), max(0.0, -margin), (1 - margin) / 2)
     variance = n * (2 * share + margin - margin**2)
     off = plus - minus - n * margin
-    return np.divide(off, np.sqrt(variance), out=np.zeros(np.shape(off)), where=variance > 0)
+    out = np.zeros(np.shape(off))
+    return np.asarray(np.divide(off, np.sqrt(variance), out=out, where=variance > 0))
 
 
 def _least_minus(plus: IntArray, n: int, margin: float, observed: float) -> IntArray:

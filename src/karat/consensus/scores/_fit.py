@@ -7,7 +7,7 @@ import numpy as np
 from karat._convergence import bulk_ess, split_r_hat
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.consensus.scores._check import pairs_apart
-from karat.consensus.scores._formulas import error_and_area
+from karat.consensus.scores._formulas import binormal, error_and_area
 from karat.consensus.scores._one_scale import two_classes_ahead
 from karat.consensus.scores._run import ScoreDraws, run_scores
 from karat.statistics.kernels import distinct_rows
@@ -41,6 +41,7 @@ def fit_scores(
     weight: FloatArray,
     gold: IntArray,
     levels: IntArray,
+    fine: BoolArray,
     *,
     chains: int,
     draws: int,
@@ -48,15 +49,18 @@ def fit_scores(
     slack: float,
     rng: np.random.Generator,
 ) -> ScoreFit:
-    """Fit the model to the levels of one domain, items × voters."""
+    """Fit the model to the levels of one domain, items × voters.
+
+    ``fine`` says which voters have levels only because a continuous score was cut.
+    """
     key = np.column_stack([codes + 1, gold + 1])
     pattern, first = distinct_rows(key, int(key.max()) + 2)
-    count = np.bincount(pattern, weights=weight, minlength=len(first))
+    count = np.bincount(pattern, weights=weight, minlength=len(first)).astype(np.float64)
     data = (codes[first], count, gold[first], levels)
     size = max(100, min(draws, int(_WORK / (2 * chains * max(codes.size, 1)))))
     drawn, r_hat, ess = _mixed(data, chains, size, rng)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    error, area = _quantities(drawn)
+    error, area = _quantities(drawn, fine)
     chances = drawn.chances().mean(axis=(0, 1))
     share = float(drawn.share.mean())
     z = pairs_apart(data[0], count, chances, share)
@@ -66,7 +70,7 @@ def fit_scores(
     reasons = _reasons(codes.shape[1], r_hat, z, ahead)
     limits = _spread(error, tails), _spread(area, tails)
     if len(z) and _dependent(z) and 3 < codes.shape[1] <= _MOST_LEFT_OUT:
-        limits = _left_out(data, limits, chains, size, tails, rng)
+        limits = _left_out(data, fine, limits, chains, size, tails, rng)
     error_limits, area_limits = limits
     if ahead < _AHEAD:  # with one scale a voter may be right about everything or about nothing
         error_limits[2] = np.maximum(error_limits[2], 0.5)
@@ -103,10 +107,12 @@ def _mixed(
     return drawn, r_hat, ess
 
 
-def _quantities(drawn: ScoreDraws) -> tuple[FloatArray, FloatArray]:
+def _quantities(drawn: ScoreDraws, fine: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Return the error rate and the area of every draw and voter."""
     m = drawn.separation.shape[2]
-    error, area = error_and_area(drawn.chances(), drawn.share[..., None])
+    rough = error_and_area(drawn.chances(), drawn.share[..., None])
+    smooth = binormal(drawn.separation, drawn.share[..., None])
+    error, area = (np.where(fine, s, r) for s, r in zip(smooth, rough, strict=True))
     return error.reshape(-1, m), area.reshape(-1, m)
 
 
@@ -114,12 +120,12 @@ def _spread(draws: FloatArray, tails: list[float]) -> FloatArray:
     return np.stack([draws.mean(axis=0), *np.quantile(draws, tails, axis=0)])
 
 
-def _dependent(z: FloatArray) -> BoolArray:
+def _dependent(z: FloatArray) -> bool:
     """Whether more pairs are off than one in a hundred would be."""
     from scipy.special import bdtrc
 
     off = int((np.abs(z) > 2.576).sum())
-    return np.bool_(off > 0 and bdtrc(off - 1, len(z), 0.01) < 0.01)
+    return off > 0 and bool(bdtrc(off - 1, len(z), 0.01) < 0.01)
 
 
 def _reasons(m: int, r_hat: float, z: FloatArray, ahead: float) -> tuple[str, ...]:
@@ -143,6 +149,7 @@ def _reasons(m: int, r_hat: float, z: FloatArray, ahead: float) -> tuple[str, ..
 
 def _left_out(
     data: tuple[IntArray, FloatArray, IntArray, IntArray],
+    fine: BoolArray,
     limits: tuple[FloatArray, FloatArray],
     chains: int,
     draws: int,
@@ -158,7 +165,7 @@ def _left_out(
             codes[:, rest], count, gold, levels[rest], chains=chains, draws=draws, burn=draws,
             rng=rng,
         )  # fmt: skip
-        for whole, part in zip(found, _quantities(drawn), strict=True):
+        for whole, part in zip(found, _quantities(drawn, fine[rest]), strict=True):
             spread = _spread(part, tails)
             whole[1, rest] = np.minimum(whole[1, rest], spread[1])
             whole[2, rest] = np.maximum(whole[2, rest], spread[2])

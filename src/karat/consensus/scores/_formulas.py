@@ -9,7 +9,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 
-__all__ = ["class_chances", "error_and_area", "level_chances"]
+__all__ = ["binormal", "class_chances", "error_and_area", "level_chances"]
 
 
 def level_chances(cuts: FloatArray, separation: FloatArray) -> FloatArray:
@@ -35,6 +35,19 @@ def error_and_area(chances: FloatArray, share: FloatArray) -> tuple[FloatArray, 
     error = np.minimum((1 - p) * zero, p * one).sum(axis=-1)
     below = np.cumsum(zero, axis=-1) - zero / 2
     return error, (one * below).sum(axis=-1)
+
+
+def binormal(separation: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return error rate and area of a score that is not cut into levels.
+
+    The best threshold is where both classes are as probable: at log((1 − p)/p)/μ.
+    """
+    from scipy.special import ndtr
+
+    apart = np.maximum(np.abs(separation), 1e-9)
+    at = np.log((1 - share) / share) / apart
+    error = share * ndtr(at - apart / 2) + (1 - share) * ndtr(-at - apart / 2)
+    return np.asarray(error), np.asarray(ndtr(separation / np.sqrt(2)))
 
 
 def class_chances(codes: IntArray, chances: FloatArray, share: float) -> FloatArray:

@@ -21,7 +21,9 @@ def two_classes_ahead(
     """Return by how many standard errors two classes predict the scores better than one scale."""
     rows = np.arange(len(codes))
     if len(rows) > _MOST:
-        rows = np.random.default_rng(0).choice(len(codes), _MOST, replace=False, p=weight / weight.sum())
+        rows = np.random.default_rng(0).choice(
+            len(codes), _MOST, replace=False, p=weight / weight.sum()
+        )
         weight = np.ones(len(codes))
     codes, weight = codes[rows], weight[rows]
     two = _two_classes(codes, chances, share)
@@ -30,7 +32,7 @@ def two_classes_ahead(
     total = weight.sum()
     mean = float(weight @ ahead / total)
     spread = float(np.sqrt(max(weight @ (ahead - mean) ** 2 / total, 1e-12)))
-    return mean * np.sqrt(total) / spread
+    return float(mean * np.sqrt(total) / spread)
 
 
 def _two_classes(codes: IntArray, chances: FloatArray, share: float) -> FloatArray:
@@ -70,7 +72,11 @@ def _one_scale(codes: IntArray, weight: FloatArray, levels: IntArray) -> FloatAr
 
 
 def _factor_log(
-    codes: IntArray, cuts: list[FloatArray], loading: FloatArray, nodes: FloatArray, mass: FloatArray
+    codes: IntArray,
+    cuts: list[FloatArray],
+    loading: FloatArray,
+    nodes: FloatArray,
+    mass: FloatArray,
 ) -> FloatArray:
     from scipy.special import ndtr
 

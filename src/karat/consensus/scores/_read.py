@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import AnyArray, Frame, FloatArray, IntArray
+from karat._typing import AnyArray, BoolArray, FloatArray, Frame, IntArray
 from karat._validate import encode_labels, named, native_frame, read_column, read_columns, shown
 from karat.exceptions import DataError, EmptyDataError, ScoreError, ShapeError
 from karat.votes.reading import PassedValues
@@ -25,6 +25,7 @@ class ScoreTable:
     codes: IntArray
     edges: tuple[FloatArray, ...]  # the least score of each level of a voter, from the second on
     levels: IntArray
+    fine: BoolArray  # voters whose scores were cut into levels here
     voters: PassedValues
     items: PassedValues | None
     item_of_row: IntArray
@@ -65,8 +66,10 @@ def read_scores(table: Frame, *, most: int) -> ScoreTable:
             f"{shown(listed[flat[0]])} gives one score only, which says nothing; leave it out"
         )
     levels = np.array([len(cut) + 1 for cut in edges])
-    found = ScoreTable(scores, np.zeros((0, 0), np.int64), edges, levels, voters, items, rows)
-    return ScoreTable(scores, found.coded(scores), edges, levels, voters, items, rows)
+    distinct = [len(np.unique(scores[~np.isnan(scores[:, j]), j])) for j in range(len(listed))]
+    fine = np.array(distinct) > levels
+    found = ScoreTable(scores, np.zeros((0, 0), np.int64), edges, levels, fine, voters, items, rows)
+    return ScoreTable(scores, found.coded(scores), edges, levels, fine, voters, items, rows)
 
 
 def _edges(values: FloatArray, most: int) -> FloatArray:
@@ -85,17 +88,22 @@ def _edges(values: FloatArray, most: int) -> FloatArray:
     share = ndtr(np.linspace(-_TAIL, _TAIL, most - 1))
     at = np.floor(share * len(ordered)).astype(np.int64)
     edges = np.unique(ordered[at])
-    return edges[edges > ordered[0]]
+    return np.asarray(edges[edges > ordered[0]])
 
 
 def _wide(table: Any, frame: Any) -> tuple[FloatArray, PassedValues]:
     columns, names = read_columns(table, "scores", each="column per voter")
     voters = PassedValues(np.array(names)) if frame is None else PassedValues.of_columns(frame)
-    scores = [_numbers(v, m, f"scores column {name!r}") for (v, m), name in zip(columns, names, strict=True)]
+    scores = [
+        _numbers(v, m, f"scores column {name!r}")
+        for (v, m), name in zip(columns, names, strict=True)
+    ]
     return np.stack(scores, axis=1), voters
 
 
-def _long(frame: Any, who: str, what: str) -> tuple[FloatArray, PassedValues, PassedValues, IntArray]:
+def _long(
+    frame: Any, who: str, what: str
+) -> tuple[FloatArray, PassedValues, PassedValues, IntArray]:
     (item,), _ = encode_labels({"item": frame["item"].to_native()})
     (voter,), found = encode_labels({who: frame[who].to_native()})
     value = _numbers(*read_column(frame[what].to_native(), what), f"column {what!r}")

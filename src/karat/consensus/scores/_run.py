@@ -40,7 +40,9 @@ def starting_point(
         said = codes[:, j] >= 0
         count = np.bincount(codes[said, j], weights=weight[said], minlength=levels[j]) + 0.5
         below = np.cumsum(count)[:-1] / count.sum()
-        cuts[j, : levels[j] - 1] = np.sort(1.2 * ndtri(below) + 0.05 * rng.standard_normal(levels[j] - 1))
+        cuts[j, : levels[j] - 1] = np.sort(
+            1.2 * ndtri(below) + 0.05 * rng.standard_normal(levels[j] - 1)
+        )
     return float(rng.uniform(0.25, 0.75)), cuts, np.maximum(rng.normal(1.5, 0.7, m), 0.1)
 
 
