@@ -284,9 +284,6 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "consensus.ScoreEstimator": lambda **o: consensus.ScoreEstimator(
         **({"draws": 20, "rng": 0} | o)
     ).fit(SCORED),
-    "consensus.ScoreEstimator.predict_proba": lambda **o: (
-        consensus.ScoreEstimator(draws=20, rng=0).fit(SCORED).predict_proba(SCORED, **o)
-    ),
     "consensus.annotator_test": lambda **o: consensus.annotator_test(
         VOTES[:, 0], VOTES[:, 1:], **({"epsilon": 0.1, "fewest": 2} | o)
     ),

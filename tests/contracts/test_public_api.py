@@ -132,13 +132,13 @@ def shared_of():
 
 
 def paired():
-    return consensus.PairEstimator(draws=20, rng=0).fit(MANY, np.roll(MANY, 2, axis=1))
+    return consensus.PairEstimator(draws=20, rng=0).fit(MANY, MANY)
 
 
 def scored():
     rng = np.random.default_rng(0)
     scores = rng.normal(3 * (np.arange(200) % 2)[:, None], 1.0, (200, 4))
-    return consensus.ScoreEstimator(draws=50, rng=0).fit(scores)
+    return consensus.ScoreEstimator(draws=200, rng=0).fit(scores)
 
 
 def elicited(costs=4):
@@ -257,7 +257,7 @@ EXAMPLES = {
     "ScoreErrors": lambda: scored().result_,
     "SystemRanking": lambda: consensus.rank_systems(
         consensus_of(),
-        *np.array(["x", "y", "z", "x", "z"] * 40 + ["y", "z"] * 100).reshape(2, 200),
+        *np.tile([["x", "y", "z"], ["y", "z", "x"]], 67)[:, :200],
         rng=0,
     ),
     "CoClustering": lambda: shared_of().co_clustering_,

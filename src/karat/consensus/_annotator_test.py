@@ -108,7 +108,7 @@ def annotator_test(
     least = check_count(fewest, "fewest", at_least=2)
     rate = check_number(fdr, "fdr", above=0.0, at_most=0.5)
     level = check_confidence(confidence)
-    refuse_lazy(people=people)
+    refuse_lazy(judge=judge, people=people)
     answers = read_answers(judge, people, numeric=numeric)
     found = compare(answers.judge, answers.people, numeric=numeric)
     enough = [len(one.items) >= least for one in found]

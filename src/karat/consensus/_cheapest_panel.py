@@ -12,6 +12,7 @@ from karat._validate import (
     check_fitted,
     check_number,
     named,
+    read_column,
     refuse_option,
 )
 from karat.consensus._error_estimator import ErrorEstimator
@@ -135,7 +136,7 @@ def _costs(cost: Any, voters: tuple[Any, ...]) -> FloatArray:
             refuse_option(cost, "cost", f"a number for every judge; {named(missing)} has none")
         values = [cost[k] for k in keys]
     else:
-        values = list(np.asarray(cost).reshape(-1))
+        values = read_column(cost, "cost")[0].tolist()
         if len(values) != len(voters):
             refuse_option(cost, "cost", f"one number per judge: {named(voters)}")
     return np.array([check_number(v, "cost", at_least=0.0) for v in values])

@@ -6,21 +6,21 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from karat._parameters import Parameters
-from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_confidence, collected_alone, read_columns, shown
+from karat._typing import Column, Frame
+from karat._validate import check_confidence, refuse_lazy
 from karat.consensus._error_estimator import ErrorEstimator
-from karat.consensus._position_bias import bias_of, item_weights
 from karat.consensus.answers import backend_of, to_frame
-from karat.consensus.pair_result import PairErrors, PositionBias
-from karat.consensus.pairs import (
-    PairVerdicts,
-    balanced_limits,
-    net_votes,
-    read_pairs,
-    style_effect,
+from karat.consensus.judging import (
+    bias_of,
+    item_weights,
+    pair_domains,
+    pair_errors,
+    pair_gold,
+    pair_styles,
+    pair_table,
 )
-from karat.exceptions import LabelError, LengthMismatchError, ShapeError
-from karat.limits.kernels import wilson_limits
+from karat.consensus.pairs import net_votes, read_pairs
+from karat.exceptions import ShapeError
 
 __all__ = ["PairEstimator"]
 
@@ -154,8 +154,10 @@ class PairEstimator(Parameters):
             Itself.
         """
         level = check_confidence(self.confidence)
-        beside = (swapped, y_true, domains, covariates, sample_weight)
-        verdicts = collected_alone(verdicts, "verdicts", *beside)
+        refuse_lazy(
+            verdicts=verdicts, swapped=swapped, y_true=y_true, domains=domains,
+            covariates=covariates, sample_weight=sample_weight,
+        )  # fmt: skip
         read = read_pairs(verdicts, swapped, classes=classes, says=says, first_order=first_order)
         weight = item_weights(read, sample_weight)
         bias = bias_of(read, weight, level)
@@ -171,164 +173,18 @@ class PairEstimator(Parameters):
         backend = backend_of(verdicts)
         estimator = ErrorEstimator(**self.get_params()).fit(
             to_frame(columns, backend),
-            domains=_domains(read, domains),
-            y_true=_gold(read, y_true),
+            domains=pair_domains(read, domains),
+            y_true=pair_gold(read, y_true),
             classes=[0, 1],
             sample_weight=None if sample_weight is None else weight,
         )
-        style = _styles(read, covariates, estimator, weight, (1 - level) / 2)
-        result = _gather(read, bias, estimator, voting, votes, weight, style, level)
+        rates, delta = estimator.result_, (1 - level) / 2
+        style = pair_styles(read, covariates, rates, weight, delta)
+        inside = [domain.items for domain in estimator._votes.domains]
+        result = pair_errors(read, bias, rates, voting, inside, weight, style, level)
         self.position_bias_, self.estimator_, self.result_ = bias, estimator, result
         self.classes_, self.label_proba_ = read.classes, estimator.label_proba_
         self.items_ = None if read.items is None else read.items.to_numpy()
         self.identified_ = dict(estimator.identified_)
-        self.error_rates_ = _table(read, result, backend)
+        self.error_rates_ = pair_table(read, result, backend)
         return self
-
-
-def _domains(read: PairVerdicts, domains: Any) -> Any:
-    if domains is None:
-        return None
-    found = read.per_item(domains, "domains")
-    if any(value is None for value in found):
-        raise LabelError("a pair has no domain; pass one for every pair")
-    return found
-
-
-def _gold(read: PairVerdicts, y_true: Any) -> Any:
-    if y_true is None:
-        return None
-    codes = []
-    for value in read.per_item(y_true, "y_true"):
-        known = value is not None and value != -1 and str(value).lower() not in ("tie", "-1")
-        if known and value not in read.classes.tolist():
-            raise LabelError(
-                f"y_true holds {shown(value)}; expected one of {read.classes.tolist()}, 'tie' or -1"
-            )
-        codes.append(read.classes.tolist().index(value) if known else -1)
-    return codes
-
-
-def _styles(
-    read: PairVerdicts, covariates: Any, estimator: ErrorEstimator, weight: FloatArray, delta: float
-) -> tuple[tuple[Any, ...], ...]:
-    """Return, covariate by covariate, its effect on each judge: value, lower, upper."""
-    if covariates is None:
-        return ()
-    columns, names = read_columns(covariates, "covariates", each="column per covariate")
-    style = np.zeros((read.n_items, len(names)))
-    for k, (values, mask) in enumerate(columns):
-        if len(values) != len(read.item_of_row):
-            raise LengthMismatchError(
-                f"the verdicts have {len(read.item_of_row):,} rows and covariates has "
-                f"{len(values):,}; pass one row per row"
-            )
-        if mask is not None or values.dtype.kind not in "biuf":
-            raise LabelError(f"covariates column {names[k]!r} holds text or a missing value")
-        style[read.item_of_row, k] = values
-    spread = style.std(axis=0)
-    style = style / np.where(spread > 0, spread, 1.0)  # an effect is that of one standard deviation
-    proba = _without(read, estimator)
-    says = (
-        np.nansum(read.score, axis=0) / np.maximum((~np.isnan(read.score)).sum(axis=0), 1) + 1
-    ) / 2
-    effect = np.full((3, len(names), read.score.shape[2]), np.nan)
-    for j in range(read.score.shape[2]):
-        seen = ~np.isnan(read.score[:, :, j]).all(axis=0) & (weight > 0)
-        if seen.sum() > 10:
-            value, low, high, _ = style_effect(says[seen, j], proba[seen, j], style[seen], delta)
-            effect[:, :, j] = value, low, high
-    return tuple((name, *effect[:, k]) for k, name in enumerate(names))
-
-
-def _without(read: PairVerdicts, estimator: ErrorEstimator) -> FloatArray:
-    """Return, pairs × judges, P(A is better) from the votes of the other judges alone."""
-    votes = net_votes(read.score)
-    said = np.zeros(votes.shape)
-    strength = np.zeros(votes.shape[1])
-    names = [str(name) for name in read.judges.tolist()]
-    r = estimator.result_
-    for i in range(len(r.mean)):
-        j = names.index(str(r.classifiers[r.classifier[i]]))
-        wrong = float(np.clip(r.mean[i], 0.01, 0.99))
-        strength[j] = np.log((1 - wrong) / wrong)
-    said[votes == 0], said[votes == 1] = 1.0, -1.0
-    total = said @ strength
-    return np.asarray(1 / (1 + np.exp(-(total[:, None] - said * strength))))
-
-
-def _gather(
-    read: PairVerdicts,
-    bias: PositionBias,
-    estimator: ErrorEstimator,
-    voting: Any,
-    votes: AnyArray,
-    weight: FloatArray,
-    style: tuple[tuple[Any, ...], ...],
-    level: float,
-) -> PairErrors:
-    """Return error rates with the bias out, domain by domain."""
-    r, delta = estimator.result_, (1 - level) / 2
-    judge, domain = voting[r.classifier], r.domain
-    inside = [domain_items(estimator, d) for d in range(len(r.domains))]
-    seen = np.array(
-        [weight[inside[d]] @ (votes[inside[d], j] > -2) for d, j in zip(domain, judge, strict=True)]
-    )
-    split = np.array(
-        [
-            weight[inside[d]] @ (votes[inside[d], j] == -1)
-            for d, j in zip(domain, judge, strict=True)
-        ]
-    )
-    share = (split / np.maximum(seen, 1e-12), *wilson_limits(split, seen, delta))
-    mean, lower, upper = balanced_limits((r.mean, r.lower, r.upper), share)
-    half = bias.bias[judge] / 2
-    low, high = bias.lower[judge] / 2, bias.upper[judge] / 2
-    least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-    identified = r.identified
-    return PairErrors(
-        domains=tuple(r.domains),
-        judges=tuple(read.judges.tolist()),
-        domain=domain,
-        judge=judge,
-        mean=mean,
-        lower=lower,
-        upper=upper,
-        right_first=np.clip(mean - half, 0, 1),
-        right_second=np.clip(mean + half, 0, 1),
-        cost=np.abs(half),
-        cost_lower=least,
-        cost_upper=np.maximum(np.abs(low), np.abs(high)),
-        agreed=r.mean,
-        agreed_lower=r.lower,
-        agreed_upper=r.upper,
-        bias=bias,
-        style=style,
-        status=tuple("consistent" if ok else "not identified" for ok in identified),
-        classes=read.classes,
-        confidence=level,
-    )
-
-
-def domain_items(estimator: ErrorEstimator, d: int) -> AnyArray:
-    """Return the items of a domain, as rows of ``label_proba_``."""
-    return np.asarray(estimator._votes.domains[d].items)
-
-
-def _table(read: PairVerdicts, r: PairErrors, backend: Any) -> Any:
-    """Return one row per domain and judge, best first within a domain."""
-    order = np.lexsort((r.mean, r.domain))
-    fields = (
-        "mean", "lower", "upper", "right_first", "right_second", "cost", "cost_lower", "cost_upper",
-    )  # fmt: skip
-    columns: dict[str, Any] = {
-        "domain": [r.domains[d] for d in r.domain[order]],
-        "judge": read.judges.take(r.judge[order]),
-    }
-    columns |= {name: np.array(getattr(r, name)[order]) for name in fields}
-    columns |= {
-        "bias": np.array(r.bias.bias[r.judge[order]]),
-        "bias_lower": np.array(r.bias.lower[r.judge[order]]),
-        "bias_upper": np.array(r.bias.upper[r.judge[order]]),
-    }
-    return to_frame(columns, backend)

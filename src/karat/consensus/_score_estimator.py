@@ -9,24 +9,27 @@ import numpy as np
 from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
-    check_classes,
     check_confidence,
     check_count,
     check_fitted,
     check_number,
     check_rng,
     check_weights,
-    collected_alone,
-    encode_gold,
-    encode_labels,
     named,
+    refuse_lazy,
     refuse_option,
-    shown,
 )
-from karat.consensus.answers import backend_of, to_frame
+from karat.consensus.answers import backend_of
+from karat.consensus.judging import (
+    score_domains,
+    score_errors,
+    score_gold,
+    score_tables,
+    score_weights,
+)
 from karat.consensus.score_result import ScoreErrors
 from karat.consensus.scores import ScoreFit, ScoreTable, class_chances, fit_scores, read_scores
-from karat.exceptions import DataError, LengthMismatchError, NotIdentifiedWarning
+from karat.exceptions import DataError, NotIdentifiedWarning
 from karat.votes.reading import PassedValues
 
 __all__ = ["ScoreEstimator"]
@@ -158,11 +161,11 @@ class ScoreEstimator(Parameters):
         }
         most = check_count(self.levels, "levels", at_least=2)
         rng = check_rng(self.rng)
-        scores = collected_alone(scores, "scores", domains, y_true, sample_weight)
+        refuse_lazy(scores=scores, domains=domains, y_true=y_true, sample_weight=sample_weight)
         table = read_scores(scores, most=most)
-        order, gold = _gold(table, y_true, classes)
-        weight = _per_row(table, check_weights(sample_weight), "sample_weight", 1.0)
-        codes, names = _domains(table, domains)
+        order, gold = score_gold(table, y_true, classes)
+        weight = score_weights(table, check_weights(sample_weight))
+        codes, names = score_domains(table, domains)
         fits: list[ScoreFit] = []
         inside: list[tuple[IntArray, IntArray]] = []
         for d in range(len(names)):
@@ -197,30 +200,10 @@ class ScoreEstimator(Parameters):
         for fit, (here, _) in zip(fits, inside, strict=True):
             proba[here] = fit.proba
         self.label_proba_ = np.column_stack([1 - proba, proba])
-        self.result_ = r = _result(table, classes, names, fits, inside, weight, options)
+        r: ScoreErrors = score_errors(table, classes, names, fits, inside, weight, options)
+        self.result_ = r
         self.identified_ = dict(zip(r.domains, r.identified.tolist(), strict=True))
-        rows = np.lexsort((r.mean, r.domain))
-        fields = ("mean", "lower", "upper", "area", "area_lower", "area_upper", "scores")
-        columns = {name: np.array(getattr(r, name)[rows]) for name in fields}
-        self.error_rates_ = to_frame(
-            {
-                "domain": names.take(r.domain[rows]),
-                "classifier": table.voters.take(r.classifier[rows]),
-                **columns,
-                "identified": np.array(r.identified[r.domain[rows]]),
-            },
-            backend,
-        )
-        entry = np.repeat(np.arange(len(r.mean)), [len(p) for p in r.level_proba])
-        self.calibration_ = to_frame(
-            {
-                "domain": names.take(r.domain[entry]),
-                "classifier": table.voters.take(r.classifier[entry]),
-                "from": np.concatenate(r.level_from),
-                "proba": np.concatenate(r.level_proba),
-            },
-            backend,
-        )
+        self.error_rates_, self.calibration_ = score_tables(table, names, r, backend)
         if not r.identified.all():
             where = [str(d) for d, ok in self.identified_.items() if not ok]
             warnings.warn(
@@ -245,6 +228,7 @@ class ScoreEstimator(Parameters):
         array (n, 2)
             One row per item.
         """
+        refuse_lazy(scores=scores)
         check_fitted(self, "result_", "fit(scores)")
         names = list(self.result_.domains)
         if domain is None and len(names) == 1:
@@ -262,109 +246,3 @@ class ScoreEstimator(Parameters):
         codes = self._table.coded(read.scores)[:, voters]
         p = class_chances(codes, fit.chances, float(fit.share[0]))
         return np.column_stack([1 - p, p])
-
-
-def _per_row(table: ScoreTable, values: Any, name: str, absent: float) -> FloatArray:
-    """Return one value per item from one per row."""
-    found = np.full(len(table.scores), absent)
-    if values is None:
-        return found
-    if len(values) != len(table.item_of_row):
-        raise LengthMismatchError(
-            f"scores has {len(table.item_of_row):,} rows and {name} has {len(values):,}; pass one "
-            "value per row"
-        )
-    found[table.item_of_row] = values
-    return found
-
-
-def _gold(table: ScoreTable, y_true: Any, classes: Any) -> tuple[AnyArray, IntArray]:
-    """Return the two classes, and the class of each item, -1 where it is not known."""
-    order = None if classes is None else check_classes(classes)
-    if order is not None and len(order) != 2:
-        raise DataError(
-            f"scores tell two classes apart, and classes= names {shown(order.tolist())}"
-        )
-    if y_true is None:
-        return (np.array([0, 1]) if order is None else order), np.full(len(table.scores), -1)
-    column = list(y_true.values()) if isinstance(y_true, Mapping) else y_true
-    if order is None:
-        from karat._validate import present_gold
-
-        values, present = present_gold(column)
-        order = np.unique(values[present])
-        order = np.array([0, 1]) if set(order.tolist()) <= {0, 1} else order
-        if len(order) != 2:
-            raise DataError(
-                f"y_true holds the classes {named(order.tolist())}; scores tell two apart. Name "
-                "both with classes="
-            )
-    codes = encode_gold(column, order)
-    if isinstance(y_true, Mapping):
-        listed = range(len(table.scores)) if table.items is None else table.items.tolist()
-        place = {item: i for i, item in enumerate(listed)}
-        unknown = [item for item in y_true if item not in place]
-        if unknown:
-            raise DataError(f"y_true labels the item {shown(unknown[0])}, which has no score")
-        found = np.full(len(table.scores), -1)
-        found[[place[item] for item in y_true]] = codes
-        return order, found
-    return order, _per_row(table, codes, "y_true", -1).astype(np.int64)
-
-
-def _domains(table: ScoreTable, domains: Any) -> tuple[IntArray, PassedValues]:
-    """Return the domain of each item, and the names."""
-    if domains is None:
-        return np.zeros(len(table.scores), np.int64), PassedValues(np.array(["all"]))
-    (codes,), found = encode_labels({"domains": domains})
-    names = PassedValues.of_column(domains, codes, len(found))
-    return _per_row(table, codes, "domains", 0).astype(np.int64), names
-
-
-def _result(
-    table: ScoreTable,
-    classes: AnyArray,
-    names: PassedValues,
-    fits: list[ScoreFit],
-    inside: list[tuple[IntArray, IntArray]],
-    weight: FloatArray,
-    options: dict[str, Any],
-) -> ScoreErrors:
-    """Gather the fits of all domains."""
-    error, area = (np.concatenate([getattr(f, n) for f in fits], axis=1) for n in ("error", "area"))
-    voters = np.concatenate([v for _, v in inside])
-    given = [weight[here] @ (table.codes[np.ix_(here, v)] >= 0) for here, v in inside]
-    starts, proba = [], []
-    for fit, (_, own) in zip(fits, inside, strict=True):
-        for at, j in enumerate(own):
-            k = int(table.levels[j])
-            p = float(fit.share[0]) * fit.chances[at, 1, :k]
-            q = (1 - float(fit.share[0])) * fit.chances[at, 0, :k]
-            starts.append(np.concatenate([[np.nan], table.edges[j]]))
-            proba.append(p / np.maximum(p + q, 1e-300))
-    share = np.array([f.share for f in fits])
-    return ScoreErrors(
-        domains=tuple(names.tolist()),
-        classifiers=tuple(table.voters.tolist()),
-        classes=classes,
-        domain=np.repeat(np.arange(len(fits)), [len(v) for _, v in inside]),
-        classifier=voters,
-        scores=np.concatenate(given),
-        mean=error[0],
-        lower=error[1],
-        upper=error[2],
-        area=area[0],
-        area_lower=area[1],
-        area_upper=area[2],
-        share=share[:, 0],
-        share_lower=share[:, 1],
-        share_upper=share[:, 2],
-        level_from=tuple(starts),
-        level_proba=tuple(proba),
-        identified=np.array([not f.reasons for f in fits]),
-        reasons=tuple(f.reasons for f in fits),
-        r_hat=np.array([f.r_hat for f in fits]),
-        ess=np.array([f.ess for f in fits]),
-        slack=options["slack"],
-        confidence=options["confidence"],
-    )

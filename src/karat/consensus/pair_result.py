@@ -132,6 +132,8 @@ class PairErrors(Result):
     mean: FloatArray
     lower: FloatArray
     upper: FloatArray
+    classes: AnyArray
+    confidence: float
     right_first: FloatArray
     right_second: FloatArray
     cost: FloatArray
@@ -143,8 +145,6 @@ class PairErrors(Result):
     bias: PositionBias
     style: tuple[tuple[Any, ...], ...]
     status: tuple[str, ...]
-    classes: AnyArray
-    confidence: float
 
     def summary(self) -> str:
         """Return the best judge, how sure that is, and what one order would cost."""

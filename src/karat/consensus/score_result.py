@@ -49,13 +49,15 @@ class ScoreErrors(Result):
 
     domains: tuple[Any, ...]
     classifiers: tuple[Any, ...]
-    classes: AnyArray
     domain: IntArray
     classifier: IntArray
     scores: FloatArray
     mean: FloatArray
     lower: FloatArray
     upper: FloatArray
+    classes: AnyArray
+    slack: float
+    confidence: float
     area: FloatArray
     area_lower: FloatArray
     area_upper: FloatArray
@@ -68,8 +70,6 @@ class ScoreErrors(Result):
     reasons: tuple[tuple[str, ...], ...]
     r_hat: FloatArray
     ess: FloatArray
-    slack: float
-    confidence: float
 
     def summary(self) -> str:
         """Return the best voter, and whether that may be trusted."""
