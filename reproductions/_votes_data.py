@@ -27,6 +27,8 @@ __all__ = [
     "llmbar",
     "nell",
     "nell_fit",
+    "people",
+    "pooled_judgebench",
 ]
 
 # Thresholds of the NELL classifiers: those of Platanios et al. 2016, and one half for all.
@@ -110,6 +112,22 @@ def judgebench() -> VoteSet:
     votes = votes[votes["vote"] >= 0].reset_index(drop=True)
     gold = votes.pop("gold").astype(int)
     return VoteSet("JudgeBench", votes, gold, _true_errors(votes, gold))
+
+
+@cache
+def pooled_judgebench() -> VoteSet:
+    """Return JudgeBench with its categories as one domain."""
+    data = judgebench()
+    votes = data.votes.drop(columns="domain")
+    return VoteSet("JudgeBench pooled", votes, data.gold, _true_errors(votes, data.gold))
+
+
+@cache
+def people(name: str) -> VoteSet:
+    """Read people and networks that name distorted images."""
+    frame = load_shared(f"classifiers_and_people_{name}", "votes")
+    votes = frame[["item", "classifier", "vote"]].reset_index(drop=True)
+    return VoteSet(f"people, {name}", votes, frame["gold"], _true_errors(votes, frame["gold"]))
 
 
 def fit(data: VoteSet, *, y_true: Any = None, **options: Any) -> tuple[ErrorEstimator, float]:

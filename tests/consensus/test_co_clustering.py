@@ -103,6 +103,7 @@ def test_many_items_are_shown_by_the_sizes_of_their_clusters():
     mpl.pyplot.close(ax.figure)
 
 
+@pytest.mark.filterwarnings("ignore:votes do not identify")  # so few draws do not mix
 @pytest.mark.parametrize("structure", ["coupled", "hierarchical"])
 def test_the_answer_of_a_fit_is_consistent(structure, rng):
     y = rng.integers(0, 2, 240)

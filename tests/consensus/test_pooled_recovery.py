@@ -9,7 +9,7 @@ from karat.consensus import ErrorEstimator
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:votes alone do not identify"),
+    pytest.mark.filterwarnings("ignore:votes do not identify"),
 ]
 VOTERS = 8
 

@@ -66,6 +66,11 @@ FIXED = {
     "judges": _fitted(),
     "first": ["x", "y", "x", "z"],
     "second": ["y", "z", "z", "x"],
+    "labelled": [0.0, 1.0, 1.0, 0.0],
+    "numerator": [0.0, 1.0, 1.0, 0.0],
+    "denominator": [1.0, 1.0, 1.0, 0.0],
+    "predicted": [0.1, 0.4, 0.3, 0.8],
+    "others": [0.5],
 }
 TWO_COLUMNS = pd.DataFrame({"id": [1, 2, 3, 4], "label": GOOD["y_true"]})
 ONE_CLASS = {

@@ -49,6 +49,7 @@ USES = {
     ),
     "CostSensitiveClassifier": ({"estimator": LINEAR}, ROWS, read_rows),
     "DawidSkene": ({"rng": 0}, {"weak_labels": VOTES}, read_votes),
+    "DetectorLabelModel": ({}, {"weak_labels": VOTES}, read_votes),
     "ErrorEstimator": (
         {"rng": 0, "draws": 20, "dependence": "none"},
         {"votes": VOTES},

@@ -42,7 +42,7 @@ GOOD = {
     "judges": consensus.ErrorEstimator(draws=20, dependence="none", rng=0),
     "first": np.tile(["x", "y"], 40), "second": np.tile(["z", "x"], 40),
     "people": VOTES, "judge": TRUTH, "epsilon": 0.1, "verdicts": VOTES, "scores": PROBA,
-    "statistic": np.mean, "counts": np.ones(80),
+    "statistic": np.mean, "counts": np.ones(80), "numerator": TRUTH[:9], "denominator": TRUTH[:9],
 }  # fmt: skip
 # Parameters with one value per row whose annotation says anything goes.
 ROWS = {"X", "X_val", "y", "label_model", "diagonal"}
@@ -54,6 +54,7 @@ ALONE = {
     "read_patterns": "weak_labels",
     "vote_diagnostics": "weak_labels",
     "DawidSkene.fit": "weak_labels",
+    "DetectorLabelModel.fit": "weak_labels",
     "ErrorEstimator.fit": "votes",
     "MajorityVote.fit": "weak_labels",
     "TripletLabelModel.fit": "weak_labels",
@@ -90,6 +91,7 @@ INSTANCES = {
     "CopulaCalibrator": lambda: calibration.CopulaCalibrator(rng=0).fit(TRUTH, PROBA[:, 1]),
     "CostSensitiveClassifier": lambda: optimiser(optimize.CostSensitiveClassifier),
     "DawidSkene": lambda: weak.DawidSkene(rng=0).fit(VOTES),
+    "DetectorLabelModel": lambda: weak.DetectorLabelModel().fit(VOTES),
     "ErrorEstimator": estimator,
     "FairMetric": lambda: RATES,
     "FairQuadraticMetric": lambda: metrics.FairQuadraticMetric([1, 2], [np.eye(2)], 0.5),
@@ -253,7 +255,7 @@ def answer(result):
     """Return what tells two answers apart."""
     if isinstance(result, consensus.ErrorEstimator):
         return result.result_.mean.tolist()
-    if isinstance(result, weak.DawidSkene | weak.MajorityVote | weak.TripletLabelModel):
+    if isinstance(result, weak.LabelModel):
         return result.predict_proba(VOTES).tolist()
     if hasattr(result, "to_dict"):
         return result.to_dict() | {"in_order": None}  # the one thing that a lazy frame changes

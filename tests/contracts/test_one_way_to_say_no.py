@@ -349,6 +349,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "limits.clopper_pearson": lambda **o: limits.clopper_pearson(7, 10, **o),
     "limits.normal_mean": lambda **o: limits.normal_mean(UNIT, **o),
     "limits.powered_mean": lambda **o: limits.powered_mean([0, 1, 1, 0, 1], UNIT, [0.5], **o),
+    "limits.powered_ratio": lambda **o: limits.powered_ratio(
+        [0, 1, 1, 0, 1], [1, 1, 1, 1, 1], UNIT, [0.5], **o
+    ),
     "limits.wilson": lambda **o: limits.wilson(7, 10, **o),
     "metrics.FairMetric.for_classes": lambda **o: smallest(**o)(FAIR),
     "metrics.FairMetric.score": lambda **o: FAIR.score(TRUTH, VOTES[:, 0], groups=GROUPS, **o),
@@ -396,7 +399,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "weak.check_label_model": lambda **o: weak.check_label_model(VOTES, MODEL, **o),
 } | {
     f"weak.{kind.__name__}.fit": lambda kind=kind, **o: kind().fit(VOTES, **o)
-    for kind in (weak.DawidSkene, weak.MajorityVote, weak.TripletLabelModel)
+    for kind in (
+        weak.DawidSkene, weak.DetectorLabelModel, weak.MajorityVote, weak.TripletLabelModel
+    )
 } | {
     f"weak.{kind.__name__}.predict_proba": lambda kind=kind, **o: (
         kind().fit(VOTES, TRUTH).predict_proba(VOTES, **o)
@@ -404,7 +409,8 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
         else kind().fit(VOTES).predict_proba(VOTES, **o)
     )
     for kind in (
-        weak.DawidSkene, weak.MajorityVote, weak.OracleLabelModel, weak.TripletLabelModel
+        weak.DawidSkene, weak.DetectorLabelModel, weak.MajorityVote, weak.OracleLabelModel,
+        weak.TripletLabelModel,
     )
 }  # fmt: skip
 

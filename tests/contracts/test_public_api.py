@@ -209,7 +209,7 @@ def optimised():
 
 EXAMPLES = {
     "Limits": lambda: limits.wilson(7, 10),
-    "PoweredMean": lambda: limits.powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]),
+    "PoweredLimits": lambda: limits.powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]),
     "OptimizationHistory": lambda: optimised().history_,
     "Optimum": lambda: decisions.maximise(
         FairMetric([1, 2], [[1, 1]], 0.5), fairly().space.attainable

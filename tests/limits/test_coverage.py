@@ -110,7 +110,7 @@ def test_bootstrap_limits_of_a_ratio_hold_in_large_samples(multipliers, fails):
 def test_powered_limits_hold_whatever_the_predictions(kind, finite, fails):
     rng, runs, n, total = np.random.default_rng(3), 2000, 60, 600
     seen = certain = labels = 0
-    ratio = []
+    width = alone = 0.0
     for _ in range(runs):
         p = rng.beta(0.5, 0.3, total)
         f = (rng.random(total) < p).astype(float)
@@ -120,8 +120,42 @@ def test_powered_limits_hold_whatever_the_predictions(kind, finite, fails):
         seen += r.lower <= mean <= r.upper
         labels += r.labels.lower <= mean <= r.labels.upper
         certain += r.certain.lower <= mean <= r.certain.upper
-        ratio.append((r.upper - r.lower) / r.labels.width)
+        width, alone = width + r.width, alone + r.labels.width
     assert not fails(seen, runs, 0.935)
-    assert not fails(labels, runs, 0.945)
+    assert not fails(labels, runs, 0.94)
     assert not fails(certain, runs, 0.95)
-    assert np.mean(ratio) < (1.01 if kind == "useless" else 0.8)
+    assert width < (1.01 if kind == "useless" else 0.8) * alone
+
+
+@pytest.mark.parametrize("n", [20, 50, 200])
+@pytest.mark.parametrize("right", [0.6, 0.9])
+def test_powered_limits_of_few_labels_hold_and_are_no_wider_than_wilsons(n, right, fails):
+    """2,000 samples notice .93 against .91: one useful source, and five of which one is useful."""
+    rng, runs, total = np.random.default_rng(4), 2000, 1000
+    seen, width, alone = np.zeros(2), np.zeros(2), 0.0
+    for _ in range(runs):
+        p = rng.beta(2 * right, 2 * (1 - right), total)
+        f = (rng.random(total) < p).astype(float)
+        m = np.column_stack([p, rng.random((total, 4))])
+        for at, x in enumerate((m[:, 0], m)):
+            r = powered_mean(f[:n], x[:n], x[n:])
+            seen[at] += r.lower <= right <= r.upper
+            width[at] += r.width
+        alone += r.labels.width
+    print(f"{n} labels of {right}: covered {seen / runs}, width {width / alone} of Wilson's")
+    assert not any(fails(s, runs, 0.93) for s in seen)
+    assert (width < 1.02 * alone).all()
+
+
+def test_weighted_labels_cover(fails):
+    """Items are labelled with probabilities that go with the answer; the weights undo it."""
+    rng, runs, total = np.random.default_rng(5), 2000, 2000
+    seen = 0
+    for _ in range(runs):
+        p = rng.beta(1, 1, total)
+        f = (rng.random(total) < p).astype(float)
+        chance = 0.02 + 0.06 * p
+        taken = rng.random(total) < chance
+        r = powered_mean(f[taken], p[taken], p[~taken], sample_weight=1 / chance[taken])
+        seen += r.lower <= 0.5 <= r.upper
+    assert not fails(seen, runs, 0.935)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t
 
-from karat.exceptions import DataError, LengthMismatchError, OptionError
-from karat.limits import bernstein_mean, powered_mean
+from karat.exceptions import DataError, LengthMismatchError, OptionError, ShapeError
+from karat.limits import bernstein_mean, clopper_pearson, powered_mean, wilson
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -20,36 +19,99 @@ def drawn(seed, n=30, others=70, noise=0.5):
     return f, m, rng.random(others)
 
 
-def test_the_estimate_is_that_of_prediction_powered_inference():
+def left_out(f, m):
+    """Predict each label from the others by the same ridge, one at a time; weight 10 at 0."""
+    n = len(f)
+    penalty = 10 * m.var()
+    off, alone = np.empty(n), np.empty(n)
+    for i in range(n):
+        rest = np.arange(n) != i
+        x, y = m[rest], f[rest]
+        b = ((x - x.mean()) @ (y - y.mean())) / (((x - x.mean()) ** 2).sum() + penalty)
+        off[i] = f[i] - y.mean() - b * (m[i] - x.mean())
+        alone[i] = f[i] - y.mean()
+    return off, alone
+
+
+def test_the_estimate_is_a_ridge_regression_read_at_the_mean_of_all_predictions():
     f, m, rest = drawn(0)
     found = powered_mean(f, m, rest)
-    lam = np.cov(f, m, bias=True)[0, 1] / m.var()
+    n = len(f)
+    b = np.cov(f, m, bias=True)[0, 1] / m.var() * n / (n + 10)
     everything = np.concatenate([m, rest]).mean()
-    assert found.weight == pytest.approx(lam)
-    assert found.estimate == pytest.approx(lam * everything + (f - lam * m).mean(), abs=1e-12)
-
-
-def test_the_estimate_is_a_regression_read_at_the_mean_of_all_predictions():
-    f, m, rest = drawn(1)
-    slope, start = np.polyfit(m, f, 1)
-    at = np.concatenate([m, rest]).mean()
-    assert powered_mean(f, m, rest).estimate == pytest.approx(start + slope * at, abs=1e-12)
+    assert found.used
+    assert found.weight == pytest.approx(b)
+    assert found.estimate == pytest.approx(b * everything + (f - b * m).mean(), abs=1e-9)
 
 
 @pytest.mark.parametrize("finite", [False, True])
-def test_the_variance_is_its_formula(finite):
+def test_the_limits_are_those_of_wilson_at_an_effective_number(finite):
     f, m, rest = drawn(2)
     found = powered_mean(f, m, rest, finite=finite, confidence=0.9)
     n, total = 30, 100
-    share = (f.sum() + 1) / (n + 2)
-    spread = share * (1 - share) * n / (n - 1)
-    rho2 = 1 - (1 - np.corrcoef(f, m)[0, 1] ** 2) * (n - 1) / (n - 2)
-    if finite:
-        variance = (1 / n - 1 / total) * spread * (1 - rho2)
-    else:
-        variance = spread / n * (1 - rho2 * (1 - n / total))
-    assert found.upper - found.estimate == pytest.approx(t.ppf(0.95, n - 1) * np.sqrt(variance))
-    assert found.upper - found.lower < found.labels.width
+    off, alone = left_out(f, m)
+    left = max((off @ off + n / (n + 2)) / (alone @ alone + n / (n + 2)), 0.25)
+    assert found.left == pytest.approx(left, rel=1e-6)
+    variance = left * (1 - n / total) / n + (0 if finite else 1 / total)
+    by_hand = wilson(found.estimate / variance, 1 / variance, confidence=0.9)
+    half = 0.5 / total if finite else 0
+    assert (found.lower, found.upper) == pytest.approx((by_hand.lower - half, by_hand.upper + half))
+    assert found.width < found.labels.width
+
+
+def test_labels_alone_are_wilsons_limits_where_predictions_say_nothing():
+    f, _, rest = drawn(3)
+    found = powered_mean(f, np.full(30, 0.4), rest)
+    alone = wilson(f.sum(), 30)
+    assert not found.used
+    assert found.left == 1
+    assert (found.lower, found.upper) == pytest.approx((alone.lower, alone.upper))
+    assert "predictions do not help" in found.summary()
+
+
+@pytest.mark.parametrize("n", [1, 4, 19])
+def test_below_twenty_labels_the_labels_count_alone(n):
+    f, m, rest = drawn(7, n=n)
+    found, exact = powered_mean(f, m, rest), clopper_pearson(f.sum(), n)
+    assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
+    assert found.labels.method == "clopper-pearson"
+
+
+def test_no_error_among_22_is_not_a_proof():
+    found = powered_mean(np.ones(22), np.linspace(0.5, 1, 22), np.linspace(0.5, 1, 200))
+    assert found.lower == pytest.approx(wilson(22, 22).lower)
+    assert found.lower == pytest.approx(0.851, abs=0.001)
+
+
+def test_several_sources_are_pooled():
+    rng = np.random.default_rng(8)
+    p = rng.random(1000)
+    f = (rng.random(1000) < p).astype(float)
+    noisy = np.clip(p[:, None] + 0.3 * rng.standard_normal((1000, 5)), 0, 1)
+    one = powered_mean(f[:100], noisy[:100, 0], noisy[100:, 0])
+    all_of_them = powered_mean(f[:100], noisy[:100], noisy[100:])
+    mean = powered_mean(f[:100], noisy[:100].mean(axis=1), noisy[100:].mean(axis=1))
+    assert all_of_them.left < one.left
+    assert all_of_them.left < mean.left + 0.05
+
+
+def test_weights_make_up_for_unequal_chances_to_be_labelled():
+    rng = np.random.default_rng(9)
+    f = (rng.random(20_000) < 0.5).astype(float)
+    chance = np.where(f > 0, 0.04, 0.01)
+    taken = rng.random(20_000) < chance
+    m = np.clip(0.6 * f + 0.4 * rng.random(20_000), 0, 1)
+    found = powered_mean(f[taken], m[taken], m[~taken], sample_weight=1 / chance[taken])
+    ignored = powered_mean(f[taken], m[taken], m[~taken])
+    assert found.lower < 0.5 < found.upper
+    assert ignored.labels.lower > 0.6
+    assert found.certain is None
+
+
+def test_equal_weights_change_nothing():
+    f, m, rest = drawn(10)
+    plain, weighted = powered_mean(f, m, rest), powered_mean(f, m, rest, sample_weight=[3.0] * 30)
+    assert (plain.lower, plain.upper) == pytest.approx((weighted.lower, weighted.upper))
 
 
 def test_certain_limits_cut_those_of_labels_and_predictions():
@@ -76,13 +138,6 @@ def test_values_of_another_range():
     assert moved.weight == pytest.approx(plain.weight)
 
 
-def test_equal_values_are_not_certain():
-    found = powered_mean(np.ones(20), np.full(20, 0.9), np.full(100, 0.9), finite=True)
-    assert found.estimate == 1
-    assert found.lower < 0.98
-    assert found.weight == 0
-
-
 def test_all_items_labelled():
     f, m, _ = drawn(5)
     found = powered_mean(f, m, [], finite=True)
@@ -94,12 +149,12 @@ def test_all_items_labelled():
 
 def test_wrong_input_is_refused():
     f, m, rest = drawn(6)
-    with pytest.raises(DataError, match="labelled has 4 rows; expected at least 5"):
-        powered_mean(f[:4], m[:4], rest)
     with pytest.raises(LengthMismatchError, match=r"(?=.*\b29\b)(?=.*\b30\b)"):
         powered_mean(f, m[:-1], rest)
     with pytest.raises(DataError, match="others row 2 is 3"):
         powered_mean(f, m, [0.1, 0.2, 3])
+    with pytest.raises(ShapeError, match="predicted has 2 columns and others has 1"):
+        powered_mean(f, np.stack([m, m], axis=1), rest)
     with pytest.raises(OptionError, match=r"confidence is 1\.2"):
         powered_mean(f, m, rest, confidence=1.2)
 
@@ -121,7 +176,18 @@ def test_only_what_predictions_explain_matters(seed, shift, factor):
     f, m, rest = drawn(seed)
     plain = powered_mean(f, m, rest, low=-10, high=10)
     moved = powered_mean(f, shift + factor * m, shift + factor * rest, low=-10, high=10)
-    assert (plain.lower, plain.upper) == pytest.approx((moved.lower, moved.upper), abs=1e-7)
+    assert (plain.lower, plain.upper) == pytest.approx((moved.lower, moved.upper), abs=1e-6)
+
+
+@given(seeds, st.randoms(use_true_random=False))
+def test_the_order_of_labels_and_sources_does_not_matter(seed, shuffle):
+    f, m, rest = drawn(seed)
+    x, y = np.stack([m, m**2, 1 - m], axis=1), np.stack([rest, rest**2, 1 - rest], axis=1)
+    rows, columns = list(range(30)), [0, 1, 2]
+    shuffle.shuffle(rows)
+    shuffle.shuffle(columns)
+    one, two = powered_mean(f, x, y), powered_mean(f[rows], x[np.ix_(rows, columns)], y[:, columns])
+    assert (one.lower, one.upper) == pytest.approx((two.lower, two.upper), abs=1e-8)
 
 
 @given(seeds, st.lists(st.floats(0.01, 0.999), min_size=2, max_size=2))
@@ -131,3 +197,12 @@ def test_more_confidence_is_wider(seed, levels):
     for a, b in ((narrow, wide), (narrow.labels, wide.labels)):
         assert b.lower <= a.lower + 1e-9
         assert b.upper >= a.upper - 1e-9
+
+
+@given(seeds, st.integers(20, 60), st.floats(0, 1))
+def test_limits_lie_in_the_range_and_around_the_estimate(seed, n, noise):
+    f, m, rest = drawn(seed, n=n, noise=noise)
+    found = powered_mean(f, m, rest)
+    assert 0 <= found.lower <= found.estimate + 1e-12
+    assert found.estimate - 1e-12 <= found.upper <= 1
+    assert 0.25 <= found.left <= 1

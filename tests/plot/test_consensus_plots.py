@@ -44,10 +44,10 @@ def test_forest_has_a_row_per_entry_and_the_truth_as_a_mark(estimator):
     ]
 
 
-def test_what_is_not_settled_is_grey_and_said(estimator):
+def test_what_votes_cannot_tell_is_grey_and_said(estimator):
     r = estimator.result_.of_domain(0)
     ax = replace(r, identified=np.array([False]), reasons=(("a reason",),)).plot()
-    assert legend(ax) == ["not identified by votes alone"]
+    assert legend(ax) == ["votes cannot tell"]
 
 
 def test_many_entries_are_drawn_by_domain(estimator):

@@ -109,7 +109,8 @@ def test_names_come_back_as_they_were_passed():
     for frame in (est.error_rates_, est.diagnostics_, est.prevalence_, est.label_next(3)):
         assert frame["domain"].dtype.kind == "i"
         assert set(frame["domain"]) <= {1, 2}
-    assert est.error_rates_["classifier"].tolist() == [7, 9, 7, 8, 9]
+    assert sorted(est.error_rates_["classifier"][:2]) == [7, 9]
+    assert sorted(est.error_rates_["classifier"][2:]) == [7, 8, 9]
     assert est.label_next(3)["item"].dtype.kind == "i"
     data = read_votes(table)
     assert data.classifiers == (7, 8, 9)

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from karat.exceptions import KaratWarning, OptionError
 from karat.weak import DawidSkene, MajorityVote
-from karat.weak.models import best_start, em_problem
+from karat.weak.models import VoteRows, best_start, em_problem
 
 CONTRADICTED = "ignore:on .* all agree:karat.exceptions.KaratWarning"
 PRIOR = np.array([0.5, 0.3, 0.2])
@@ -142,8 +142,7 @@ def test_restarts_never_do_worse(rng, law, draw):
         one, many = (
             best_start(
                 problem_of,
-                votes,
-                np.ones(200),
+                VoteRows(votes, np.ones(200), np.full(200, -1)),
                 restarts=restarts,
                 max_iter=100,
                 tol=1e-6,

@@ -17,7 +17,14 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.weak import DawidSkene, LabelModel, MajorityVote, OracleLabelModel, TripletLabelModel
+from karat.weak import (
+    DawidSkene,
+    DetectorLabelModel,
+    LabelModel,
+    MajorityVote,
+    OracleLabelModel,
+    TripletLabelModel,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
 
@@ -27,6 +34,7 @@ MODELS = {
     "dawid-skene missing": lambda: DawidSkene(
         restarts=1, abstain="missing", tol=1e-10, max_iter=2000
     ),
+    "detector": DetectorLabelModel,
     "triplet": TripletLabelModel,
     "oracle": OracleLabelModel,
     "oracle naive bayes": lambda: OracleLabelModel(base="naive-bayes"),
@@ -124,7 +132,7 @@ def test_rows_in_which_all_abstain(make, data):
     model = fit(make, votes, y, class_prior=prior)
     np.testing.assert_allclose(model.class_prior_, prior)
     silent = model.predict_proba([[-1] * 4])[0]
-    if not isinstance(model, DawidSkene) and "naive" not in repr(model):
+    if not isinstance(model, DawidSkene | DetectorLabelModel) and "naive" not in repr(model):
         # For these models abstention says nothing.
         np.testing.assert_allclose(silent, prior, atol=1e-9)
     assert silent.min() > 0
@@ -156,7 +164,8 @@ BAD = {
     "all abstain": ({"votes": [[-1] * 3] * 4, "truth": [None] * 4}, LabelError, "every"),
     "prior too short": ({"class_prior": [1.0]}, ShapeError, r"1 values .* 2 classes \[0, 1\]"),
     "prior too large": ({"class_prior": [0.5, 0.6]}, ProbabilityError, "sums to 1.1"),
-    "prior negative": ({"class_prior": [-0.5, 1.5]}, ProbabilityError, "at least 0"),
+    "prior negative": ({"class_prior": [-0.5, 1.5]}, ProbabilityError, "above 0"),
+    "prior with a zero": ({"class_prior": [1, 0]}, ProbabilityError, r"\[1\] could never be true"),
     "prior of words": ({"class_prior": ["a", "b"]}, ProbabilityError, "holds 'a'"),
     "weight negative": ({"sample_weight": [1, 1, -1, 1]}, WeightError, "row 2"),
     "weights too few": ({"sample_weight": [1, 1]}, LengthMismatchError, "2 rows"),

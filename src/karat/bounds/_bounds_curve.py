@@ -28,7 +28,7 @@ __all__ = ["bounds_curve"]
 def bounds_curve(
     y_score: Column,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     thresholds: Column | None = None,
@@ -79,8 +79,9 @@ def bounds_curve(
     """
     chosen = check_metric(metric)
     inputs = read_inputs(
-        {}, weak_labels, label_model, classes=classes, pos_label=pos_label, null=null
-    )
+        {}, weak_labels, label_model, classes=classes, pos_label=pos_label, null=null,
+        class_prior=class_prior,
+    )  # fmt: skip
     if len(inputs.classes) != 2:
         raise LabelError(
             f"bounds_curve is for two classes and there are {len(inputs.classes)}; bound the "

@@ -33,7 +33,7 @@ def difference_bounds(
     y_pred_a: Column,
     y_pred_b: Column,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     method: str = "crossfit",
@@ -87,6 +87,7 @@ def difference_bounds(
     inputs = read_inputs(
         {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b}, weak_labels, label_model, classes=classes,
         pos_label=pos_label, sample_weight=sample_weight, clusters=clusters, null=null,
+        class_prior=class_prior,
     )  # fmt: skip
     k = len(inputs.classes)
     both = [

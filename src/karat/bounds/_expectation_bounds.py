@@ -33,7 +33,7 @@ __all__ = ["expectation_bounds"]
 def expectation_bounds(
     g: Frame,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     method: str = "exact",
     confidence: float = 0.95,

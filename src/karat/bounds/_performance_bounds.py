@@ -34,7 +34,7 @@ __all__ = ["performance_bounds"]
 def performance_bounds(
     y_pred: Column | Frame,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | MetricBase,
     method: str = "crossfit",
@@ -67,10 +67,12 @@ def performance_bounds(
         One row per item, one column per labeler; -1 where a labeler abstained, null where it was
         not asked. P(Y | Z) may differ between the two. For votes in a long table, pass
         `karat.votes.read_patterns` of it, and predictions in the sorted order of its items.
-    label_model : label model or array (n, k)
+    label_model : label model or array (n, k), optional
         Anything with ``predict_proba(weak_labels)`` and ``classes_``, or P(Y | Z) itself, columns
-        in the order of ``classes``. For a metric that compares groups the array may be
-        P(Y | Z, group), which differs between groups for the same votes.
+        in the order of ``classes``; by default a `karat.weak.DetectorLabelModel` fitted to these
+        votes, with ``class_prior`` if it is passed. The columns of a frame are matched by name
+        with those that the model was fitted with. For a metric that compares groups the array may
+        be P(Y | Z, group), which differs between groups for the same votes.
     metric : str or Metric
         A metric of `karat.metrics`, or its name: ``accuracy``, ``precision``, ``recall``, ``f1``,
         ``balanced_accuracy``, ``macro_f1`` and so on. One that compares groups, such as
@@ -88,7 +90,7 @@ def performance_bounds(
         positive class of a binary metric (default the last). The rows and columns of a 2×2 metric
         are the negative and the positive class.
     class_prior : column (k,), optional
-        P(Y), where it is known better than the mean of the label model.
+        P(Y), where it is known better than the mean of the label model; all of it above 0.
     groups : column (n,), optional
         One result per group, in ``.groups``. A group's bounds hold if P(Y | Z) is right within
         the group too; true labels passed as ``y_true`` test it there. ``class_prior`` is that of
@@ -136,7 +138,7 @@ def performance_bounds(
     inputs = read_inputs(
         {"y_pred": y_pred}, weak_labels, label_model, classes=classes, pos_label=pos_label,
         sample_weight=sample_weight, clusters=clusters, split_by=group_codes if compares else None,
-        null=null,
+        null=null, class_prior=class_prior,
     )  # fmt: skip
     chosen.for_classes(len(inputs.classes))
     predicted = read_predictions(y_pred, inputs)
@@ -216,4 +218,18 @@ def _each(draws: Any) -> list[Any]:
         return []
     if hasattr(draws, "predict_proba"):
         raise DataError("label_model_draws is one label model; pass a list of several draws of it")
+    shape = np.shape(draws) if hasattr(draws, "shape") or _is_matrix_of_numbers(draws) else ()
+    if len(shape) == 2:
+        raise DataError(
+            f"label_model_draws is one array of shape {shape}, that is a single draw of P(Y | Z); "
+            "pass several draws, a list of such arrays or an array (draws, n, k)"
+        )
     return list(draws)
+
+
+def _is_matrix_of_numbers(draws: Any) -> bool:
+    """Return whether lists hold numbers two levels down, and not label models or arrays."""
+    try:
+        return not hasattr(draws[0], "shape") and np.isscalar(draws[0][0])
+    except (TypeError, IndexError, KeyError):
+        return False

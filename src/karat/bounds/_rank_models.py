@@ -30,7 +30,7 @@ _SCORES: dict[str, Callable[[PerformanceBounds], float]] = {
 def rank_models(
     predictions: Mapping[str, Column],
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     by: str = "average",

@@ -29,7 +29,7 @@ __all__ = ["robustness_curve"]
 def robustness_curve(
     y_pred: Column | Frame,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     deltas: Column | None = None,

@@ -32,7 +32,7 @@ __all__ = ["weak_label_value"]
 def weak_label_value(
     y_pred: Column | Frame,
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     metric: str | Metric,
     method: str = "crossfit",

@@ -32,6 +32,15 @@ class Checked(Result):
         """Whether the votes, or some true labels, contradict the label model; made when read."""
         return None if self.deferred_check is None else self.deferred_check()
 
+    @property
+    def assumption(self) -> str | None:
+        """What the label model takes P(Y) to be, in its own words, or None if it does not say."""
+        return None if self.deferred_check is None else self.deferred_check.assumption
+
+    def with_assumption(self, said: str) -> str:
+        """Return the sentence, and after it what the label model takes P(Y) to be."""
+        return said if self.assumption is None else f"{said}. {self.assumption}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data, the check of the label model among them."""
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "deferred_check"}
@@ -148,7 +157,7 @@ class PerformanceBounds(_Interval):
                 f"; {100 * self.sparse:.0f} % of the items are in patterns seen fewer than 10 "
                 "times, so the plug-in bounds are too narrow"
             )
-        return said
+        return self.with_assumption(said) if self.group is None else said
 
     def _table(self) -> list[tuple[str, str]]:
         rows = [
@@ -192,8 +201,10 @@ class DifferenceBounds(_Interval):
             verdict = "The second is better"
         else:
             verdict = "Which is better cannot be decided without labels"
-        return self.with_caveat(
-            f"{verdict}: {self.metric.title} of the first minus the second is {self.limits()}"
+        return self.with_assumption(
+            self.with_caveat(
+                f"{verdict}: {self.metric.title} of the first minus the second is {self.limits()}"
+            )
         )
 
 
@@ -224,4 +235,4 @@ class ExpectationBounds(_Interval):
 
     def summary(self) -> str:
         """Return the bounds in a sentence."""
-        return self.with_caveat(f"The expectation is {self.limits()}")
+        return self.with_assumption(self.with_caveat(f"The expectation is {self.limits()}"))

@@ -17,7 +17,7 @@ _COMMANDS = {
     "studio": "Serve a web study that asks people which of two classifiers is better.",
     "optimize": "Decide by saved probabilities so that a metric is as great as it can be.",
     "bounds": "Bound how good predictions can and must be, from weak labels and no gold.",
-    "judges": "Estimate how often each judge, annotator or classifier errs, from votes alone.",
+    "judges": "Estimate how often each judge, annotator or classifier errs, from their votes.",
     "auc": "Measure how good a ranking is where it matters, with limits that hold.",
     "calibration": "Measure whether probabilities of several labels can be trusted jointly.",
     "doctor": "Show what is installed, and what each extra would add.",

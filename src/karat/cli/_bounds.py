@@ -17,6 +17,7 @@ from karat.cli.frame import (
     flags,
     import_of,
     read_metric,
+    read_class_prior,
     read_null,
     read_pos_label,
     read_table,
@@ -25,12 +26,13 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.weak import DawidSkene, MajorityVote, TripletLabelModel
+from karat.weak import DawidSkene, DetectorLabelModel, MajorityVote, TripletLabelModel
 
 __all__ = ["bounds"]
 
 # The class of each label model and its options.
 _MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "detectors": (DetectorLabelModel, {}),
     "dawid-skene": (DawidSkene, {"rng": 0}),
     "majority": (MajorityVote, {}),
     "triplet": (TripletLabelModel, {}),
@@ -46,8 +48,12 @@ def bounds(
     group: flags.Group = None,
     metric: flags.Metric = "accuracy",
     label_model: Annotated[
-        str, typer.Option(help="dawid-skene, majority or triplet.")
-    ] = "dawid-skene",
+        str, typer.Option(help="detectors, dawid-skene, majority or triplet.")
+    ] = "detectors",
+    class_prior: Annotated[
+        str | None,
+        typer.Option(help="P(Y) where it is known, such as ham=0.8,spam=0.2: worth most."),
+    ] = None,
     null: flags.Null = "not-asked",
     robustness: Annotated[
         float, typer.Option(help="Total variation by which the label model may be off.")
@@ -67,13 +73,16 @@ def bounds(
         predictions = table.columns("--pred", models)
         labelers = table.names("--weak", weak, ("lf_", "weak_", "vote_"))
         votes = Coded(table.columns("--weak", labelers), f"frame[{labelers}]")
+        classes, prior = read_class_prior([*predictions, *votes.value], class_prior)
         options = {
             "metric": known, "robustness": robustness, "confidence": confidence,
             "pos_label": read_pos_label([*predictions, *votes.value], pos_label),
-            "null": meaning, "groups": table.coded("--group", group),
+            "null": meaning, "classes": classes, "class_prior": prior,
+            "groups": table.coded("--group", group),
             "y_true": table.coded("--label", label), "rng": 0,
         }  # fmt: skip
-        fitted = build(**settings).fit(votes.value, null=meaning)
+        fit = {"null": meaning, "classes": classes, "class_prior": prior}
+        fitted = build(**settings).fit(votes.value, **fit)
         results = {
             name: performance_bounds(predictions[name], votes.value, fitted, **values(options))
             for name in models
@@ -82,7 +91,7 @@ def bounds(
             "import polars as pl", "from karat.bounds import performance_bounds",
             f"from karat.weak import {build.__name__}", import_of(known),
         )  # fmt: skip
-        model = call_code(f"{call_code(build.__name__, **settings)}.fit", votes, null=meaning)
+        model = call_code(f"{call_code(build.__name__, **settings)}.fit", votes, **fit)
         model = f"label_model = {model}"
 
         def code(name: str) -> str:

@@ -1,32 +1,31 @@
 """``karat judges``: how good voters are, from their votes in a file."""
 
-from functools import partial
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from karat._frozen import plain
 from karat.cli.frame import (
     Answer,
     Coded,
-    Grid,
-    InputTable,
-    Page,
     call_code,
     flags,
     read_null,
     read_table,
+    replaced,
     run,
     script,
-    section,
+    table_writer,
     values,
 )
-from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
-from karat.exceptions import ColumnError, OptionError
+from karat.cli.voters import Reading, Votes, read_votes_of, report
+from karat.consensus import ErrorEstimator
+from karat.exceptions import OptionError
 
 __all__ = ["judges"]
 
-_LONG = ("item", "classifier", "vote")
 _SHARING = ("coupled", "hierarchical")
 
 
@@ -35,6 +34,43 @@ def judges(
     judge: flags.Voters = None,
     label: flags.KnownLabel = None,
     group: flags.Group = None,
+    item: Annotated[
+        str | None, typer.Option("--id", help="Column that names the items; by default item or id.")
+    ] = None,
+    voter: Annotated[
+        str | None, typer.Option("--voter", help="Column of the voters' names in a long file.")
+    ] = None,
+    vote: Annotated[
+        str | None, typer.Option("--vote", help="Column of the votes in a long file.")
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels",
+            help="How labelled items were chosen: random, probability or picked. By default "
+            "probability with --label-probability, else random.",
+        ),
+    ] = None,
+    label_probability: Annotated[
+        str | None,
+        typer.Option(
+            "--label-probability", help="Column of the chance with which each label was drawn."
+        ),
+    ] = None,
+    same: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--same",
+            help="Voters that count once: name=a,b,c or a pattern, such as gpt=gpt*. Repeat.",
+        ),
+    ] = None,
+    label_next: Annotated[
+        int | None, typer.Option("--label-next", help="Draw so many items to label next.")
+    ] = None,
+    todo: Annotated[
+        Path | None,
+        typer.Option("--todo", help="Write the items to label to this CSV, Parquet or Arrow file."),
+    ] = None,
     null: flags.Null = "not-asked",
     threshold: Annotated[
         float | None, typer.Option(help="Cut probabilities into votes here.")
@@ -50,165 +86,85 @@ def judges(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Estimate how often each judge, annotator or classifier errs, from votes alone.
+    """Estimate how often each judge, annotator or classifier errs, from their votes.
 
-    A wide file has a column per voter (--judge); a long file has the
-    columns item, classifier and vote, and perhaps domain. Domains are those
-    of --group, else those of the column domain.
+    A wide file has a column per voter: all columns that no flag names, or those of
+    --judge. A long file has the columns item, classifier and vote (or task, worker,
+    label; or item, judge, verdict; or those that --id, --voter and --vote name).
+    Domains are those of --group, else those of the column domain.
     """
     options: dict[str, Any] = {
         "structure": structure, "errors": errors, "dependence": dependence,
         "confidence": confidence, "rng": 0,
     }  # fmt: skip
+    if todo is not None and label_next is None:
+        raise OptionError("--todo is a file for the items of --label-next; expected both flags")
+    reading = Reading(
+        judge or (), label, group, item, voter, vote,
+        [label_probability] if label_probability else [], threshold is not None,
+    )  # fmt: skip
 
     def work() -> Answer:
         meaning = read_null(null)
+        writer = None if todo is None else table_writer("--todo", todo)
         table = read_table(file)
-        votes = _votes(table, judge or [], group)
-        columns = votes.value.columns
-        if structure in _SHARING and group is None and "domain" not in columns:
+        found = read_votes_of(table, reading)
+        domain = "domain" in found.votes.value.columns
+        if structure in _SHARING and group is None and not domain:
             raise OptionError(
                 f"--structure is {structure!r}; expected --group with it, which names the column "
                 "of the domains that share"
             )
         fitted = {
-            "domains": None if "classifier" in columns else table.coded("--group", group),
+            "domains": None if found.long else table.coded("--group", group),
             "y_true": table.coded("--label", label),
+            "labels": labels or ("probability" if label_probability else None),
+            "label_probability": table.coded("--label-probability", label_probability),
+            "same": _families(same or [], found),
             "threshold": threshold,
             "null": meaning,
         }
-        estimator = ErrorEstimator(**options).fit(votes.value, **values(fitted))
-        build = call_code("ErrorEstimator", **options)
-        code = script(
-            ("import polars as pl", "from karat.consensus import ErrorEstimator"),
-            table.code,
-            f"estimator = {call_code(f'{build}.fit', votes, **fitted)}",
-            "estimator.error_rates_",
-        )
-        return _answer(file.name, estimator, columns, code)
+        passed = {k: v for k, v in values(fitted).items() if k != "labels" or v is not None}
+        estimator = ErrorEstimator(**options).fit(found.votes.value, **passed)
+        drawn = None if label_next is None else estimator.label_next(label_next)
+        if writer is not None and todo is not None:
+            with replaced(todo) as path:
+                writer(drawn, path)
+        code = _code(table.code, options, found.votes, fitted, label_next)
+        return report(file.name, estimator, found.columns, code, drawn, str(todo or ""))
 
-    run(work, output=output, as_json=as_json, reads=[file])
-
-
-def _votes(table: InputTable, judge: list[str], group: str | None) -> Coded:
-    """Return the votes, wide or long, with the code that selects them from the frame."""
-    names = set(table.frame.columns)
-    if not judge and set(_LONG) <= names:
-        if group is None:
-            columns = [name for name in (*_LONG, "domain") if name in names]
-            return Coded(table.frame.select(columns), f"frame[{columns}]")
-        # The flag wins over a column that is called 'domain'. The library refuses domains that
-        # come twice, so the column of the flag takes the place of the other.
-        domain = table.column("--group", group).alias("domain")
-        code = f"frame[{list(_LONG)}].with_columns(domain=frame[{group!r}])"
-        return Coded(table.frame.select(_LONG).with_columns(domain), code)
-    try:
-        columns = table.names("--judge", judge, ("judge", "vote_"))
-    except ColumnError as error:
-        raise ColumnError(f"{error}. A long file has the columns {list(_LONG)}") from error
-    return Coded(table.columns("--judge", columns), f"frame[{columns}]")
+    run(work, output=output, as_json=as_json, reads=[file], writes={"--todo": todo})
 
 
-def _answer(name: str, estimator: ErrorEstimator, read: list[str], code: str) -> Answer:
-    r, clusters = estimator.result_, estimator.co_clustering_
-    data: dict[str, Any] = {"summary": r.summary(), "result": r}
-    columns = ("domain", "voter", "error rate", _limits(r), "identified by the votes")
-    rows = tuple(_row(r, i) for i in range(len(r.mean)))
-    text: list[str | Grid] = [f"votes: {', '.join(read)}", r.summary(), Grid(columns, rows)]
-    if clusters is not None:
-        data["clusters"] = clusters
-        text.append(clusters.summary())
-    if estimator.powered_ is not None:
-        data["powered"] = plain(estimator.powered_.to_dict(as_series=False))
-        text += ["with the gold labels:", _powered(estimator.powered_)]
-    text += [other.summary() for other in r.explanations if not other.identified]
-    return Answer(data=data, text=text, page=partial(_page, name, estimator, code))
-
-
-def _limits(r: ErrorRates) -> str:
-    return f"{100 * r.confidence:g} % limits"
-
-
-def _row(r: ErrorRates, i: int) -> tuple[str, ...]:
-    return (
-        str(r.domains[r.domain[i]]),
-        str(r.classifiers[r.classifier[i]]),
-        f"{r.mean[i]:.3f}",
-        f"{r.lower[i]:.3f} to {r.upper[i]:.3f}",
-        "yes" if r.identified[r.domain[i]] else "no",
+def _code(
+    read: str, options: dict[str, Any], votes: Coded, fitted: dict[str, Any], n: int | None
+) -> str:
+    build = call_code("ErrorEstimator", **options)
+    return script(
+        ("import polars as pl", "from karat.consensus import ErrorEstimator"),
+        read,
+        f"estimator = {call_code(f'{build}.fit', votes, **fitted)}",
+        "estimator.error_rates_",
+        "" if n is None else f"estimator.label_next({n})",
     )
 
 
-def _powered(frame: Any) -> Grid:
-    rows = tuple(
-        (
-            str(row["domain"]), str(row["classifier"]), f"{row['estimate']:.3f}",
-            f"{row['lower']:.3f} to {row['upper']:.3f}",
-            f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}", str(row["n_gold"]),
-        )
-        for row in frame.iter_rows(named=True)
-    )  # fmt: skip
-    return Grid(("domain", "voter", "error rate", "limits", "labels alone", "gold votes"), rows)
-
-
-def _page(name: str, estimator: ErrorEstimator, code: str) -> Page:
-    result = estimator.result_
-    sections = [_rates(result.of_domain(domain), code) for domain in result.domains]
-    if estimator.co_clustering_ is not None:
-        sections.insert(0, _clusters(estimator.co_clustering_))
-    if estimator.powered_ is not None:
-        sections.append(
-            section(
-                "What do the gold labels say?",
-                "With gold labels on a random sample the error rates below are valid whatever the "
-                "model of the votes; the consensus makes the limits narrower than the labels alone "
-                "do.",
-                grid=_powered(estimator.powered_),
-                assumptions=("The labelled items are a random sample of the items.",),
-                code="estimator.powered_",
-            )
-        )
-    return Page(
-        f"{name}: how good are the voters",
-        "Error rates from votes alone. Where several explanations fit the votes as well, the page "
-        "says so and shows them side by side.",
-        sections,
-    )
-
-
-def _rates(r: ErrorRates, code: str) -> Any:
-    only = r.domains == ("all",)
-    picture = r if r.identified[0] else r.explanations[0]
-    return section(
-        "How often does each voter err?"
-        if only
-        else f"How often does each voter err in {r.domains[0]}?",
-        picture.summary(),
-        result=picture,
-        picture="Error rate of each voter, with its limits or under each explanation.",
-        grid=Grid(
-            ("voter", "error rate", _limits(r)),
-            tuple(_row(r, i)[1:4] for i in range(len(r.mean))),
-        ),
-        assumptions=(
-            "Voters are better than chance on the whole; within a class they err independently, "
-            "but for easy and hard items and for voters who copy one another.",
-            *r.reasons[0],
-        ),
-        code=code,
-    )
-
-
-def _clusters(found: CoClustering) -> Any:
-    rows = tuple(
-        (str(name), str(cluster), f"{sure:.2f}")
-        for name, cluster, sure in zip(found.names, found.labels, found.certainty, strict=True)
-    )
-    return section(
-        "Who shares error rates with whom?",
-        found.summary(),
-        result=found,
-        picture="Probability that two share their error rates, cluster by cluster.",
-        grid=Grid(("what", "cluster", "certainty"), rows),
-        assumptions=("Clusters come from a Dirichlet process; those that share have one rate.",),
-    )
+def _families(given: Sequence[str], found: Votes) -> dict[str, list[Any]] | None:
+    """Return the families of voters that count once, patterns replaced by names."""
+    if not given:
+        return None
+    frame = found.votes.value
+    voters = frame["classifier"].unique().sort().to_list() if found.long else found.columns
+    families: dict[str, list[Any]] = {}
+    for text in given:
+        name, equals, members = text.partition("=")
+        if not equals or not members:
+            raise OptionError(f"--same is {text!r}; expected name=a,b,c or name=pattern*")
+        chosen = []
+        for part in members.split(","):
+            hits = [v for v in voters if str(v) == part or fnmatchcase(str(v), part)]
+            if not hits:
+                raise OptionError(f"--same {text}: no voter is {part!r}; there are {voters[:20]}")
+            chosen += hits
+        families[name] = chosen
+    return families

@@ -13,11 +13,12 @@ from karat.consensus._pair_estimator import PairEstimator
 from karat.consensus._position_bias import position_bias
 from karat.consensus._rank_systems import rank_systems
 from karat.consensus._score_estimator import ScoreEstimator
+from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.model_result import CoClustering, ModelComparison
 from karat.consensus.pair_result import PairErrors, PositionBias, SystemRanking
 from karat.consensus.panel_result import JudgePanel
 from karat.consensus.people_result import AnnotatorTest
-from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
+from karat.consensus.result import ErrorRates
 from karat.consensus.score_result import ScoreErrors
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "PairErrors",
     "PairEstimator",
     "PositionBias",
+    "RankingRobustness",
     "ScoreErrors",
     "ScoreEstimator",
     "SystemRanking",

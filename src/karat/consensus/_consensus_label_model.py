@@ -1,5 +1,6 @@
 """The consensus as a label model: P(Y | votes), with posterior draws."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from karat._typing import AnyArray, FloatArray, Frame, IntArray
 from karat._validate import check_count
 from karat.consensus.model import Model, build_problem, class_proba
 from karat.exceptions import DataError
+from karat.votes.agreement import NearCopies, one_vote_each
 from karat.votes.em import State, log_likelihood
 from karat.votes.tables import VoteTable
 from karat.weak.models import PatternModel
@@ -33,6 +35,8 @@ class ConsensusLabelModel(PatternModel):
         How much each member counts; sums to 1.
     abstentions : bool
         Whether -1 is an outcome of its own.
+    copies : NearCopies
+        Voters, as positions, of whom only one counts.
     null : {"not asked", "abstain"}
         What a null was in the votes that the model was fitted to.
     rng : Generator
@@ -67,6 +71,7 @@ class ConsensusLabelModel(PatternModel):
         weights: FloatArray,
         *,
         abstentions: bool,
+        copies: NearCopies,
         null: str,
         rng: np.random.Generator,
     ) -> None:
@@ -75,6 +80,7 @@ class ConsensusLabelModel(PatternModel):
         self.members = members
         self.weights = weights
         self.abstentions = abstentions
+        self.copies = copies
         self.null = null
         self.rng = rng
 
@@ -104,7 +110,8 @@ class ConsensusLabelModel(PatternModel):
     @property
     def assumes_independence(self) -> bool:  # type: ignore[override]
         """Whether no model among the members has difficult items or voters that copy."""
-        return all(m.levels == 1 and m.parent is None for m, _ in self.members)
+        plain = all(m.levels == 1 and m.parent is None for m, _ in self.members)
+        return plain and not self.copies.blocks
 
     @property
     def abstention_is_informative(self) -> bool:  # type: ignore[override]
@@ -131,8 +138,8 @@ class ConsensusLabelModel(PatternModel):
             Never.
         """
         raise DataError(
-            "this label model comes from ErrorEstimator.fit; fit an ErrorEstimator to these votes "
-            "and call as_label_model() again"
+            "this label model comes from ErrorEstimator.fit; fit an ErrorEstimator to these votes, "
+            "with true labels as y_true= if there are any, and call as_label_model() again"
         )
 
     def draws(self, n: int = 50) -> list[Self]:
@@ -153,7 +160,7 @@ class ConsensusLabelModel(PatternModel):
         return [
             type(self)(
                 self.classes, self.names, (self.members[i],), np.ones(1),
-                abstentions=self.abstentions, null=self.null, rng=self.rng,
+                abstentions=self.abstentions, copies=self.copies, null=self.null, rng=self.rng,
             )
             for i in chosen
         ]  # fmt: skip
@@ -183,4 +190,8 @@ class ConsensusLabelModel(PatternModel):
 
     def _table(self, codes: IntArray) -> VoteTable:
         ones = np.ones(len(codes))
-        return VoteTable.of_codes(codes, ones, len(self.classes_), abstentions=self.abstentions)
+        k = len(self.classes_)
+        table = VoteTable.of_codes(codes, ones, k, abstentions=self.abstentions)
+        if not self.copies.blocks:
+            return table
+        return replace(table, counted=one_vote_each(table, self.copies))

@@ -1,6 +1,6 @@
 """Error rates of classifiers, judges or annotators, from their votes alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from karat.consensus._consensus_label_model import ConsensusLabelModel
 from karat.consensus.answers import (
     FittedVotes,
     backend_of,
+    check_design,
     posterior_states,
     warn_of_inverted_gold,
     warn_of_limits_of_the_fit,
@@ -58,30 +59,40 @@ class ErrorEstimator(FittedVotes, Parameters):
         Whether an abstention (-1) depends on the class, or is as if nobody had asked.
     confidence : float, default 0.95
         Level of the limits.
+    slack : float, default 0.02
+        Share of the items on which most voters may be fooled together without a trace in the votes:
+        where votes are consistent, every limit allows for it.
     progress : bool, default False
         Whether to show progress on the terminal.
     rng : int or Generator, optional
-        Randomness.
+        Randomness of the chains, and of ``label_next``. What is concluded, the weights of the models
+        and the starts of the chains depend on the votes alone.
 
     Attributes
     ----------
     result_ : ErrorRates
         Everything below as one frozen answer, with ``summary()`` and ``plot()``.
     error_rates_ : frame
-        ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, votes and recalls. Frames are of
-        the library that was passed in; names keep the dtype that was passed.
+        ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, votes, status and recalls, the
+        lowest error rate of a domain first. Frames are of the library that was passed in; names
+        keep the dtype that was passed.
     label_proba_ : array (items, k)
         P(class) of every item.
     prevalence_ : frame
         Share of each class in each domain.
+    status_ : dict
+        By domain: ``"not identified"``, and votes cannot tell; ``"consistent"``, nothing in the
+        votes speaks against the rates; and with at least ten random gold labels ``"confirmed"`` or
+        ``"contradicted"`` by an exact test of the consensus.
     identified_ : dict
-        By domain, whether votes alone identify the error rates. Where not, no ranking can be
-        trusted, however narrow the limits of a single model are.
+        By domain, whether the status is consistent or confirmed. Where not, no ranking can be
+        trusted, and the limits are those of every account of the votes together.
     diagnostics_ : frame
         By domain: the models and their weights, R-hat, effective draws, and the checks.
     powered_ : frame or None
-        With gold labels and no weights: prediction-powered error rates, valid whatever the model,
-        if the labelled items are a random sample of the domain's.
+        With gold labels and no weights: prediction-powered error rates, valid whatever the model
+        for labels that were drawn with known probabilities: the table that counts. None for labels
+        that were picked; ``powered()`` says why.
     clusters_ : frame or None
         With a structure that shares: the cluster of each domain, or of each voter in each domain,
         and how certain it is.
@@ -92,7 +103,8 @@ class ErrorEstimator(FittedVotes, Parameters):
     classifiers_ : tuple
         The voters, named as they were passed.
     items_ : array or None
-        The items of a long table, in the order of ``label_proba_``.
+        The names of the items, in the order of ``label_proba_``; None if they have none but the
+        numbers of their rows.
 
     Notes
     -----
@@ -113,8 +125,8 @@ class ErrorEstimator(FittedVotes, Parameters):
     >>> est = ErrorEstimator(draws=200, rng=0).fit(np.where(wrong, 1 - y[:, None], y[:, None]))
     >>> bool((abs(est.result_.mean - [0.05, 0.1, 0.2, 0.3]) < 0.05).all())
     True
-    >>> est.identified_
-    {'all': True}
+    >>> est.status_
+    {'all': 'consistent'}
     """
 
     def __init__(
@@ -127,6 +139,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         draws: int | None = None,
         abstain: Literal["outcome", "missing"] = "outcome",
         confidence: float = 0.95,
+        slack: float = 0.02,
         progress: bool = False,
         rng: int | np.random.Generator | None = None,
     ) -> None:
@@ -137,6 +150,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         self.draws = draws
         self.abstain = abstain
         self.confidence = confidence
+        self.slack = slack
         self.progress = progress
         self.rng = rng
 
@@ -146,6 +160,9 @@ class ErrorEstimator(FittedVotes, Parameters):
         domains: Column | None = None,
         y_true: Column | Mapping[Any, Any] | None = None,
         *,
+        labels: Literal["random", "probability", "picked"] = "random",
+        label_probability: Column | Mapping[Any, float] | None = None,
+        same: Mapping[Any, Sequence[Any]] | None = None,
         classes: Column | None = None,
         sample_weight: Column | None = None,
         threshold: float | list[float] | Mapping[Any, float] | None = None,
@@ -157,8 +174,10 @@ class ErrorEstimator(FittedVotes, Parameters):
         ----------
         votes : matrix or frame
             Wide: one row per item, one column per voter; null where a voter was not asked, -1
-            where it abstained. Or long: a frame with columns ``item``, ``classifier``, ``vote``
-            and perhaps ``domain``. Or patterns that were counted (`karat.statistics.patterns`,
+            where it abstained; a column ``item`` names the items, a column ``domain`` their
+            domains. Or long: a frame with the columns ``item``, ``classifier``, ``vote`` (or
+            ``task``, ``worker``, ``label``; or ``item``, ``judge``, ``verdict``) and perhaps
+            ``domain``. Or patterns that were counted (`karat.statistics.patterns`,
             `karat.votes.read_patterns`); an item is then a pattern, weighted by its count. A lazy
             frame is collected once, and must come alone; the rows of ``label_proba_`` are then in
             the order in which they came.
@@ -166,7 +185,19 @@ class ErrorEstimator(FittedVotes, Parameters):
             Domain of each row; error rates are estimated domain by domain.
         y_true : column or mapping, optional
             Gold labels, null or -1 where there is none: one value per row, or a mapping from item
-            (row number of a wide table; (domain, item) if domains share items) to label.
+            (row number of a wide table without names; (domain, item) if domains share items) to
+            label.
+        labels : {"random", "probability", "picked"}, default "random"
+            How the items with a gold label were chosen: at random within each domain; with
+            probabilities that ``label_probability`` holds, as ``label_next()`` draws them; or
+            picked, as with ``label_next(how="contested")``. Picked labels help to see which account
+            of the votes holds, and say nothing of the others: there are no powered rates then, and
+            the consensus is not tested.
+        label_probability : column or mapping, optional
+            With ``labels="probability"``, the chance with which each labelled item was drawn.
+        same : mapping, optional
+            Families of voters that count as one, by name, such as ``{"gpt": ["gpt-a", "gpt-b"]}``.
+            Near copies are found in any case.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         sample_weight : column, optional
@@ -183,19 +214,20 @@ class ErrorEstimator(FittedVotes, Parameters):
             Itself.
         """
         settings = Settings.checked(self.get_params())
+        design = check_design(labels, y_true, label_probability)
         rng = check_rng(self.rng)
         lazy = is_lazy(votes)
-        votes = collected_alone(votes, "votes", domains, y_true, sample_weight)
+        votes = collected_alone(votes, "votes", domains, y_true, sample_weight, label_probability)
         data = read_votes(
-            votes, domains=domains, y_true=y_true, classes=classes, sample_weight=sample_weight,
-            threshold=threshold, abstain=settings.abstain, null=null,
+            votes, domains=domains, y_true=y_true, label_probability=label_probability,
+            classes=classes, sample_weight=sample_weight, threshold=threshold, abstain=settings.abstain, null=null,
         )  # fmt: skip
         warn_of_inverted_gold(data)
-        fit = fit_votes(data, settings, rng)
+        fit = fit_votes(data, settings, rng, same=same, tested=design != "picked")
         # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
         self._keep(
-            data, fit, confidence=settings.confidence, backend=backend_of(votes),
-            seed=int(rng.integers(2**63)), lazy=lazy, null=null,
+            fit, confidence=settings.confidence, backend=backend_of(votes),
+            seed=int(rng.integers(2**63)), lazy=lazy, null=null, design=design,
         )  # fmt: skip
         warn_of_limits_of_the_fit(self.result_)
         return self
@@ -220,6 +252,7 @@ class ErrorEstimator(FittedVotes, Parameters):
             tuple(self.classifiers_[j] for j in here.voters),
             *posterior_states(fit),
             abstentions=fit.table.n_outcomes > fit.table.n_classes,
+            copies=fit.copies,
             null=self._null,
             rng=np.random.default_rng(self._seed),
         )

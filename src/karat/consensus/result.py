@@ -8,116 +8,10 @@ import numpy as np
 from karat._result import Result
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import named, refuse_option
+from karat.consensus.explanation_result import Explanations, where_of
 from karat.exceptions import LengthMismatchError
 
-__all__ = ["ErrorRates", "Explanations", "VoterAgreement"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class VoterAgreement(Result):
-    """How often pairs of voters agree, beside what the best model expects of them.
-
-    Attributes
-    ----------
-    domain : name
-        The domain, named as it was passed.
-    names : tuple
-        Its voters, named as they were passed.
-    first, second : array (p,)
-        The pairs that share at least 20 items, as positions in ``names``.
-    n : array (p,)
-        Items shared.
-    observed, expected : array (p,)
-        Share of them on which the two say the same.
-    z : array (p,)
-        The difference in standard errors.
-    """
-
-    domain: Any
-    names: tuple[Any, ...]
-    first: IntArray
-    second: IntArray
-    n: FloatArray
-    observed: FloatArray
-    expected: FloatArray
-    z: FloatArray
-
-    def summary(self) -> str:
-        """Return how many pairs are off, and the worst."""
-        if not len(self.z):
-            return f"{_where(self.domain)}no two voters share 20 items, so agreement says nothing"
-        worst = int(np.abs(self.z).argmax())
-        a, b = self.names[self.first[worst]], self.names[self.second[worst]]
-        off = float((np.abs(self.z) > 2.576).mean())
-        return (
-            f"{_where(self.domain)}{100 * off:.0f} % of {len(self.z):,} pairs agree more or less "
-            f"often than the model expects of 1 %; {a} and {b} agree on "
-            f"{100 * self.observed[worst]:.0f} % where {100 * self.expected[worst]:.0f} % are "
-            f"expected (z = {self.z[worst]:.1f})"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Explanations(Result):
-    """Explanations of the votes that the votes cannot distinguish.
-
-    Attributes
-    ----------
-    domain : name
-        The domain, named as it was passed.
-    classifiers : tuple
-        Its voters, named as they were passed.
-    names : tuple
-        The explanations; the first is the consensus that the error rates report.
-    rates : array (explanations, voters)
-        Error rates under each.
-    moved : array (explanations,)
-        How far each moves the rates from the consensus, on average over votes.
-    contested : float
-        Share of the items whose most probable label differs between explanations.
-    identified : bool
-        Whether the votes identify the error rates.
-    reasons : tuple of str
-        If not, why.
-    labels_needed : int
-        Gold labels on contested items that would bring the explanations within .1 of each
-        other.
-    """
-
-    domain: Any
-    classifiers: tuple[Any, ...]
-    names: tuple[Any, ...]
-    rates: FloatArray
-    moved: FloatArray
-    contested: float
-    identified: bool
-    reasons: tuple[str, ...]
-    labels_needed: int
-
-    def summary(self) -> str:
-        """Return whether the explanations compete."""
-        where = _where(self.domain)
-        the = f"{where}the" if where else "The"
-        if self.identified:
-            return (
-                f"{the} votes identify the error rates: other explanations move "
-                f"them by {self.moved.max():.2f} on average at most"
-            )
-        needed = (
-            f"; about {self.labels_needed} gold labels on contested items would decide between them"
-            if self.labels_needed
-            else ""
-        )
-        return (
-            f"{the} votes do not identify the error rates, because "
-            f"{' and because '.join(self.reasons)}{needed}"
-        )
-
-    def _table(self) -> list[tuple[str, str]]:
-        return [
-            (name, f"moves the rates by {moved:.3f}")
-            for name, moved in zip(self.names, self.moved, strict=True)
-        ]
+__all__ = ["ErrorRates"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -145,8 +39,18 @@ class ErrorRates(Result):
         ``P(says o | class is k)``; a last outcome is abstention.
     prevalence, prevalence_lower, prevalence_upper : array (domains, k)
         Share of each class.
+    status : tuple of str
+        By domain: "not identified", "consistent" (the votes do not contradict the rates, which is
+        all that votes can say), "confirmed" or "contradicted" by at least ten gold labels.
     identified : array (domains,)
-        Whether votes alone identify the error rates there.
+        Whether the status is "consistent" or "confirmed".
+    slack : float
+        Share of the items on which the panel may be fooled together that the limits allow for
+        where it is identified.
+    copies : tuple of tuples
+        By domain, the groups of near copies that count as one voter.
+    evidence : tuple of str
+        By domain, what gold labels say of the consensus; empty without a test.
     reasons : tuple of tuples of str
         If not, why.
     explanations : tuple of Explanations
@@ -180,7 +84,11 @@ class ErrorRates(Result):
     prevalence: FloatArray
     prevalence_lower: FloatArray
     prevalence_upper: FloatArray
+    status: tuple[str, ...]
     identified: BoolArray
+    slack: float
+    copies: tuple[tuple[tuple[Any, ...], ...], ...]
+    evidence: tuple[str, ...]
     reasons: tuple[tuple[str, ...], ...]
     explanations: tuple[Explanations, ...]
     gold_votes: FloatArray
@@ -194,32 +102,47 @@ class ErrorRates(Result):
     def summary(self) -> str:
         """Return first what cannot be known, then the lowest error rates where it can."""
         parts = []
-        unknown = np.flatnonzero(~self.identified)
-        if unknown.size:
-            some = ", ".join(str(self.domains[d]) for d in unknown[:4])
-            more = f" and {unknown.size - 4} more" if unknown.size > 4 else ""
-            where = "" if len(self.domains) == 1 else f" in {some}{more}"
+        lost = [d for d, status in enumerate(self.status) if status == "contradicted"]
+        if lost:
             parts.append(
-                f"Votes alone do not identify the error rates{where}: no ranking there can be "
+                f"Gold labels contradict the consensus{self._in(lost)}: it is "
+                f"{self.evidence[lost[0]]}, and no ranking from votes there can be trusted"
+            )
+        unknown = [d for d, status in enumerate(self.status) if status == "not identified"]
+        if unknown:
+            parts.append(
+                f"Votes cannot tell the error rates{self._in(unknown)}: no ranking there can be "
                 f"trusted, because {' and because '.join(self.reasons[unknown[0]])}"
             )
         known = np.flatnonzero(self.identified)
         parts += [self._best(int(d)) for d in known[:3]]
         if known.size > 3:
-            parts.append(f"{known.size - 3} more domains are identified")
+            parts.append(f"{known.size - 3} more domains are consistent or confirmed")
         return ". ".join(parts)
 
+    def _in(self, some: list[int]) -> str:
+        """Return in which domains; nothing if there is one."""
+        if len(self.domains) == 1:
+            return ""
+        more = f" and {len(some) - 4} more" if len(some) > 4 else ""
+        return f" in {', '.join(str(self.domains[d]) for d in some[:4])}{more}"
+
     def _best(self, d: int) -> str:
-        """Return the lowest estimate of a domain, and how many may be as good."""
+        """Return the lowest estimate of a domain, how many may be as good, and what it takes."""
         here = np.flatnonzero(self.domain == d)
-        at = here[int(np.nanargmin(self.mean[here]))]
+        order = here[np.argsort(self.mean[here], kind="stable")]
+        at = order[0]
         rivals = int((self.lower[here] <= self.upper[at]).sum()) - 1
         others = len(here) - 1
         close = f"{rivals} of the {others} others" if rivals else f"no other of {others}"
+        holds = (self.mean[order[1]] - self.mean[at]) / 2 if others else 1.0
         return (
-            f"{_where(self.domains[d])}{self.classifiers[self.classifier[at]]} has the lowest "
+            f"{where_of(self.domains[d])}{self.classifiers[self.classifier[at]]} has the lowest "
             f"error rate, {100 * self.mean[at]:.1f} % ({100 * self.confidence:.0f} % limits: "
-            f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f}); {close} may be as good"
+            f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f}); {close} may be as good, "
+            f"and the first place holds while at most {100 * holds:.2g} % of the items fool most "
+            f"voters together. The rates are {self.status[d]}"
+            + (f": the consensus is {self.evidence[d]}" if self.evidence[d] else " with the votes")
         )
 
     def of_domain(self, domain: Any) -> Self:
@@ -250,8 +173,8 @@ class ErrorRates(Result):
         by_domain: dict[str, Any] = {
             name: getattr(self, name)[d : d + 1]
             for name in (
-                "domains", "prevalence", "prevalence_lower", "prevalence_upper", "identified",
-                "reasons", "explanations",
+                "domains", "prevalence", "prevalence_lower", "prevalence_upper", "status",
+                "identified", "copies", "evidence", "reasons", "explanations",
             )
         }  # fmt: skip
         truth = None if self.truth is None else self.truth[rows]
@@ -281,13 +204,12 @@ class ErrorRates(Result):
 
     def _table(self) -> list[tuple[str, str]]:
         rows = []
-        for i in range(min(len(self.mean), 30)):
+        for i in np.lexsort((self.mean, self.domain))[:30]:
             name = str(self.classifiers[self.classifier[i]])
             if len(self.domains) > 1:
                 name = f"{self.domains[self.domain[i]]}: {name}"
-            rows.append((name, f"{self.mean[i]:.3f} ({self.lower[i]:.3f} to {self.upper[i]:.3f})"))
+            limits = f"{self.lower[i]:.3f} to {self.upper[i]:.3f}"
+            told = self.identified[self.domain[i]]
+            limits = limits if told else f"votes cannot tell: {limits}"
+            rows.append((name, f"{self.mean[i]:.3f} ({limits})"))
         return rows
-
-
-def _where(domain: Any) -> str:
-    return "" if domain == "all" else f"In {domain} "

@@ -12,12 +12,13 @@ from karat.limits._bootstrap import bootstrap
 from karat.limits._clopper_pearson import clopper_pearson
 from karat.limits._normal_mean import normal_mean
 from karat.limits._powered_mean import powered_mean
+from karat.limits._powered_ratio import powered_ratio
 from karat.limits._wilson import wilson
-from karat.limits.result import Limits, PoweredMean
+from karat.limits.result import Limits, PoweredLimits
 
 __all__ = [
     "Limits",
-    "PoweredMean",
+    "PoweredLimits",
     "bernstein_mean",
     "betting_mean",
     "binomial_kl",
@@ -25,5 +26,6 @@ __all__ = [
     "clopper_pearson",
     "normal_mean",
     "powered_mean",
+    "powered_ratio",
     "wilson",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from karat._result import Result
 
-__all__ = ["Limits", "PoweredMean"]
+__all__ = ["Limits", "PoweredLimits"]
 
 _NAMES = {
     "clopper-pearson": "Clopper–Pearson",
@@ -80,58 +80,78 @@ class Limits(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PoweredMean(Result):
-    """A mean from a few labelled items and predictions for all.
+class PoweredLimits(Result):
+    """Limits of a mean or a ratio from a few labelled items and predictions for all.
 
     Attributes
     ----------
+    of : str
+        ``"mean"`` or ``"ratio"``.
     estimate : float
-        The prediction-powered mean.
+        The prediction-powered estimate; NaN for a ratio if no label counts in its denominator.
     lower, upper : float
         Its limits, approximate.
     confidence : float
-        Probability that the mean lies between the limits.
+        Probability that the number lies between the limits.
+    used : bool
+        Whether predictions enter at all; if not, the limits are those of the labels.
+    left : float
+        Share of the labels' variance that predictions leave, from ¼ to 1.
     weight : float
-        How far predictions are trusted: 0 ignores them, 1 takes them as they are.
+        How far the predictions of a mean are trusted: 0 ignores them, 1 takes them as they are.
     labels : Limits
-        From the labelled items alone, by the same approximation.
-    certain : Limits
-        Limits that hold for any number of items, with the predictions and without.
+        From the labelled items alone: Wilson's, or, below 20 labels, those of Clopper and Pearson.
+    certain : Limits or None
+        For a mean of labels that weigh alike, limits that hold for any number of items.
     n : int
         Labelled items.
     n_total : int
         All items.
     finite : bool
-        Whether the mean is that of exactly these items, or of the law that they come from.
+        Whether the number is that of exactly these items, or of the law that they come from.
     """
 
+    of: str
     estimate: float
     lower: float
     upper: float
     confidence: float
+    used: bool
+    left: float
     weight: float
     labels: Limits
-    certain: Limits
+    certain: Limits | None
     n: int
     n_total: int
     finite: bool
 
+    @property
+    def width(self) -> float:
+        """Distance between the limits."""
+        return self.upper - self.lower
+
     def summary(self) -> str:
         """Return the estimate beside what the labels alone say."""
-        what = "the mean of these items" if self.finite else "the mean"
-        return (
+        what = f"the {self.of} of these items" if self.finite else f"the {self.of}"
+        said = (
             f"{what} is {self.estimate:.4g} (between {self.lower:.4g} and {self.upper:.4g} at "
-            f"{100 * self.confidence:g} % confidence, approximate); the {self.n:,} labels alone "
-            f"say {self.labels.lower:.4g} to {self.labels.upper:.4g} (n = {self.n_total:,})"
+            f"{100 * self.confidence:g} % confidence, approximate)"
+        )
+        if not self.used:
+            return f"{said}; predictions do not help the {self.n:,} labels (n = {self.n_total:,})"
+        return (
+            f"{said}; the {self.n:,} labels alone say {self.labels.lower:.4g} to "
+            f"{self.labels.upper:.4g} (n = {self.n_total:,})"
         )
 
     def _table(self) -> list[tuple[str, str]]:
         def shown(low: float, high: float) -> str:
             return f"{low:.4g} to {high:.4g}"
 
-        return [
+        rows = [
             ("with predictions", shown(self.lower, self.upper)),
             ("labels alone", shown(self.labels.lower, self.labels.upper)),
-            ("for any number of items", shown(self.certain.lower, self.certain.upper)),
-            ("weight of the predictions", f"{self.weight:.3g}"),
         ]
+        if self.certain is not None:
+            rows.append(("for any number of items", shown(self.certain.lower, self.certain.upper)))
+        return [*rows, ("variance that is left", f"{100 * self.left:.0f} %")]

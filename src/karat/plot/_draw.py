@@ -28,6 +28,7 @@ from karat.consensus import (
     ModelComparison,
     PairErrors,
     PositionBias,
+    RankingRobustness,
     ScoreErrors,
     SystemRanking,
     VoterAgreement,
@@ -45,7 +46,7 @@ from karat.elicit import (
     TradeOff,
     WeightTable,
 )
-from karat.limits import Limits, PoweredMean
+from karat.limits import Limits, PoweredLimits
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot.pictures import (
     draw_agreement,
@@ -85,6 +86,7 @@ from karat.plot.pictures import (
     draw_powered,
     draw_progress,
     draw_ranking,
+    draw_ranking_robustness,
     draw_regions,
     draw_reliability,
     draw_robustness,
@@ -121,7 +123,7 @@ draw.register(Patterns, draw_patterns)
 draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
 draw.register(Limits, draw_limits)
-draw.register(PoweredMean, draw_powered)
+draw.register(PoweredLimits, draw_powered)
 draw.register(PerformanceBounds, draw_interval)
 draw.register(DifferenceBounds, draw_interval)
 draw.register(ExpectationBounds, draw_interval)
@@ -134,6 +136,7 @@ draw.register(VoteDiagnostics, draw_diagnostics)
 draw.register(ErrorRates, draw_forest)
 draw.register(Explanations, draw_explanations)
 draw.register(VoterAgreement, draw_agreement)
+draw.register(RankingRobustness, draw_ranking_robustness)
 draw.register(ModelComparison, draw_comparison)
 draw.register(CoClustering, draw_co_clustering)
 draw.register(AnnotatorTest, draw_annotators)

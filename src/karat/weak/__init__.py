@@ -2,6 +2,7 @@
 
 from karat.weak._check_label_model import check_label_model
 from karat.weak._dawid_skene import DawidSkene
+from karat.weak._detector_label_model import DetectorLabelModel
 from karat.weak._from_snorkel import from_snorkel
 from karat.weak._label_model import LabelModel
 from karat.weak._majority_vote import MajorityVote
@@ -12,6 +13,7 @@ from karat.weak.result import LabelModelCheck, VoteDiagnostics
 
 __all__ = [
     "DawidSkene",
+    "DetectorLabelModel",
     "LabelModel",
     "LabelModelCheck",
     "MajorityVote",

@@ -15,8 +15,10 @@ from karat._validate import (
     present_gold,
 )
 from karat.statistics import Patterns
+from karat.votes.reading import read_weak_labels
+from karat.weak._detector_label_model import DetectorLabelModel
 from karat.weak.checks import check_patterns
-from karat.weak.models import check_class_prior, null_of, pattern_posterior
+from karat.weak.models import check_class_prior, null_of, pattern_posterior, proba_of_patterns
 from karat.weak.result import LabelModelCheck
 
 __all__ = ["check_label_model"]
@@ -24,7 +26,7 @@ __all__ = ["check_label_model"]
 
 def check_label_model(
     weak_labels: Frame | Patterns,
-    label_model: Any,
+    label_model: Any = None,
     *,
     classes: Column | None = None,
     y_true: Column | None = None,
@@ -58,9 +60,10 @@ def check_label_model(
     weak_labels : matrix or frame (n, m)
         One row per item, one column per labeler; -1 where a labeler abstained, null where it was
         not asked.
-    label_model : label model, or array (n, k)
+    label_model : label model, or array (n, k), optional
         A fitted label model, or P(Y | Z) of each row in the order of ``classes``; rows with the
-        same weak labels must agree.
+        same weak labels must agree. By default a `DetectorLabelModel` fitted to these votes, with
+        ``class_prior`` if it is passed, and without the true labels that it is tested with.
     classes : column (k,), optional
         The order of the columns of an array; by default the labels found, sorted.
     y_true : column (n,), optional
@@ -110,15 +113,22 @@ def check_label_model(
     >>> check_label_model(copied, DawidSkene(rng=0).fit(copied)).reasons[0]
     '4 and 5 agree on 100 % of the items on which both vote, other pairs on 62 % (median): ...'
     """
-    by_row = None if hasattr(label_model, "predict_proba") else label_model
+    fits = label_model is None or hasattr(label_model, "predict_proba")
+    by_row = None if fits else label_model
     level, generator = check_confidence(confidence), check_rng(rng)
     must = None if independence is None else check_flag(independence, "independence")
     weak_labels = collected_alone(weak_labels, "weak_labels", by_row, y_true, sample_weight)
     also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
-    found, proba = pattern_posterior(
-        label_model, weak_labels, classes=classes, also=also, sample_weight=sample_weight,
-        null=null_of(label_model, weak_labels, null), by_row=y_true is not None,
-    )  # fmt: skip
+    options: dict[str, Any] = {
+        "sample_weight": sample_weight, "also": also, "by_row": y_true is not None,
+        "null": null_of(label_model, weak_labels, null),
+    }  # fmt: skip
+    if label_model is None:
+        found = read_weak_labels(weak_labels, classes, **options)
+        label_model = DetectorLabelModel().fit(found, class_prior=class_prior)
+        proba = proba_of_patterns(label_model, found)
+    else:
+        found, proba = pattern_posterior(label_model, weak_labels, classes=classes, **options)
     gold = None if y_true is None else encode_gold(y_true, found.classes)
     check_same_length(weak_labels=found.ids, y_true=gold)
     return check_patterns(

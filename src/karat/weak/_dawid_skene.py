@@ -14,11 +14,11 @@ from karat.votes.em import total_log_likelihood
 from karat.votes.tables import naive_bayes
 from karat.weak.models import (
     PatternModel,
+    VoteRows,
     best_start,
-    check_class_prior,
     em_problem,
     fit_aligned,
-    require_three_voters,
+    require_voters,
 )
 
 __all__ = ["DawidSkene"]
@@ -56,7 +56,7 @@ class DawidSkene(PatternModel):
     classes_ : array (k,)
         The order of the columns of ``predict_proba``.
     class_prior_ : array (k,)
-        P(Y): given, or learned.
+        P(Y): given, counted from true labels, or learnt from the votes.
     confusions_ : array (m, k, k + 1)
         ``confusions_[j, y, o] = P(Z_j = o | Y = y)`` where j is asked; the last column is
         abstention.
@@ -117,10 +117,13 @@ class DawidSkene(PatternModel):
         """Whether an abstention depends on the truth."""
         return self.abstain == "outcome"
 
+    _learns_prior = True
+
     def fit(
         self,
         weak_labels: Frame | Patterns,
         *,
+        y_true: Column | None = None,
         classes: Column | None = None,
         class_prior: Column | None = None,
         sample_weight: Column | None = None,
@@ -133,10 +136,13 @@ class DawidSkene(PatternModel):
         weak_labels : matrix or frame (n, m)
             One row per item, one column per labeler; -1 where a labeler abstained, null where it
             was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
+        y_true : column (n,), optional
+            True labels of some items, null or -1 elsewhere. These items count with their true
+            class, and the labels give P(Y) where no class prior is passed.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         class_prior : column (k,), optional
-            P(Y), if it is known; learned by default.
+            P(Y), if it is known; by default that of the true labels, and learnt without them.
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
         null : {"not asked", "abstain"}, default "not asked"
@@ -149,25 +155,25 @@ class DawidSkene(PatternModel):
             Itself.
         """
         max_iter, tol, restarts, smoothing = self._options()
-        found = self._read(weak_labels, classes, sample_weight, null)
-        used = found.counts > 0
-        codes, weight = found.patterns[used], found.counts[used].astype(np.float64)
-        require_three_voters(codes, "DawidSkene")
-        prior = check_class_prior(class_prior, found.classes)
+        known = self._read(
+            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
+            sample_weight=sample_weight, null=null,
+        )  # fmt: skip
+        rows = VoteRows(*known.apart())
+        require_voters(rows.codes, "DawidSkene", least=3)
+        self._warn_of_silence(known.found)
         problem_of = partial(
             em_problem,
-            k=len(found.classes),
+            k=known.k,
             smoothing=smoothing,
             missing=self.abstain == "missing",
-            prior=prior,
+            prior=known.prior,
         )
         rng = check_rng(self.rng)
-        start = best_start(
-            problem_of, codes, weight, restarts=restarts, max_iter=max_iter, tol=tol, rng=rng
-        )
-        problem = problem_of(codes, weight)
+        start = best_start(problem_of, rows, restarts=restarts, max_iter=max_iter, tol=tol, rng=rng)
+        problem = problem_of(rows)
         fit = fit_aligned(problem, start.state, max_iter=max_iter, tol=tol)
-        self._remember(found, fit.state.weight, null)
+        self._remember(known, fit.state.weight, null)
         # An outcome that never occurs is impossible under every truth, not a sign of one.
         confusions = np.ascontiguousarray(fit.state.theta.transpose(0, 2, 1))
         self.confusions_ = np.where(confusions < 1e-200, 0.0, confusions)
@@ -175,7 +181,7 @@ class DawidSkene(PatternModel):
         self.n_iter_ = start.n_iter + fit.n_iter
         self.gap_, self.converged_ = fit.gap, fit.gap <= tol
         self._warn_if_not_converged(tol)
-        self._warn_of_contradictions(found)
+        self._warn_of_contradictions(known.found)
         return self
 
     def _options(self) -> tuple[int, float, int, float]:

@@ -1,6 +1,6 @@
 """Snorkel's label model as one of ours."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +23,18 @@ class _SnorkelModel:
     def __init__(self, model: Any, classes: AnyArray) -> None:
         self.model = model
         self.classes_ = classes
+
+    def fit(self, weak_labels: Frame, **options: Any) -> Self:
+        """Refuse: a model of another package is fitted there."""
+        named = " and ".join(f"{name}=" for name in options)
+        raise DataError(
+            "from_snorkel wraps a model that was fitted by its own package"
+            + (f", which takes no {named}" if named else "")
+            + "; fit it there, or use DetectorLabelModel().fit(weak_labels, y_true=, class_prior=)"
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
     def predict_proba(
         self, weak_labels: Frame | Patterns, *, null: str = "not asked"

@@ -7,7 +7,7 @@ import numpy as np
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat.statistics import Patterns
 from karat.votes.tables import vote_shares
-from karat.weak.models import PatternModel, check_class_prior, totals_of
+from karat.weak.models import PatternModel, totals_of
 
 __all__ = ["MajorityVote"]
 
@@ -24,7 +24,7 @@ class MajorityVote(PatternModel):
     classes_ : array (k,)
         The order of the columns of ``predict_proba``.
     class_prior_ : array (k,)
-        The prior that was given, or the uniform one.
+        The prior that was given, or counted from true labels, or the uniform one.
     names_ : tuple
         The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     null_ : str
@@ -42,6 +42,7 @@ class MajorityVote(PatternModel):
         self,
         weak_labels: Frame | Patterns,
         *,
+        y_true: Column | None = None,
         classes: Column | None = None,
         class_prior: Column | None = None,
         sample_weight: Column | None = None,
@@ -54,10 +55,13 @@ class MajorityVote(PatternModel):
         weak_labels : matrix or frame (n, m)
             One row per item, one column per labeler; -1 where a labeler abstained, null where it
             was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
+        y_true : column (n,), optional
+            True labels of some items, null or -1 elsewhere: they give the class prior where none
+            is passed.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         class_prior : column (k,), optional
-            What a row in which nobody votes gets; uniform by default.
+            What a row in which nobody votes gets; by default that of the true labels, or uniform.
         sample_weight : column (n,), optional
             Checked and otherwise without effect.
         null : {"not asked", "abstain"}, default "not asked"
@@ -69,10 +73,12 @@ class MajorityVote(PatternModel):
         MajorityVote
             Itself.
         """
-        found = self._read(weak_labels, classes, sample_weight, null)
-        k = len(found.classes)
-        prior = check_class_prior(class_prior, found.classes)
-        self._remember(found, np.full(k, 1.0 / k) if prior is None else prior, null)
+        known = self._read(
+            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
+            sample_weight=sample_weight, null=null,
+        )  # fmt: skip
+        prior = np.full(known.k, 1.0 / known.k) if known.prior is None else known.prior
+        self._remember(known, prior, null)
         return self
 
     def _posterior(self, codes: IntArray) -> FloatArray:

@@ -5,22 +5,12 @@ from typing import Literal, Self
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
-from karat._validate import (
-    check_choice,
-    check_number,
-    check_same_length,
-    check_weights,
-    encode_gold,
-    present_gold,
-    refuse_lazy,
-    require_two_classes,
-)
-from karat.exceptions import WeightError
+from karat._validate import check_choice, check_number
+from karat.exceptions import LabelError
 from karat.statistics import Patterns
 from karat.statistics.kernels import distinct_votes
-from karat.votes.reading import read_weak_labels
 from karat.votes.tables import naive_bayes, outcome_counts
-from karat.weak.models import PatternModel, check_class_prior, smoothed_confusions
+from karat.weak.models import PatternModel, smoothed_confusions
 
 __all__ = ["OracleLabelModel"]
 
@@ -47,7 +37,7 @@ class OracleLabelModel(PatternModel):
     classes_ : array (k,)
         The order of the columns of ``predict_proba``.
     class_prior_ : array (k,)
-        The prior that was given, or the share of each class among the true labels.
+        The prior that was given, or counted from the true labels.
     names_ : tuple
         The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     null_ : str
@@ -76,7 +66,7 @@ class OracleLabelModel(PatternModel):
     def fit(
         self,
         weak_labels: Frame | Patterns,
-        y_true: Column,
+        y_true: Column | None,
         *,
         classes: Column | None = None,
         class_prior: Column | None = None,
@@ -96,7 +86,7 @@ class OracleLabelModel(PatternModel):
         classes : column (k,), optional
             The classes in the wanted order; by default those found in votes and truth, sorted.
         class_prior : column (k,), optional
-            By default the share of each class among the true labels.
+            By default (counts + 10·(½ share of the votes + ½/k)) / (n + 10) of the n true labels.
         sample_weight : column (n,), optional
             Weights of at least 0.
         null : {"not asked", "abstain"}, default "not asked"
@@ -110,11 +100,17 @@ class OracleLabelModel(PatternModel):
         """
         self._smoothing = check_number(self.smoothing, "smoothing", at_least=0.0)
         self._base = check_choice(self.base, "base", ("prior", "naive-bayes"))
-        found, soft = _gold_counts(weak_labels, y_true, classes, sample_weight, null)
-        totals = soft.sum(axis=0)
-        prior = check_class_prior(class_prior, found.classes)
-        self._remember(found, totals / totals.sum() if prior is None else prior, null)
-        self.gold_n_ = float(totals.sum())
+        known = self._read(
+            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
+            sample_weight=sample_weight, null=null,
+        )  # fmt: skip
+        if known.gold is None or known.prior is None:
+            raise LabelError(
+                "OracleLabelModel is counted from true labels and y_true is None; pass those of "
+                "some items, or use DetectorLabelModel, which needs none"
+            )
+        found, soft = known.found, known.gold
+        self._remember(known, known.prior, null)
         counts = outcome_counts(found.patterns, soft)
         self.confusions_ = smoothed_confusions(counts, max(self._smoothing, 1e-9))
         seen = soft.sum(axis=1) > 0
@@ -140,31 +136,3 @@ def _find_rows(codes: IntArray, known: IntArray, k: int) -> IntArray:
     row_of = np.full(len(first), -1)
     row_of[ids[: len(known)]] = np.arange(len(known))
     return row_of[ids[len(known) :]]
-
-
-def _gold_counts(
-    weak_labels: Frame | Patterns,
-    y_true: Column,
-    classes: Column | None,
-    sample_weight: Column | None,
-    null: str,
-) -> tuple[Patterns, FloatArray]:
-    """Return the patterns of all rows, and the items of each pattern and true class."""
-    refuse_lazy(weak_labels=weak_labels)  # its rows are matched with those of y_true
-    values, present = present_gold(y_true)
-    also = {"y_true": values} if classes is None else None
-    found = read_weak_labels(weak_labels, classes, also=also, null=null, by_row=True)
-    if classes is None:
-        require_two_classes(found.classes, "weak_labels", "y_true")
-    gold = encode_gold(y_true, found.classes)
-    weight = check_weights(sample_weight)
-    check_same_length(y_true=gold, weak_labels=found.ids, sample_weight=weight)
-    if weight is not None and not weight[present].any():
-        raise WeightError(
-            "sample_weight is 0 in every row that has a true label; give one a weight"
-        )
-    k = len(found.classes)
-    cells = found.ids[present] * k + gold[present]
-    some = None if weight is None else weight[present]
-    counts = np.bincount(cells, weights=some, minlength=len(found.patterns) * k)
-    return found, counts.reshape(-1, k).astype(np.float64)

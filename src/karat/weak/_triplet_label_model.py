@@ -12,8 +12,7 @@ from karat.statistics import Patterns
 from karat.votes.tables import normalized_exp
 from karat.weak.models import (
     PatternModel,
-    check_class_prior,
-    require_three_voters,
+    require_voters,
     signed_votes,
     totals_of,
     triplet_accuracies,
@@ -44,7 +43,8 @@ class TripletLabelModel(PatternModel):
     classes_ : array (k,)
         The order of the columns of ``predict_proba``.
     class_prior_ : array (k,)
-        The prior that was given, or the share of each class among majority votes.
+        The prior that was given, or counted from true labels, or the share of each class among
+        majority votes.
     accuracies_ : array (m,) or (k, m)
         ``P(Z_i = Y)`` where labeler i votes; with more than two classes, for each against the rest.
     names_ : tuple
@@ -68,10 +68,13 @@ class TripletLabelModel(PatternModel):
            [0.127, 0.873]])
     """
 
+    _learns_prior = True
+
     def fit(
         self,
         weak_labels: Frame | Patterns,
         *,
+        y_true: Column | None = None,
         classes: Column | None = None,
         class_prior: Column | None = None,
         sample_weight: Column | None = None,
@@ -84,10 +87,13 @@ class TripletLabelModel(PatternModel):
         weak_labels : matrix or frame (n, m)
             One row per item, one column per labeler; -1 where a labeler abstained, null where it
             was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
+        y_true : column (n,), optional
+            True labels of some items, null or -1 elsewhere: they give the class prior where none
+            is passed.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         class_prior : column (k,), optional
-            P(Y), if it is known; estimated from the majority vote by default.
+            P(Y), if it is known; by default that of the true labels, or of the majority vote.
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
         null : {"not asked", "abstain"}, default "not asked"
@@ -99,11 +105,14 @@ class TripletLabelModel(PatternModel):
         TripletLabelModel
             Itself.
         """
-        found = self._read(weak_labels, classes, sample_weight, null)
+        known = self._read(
+            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
+            sample_weight=sample_weight, null=null,
+        )  # fmt: skip
+        found, k, prior = known.found, known.k, known.prior
         codes, weight = found.patterns, found.counts.astype(np.float64)
-        require_three_voters(codes[weight > 0], "TripletLabelModel")
-        k = len(found.classes)
-        prior = check_class_prior(class_prior, found.classes)
+        require_voters(codes[weight > 0], "TripletLabelModel", least=3)
+        self._warn_of_silence(known.found)
         if prior is None:
             won = weight @ winners(totals_of(codes, k))
             prior = won / won.sum()
@@ -111,7 +120,7 @@ class TripletLabelModel(PatternModel):
         fits = [triplet_accuracies(signed_votes(codes, c), weight) for c in sides]
         self._signed = np.stack([signed for signed, _ in fits])
         self.accuracies_ = (1 + self._signed[0]) / 2 if k == 2 else (1 + self._signed) / 2
-        self._remember(found, prior, null)
+        self._remember(known, prior, null)
         self._warn_of_guesses(np.any([guessed for _, guessed in fits], axis=0))
         self._warn_of_contradictions(found)
         return self
@@ -122,7 +131,7 @@ class TripletLabelModel(PatternModel):
             warnings.warn(
                 f"the accuracy of {named(names)} cannot be estimated from triplets, because no two "
                 "others vote beside each of them and together, so TripletLabelModel gives them the "
-                "median of the rest; leave them out, or use DawidSkene",
+                "median of the rest; DetectorLabelModel needs no triplets",
                 KaratWarning,
                 stacklevel=3,
             )

@@ -26,6 +26,7 @@ class CheckByGroup(DeferredCheck):
 
     def __init__(self, inputs: Inputs, model: Any, gold: Any, names: AnyArray) -> None:
         known = None if gold is None else gold[0]
+        model = inputs.model if model is None else model
         level = 1 - _ERROR / (1 + len(names))
         super().__init__(inputs.votes, inputs.p, model, None, known, level)
         self._names = [str(name) for name in names.tolist()]

@@ -17,7 +17,7 @@ __all__ = ["DeferredCheck"]
 # True labels that the check uses: it simulates as many, and more would only find misfits that are
 # too small to matter.
 _MOST_GOLD = 300
-_READ = ("assumes_independence", "abstention_is_informative")
+_READ = ("assumes_independence", "abstention_is_informative", "assumption_")
 
 
 class DeferredCheck:
@@ -55,7 +55,13 @@ class DeferredCheck:
     ) -> "DeferredCheck":
         """Build the check from checked input; ``gold`` is what `read_gold` returned."""
         known = None if gold is None else gold[0]
-        return cls(inputs.votes, inputs.p, label_model, class_prior, known)
+        model = inputs.model if label_model is None else label_model
+        return cls(inputs.votes, inputs.p, model, class_prior, known)
+
+    @property
+    def assumption(self) -> str | None:
+        """What the label model says that it takes P(Y) to be, or None."""
+        return getattr(self._arguments[2], "assumption_", None)
 
     def __call__(self) -> LabelModelCheck:
         """Return the check, making it the first time."""

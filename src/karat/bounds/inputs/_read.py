@@ -22,6 +22,7 @@ from karat.exceptions import LabelError
 from karat.statistics import Patterns
 from karat.statistics.kernels import recode
 from karat.votes.reading import read_weak_labels
+from karat.weak import DetectorLabelModel
 from karat.weak.models import classes_of, null_of, proba_of_patterns
 
 __all__ = ["Inputs", "read_gold", "read_inputs"]
@@ -34,7 +35,7 @@ class Inputs:
     ``p[z]`` is P(Y | pattern z). ``given`` is the order in which users pass columns of classes;
     ``classes`` has the positive class last, and equals ``given[keep]``. ``weight`` and ``cluster``
     have one entry per item. ``group`` is the group of each pattern, where the same votes in two
-    groups are two patterns.
+    groups are two patterns. ``model`` is the label model as passed, or the one fitted instead.
     """
 
     votes: Patterns
@@ -45,6 +46,7 @@ class Inputs:
     weight: FloatArray | None
     cluster: IntArray | None
     group: IntArray | None = None
+    model: Any = None
 
     @property
     def n(self) -> int:
@@ -69,12 +71,14 @@ def read_inputs(
     clusters: Column | None = None,
     split_by: IntArray | None = None,
     null: str | None = None,
+    class_prior: Column | None = None,
 ) -> Inputs:
     """Check votes, label model, weights and clusters, and fix the order of the classes.
 
     ``predictions`` are columns by their argument's name, whose labels count as classes too.
     ``split_by`` are codes of groups within which P(Y | votes) may differ. ``null`` of None reads
-    nulls as they were read when the label model was fitted.
+    nulls as they were read when the label model was fitted. A ``label_model`` of None is fitted
+    here, with ``class_prior`` if it is known.
     """
     refuse_lazy(weak_labels=weak_labels)  # its rows are matched with the predictions
     how = null_of(label_model, weak_labels, null)
@@ -89,15 +93,26 @@ def read_inputs(
     weight = None if weight is None else weight / weight.mean()
     cluster, _ = encode_groups(clusters, name="clusters")
     check_same_length(weak_labels=votes.ids, sample_weight=weight, clusters=cluster)
+    model = label_model if label_model is not None else fit_default(votes, weight, class_prior)
     group = None
     if split_by is not None:
         check_same_length(weak_labels=votes.ids, groups=split_by)
         votes, group = _split(votes, split_by)
-    p = proba_of_patterns(label_model, votes)
+    p = proba_of_patterns(model, votes)
     keep = _positive_last(given, pos_label)
     codes = recode(votes.patterns, np.argsort(keep))
     ordered = replace(votes, patterns=codes, classes=given[keep])
-    return Inputs(ordered, p[:, keep], given[keep], given, keep, weight, cluster, group)
+    return Inputs(ordered, p[:, keep], given[keep], given, keep, weight, cluster, group, model)
+
+
+def fit_default(
+    votes: Patterns, weight: FloatArray | None, class_prior: Column | None
+) -> DetectorLabelModel:
+    """Fit the label model that stands in where none is passed."""
+    if weight is not None:
+        counts = np.bincount(votes.ids, weights=weight, minlength=len(votes.patterns))
+        votes = replace(votes, counts=counts)
+    return DetectorLabelModel().fit(votes, class_prior=class_prior)
 
 
 def _split(votes: Patterns, group: IntArray) -> tuple[Patterns, IntArray]:

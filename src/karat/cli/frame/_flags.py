@@ -50,7 +50,11 @@ WeakLabels = Annotated[
 ]
 Voters = Annotated[
     list[str] | None,
-    typer.Option("--judge", help="Column of a voter's votes; -1: it abstained. Repeat."),
+    typer.Option(
+        "--judge",
+        help="Column of a voter's votes, or a pattern such as 'gpt*'; -1: it abstained. Repeat. By "
+        "default every column that no other flag names.",
+    ),
 ]
 Score = Annotated[
     str | None, typer.Option("--score", help="Column of scores of the positive class.")

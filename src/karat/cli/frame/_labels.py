@@ -5,7 +5,7 @@ from typing import Any
 
 from karat._validate import check_choice, refuse_option
 
-__all__ = ["read_null", "read_pos_label"]
+__all__ = ["read_class_prior", "read_null", "read_pos_label"]
 
 _SHOWN = 6
 
@@ -16,12 +16,43 @@ def read_pos_label(columns: Iterable[Any], text: str | None) -> Any:
         return None
     known = {label: None for column in columns for label in column.drop_nulls().unique().sort()}
     for label in known:
-        if text == str(label) or (isinstance(label, bool) and text == str(label).lower()):
+        if _is_called(label, text):
             return label
-        if isinstance(label, float) and text == f"{label:g}":
-            return label
-    shown = ", ".join(map(str, list(known)[:_SHOWN])) + ", …" * (len(known) > _SHOWN)
-    return refuse_option(text, "--pos-label", f"one of the labels {shown}")
+    return refuse_option(text, "--pos-label", f"one of the labels {_listed(known)}")
+
+
+def _is_called(label: Any, text: str) -> bool:
+    if text == str(label) or (isinstance(label, bool) and text == str(label).lower()):
+        return True
+    return isinstance(label, float) and text == f"{label:g}"
+
+
+def _listed(labels: Iterable[Any]) -> str:
+    known = list(labels)
+    return ", ".join(map(str, known[:_SHOWN])) + ", …" * (len(known) > _SHOWN)
+
+
+def read_class_prior(
+    columns: Iterable[Any], text: str | None
+) -> tuple[list[Any] | None, list[float] | None]:
+    """Return the classes and P(Y) that ``--class-prior`` gives as ``ham=0.8,spam=0.2``."""
+    if text is None:
+        return None, None
+    found = {label for column in columns for label in column.drop_nulls().unique()}
+    labels = sorted(label for label in found if str(label) not in ("-1", "-1.0"))
+    example = ",".join(f"{label}={1 / len(labels):.2g}" for label in labels[:_SHOWN])
+    expected = f"a probability for each of the labels {_listed(labels)}, such as {example}"
+    shares: dict[Any, float] = {}
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
+        label = [label for label in labels if _is_called(label, name.strip())]
+        try:
+            shares[label[0]] = float(number)
+        except (IndexError, ValueError):
+            refuse_option(text, "--class-prior", expected)
+    if len(shares) < len(labels):
+        refuse_option(text, "--class-prior", expected)
+    return labels, [shares[label] for label in labels]
 
 
 def read_null(text: str) -> str:

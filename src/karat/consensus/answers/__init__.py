@@ -7,10 +7,11 @@ passed. `next_items` lists the items to label next, `powered_rates` uses gold la
 `posterior_states` and `inference_data` hand draws to other tools.
 """
 
+from karat.consensus.answers._design import check_design
 from karat.consensus.answers._exports import inference_data, posterior_states
 from karat.consensus.answers._fitted_votes import FittedVotes
 from karat.consensus.answers._frames import backend_of, to_frame
-from karat.consensus.answers._next_items import next_items
+from karat.consensus.answers._next_items import draw_strata, in_proportion, next_items
 from karat.consensus.answers._powered import (
     Powered,
     blind_consensus,
@@ -18,7 +19,12 @@ from karat.consensus.answers._powered import (
     powered_error,
     powered_rates,
 )
-from karat.consensus.answers._summaries import by_item, summarise, voter_agreement
+from karat.consensus.answers._summaries import (
+    by_item,
+    ranking_robustness,
+    summarise,
+    voter_agreement,
+)
 from karat.consensus.answers._tables import (
     clusters_table,
     diagnostics_table,
@@ -34,10 +40,13 @@ __all__ = [
     "backend_of",
     "blind_consensus",
     "by_item",
+    "check_design",
     "clusters_table",
     "cross_predictions",
     "diagnostics_table",
+    "draw_strata",
     "error_table",
+    "in_proportion",
     "inference_data",
     "next_items",
     "posterior_states",
@@ -45,6 +54,7 @@ __all__ = [
     "powered_rates",
     "powered_table",
     "prevalence_table",
+    "ranking_robustness",
     "summarise",
     "to_frame",
     "voter_agreement",

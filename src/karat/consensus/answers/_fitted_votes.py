@@ -2,19 +2,27 @@
 
 from typing import Any
 
-from karat._typing import AnyArray, FloatArray
+import numpy as np
+
+from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import (
     check_choice,
     check_count,
     check_fitted,
     check_flag,
+    check_scores,
     named,
     refuse_option,
 )
 from karat.consensus.answers._exports import inference_data
 from karat.consensus.answers._next_items import next_items
 from karat.consensus.answers._powered import blind_consensus
-from karat.consensus.answers._summaries import by_item, summarise, voter_agreement
+from karat.consensus.answers._summaries import (
+    by_item,
+    ranking_robustness,
+    summarise,
+    voter_agreement,
+)
 from karat.consensus.answers._tables import (
     clusters_table,
     diagnostics_table,
@@ -24,7 +32,8 @@ from karat.consensus.answers._tables import (
 )
 from karat.consensus.fitting import VotesFit
 from karat.consensus.model_result import CoClustering
-from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
+from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
+from karat.consensus.result import ErrorRates
 from karat.exceptions import DataError, LazyFrameError
 from karat.votes.reading import Votes
 
@@ -39,6 +48,7 @@ class FittedVotes:
 
     result_: ErrorRates
     label_proba_: FloatArray
+    status_: dict[Any, str]
     identified_: dict[Any, bool]
     co_clustering_: CoClustering | None
     classes_: AnyArray
@@ -47,7 +57,6 @@ class FittedVotes:
 
     def _keep(
         self,
-        data: Votes,
         fit: VotesFit,
         *,
         confidence: float,
@@ -55,12 +64,16 @@ class FittedVotes:
         seed: int,
         lazy: bool,
         null: str,
+        design: str,
     ) -> None:
         """Set every answer.
 
         ``backend`` is the library of the frames, ``seed`` that of draws after the fit, ``lazy``
-        says that the votes came from a lazy frame, and ``null`` what a null in them was.
+        says that the votes came from a lazy frame, ``null`` what a null in them was, and ``design``
+        how the items with a gold label were chosen.
         """
+        data = fit.data
+        self._design = design
         self._votes, self._fits, self.co_clustering_ = data, fit.domains, fit.co_clustering
         self._backend, self._seed, self._null = backend, seed, null
         self._rows_unknown = lazy and data.item_names is None
@@ -71,6 +84,7 @@ class FittedVotes:
         self.items_ = None if data.item_names is None else data.item_names.to_numpy()
         self.label_proba_ = by_item(data, [one.label_proba() for one in fit.domains])
         self.result_ = summarise(data, fit.domains, self._blind, confidence)
+        self.status_ = dict(zip(self.result_.domains, self.result_.status, strict=True))
         self.identified_ = dict(
             zip(self.result_.domains, self.result_.identified.tolist(), strict=True)
         )
@@ -79,7 +93,8 @@ class FittedVotes:
         self.prevalence_ = prevalence_table(data, self.result_, backend)
         self.diagnostics_ = diagnostics_table(data, fit.domains, backend)
         has_gold = bool((data.gold >= 0).any())
-        self.powered_ = self.powered() if has_gold and not data.weighted else None
+        sampled = has_gold and not data.weighted and design != "picked"
+        self.powered_ = self.powered() if sampled else None
 
     def error_rates(self, *, finite: bool = False) -> Any:
         """Return the table of error rates.
@@ -117,6 +132,12 @@ class FittedVotes:
         on_items = check_flag(finite, "finite")
         if not (self._votes.gold >= 0).any():
             raise DataError("there are no gold labels; pass y_true= to fit")
+        if self._design == "picked":
+            raise DataError(
+                "labels='picked' was passed: items that were picked are no sample of the others, so "
+                "their labels say nothing of error rates; draw items with label_next(), and fit "
+                "with labels='probability' and its probabilities"
+            )
         if self._votes.weighted:
             raise DataError(
                 "powered error rates are not defined with sample_weight=; fit without weights, or "
@@ -125,25 +146,30 @@ class FittedVotes:
         level = self.result_.confidence
         return powered_table(self._votes, self._blind, level, on_items, self._backend)
 
-    def label_next(self, n: int = 20, *, domain: Any = None, how: str = "contested") -> Any:
-        """Return the items to label next.
+    def label_next(self, n: int = 20, *, domain: Any = None, how: str = "strata") -> Any:
+        """Draw the items to label next, with the probability of each.
 
         Parameters
         ----------
         n : int, default 20
             How many.
         domain : name, optional
-            Take them from this domain only.
-        how : {"contested", "random"}, default "contested"
-            The items on which competing explanations disagree most, then those whose label is
-            least certain: their labels decide fastest which explanation holds. Or a random sample,
-            which ``powered_`` needs.
+            Take them from this domain only; by default from all, in proportion to their items.
+        how : {"strata", "random", "contested"}, default "strata"
+            Items without a label are sorted by doubt and cut into ``n`` strata of equal size, of
+            each of which one is drawn: every item has about the same chance, and both sure and
+            doubtful ones are seen. Pass the labels to ``fit`` with ``labels="probability"``. Or at
+            random (``labels="random"``). Or those on which competing explanations disagree most,
+            then those whose label is least certain: their labels decide fastest which account
+            holds, and are no sample (``labels="picked"``).
 
         Returns
         -------
         frame
-            ``domain``, ``item`` (row number of a wide table) and ``doubt``: how much the
-            explanations differ on it, plus the uncertainty of its label.
+            ``domain``, ``item`` (its name, or the row number of a wide table without names),
+            ``probability`` with which it was drawn among the items of its domain without a label,
+            NaN if it was picked, and ``doubt``: how much the explanations differ on it, plus the
+            uncertainty of its label.
         """
         check_fitted(self, "result_", "fit(votes)")
         if self._rows_unknown:
@@ -157,7 +183,7 @@ class FittedVotes:
             self._fits,
             check_count(n, "n"),
             domain=None if domain is None else self._domain(domain),
-            at_random=check_choice(how, "how", ("contested", "random")) == "random",
+            how=check_choice(how, "how", ("strata", "random", "contested")),
             seed=self._seed,
             backend=self._backend,
         )
@@ -177,6 +203,35 @@ class FittedVotes:
         """
         d = self._domain(domain)
         return self.result_.explanations[d]
+
+    def robustness_curve(
+        self, domain: Any = None, *, gamma: Column | None = None
+    ) -> RankingRobustness:
+        """Return what error rates and their order are worth if most voters are fooled together.
+
+        Votes cannot show it when a panel errs together. If the consensus is wrong on a share γ of
+        the items, a rate moves by at most γ, and two voters can change places from
+        :math:`γ = (e_i - e_j) / 2` on.
+
+        Parameters
+        ----------
+        domain : name, optional
+            Name of the domain; optional when there is one.
+        gamma : column, optional
+            Shares of the items, by default 0 to .2.
+
+        Returns
+        -------
+        RankingRobustness
+            Limits at each share, and where the order of the voters can change.
+        """
+        d = self._domain(domain)
+        shares = np.linspace(0, 0.2, 41) if gamma is None else check_scores(gamma, "gamma")
+        if ((shares < 0) | (shares > 1)).any():
+            refuse_option(gamma, "gamma", "shares of the items between 0 and 1")
+        here = self._votes.domains[d]
+        level = self.result_.confidence
+        return ranking_robustness(self._votes, here, self._fits[d], level, shares)
 
     def agreement(self, domain: Any = None) -> VoterAgreement:
         """Return how often pairs of voters agree, beside what the best model expects.

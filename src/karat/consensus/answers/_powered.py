@@ -13,7 +13,7 @@ from scipy.special import softmax
 from karat._typing import FloatArray, IntArray
 from karat.consensus.fitting import DomainFit
 from karat.consensus.model import build_problem, class_proba, labelled_errors
-from karat.limits.kernels import FEWEST, powered_bernstein, powered_estimate
+from karat.limits.kernels import powered_bernstein, powered_limits
 from karat.votes.em import fit_point, starting_state
 from karat.votes.reading import Domain
 from karat.votes.tables import VoteTable
@@ -27,6 +27,7 @@ __all__ = [
     "powered_rates",
 ]
 
+_FEWEST = 5  # labels below which nothing is said
 _FOLDS = 10
 _PRIOR = 4.0  # votes that the label-free consensus counts for in a voter's record
 
@@ -102,9 +103,17 @@ def _weighted_vote(table: VoteTable, odds: FloatArray) -> FloatArray:
 
 
 def powered_rates(
-    domain: Domain, predictions: Predictions, *, confidence: float, finite: bool
+    domain: Domain,
+    predictions: Predictions,
+    *,
+    confidence: float,
+    finite: bool,
+    probability: FloatArray | None = None,
 ) -> list[Powered]:
-    """Return the error rate of every voter of a domain."""
+    """Return the error rate of every voter of a domain.
+
+    ``probability`` is the chance with which each item of the domain was labelled, where it differs.
+    """
     table = domain.table
     dense = np.full((table.n_voters, table.n_patterns), -1)
     voted = table.outcome < table.n_classes
@@ -120,6 +129,7 @@ def powered_rates(
         pattern = domain.pattern[predictions.items]
         mine = cast[pattern]
         pattern, fold = pattern[mine], predictions.fold[mine]
+        weight = None if probability is None else 1 / probability[predictions.items[mine]]
         answers.append(
             powered_error(
                 right=(table.gold[pattern] == vote[pattern]).astype(np.float64),
@@ -129,6 +139,7 @@ def powered_rates(
                 n_others=float(others.sum()),
                 confidence=confidence,
                 finite=finite,
+                weight=weight,
             )
         )
     return answers
@@ -143,30 +154,39 @@ def powered_error(
     n_others: float,
     confidence: float,
     finite: bool,
+    weight: FloatArray | None = None,
 ) -> Powered:
     """Return the error rate of one voter.
 
     Of its n gold votes ``right`` says whether each is right, and ``predicted``, from a consensus
     that has not seen that label, how probable this is; ``others`` is, by fold, the sum of such
-    probabilities over the ``n_others`` votes without a label.
+    probabilities over the ``n_others`` votes without a label. ``weight`` is one over the chance
+    with which each label was drawn; limits that hold for any number of labels need equal chances.
     """
     n = len(right)
-    if n < FEWEST:
+    if n < _FEWEST:
         return Powered(n_gold=n)
-    size = np.bincount(fold, minlength=len(others))
-    unseen = float(size @ others) / (n * n_others) if n_others > 0 else float(predicted.mean())
+    total = n + n_others
+    unseen = others / n_others if n_others > 0 else np.full(len(others), float(predicted.mean()))
+    far = predicted - unseen[fold]
     delta = (1 - confidence) / 2
-    found = powered_estimate(right, predicted, unseen, n_others, delta=delta, finite=finite)
-    low, high = powered_bernstein(right, predicted, unseen, n_others, delta=delta)
-    error, labels = 1 - found.estimate, 1 - float(right.mean())
+    seen = far.mean() if weight is None else float(weight @ far / weight.sum())
+    found = powered_limits(
+        right, far[:, None], np.array([n / total * far.mean() - seen]), total, delta=delta,
+        finite=finite, weight=weight, fewest=_FEWEST,
+    )  # fmt: skip
+    at = float(np.mean(unseen[fold]))
+    low = high = np.nan
+    if weight is None:
+        low, high = powered_bernstein(right, predicted, at, n_others, delta=delta)
     return Powered(
         n_gold=n,
-        estimate=float(np.clip(error, 0, 1)),
-        lower=float(np.clip(error - found.reach, 0, 1)),
-        upper=float(np.clip(error + found.reach, 0, 1)),
-        labels_estimate=labels,
-        labels_lower=float(np.clip(labels - found.labels_reach, 0, 1)),
-        labels_upper=float(np.clip(labels + found.labels_reach, 0, 1)),
+        estimate=1 - found.estimate,
+        lower=1 - found.upper,
+        upper=1 - found.lower,
+        labels_estimate=1 - found.labels,
+        labels_lower=1 - found.labels_upper,
+        labels_upper=1 - found.labels_lower,
         bernstein_lower=1 - high,
         bernstein_upper=1 - low,
         weight=found.weight,

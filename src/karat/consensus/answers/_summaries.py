@@ -8,10 +8,11 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.consensus.fitting import DomainFit
 from karat.consensus.model import labelled_errors
-from karat.consensus.result import ErrorRates, Explanations, VoterAgreement
+from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
+from karat.consensus.result import ErrorRates
 from karat.votes.reading import Domain, Votes
 
-__all__ = ["by_item", "summarise", "voter_agreement"]
+__all__ = ["by_item", "ranking_robustness", "summarise", "voter_agreement"]
 
 _CLOSE = 0.1  # explanations that move the error rates by less need no gold labels
 
@@ -48,13 +49,46 @@ def summarise(
         prevalence=prevalence[:, 0],
         prevalence_lower=prevalence[:, 1],
         prevalence_upper=prevalence[:, 2],
+        status=tuple(fit.status for fit in fits),
         identified=np.array([fit.identified for fit in fits]),
+        slack=fits[0].slack,
+        copies=tuple(
+            _names_of_copies(data, domain, fit)
+            for domain, fit in zip(data.domains, fits, strict=True)
+        ),
+        evidence=tuple("" if fit.gold_test is None else str(fit.gold_test) for fit in fits),
         reasons=tuple(fit.reasons for fit in fits),
         explanations=tuple(
             _explanations(data, domain, fit) for domain, fit in zip(data.domains, fits, strict=True)
         ),
         confidence=confidence,
         **{name: np.concatenate(arrays) for name, arrays in parts.items()},
+    )
+
+
+def _names_of_copies(data: Votes, domain: Domain, fit: DomainFit) -> tuple[tuple[Any, ...], ...]:
+    return tuple(
+        tuple(data.classifiers[domain.voters[j]] for j in block) for block in fit.copies.blocks
+    )
+
+
+def ranking_robustness(
+    data: Votes, domain: Domain, fit: DomainFit, confidence: float, gamma: FloatArray
+) -> RankingRobustness:
+    """Return what the rates of a domain are worth if the panel is fooled on a share of the items."""
+    mean = fit.mean()
+    order = np.argsort(mean, kind="stable")
+    low, high = (limit[order] for limit in fit.span_limits(confidence))
+    return RankingRobustness(
+        domain=domain.name,
+        classifiers=tuple(data.classifiers[domain.voters[j]] for j in order),
+        status=fit.status,
+        mean=mean[order],
+        gamma=gamma,
+        lower=np.clip(np.minimum(low, mean[order]) - gamma[:, None], 0, 1),
+        upper=np.clip(np.maximum(high, mean[order]) + gamma[:, None], 0, 1),
+        changes=np.diff(mean[order]) / 2,
+        confidence=confidence,
     )
 
 

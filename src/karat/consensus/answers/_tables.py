@@ -30,18 +30,22 @@ _POWERED = (
 def error_table(data: Votes, result: ErrorRates, finite: bool, backend: Any) -> Any:
     """Return one row per domain and voter, named as they were passed."""
     which = "finite_" if finite else ""
+    mean = getattr(result, f"{which}mean")
+    rows = np.lexsort((mean, result.domain))
+    domain = result.domain[rows]
     columns: dict[str, Any] = {
-        "domain": data.domain_names.take(result.domain),
-        "classifier": data.classifier_names.take(result.classifier),
-        "mean": np.array(getattr(result, f"{which}mean")),
-        "lower": np.array(getattr(result, f"{which}lower")),
-        "upper": np.array(getattr(result, f"{which}upper")),
-        "votes": np.array(result.votes),
-        "identified": np.array(result.identified[result.domain]),
+        "domain": data.domain_names.take(domain),
+        "classifier": data.classifier_names.take(result.classifier[rows]),
+        "mean": mean[rows],
+        "lower": getattr(result, f"{which}lower")[rows],
+        "upper": getattr(result, f"{which}upper")[rows],
+        "votes": result.votes[rows],
+        "status": [result.status[d] for d in domain],
+        "identified": result.identified[domain],
     }
     k = len(result.classes)
     cast = np.maximum(result.confusion[:, :, :k].sum(axis=2), 1e-300)  # abstentions apart
-    recall = result.confusion[:, np.arange(k), np.arange(k)] / cast
+    recall = (result.confusion[:, np.arange(k), np.arange(k)] / cast)[rows]
     names = ("specificity", "sensitivity")  # of the smaller label and of the larger
     for c in range(k):
         larger = int(k == 2 and result.classes[c] > result.classes[1 - c])
@@ -88,6 +92,7 @@ def diagnostics_table(data: Votes, fits: Sequence[DomainFit], backend: Any) -> A
     """Return one row per domain: how the chains went and what the checks say."""
     rows = [
         {
+            "status": fit.status,
             "identified": fit.identified,
             "models": ", ".join(f"{f.name} {f.weight:.2f}" for f in fit.fitted),
             "draws": int(np.prod(fit.best.draws.value.shape)),
@@ -98,13 +103,25 @@ def diagnostics_table(data: Votes, fits: Sequence[DomainFit], backend: Any) -> A
             "moved": max((e.moved for e in fit.explanations), default=0.0),
             "pairs": len(fit.agreement.z),
             "pairs_off": fit.pairs_off,
+            "pairs_apart": _apart(fit),
+            "copies": "; ".join(
+                " = ".join(str(data.classifiers[domain.voters[j]]) for j in block)
+                for block in fit.copies.blocks
+            ),
+            "gold": "" if fit.gold_test is None else str(fit.gold_test),
             "reasons": "; ".join(fit.reasons),
         }
-        for fit in fits
+        for domain, fit in zip(data.domains, fits, strict=True)
     ]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     names = data.domain_names.take(np.arange(len(fits)))
     return to_frame({"domain": names, **columns}, backend)
+
+
+def _apart(fit: DomainFit) -> float:
+    """Return how far pairs are from the agreement that the best model expects, on average."""
+    pairs = fit.agreement
+    return float(np.abs(pairs.observed - pairs.expected).mean()) if len(pairs.z) else float("nan")
 
 
 def powered_table(
@@ -120,11 +137,16 @@ def powered_table(
         if proba is None:
             continue
         predictions = cross_predictions(domain, proba)
-        answers = powered_rates(domain, predictions, confidence=confidence, finite=finite)
+        chance = data.label_probability
+        answers = powered_rates(
+            domain, predictions, confidence=confidence, finite=finite,
+            probability=None if chance is None else chance[domain.items],
+        )  # fmt: skip
+        order = np.argsort([answer.estimate for answer in answers], kind="stable")
         rows["domain"] += [d] * len(answers)
-        rows["classifier"] += domain.voters.tolist()
+        rows["classifier"] += domain.voters[order].tolist()
         for field in _POWERED:
-            rows[field] += [getattr(answer, field) for answer in answers]
+            rows[field] += [getattr(answers[i], field) for i in order]
     names = {
         "domain": data.domain_names.take(rows["domain"]),
         "classifier": data.classifier_names.take(rows["classifier"]),

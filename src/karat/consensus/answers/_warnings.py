@@ -4,14 +4,13 @@ import warnings
 
 import numpy as np
 
+from karat._validate import named
 from karat.consensus.model import labelled_errors
 from karat.consensus.result import ErrorRates
 from karat.exceptions import KaratWarning, NotIdentifiedWarning
 from karat.votes.reading import Votes
 
 __all__ = ["warn_of_inverted_gold", "warn_of_limits_of_the_fit"]
-
-_MIXED = 1.1  # R-hat beyond which chains have not converged to one distribution
 
 
 def warn_of_inverted_gold(data: Votes) -> None:
@@ -35,31 +34,50 @@ def warn_of_inverted_gold(data: Votes) -> None:
             )
 
 
-def warn_of_limits_of_the_fit(result: ErrorRates, *, most_r_hat: float = _MIXED) -> None:
-    """Warn of chains that have not mixed, and of error rates that votes do not identify.
-
-    Chains have not mixed where an R-hat is above ``most_r_hat``.
-    """
-    domains = range(len(result.domains))
-    worst_of = [float(np.max(result.r_hat[result.domain == d])) for d in domains]
-    apart = [d for d in domains if result.identified[d] and worst_of[d] > most_r_hat]
-    if apart:
-        worst = max(apart, key=lambda d: worst_of[d])
-        where = f" in {len(apart)} domains, worst in {result.domains[worst]!r}"
+def warn_of_limits_of_the_fit(result: ErrorRates) -> None:
+    """Warn of copies that count once, of labels that contradict, and of what votes cannot tell."""
+    _warn_of_copies(result)
+    domains = len(result.domains)
+    lost = [d for d, status in enumerate(result.status) if status == "contradicted"]
+    if lost:
+        where = "" if domains == 1 else f" in {named([result.domains[d] for d in lost])}"
         warnings.warn(
-            f"chains have not mixed{where if len(domains) > 1 else ''} (R-hat "
-            f"{worst_of[worst]:.2f}): raise draws=, unless they sit on modes of their own, which "
-            "the limits span",
-            KaratWarning,
-            stacklevel=3,
-        )
-    unknown = int((~result.identified).sum())
-    if unknown:
-        where = "" if len(domains) == 1 else f" in {unknown} of {len(domains)} domains"
-        warnings.warn(
-            f"votes alone do not identify the error rates{where}: no ranking there can be trusted. "
-            "explanations() shows the competing explanations, and label_next() the items whose "
-            "labels would decide between them",
+            f"gold labels contradict the consensus{where}: it is {result.evidence[lost[0]]}. No "
+            "ranking from votes there can be trusted; powered_ is the table that counts",
             NotIdentifiedWarning,
             stacklevel=3,
         )
+    unknown = sum(status == "not identified" for status in result.status)
+    if unknown:
+        where = "" if domains == 1 else f" in {unknown} of {domains} domains"
+        warnings.warn(
+            f"votes do not identify the error rates{where}: no ranking there can be trusted, and "
+            "the limits are those of every account of the votes together. explanations() shows the "
+            "accounts, and label_next() draws items to label",
+            NotIdentifiedWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_copies(result: ErrorRates) -> None:
+    """Name the voters that count once, in the domain with most of them."""
+    # Where fewer than three voters are left, the reasons say it.
+    voters = np.bincount(result.domain, minlength=len(result.domains))
+    with_copies = [
+        d
+        for d, groups in enumerate(result.copies)
+        if groups and voters[d] - sum(len(group) - 1 for group in groups) >= 3
+    ]
+    if not with_copies:
+        return
+    most = max(with_copies, key=lambda d: sum(map(len, result.copies[d])))
+    groups = [" = ".join(map(str, group)) for group in result.copies[most]]
+    more = f" and {len(groups) - 5} more groups" if len(groups) > 5 else ""
+    where = "" if len(result.domains) == 1 else f" in {result.domains[most]!r}"
+    others = len(with_copies) - 1
+    also = f", and others in {others} more domain{'s' * (others > 1)}" if others else ""
+    warnings.warn(
+        f"near copies count as one voter{where}: {'; '.join(groups[:5])}{more}{also}",
+        KaratWarning,
+        stacklevel=4,
+    )

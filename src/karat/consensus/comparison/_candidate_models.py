@@ -41,6 +41,6 @@ def candidate_models(
 
 def enough_for_difficulty(table: VoteTable) -> bool:
     """Return whether there are enough votes per item to separate easy items from hard ones."""
-    votes = np.diff(table.start)
+    votes = np.diff(table.heard.start)
     mean = float(table.count @ votes / max(table.count.sum(), 1e-300))
-    return table.n_voters >= _LEVELS_NEED and mean >= _VOTES_NEED
+    return table.n_heard >= _LEVELS_NEED and mean >= _VOTES_NEED

@@ -76,7 +76,13 @@ def held_out_values(
     same ``split``. Tables of more than ``worth_threads`` votes are fitted in several threads.
     """
     table = table.without_gold()
-    out, rest = split_counts(table.count, folds, rng) if split is None else split
+    if split is None:
+        # In an order of their own, so that the folds do not depend on how votes were passed.
+        out, rest = np.empty((2, folds, table.n_patterns))
+        order = table.order()[0]
+        out[:, order], rest[:, order] = split_counts(table.count[order], folds, rng)
+    else:
+        out, rest = split
     tasks = [partial(_predicted, model, table, count) for model in models for count in rest]
     # Threads pay where the compiled loops, which let go of the interpreter, take most of the time.
     large = len(table.voter) > worth_threads
@@ -118,12 +124,12 @@ def _difference(
 
 def _chosen_on(model: Model, some: VoteTable, stop: Stop) -> Model:
     """Return the model with its copiers found again, on the items that it is fitted to."""
-    if model.parent is None or some.n_voters <= FEW:
+    if model.parent is None or some.n_heard <= FEW:
         return model  # among few voters the search is long, and chooses among few forests
     plain = build_problem(replace(model, parent=None), some)
     start = starting_state(plain, some.vote_shares())
     state, _, _ = fit_point(plain, start, max_iter=60, stop=stop)
-    return replace(model, parent=copying_forest(plain, state, shared_votes(some)))
+    return replace(model, parent=copying_forest(plain, state, shared_votes(some.heard)))
 
 
 def stacking_weights(pointwise: FloatArray, count: FloatArray) -> FloatArray:

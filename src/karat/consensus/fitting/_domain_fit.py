@@ -5,10 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.consensus.identification import Explanation, pairs_off
+from karat.consensus.identification import (
+    Explanation,
+    GoldTest,
+    account_labels,
+    account_rates,
+    pairs_off,
+)
 from karat.consensus.model import Problem, class_proba
 from karat.consensus.sampling import Draws
-from karat.votes.agreement import Agreement, marginal_confusions
+from karat.votes.agreement import Agreement, NearCopies, marginal_confusions
 from karat.votes.tables import VoteTable
 
 __all__ = ["DomainFit", "Fitted", "PooledFit"]
@@ -56,12 +62,16 @@ class DomainFit:
     bulk: FloatArray
     tail: FloatArray
     restarted: int
-    reasons: tuple[str, ...]
+    copies: NearCopies
+    slack: float  # share of the items on which the panel may be fooled together
+    reasons: tuple[str, ...] = ()
+    status: str = "consistent"
+    gold_test: GoldTest | None = None
 
     @property
     def identified(self) -> bool:
-        """Whether the votes alone identify the error rates."""
-        return not self.reasons
+        """Whether the error rates are known from the votes, as far as anything speaks for it."""
+        return self.status in ("consistent", "confirmed")
 
     @property
     def best(self) -> Fitted:
@@ -80,7 +90,35 @@ class DomainFit:
         )
 
     def interval(self, confidence: float, *, finite: bool = False) -> tuple[FloatArray, FloatArray]:
-        """Return limits that span every model and every explanation."""
+        """Return limits that span every model and every explanation.
+
+        Where the votes identify the rates, the limits allow for a share ``slack`` of the items on
+        which most voters are fooled together; where they do not, for every account of the votes.
+        """
+        low, high = self.span_limits(confidence, finite=finite)
+        if self.identified:
+            low, high = low - self.slack, high + self.slack
+        else:
+            mean = self.mean(finite=finite)
+            rates = account_rates(self.table, self.label_proba())
+            known = np.isfinite(rates[0])
+            low[known] = np.minimum(low, rates.min(axis=0) - (mean - low))[known]
+            high[known] = np.maximum(high, rates.max(axis=0) + (high - mean))[known]
+            if self.copies.distinct(self.table.n_voters) < 3:
+                # Copies may be wrong together as often as votes at random are.
+                high = np.maximum(high, 1 - 1 / self.table.n_classes)
+        return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+    def width(self, confidence: float) -> float:
+        """Return the mean width of the limits over the votes, without slack or other accounts."""
+        low, high = self.span_limits(confidence)
+        weight = np.maximum(self.table.votes_cast, 1e-9)
+        return float(np.average(np.clip(high, 0, 1) - np.clip(low, 0, 1), weights=weight))
+
+    def span_limits(
+        self, confidence: float, *, finite: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return limits over the models and the explanations, with no slack and no other account."""
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         lows, highs = [], []
         for f in (*self.fitted, *self.span):
@@ -95,8 +133,7 @@ class DomainFit:
         for other in self.explanations:
             lows.append(other.rates)
             highs.append(other.rates)
-        low, high = np.min(lows, axis=0), np.max(highs, axis=0)
-        return np.clip(low, 0, 1), np.clip(high, 0, 1)
+        return np.min(lows, axis=0), np.max(highs, axis=0)
 
     def label_proba(self) -> FloatArray:
         """Return P(class) of every pattern, over the models."""
@@ -116,10 +153,15 @@ class DomainFit:
             parts.append(class_proba(f.problem, weights))
         mean = sum(f.weight * p.mean(axis=0) for f, p in zip(self.fitted, parts, strict=True))
         count = self.table.count
-        explained = [count @ e.label_proba / count.sum() for e in self.explanations]
+        labels = [e.label_proba for e in self.explanations]
+        if not self.identified:
+            labels += account_labels(self.table, self.label_proba())
+        slack = self.slack if self.identified else 0.0
+        explained = [count @ one / count.sum() for one in labels]
         low = np.min([*(np.quantile(p, tails[0], axis=0) for p in parts), *explained], axis=0)
         high = np.max([*(np.quantile(p, tails[1], axis=0) for p in parts), *explained], axis=0)
-        return np.stack([np.asarray(mean), low, high])
+        limits = np.clip(low - slack, 0, 1), np.clip(high + slack, 0, 1)
+        return np.stack([np.asarray(mean), *limits])
 
     def confusions(self) -> FloatArray:
         """Return P(outcome | class) of every voter: voters × classes × outcomes."""

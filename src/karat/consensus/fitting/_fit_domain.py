@@ -18,21 +18,29 @@ from karat.consensus.comparison import (
 from karat.consensus.fitting._domain_fit import DomainFit, Fitted, PooledFit
 from karat.consensus.fitting._settings import Settings
 from karat.consensus.identification import (
+    MIXED,
     Explanation,
     blind_proba,
+    check_consensus,
     clustered_explanation,
     identification_failures,
     rival_explanation,
     rival_is_close,
+    status_of,
 )
-from karat.consensus.model import Model, build_problem
-from karat.consensus.sampling import dispersed_chains, modes_of
-from karat.votes.agreement import SharedVotes, agreement_of_states, shared_votes
+from karat.consensus.model import Model, build_problem, class_proba
+from karat.consensus.sampling import continued, dispersed_chains, modes_of
+from karat.votes.agreement import NearCopies, SharedVotes, agreement_of_states, shared_votes
+from karat.votes.em import fit_point, starting_state
 from karat.votes.tables import VoteTable
 
 __all__ = ["fit_domain"]
 
-_MANY_VOTES = 50_000  # beyond which three folds say enough, and luck of the folds says nothing
+# Folds and repeats by the number of votes: with few of them the luck of the folds says much.
+_PLANS = ((50_000, (5, 5)), (200_000, (3, 3)), (np.inf, (3, 1)))
+_FOLDS = 20160619  # seed of the folds
+_LONGER = 2  # longer runs before chains are said not to mix
+_NONE = NearCopies((), (), ())
 _WEIGHT = 0.05  # a model with less stacking weight is clearly worse than the others
 # Standard errors by which difficulty must predict better to speak of hard items. With independent
 # votes it led by more in none of 144 simulations.
@@ -45,13 +53,18 @@ def fit_domain(
     rng: np.random.Generator,
     step: Callable[[int], None] = lambda _: None,
     pooled: PooledFit | None = None,
+    *,
+    copies: NearCopies = _NONE,
+    tested: bool = True,
 ) -> DomainFit:
     """Fit everything that ``settings`` asks for to one domain.
 
-    ``pooled`` is what a model of all domains says of this one, if there is one.
+    ``pooled`` is what a model of all domains says of this one, if there is one; ``copies`` are the
+    voters of the table that count once, and ``tested`` says that gold labels may test the
+    consensus: that nobody picked the items by hand.
     """
-    shared = shared_votes(table)
-    choice = _choose(table, settings, shared, rng, pooled)
+    shared = shared_votes(table.heard)
+    choice = _choose(table, settings, shared, pooled)
     sampled, restarted, modes = _sample(choice, table, settings, rng, step, pooled)
     span = []
     if settings.dependence == "auto" and not enough_for_difficulty(table):
@@ -59,6 +72,35 @@ def fit_domain(
         problem = build_problem(Model("weak prior", settings.errors, weak_prior=True), table)
         draws, *_ = dispersed_chains(problem, settings.chains, settings.draws, rng, step)
         span.append(Fitted(problem, draws, 0.0))
+    fit, reasons = _checked(table, sampled, span, choice, modes, settings, shared, copies)
+    for _ in range(_LONGER):
+        if pooled is not None or reasons or not _unmixed(fit):
+            break
+        sampled = _continue(sampled, rng, step)
+        modes = [apart for f in sampled for apart in modes_of(f.draws)]
+        fit, reasons = _checked(table, sampled, span, choice, modes, settings, shared, copies)
+    reasons = identification_failures(
+        table, fit.explanations, modes, fit.agreement, fit.width(settings.confidence),
+        _worst_r_hat(fit), copies,
+    )  # fmt: skip
+    blind = _blind_consensus(table, fit) if tested and (table.gold >= 0).any() else None
+    test = None if blind is None else check_consensus(table, blind, settings.slack)
+    return replace(
+        fit, restarted=restarted, reasons=reasons, status=status_of(reasons, test), gold_test=test
+    )
+
+
+def _checked(
+    table: VoteTable,
+    sampled: list[Fitted],
+    span: list[Fitted],
+    choice: "_Choice",
+    modes: list[float],
+    settings: Settings,
+    shared: SharedVotes,
+    copies: NearCopies,
+) -> tuple[DomainFit, tuple[str, ...]]:
+    """Put the fits together, and say what speaks against them but for chains that have not mixed."""
     fitted, explanations = _explain(table, sampled, choice.hard_items)
     best = max(fitted, key=lambda f: f.weight)
     pairs = agreement_of_states(best.problem.law.parent, best.draws.states, shared)
@@ -71,12 +113,46 @@ def fit_domain(
         r_hat=split_r_hat(best.draws.rates),
         bulk=bulk_ess(best.draws.rates),
         tail=tail_ess(best.draws.rates),
-        restarted=restarted,
-        reasons=(),
+        restarted=0,
+        copies=copies,
+        slack=settings.slack,
     )
-    low, high = fit.interval(settings.confidence)
-    width = float(np.average(high - low, weights=np.maximum(table.votes_cast, 1e-9)))
-    return replace(fit, reasons=identification_failures(table, explanations, modes, pairs, width))
+    width = fit.width(settings.confidence)
+    return fit, identification_failures(table, explanations, modes, pairs, width, copies=copies)
+
+
+def _worst_r_hat(fit: DomainFit) -> float:
+    """Return the largest R-hat over voters who voted."""
+    cast = fit.table.votes_cast > 0
+    return float(np.nan_to_num(fit.r_hat[cast], nan=1.0).max(initial=1.0))
+
+
+def _unmixed(fit: DomainFit) -> bool:
+    return _worst_r_hat(fit) > MIXED
+
+
+def _continue(
+    sampled: list[Fitted], rng: np.random.Generator, step: Callable[[int], None]
+) -> list[Fitted]:
+    """Return the fits with longer runs of the models whose chains have not mixed."""
+    longer = []
+    for f in sampled:
+        if np.nan_to_num(split_r_hat(f.draws.rates), nan=1.0).max(initial=1.0) > MIXED:
+            f = replace(f, draws=continued(f.problem, f.draws, rng, step))
+        longer.append(f)
+    return longer
+
+
+def _blind_consensus(table: VoteTable, fit: DomainFit) -> FloatArray:
+    """Return P(class) of every pattern from the chosen models fitted without the gold labels."""
+    unlabelled = table.without_gold()
+    total = np.zeros((table.n_patterns, table.n_classes))
+    for f in fit.fitted:
+        # Who copies whom was found with the labels at hand, so it takes no part.
+        problem = build_problem(replace(f.problem.model, parent=None), unlabelled)
+        _, _, proba = fit_point(problem, starting_state(problem, unlabelled.vote_shares()))
+        total += f.weight * class_proba(problem, proba)
+    return total
 
 
 class _Choice(NamedTuple):
@@ -91,10 +167,13 @@ def _choose(
     table: VoteTable,
     settings: Settings,
     shared: SharedVotes,
-    rng: np.random.Generator,
     pooled: PooledFit | None,
 ) -> _Choice:
-    """Compare the candidates on votes held out and drop those that hardly help."""
+    """Compare the candidates on votes held out and drop those that hardly help.
+
+    The folds are the same in every run: what is concluded must not depend on their luck.
+    """
+    rng = np.random.default_rng(_FOLDS)
     models = candidate_models(table, settings.errors, settings.dependence, shared)
     if pooled is not None:
         # Where domains have nothing in common, the pooled model is over-confident, so the model of
@@ -103,8 +182,8 @@ def _choose(
     if len(models) == 1:
         return _Choice(models, np.ones(1), models[0].levels > 1)  # the user asked for it
     if pooled is None:
-        few = len(table.voter) < _MANY_VOTES
-        scores = held_out(models, table, folds=5 if few else 3, repeats=3 if few else 1, rng=rng)
+        folds, repeats = next(plan for most, plan in _PLANS if len(table.voter) < most)
+        scores = held_out(models, table, folds=folds, repeats=repeats, rng=rng)
     else:
         assert pooled.split is not None
         assert pooled.predicted is not None

@@ -8,6 +8,7 @@ from karat._validate import (
     check_confidence,
     check_count,
     check_flag,
+    check_number,
     refuse_option,
 )
 from karat.consensus.model import Errors
@@ -30,6 +31,7 @@ class Settings:
     draws: int | None
     abstain: str
     confidence: float
+    slack: float
     progress: bool
 
     @classmethod
@@ -52,5 +54,13 @@ class Settings:
             draws=None if draws is None else check_count(draws, "draws", at_least=20),
             abstain=check_choice(options["abstain"], "abstain", ("outcome", "missing")),
             confidence=check_confidence(options["confidence"]),
+            slack=_check_slack(options["slack"]),
             progress=check_flag(options["progress"], "progress"),
         )
+
+
+def _check_slack(slack: Any) -> float:
+    share = check_number(slack, "slack")
+    if not 0 <= share < 1:
+        refuse_option(slack, "slack", "a share of the items from 0 to below 1, such as 0.02")
+    return share

@@ -2,9 +2,12 @@
 
 An `Explanation` is another set of labels and error rates under which the votes are as probable: the
 favourite is wrong on hard items, or voters that copy one another have one vote together.
-`identification_failures` lists in words why the error rates of a domain are not identified.
+`identification_failures` lists in words why the error rates of a domain are not identified;
+`check_consensus` tests the consensus on gold labels, and `status_of` puts both into one word.
+`account_rates` are the error rates under every account where the votes cannot tell.
 """
 
+from karat.consensus.identification._accounts import account_labels, account_rates
 from karat.consensus.identification._explanations import (
     Explanation,
     blind_proba,
@@ -12,14 +15,27 @@ from karat.consensus.identification._explanations import (
     rival_explanation,
     rival_is_close,
 )
-from karat.consensus.identification._failures import identification_failures, pairs_off
+from karat.consensus.identification._failures import MIXED, identification_failures, pairs_off
+from karat.consensus.identification._gold_test import (
+    GoldTest,
+    poisson_binomial_tail,
+    status_of,
+    check_consensus,
+)
 
 __all__ = [
+    "MIXED",
     "Explanation",
+    "GoldTest",
+    "account_labels",
+    "account_rates",
     "blind_proba",
     "clustered_explanation",
     "identification_failures",
     "pairs_off",
+    "poisson_binomial_tail",
     "rival_explanation",
     "rival_is_close",
+    "status_of",
+    "check_consensus",
 ]

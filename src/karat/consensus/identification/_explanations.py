@@ -139,7 +139,7 @@ def clustered_explanation(
         if (above == root).all():
             break
         root = above
-    together = _one_vote_each(table, np.unique(root, return_inverse=True)[1])
+    together = _one_vote_each(table.heard, np.unique(root, return_inverse=True)[1])
     few = build_problem(Model("clusters"), together)
     state, _, proba = fit_point(few, starting_state(few, together.vote_shares()))
     mine = consensus.argmax(axis=1)

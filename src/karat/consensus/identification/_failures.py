@@ -7,10 +7,12 @@ from scipy.special import bdtrc, ndtri
 
 from karat._typing import BoolArray
 from karat.consensus.identification._explanations import Explanation
-from karat.votes.agreement import Agreement
+from karat.votes.agreement import Agreement, NearCopies
 from karat.votes.tables import VoteTable
 
-__all__ = ["identification_failures", "pairs_off"]
+__all__ = ["MIXED", "identification_failures", "pairs_off"]
+
+MIXED = 1.1  # R-hat beyond which chains have not converged to one distribution
 
 _SPAN = 0.1  # explanations that move the rates by more than this on average compete
 _WIDE = 0.5  # limits this wide on average say nothing
@@ -24,22 +26,18 @@ def identification_failures(
     modes: Sequence[float],
     pairs: Agreement,
     width: float,
+    r_hat: float = 1.0,
+    copies: NearCopies | None = None,
 ) -> tuple[str, ...]:
     """Return the reasons why votes alone do not identify the error rates; none if they do.
 
     ``modes`` holds the distances between chains that fit as well as each other, ``width`` is the
-    mean width of the limits of the rates.
+    mean width of the limits of the rates, ``r_hat`` the largest of the best model.
     """
-    reasons = []
-    if table.n_voters < 3:
-        reasons.append(
-            "two voters cannot tell which of them is wrong"
-            if table.n_voters == 2
-            else "one voter alone shows no error"
-        )
-    if len(pairs.observed) and (pairs.observed > 1 - 1e-9).all():
+    reasons = _of_few(table, copies)
+    if not reasons and len(pairs.observed) and (pairs.observed > 1 - 1e-9).all():
         # Right together and wrong together look the same, and no model can tell them apart.
-        reasons.append("no two voters ever disagree, so the votes show no error")
+        reasons.append("no two voters ever disagree, so the votes show no error: right or copies")
     reasons += [
         f"the votes fit as well if {other.name}, which moves the error rates by {other.moved:.2f} "
         "on average"
@@ -51,6 +49,11 @@ def identification_failures(
             f"chains from other starts fit as well and differ by up to {max(modes):.2f} in an "
             "error rate"
         )
+    if not modes and r_hat > MIXED:
+        reasons.append(
+            f"the chains have not mixed, even in a longer run (R-hat {r_hat:.2f}), so that their "
+            "average depends on chance; raise draws="
+        )
     if width > _WIDE:
         reasons.append(f"the limits are {width:.2f} wide on average, which says next to nothing")
     if _dependent(pairs):
@@ -59,6 +62,27 @@ def identification_failures(
             "the best model expects of 1 %"
         )
     return tuple(reasons)
+
+
+def _of_few(table: VoteTable, copies: NearCopies | None) -> list[str]:
+    """Say so where fewer than three voters are left once near copies count as one."""
+    distinct = table.n_voters if copies is None else copies.distinct(table.n_voters)
+    if distinct >= 3:
+        return []
+    if copies is not None and copies.blocks:
+        found = [k for k, known in zip(copies.kappa, copies.known, strict=True) if not known]
+        if distinct == 1 and found:
+            return [
+                f"all voters say nearly the same (median agreement κ = {found[0]:.2f}): they are "
+                "right or copies of one another, and votes cannot tell which"
+            ]
+        return [
+            f"near copies count once, which leaves {distinct} distinct "
+            f"voter{'s' * (distinct > 1)}, and it takes three to tell who is wrong"
+        ]
+    if distinct == 2:
+        return ["two voters cannot tell which of them is wrong"]
+    return ["one voter alone shows no error"]
 
 
 def pairs_off(pairs: Agreement) -> float:

@@ -45,7 +45,6 @@ def pair_errors(
     half = bias.bias[judge] / 2
     low, high = bias.lower[judge] / 2, bias.upper[judge] / 2
     least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-    identified = r.identified
     return PairErrors(
         domains=tuple(r.domains),
         judges=tuple(read.judges.tolist()),
@@ -64,7 +63,7 @@ def pair_errors(
         agreed_upper=r.upper,
         bias=bias,
         style=style,
-        status=tuple("consistent" if ok else "not identified" for ok in identified),
+        status=r.status,
         classes=read.classes,
         confidence=level,
     )

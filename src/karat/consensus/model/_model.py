@@ -57,7 +57,8 @@ class Problem:
     @property
     def design(self) -> Listed:
         """The cells that each pattern looks up, for expectation–maximisation."""
-        return Listed(self.table, self.cell, self.group, self.n_rows)
+        heard = self.cell if self.table.counted is None else self.cell[self.table.counted]
+        return Listed(self.table.heard, heard, self.group, self.n_rows)
 
     @property
     def n_components(self) -> int:
@@ -83,7 +84,7 @@ def build_problem(model: Model, table: VoteTable) -> Problem:
     return Problem(
         model=model,
         table=table,
-        cell=vote_cells(table, parent),
+        cell=_cells(table, parent),
         group=law.group,
         prior=prior,
         weight_prior=law.weight_pseudo,
@@ -92,6 +93,15 @@ def build_problem(model: Model, table: VoteTable) -> Problem:
         order=parents_first(parent),
         law=law,
     )
+
+
+def _cells(table: VoteTable, parent: IntArray) -> IntArray:
+    """Return the cell of each vote; one that does not count is its voter's own."""
+    if table.counted is None:
+        return vote_cells(table, parent)
+    cell = table.voter * table.n_outcomes + table.outcome
+    cell[table.counted] = vote_cells(table.heard, parent)
+    return cell
 
 
 def _shares(model: Model) -> tuple[tuple[float, float], ...]:

@@ -8,7 +8,7 @@ so that an interrupt ends it.
 """
 
 from karat.consensus.sampling._chain import Draws, run_chain, run_chains
-from karat.consensus.sampling._chains import dispersed_chains, modes_of
+from karat.consensus.sampling._chains import continued, dispersed_chains, modes_of
 from karat.consensus.sampling._pooled_chain import run_pooled_chain
 from karat.consensus.sampling._pooled_chains import PooledDraws, pooled_chains, run_pooled
 from karat.consensus.sampling._pooled_domains import (
@@ -31,6 +31,7 @@ __all__ = [
     "Stop",
     "Structure",
     "build_pooled",
+    "continued",
     "dispersed_chains",
     "in_threads",
     "log_prior",

@@ -15,6 +15,7 @@ from karat.consensus.sampling.loops import (
     SweepBlock,
     SweepScratch,
     row_layout,
+    votes_in_order,
 )
 from karat.votes.em import State
 
@@ -157,7 +158,8 @@ def _sweeper(
     """Return the call that makes the sweeps of a block."""
     table, components = problem.table, problem.n_components
     items = np.ascontiguousarray(table.count)  # another layout would be compiled for once more
-    patterns = PatternArrays(table.start, problem.cell, items, table.gold, problem.group)
+    heard, cell = votes_in_order(table.start, problem.cell, table.counted)
+    patterns = PatternArrays(table.start, heard, cell, items, table.gold, problem.group)
     symmetric = problem.model.errors == "symmetric"
     layout = row_layout(problem.prior, table.n_outcomes, problem.group, symmetric=symmetric)
     scratch = SweepScratch(

@@ -1,6 +1,7 @@
 """Chains of one domain from dispersed starts, so that separate modes are found."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,11 +11,14 @@ from karat.consensus.sampling._chain import Draws, run_chains
 from karat.votes.em import State, fit_point, starting_state
 from karat.votes.tables import VoteTable
 
-__all__ = ["MODES_APART", "MODE_NATS", "dispersed_chains", "modes_of"]
+__all__ = ["MODES_APART", "MODE_NATS", "continued", "dispersed_chains", "modes_of"]
 
 MODE_NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
 _MANY_VOTES = 50_000  # beyond which a start is not climbed far
 _TINY_COST = 2000  # numbers touched in a sweep; four voters have no more
+_ANNEAL = (0.1, 0.2, 0.4, 0.7)  # shares of the votes that count before a longer run
+_LONGEST = 16_000  # draws per chain of a longer run
+_WEIGHTS = 20160619  # seed of the weights of voters at the starts
 MODES_APART = 0.1  # modes whose rates differ by more are two
 
 
@@ -29,21 +33,60 @@ def dispersed_chains(
 
     Return the draws, the number of restarts, and the distances of separate modes that fit as well.
     """
-    starts, low = _starts(problem, chains, rng)
+    starts, low = _starts(problem, chains)
     kept, burn = _sweeps_for(problem, draws)
     rngs = rng.spawn(chains)
     found = run_chains(problem, starts, rngs, burn=burn, draws=kept, step=step)
-    level = found.value.mean(axis=1)
-    items = problem.table.count.sum()
-    stuck = level < level.max() - max(MODE_NATS, 1e-4 * items)
-    if stuck.any():
-        best = found.last_states[int(level.argmax())]
-        again = run_chains(
-            problem, [best] * int(stuck.sum()), rng.spawn(int(stuck.sum())), burn=burn // 2,
-            draws=kept, step=step,
-        )  # fmt: skip
-        found = found.replaced(stuck, again)
-    return found, low + int(stuck.sum()), modes_of(found)
+    found, stuck = _unstuck(problem, found, rng, step)
+    return found, low + stuck, modes_of(found)
+
+
+def continued(
+    problem: Problem,
+    found: Draws,
+    rng: np.random.Generator,
+    step: Callable[[int], None],
+    *,
+    times: int = 4,
+) -> Draws:
+    """Return a longer run from where the chains ended; what they drew before is dropped.
+
+    The votes first count for less, and then more and more, so that chains leave the modes in which
+    they sat and find those that hold most of the posterior. Chains that are stuck on a lower mode
+    after all start again at the best.
+    """
+    chains, draws = found.value.shape
+    starts = found.last_states
+    for share in _ANNEAL:
+        cool = replace(problem, table=problem.table.with_counts(share * problem.table.count))
+        some = run_chains(
+            cool, starts, rng.spawn(chains), burn=0, draws=max(draws // 4, 20), step=step
+        )
+        starts = some.last_states
+    rngs = rng.spawn(chains)
+    long = run_chains(
+        problem, starts, rngs, burn=draws // 2, draws=min(times * draws, _LONGEST), step=step
+    )
+    return _unstuck(problem, long, rng, step, nats=MODE_NATS / 2)[0]
+
+
+def _unstuck(
+    problem: Problem,
+    found: Draws,
+    rng: np.random.Generator,
+    step: Callable[[int], None],
+    *,
+    nats: float = MODE_NATS,
+) -> tuple[Draws, int]:
+    """Start chains that are stuck on a lower mode again at the best; return how many."""
+    level, draws = found.value.mean(axis=1), found.value.shape[1]
+    stuck = level < level.max() - max(nats, 1e-4 * problem.table.count.sum())
+    if not stuck.any():
+        return found, 0
+    number = int(stuck.sum())
+    best = [found.last_states[int(level.argmax())]] * number
+    again = run_chains(problem, best, rng.spawn(number), burn=draws // 2, draws=draws, step=step)
+    return found.replaced(stuck, again), number
 
 
 def modes_of(draws: Draws) -> list[float]:
@@ -65,19 +108,23 @@ def _sweeps_for(problem: Problem, draws: int | None) -> tuple[int, int]:
     return kept, kept if kept >= 1000 else kept // 2
 
 
-def _starts(problem: Problem, chains: int, rng: np.random.Generator) -> tuple[list[State], int]:
+def _starts(problem: Problem, chains: int) -> tuple[list[State], int]:
     """Return one start from the majority vote and others from voters weighed at random.
 
-    A start that climbs to a much lower mode would waste its chain: the best takes its place, and
-    the number of those is returned.
+    The weights are the same in every run and do not depend on the order of the voters: which modes
+    are found must not depend on luck. A start that climbs to a much lower mode would waste its
+    chain: the best takes its place, and the number of those is returned.
     """
     table = problem.table
+    rng = np.random.default_rng(_WEIGHTS)
+    voters = table.order()[1]
     steps = 30 if len(table.voter) < _MANY_VOTES else 10
     starts, level = [], []
     for chain in range(chains):
         weight = _gold_weight(table)
         if chain:
-            random = rng.exponential(size=table.n_voters) ** 2
+            random = np.empty(table.n_voters)
+            random[voters] = rng.exponential(size=table.n_voters) ** 2
             weight = random if weight is None else weight * random
         state = starting_state(problem, table.vote_shares(weight))
         state, value, _ = fit_point(problem, state, max_iter=steps, tol=1e-4)

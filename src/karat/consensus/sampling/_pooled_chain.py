@@ -17,6 +17,7 @@ from karat.consensus.sampling.loops import (
     RowLayout,
     SweepScratch,
     row_layout,
+    votes_in_order,
 )
 
 __all__ = ["PooledChain", "run_pooled_chain"]
@@ -49,7 +50,8 @@ def run_pooled_chain(
     state = PooledState._make(np.array(part, order="C", copy=True) for part in start)
     priors = _priors(pooled, state)
     group = np.arange(pooled.n_classes)
-    patterns = PatternArrays(pooled.start, pooled.cell, pooled.count, pooled.gold, group)
+    heard, cell = votes_in_order(pooled.start, pooled.cell, pooled.counted)
+    patterns = PatternArrays(pooled.start, heard, cell, pooled.count, pooled.gold, group)
     rows = pooled.prior[:1] if pooled.symmetric else pooled.prior
     layout = row_layout(rows, pooled.n_outcomes, group, symmetric=pooled.symmetric)
     sweep = _sweeper(pooled, rng, (patterns, layout, priors), state)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
 from karat.consensus.model import Errors, Model, Problem, build_problem
 from karat.votes.tables import VoteTable
 
@@ -29,6 +29,7 @@ class PooledDomains:
     domain: IntArray  # patterns of domain d are domain[d]:domain[d+1]
     start: IntArray
     cell: IntArray
+    counted: BoolArray | None  # votes that are evidence of the label; None: all
     count: FloatArray
     gold: IntArray
     present: IntArray  # domains × voters: 1 where the voter voted
@@ -85,6 +86,7 @@ def build_pooled(
         domain=patterns.astype(np.int64),
         start=np.concatenate(starts).astype(np.int64),
         cell=np.concatenate(cells).astype(np.int64),
+        counted=_counted(tables),
         count=np.concatenate([t.count for t in tables]),
         gold=np.concatenate([t.gold for t in tables]).astype(np.int64),
         present=present,
@@ -94,6 +96,14 @@ def build_pooled(
         n_outcomes=outcomes,
         concentration=concentration,
     )
+
+
+def _counted(tables: Sequence[VoteTable]) -> BoolArray | None:
+    """Return which of all votes are evidence of the label, None if all are."""
+    if all(t.counted is None for t in tables):
+        return None
+    parts = [np.ones(len(t.voter), dtype=bool) if t.counted is None else t.counted for t in tables]
+    return np.concatenate(parts)
 
 
 def _row_prior(problem: Problem) -> FloatArray:

@@ -1,70 +1,266 @@
-r"""A mean of a few labelled items, helped by predictions for all items.
+r"""Means and ratios of a few labelled items, helped by predictions for all items.
 
 A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic, Prediction-powered inference,
-Science 382 (2023); the weight is that of PPI++ (A. N. Angelopoulos, J. C. Duchi, T. Zrnic, 2023).
-Values and predictions lie between 0 and 1.
+Science 382 (2023). Predictions enter by a ridge regression, its residuals are those of items that
+were left out (Allen 1974), and the limits are Wilson's at an effective number of labels: as many
+as would leave the labels alone with the residuals' variance. Values lie between 0 and 1.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray
-from karat.limits.kernels._means import bernstein_reach, hoeffding_reach, student_quantile
+from karat._typing import FloatArray, IntArray
+from karat.limits.kernels._binomial import clopper_pearson_limits, wilson_limits
+from karat.limits.kernels._means import bernstein_reach, hoeffding_reach
 
-__all__ = ["FEWEST", "Powered", "powered_bernstein", "powered_estimate"]
+__all__ = [
+    "FEWEST",
+    "Powered",
+    "Regressed",
+    "labels_limits",
+    "powered_bernstein",
+    "powered_limits",
+    "powered_ratio",
+    "regress",
+]
 
-FEWEST = 5  # labelled items below which nothing is said
+FEWEST = 20  # labels below which predictions are not looked at
+_RIDGE = 10.0  # labels that a coefficient of 0 counts for
+_APART = 4.0  # how much stronger the ridge is on what tells sources apart than on their mean
+_LEAST_GAIN = 0.05  # share of the variance that predictions must explain, each label left out
+_LEAST_LEFT = 0.25  # share of it that is taken to remain however well they seem to predict
 
 
 class Powered(NamedTuple):
-    """The powered estimate, how far its limits are, and how far those of the labels alone."""
+    """An estimate with its limits, the same of the labels alone, and what predictions explain.
+
+    ``left`` is the share of the labels' variance that remains, 1 where predictions are not used,
+    and ``weight`` the sum of their coefficients.
+    """
 
     estimate: float
-    reach: float
-    labels_reach: float
+    lower: float
+    upper: float
+    labels: float
+    labels_lower: float
+    labels_upper: float
+    left: float
     weight: float
 
 
-def powered_estimate(
-    f: FloatArray, m: FloatArray, unseen: float, n_others: float, *, delta: float, finite: bool
-) -> Powered:
-    r"""Return the mean of f, with a normal limit on either side.
+class Regressed(NamedTuple):
+    """Means of the columns of values with predictions and without, and the residuals of each.
 
-    ``f`` and ``m`` are values and predictions of the n labelled items, ``unseen`` the mean
-    prediction of the ``n_others`` without a label. With N = n + n_others and
-    :math:`\lambda = Cov(f, m) / Var(m)`,
-
-    .. math:: a = \bar f_n + \lambda\, (1 - n/N)\, (\bar m_{N-n} - \bar m_n), \quad
-        Var(a) = \frac{Var(f)}{n} (1 - \rho^2 (1 - n/N))
-
-    and, ``finite``, for the mean of exactly these N items
-    :math:`(1/n - 1/N)\, Var(f) (1 - \rho^2)`. A value of 0 and one of 1 are added to Var(f), and
-    one wrong prediction to the variance that m leaves unexplained, so that n equal values are not
-    reported as certain.
+    ``off`` and ``alone`` (n, columns) are the errors with which the other labels predict a label,
+    by the regression and by their mean.
     """
-    n, total = len(f), len(f) + n_others
-    weight, explained = _control(f, m)
-    left = 1 - n / total
-    estimate = float(f.mean()) + weight * left * (unseen - float(m.mean()))
-    centre, wrong = (f.sum() + 1) / (n + 2), 1 / (n + 2)
-    spread = ((f @ f + 1) / (n + 2) - centre**2) * n / (n - 1)
-    unexplained = max(spread * (1 - explained), wrong * (1 - wrong))
-    sampling = 0.0 if finite else spread / total
-    t = student_quantile(delta, n - 1)
-    reach, alone = (t * np.sqrt(part * left / n + sampling) for part in (unexplained, spread))
-    return Powered(estimate, float(reach), float(alone), weight)
+
+    mean: FloatArray
+    labels: FloatArray
+    off: FloatArray
+    alone: FloatArray
+    weight: FloatArray
 
 
-def _control(f: FloatArray, m: FloatArray) -> tuple[float, float]:
-    """Return λ and the adjusted share of Var(f) that m explains."""
+def regress(
+    values: FloatArray, x: FloatArray, shift: FloatArray, weight: FloatArray, *, sources: bool
+) -> Regressed:
+    """Regress columns of values (n, c) on predictions (n, s) by ridge, each label left out in turn.
+
+    ``shift`` is the mean of each prediction over all items minus that over the labels; ``weight``
+    averages 1. With ``sources`` all columns of x predict the same thing: their mean is trusted
+    sooner than what tells them apart.
+    """
+    n = len(values)
+    mean = weight @ values / n
+    apart, far = values - mean, x - weight @ x / n
+    gram = (far * weight[:, None]).T @ far
+    own = np.diag(gram) / n
+    ridge = np.diag(_RIDGE * own)
+    if sources and x.shape[1] > 1:
+        ridge = _source_ridge(gram / n)
+    # A prediction that is the same for all labels has no coefficient; nor have two equal ones.
+    least = 1e-9 * own.max(initial=0.0) or 1.0
+    inverse = np.linalg.inv(gram + ridge + least * np.eye(len(gram)))
+    coefficient = inverse @ (far * weight[:, None]).T @ apart
+    pull = np.minimum(weight / n, 0.9)
+    leverage = np.minimum(weight / n + weight * np.sum((far @ inverse) * far, axis=1), 0.9)
+    off = (apart - far @ coefficient) / (1 - leverage)[:, None]
+    return Regressed(
+        mean + shift @ coefficient, mean, off, apart / (1 - pull)[:, None], coefficient.sum(axis=0)
+    )
+
+
+def _source_ridge(moments: FloatArray) -> FloatArray:
+    """Return the ridge of several sources of the same thing: their mean, and deviations from it."""
+    s = len(moments)
+    even = np.full((s, s), 1.0 / s)
+    rest = np.eye(s) - even
+    together = float(moments.mean())
+    apart = np.diag(rest @ moments @ rest)
+    ridge = _RIDGE * together * np.ones((s, s)) + _APART * _RIDGE * rest @ np.diag(apart) @ rest
+    return np.asarray(ridge)
+
+
+class _Share(NamedTuple):
+    """What predictions leave of the variance of a mean, and how many labels the labels are."""
+
+    left: float
+    number: float
+
+
+def _share(
+    off: FloatArray,
+    alone: FloatArray,
+    pseudo: float,
+    weight: FloatArray,
+    cluster: IntArray | None,
+) -> _Share:
+    """Compare the variance of the residuals with that of the labels, ``pseudo`` added to either.
+
+    Unequal weights count as Kish's number of labels; where the labels of a cluster err together,
+    the number falls by as much as their variance grows.
+    """
+    n = len(off)
+    with_them, without = (_squares(weight * part, cluster) for part in (off, alone))
+    number = n**2 / float(weight @ weight)
+    if cluster is not None:
+        number /= max(1.0, without / max(_squares(weight * alone, None), 1e-300))
+    return _Share((with_them + pseudo) / (without + pseudo), number)
+
+
+def _squares(values: FloatArray, cluster: IntArray | None) -> float:
+    summed = values if cluster is None else np.bincount(cluster, values)
+    return float(summed @ summed)
+
+
+def powered_limits(
+    f: FloatArray,
+    x: FloatArray,
+    shift: FloatArray,
+    n_total: float,
+    *,
+    delta: float,
+    finite: bool,
+    weight: FloatArray | None = None,
+    cluster: IntArray | None = None,
+    sources: bool = True,
+    fewest: int = FEWEST,
+) -> Powered:
+    r"""Return the mean of f, with a limit on either side.
+
+    ``f`` (n,) are values and ``x`` (n, s) predictions of the labelled items, ``shift`` (s,) the
+    mean prediction of all ``n_total`` items minus that of the labelled ones. With the ridge
+    coefficients b and the share κ of the labels' squared errors that remains when each label is
+    predicted from the others,
+
+    .. math:: a = \bar f + b \cdot shift, \quad
+        n_{eff} = \left(\kappa\,(1 - n/N)/n + 1/N\right)^{-1}
+
+    (for the mean of exactly these N items without 1/N), and Wilson's limits at a and n_eff. κ is
+    at least ¼, one error of 1 in n + 2 is added to either side of it, and predictions that explain
+    less than 5 % are not used. Fewer than ``fewest`` labels count alone, by Clopper and Pearson.
+    """
     n = len(f)
-    covariance = float(((f - f.mean()) * (m - m.mean())).mean())
-    spread, variance = float(m.var()), float(f.var())
-    if spread < 1e-12 or variance < 1e-12:
-        return 0.0, 0.0
-    rho2 = covariance**2 / (spread * variance)
-    return covariance / spread, max(0.0, 1 - (1 - rho2) * (n - 1) / (n - 2))
+    w = np.ones(n) if weight is None else weight * (n / weight.sum())
+    mean = float(w @ f / n)
+    spread, small = float(w @ (f - mean) ** 2 / n), 1 / (n + 2)
+    narrow = min(1.0, (spread + small) / (mean * (1 - mean) + small))  # 1 if all values are 0 or 1
+    found = regress(f[:, None], x, shift, w, sources=sources)
+    share = _share(found.off[:, 0], found.alone[:, 0], n * small, w, cluster)
+    number = share.number / narrow
+    labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=n < fewest)
+    if n < fewest or share.left > 1 - _LEAST_GAIN:
+        return Powered(mean, *labels, mean, *labels, 1.0, 0.0)
+    estimate = float(np.clip(found.mean[0], 0.0, 1.0))
+    left = max(share.left, _LEAST_LEFT)
+    ends = _wilson(estimate, number, left, n_total, delta, finite=finite)
+    return Powered(estimate, *ends, mean, *labels, left, float(found.weight[0]))
+
+
+def labels_limits(
+    mean: float, number: float, n_total: float, *, delta: float, finite: bool, few: bool
+) -> tuple[float, float]:
+    """Return the limits of a proportion from ``number`` labels alone: exact ones if they are few.
+
+    For few labels of a finite number of items the exact limits ignore that it is finite.
+    """
+    if not few:
+        return _wilson(mean, number, 1.0, n_total, delta, finite=finite)
+    low, high = clopper_pearson_limits(mean * number, number, delta)
+    return float(low), float(high)
+
+
+def _wilson(
+    mean: float, number: float, left: float, n_total: float, delta: float, *, finite: bool
+) -> tuple[float, float]:
+    """Return Wilson's limits if predictions leave a share of the variance of ``number`` labels.
+
+    The number of successes among finitely many items is whole, so half an item is added.
+    """
+    seen = min(number / n_total, 1.0)
+    variance = left * (1 - seen) / number + (0.0 if finite else 1 / n_total)
+    if variance <= 0:
+        return mean, mean
+    low, high = wilson_limits(mean / variance, 1 / variance, delta)
+    half = 0.5 / n_total if finite else 0.0
+    return max(float(low) - half, 0.0), min(float(high) + half, 1.0)
+
+
+def powered_ratio(
+    top: FloatArray,
+    bottom: FloatArray,
+    x: FloatArray,
+    shift: FloatArray,
+    n_total: float,
+    *,
+    success: tuple[float, float],
+    failure: tuple[float, float],
+    delta: float,
+    finite: bool,
+    weight: FloatArray | None = None,
+    cluster: IntArray | None = None,
+) -> Powered:
+    r"""Return the ratio of the means of ``top`` and ``bottom``, with a limit on either side.
+
+    An item counts as a success (t₁, b₁), a failure (0, b₀) or not at all (0, 0), so that the ratio
+    is a function of the share p of the successes among those that count,
+    :math:`g = t_1 p / (b_1 p + b_0 (1 - p))`: precision and recall have (1, 1) and (0, 1), F1 has
+    (2, 2) and (0, 1). Numerator and denominator are each regressed on the predictions; κ is what
+    they leave of the variance of top − g·bottom, a success and a failure added; the limits are
+    those of p, Wilson's at the number of labels that count over κ, carried over to g.
+    """
+    n = len(top)
+    w = np.ones(n) if weight is None else weight * (n / weight.sum())
+    counts = bottom > 0
+    total = float(w @ counts)
+
+    def carried(p: float) -> float:
+        if p <= 0:
+            return 0.0
+        return success[0] * p / (success[1] * p + failure[1] * (1 - p))
+
+    nothing = (float("nan"), 0.0, 1.0)
+    if total <= 0:
+        return Powered(*nothing, *nothing, 1.0, 0.0)
+    share_alone = float(w @ (top > 0)) / total
+    found = regress(np.stack([top, bottom], axis=1), x, shift, w, sources=False)
+    ratio = float(np.clip(found.mean[0] / max(found.mean[1], 1e-12), 0.0, success[0] / success[1]))
+    level = np.array([1.0, -ratio])
+    pseudo = sum((a - ratio * b) ** 2 for a, b in (success, failure))
+    share = _share(found.off @ level, found.alone @ level, pseudo, w, cluster)
+    number, whole = share.number * total / n, n_total * total / n
+    few = n < FEWEST
+    ends = labels_limits(share_alone, number, whole, delta=delta, finite=finite, few=few)
+    labels = carried(ends[0]), carried(ends[1])
+    alone = carried(share_alone)
+    if few or share.left > 1 - _LEAST_GAIN:
+        return Powered(alone, *labels, alone, *labels, 1.0, 0.0)
+    p = ratio * failure[1] / (success[0] - ratio * success[1] + ratio * failure[1])
+    left = max(share.left, _LEAST_LEFT)
+    low, high = _wilson(float(np.clip(p, 0, 1)), number, left, whole, delta, finite=finite)
+    return Powered(ratio, carried(low), carried(high), alone, *labels, left, 0.0)
 
 
 def powered_bernstein(
@@ -72,10 +268,13 @@ def powered_bernstein(
 ) -> tuple[float, float]:
     """Return limits of the mean of f that hold for any n: weights 0 and 1, fixed beforehand.
 
-    Each of the two intervals gets half the error, and both hold at once, so their intersection
-    does. The predictions of all items get Hoeffding's bound.
+    ``unseen`` is the mean prediction of the ``n_others`` items without a label. Each of the two
+    intervals gets half the error, and both hold at once, so their intersection does. The
+    predictions of all items get Hoeffding's bound.
     """
     n, off = len(f), f - m
+    if n < 2:
+        return 0.0, 1.0
     left = 1 - n / (n + n_others)
     labels = bernstein_reach(float(f.var(ddof=1)), n, 1.0, delta / 2)
     power = bernstein_reach(float(off.var(ddof=1)), n, 2.0, delta / 4)

@@ -29,6 +29,7 @@ from karat.plot.pictures._consensus import (
     draw_comparison,
     draw_explanations,
     draw_forest,
+    draw_ranking_robustness,
 )
 from karat.plot.pictures._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
 from karat.plot.pictures._elicit import (
@@ -102,6 +103,7 @@ __all__ = [
     "draw_powered",
     "draw_progress",
     "draw_ranking",
+    "draw_ranking_robustness",
     "draw_regions",
     "draw_reliability",
     "draw_robustness",

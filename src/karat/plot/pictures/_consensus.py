@@ -9,6 +9,7 @@ from karat.consensus import (
     ErrorRates,
     Explanations,
     ModelComparison,
+    RankingRobustness,
     VoterAgreement,
 )
 from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
@@ -22,8 +23,11 @@ __all__ = [
     "draw_comparison",
     "draw_explanations",
     "draw_forest",
+    "draw_ranking_robustness",
 ]
 
+_TOLD, _UNTOLD = "consistent or confirmed", "votes cannot tell"
+_CURVES = 6  # voters with a band of their own in the picture of a ranking
 _ROWS = 80  # entries beyond which a forest shows one line per domain
 
 
@@ -36,8 +40,7 @@ def draw_forest(result: ErrorRates, ax: "Axes | None" = None) -> "Axes":
     rows = np.arange(len(order))
     known = result.identified[result.domain[order]]
     mean, lower, upper = (getattr(result, n)[order] for n in ("mean", "lower", "upper"))
-    for identified, color, name in ((True, COLORS[0], "identified by the votes"),
-                                 (False, GRID, "not identified by votes alone")):  # fmt: skip
+    for identified, color, name in ((True, COLORS[0], _TOLD), (False, GRID, _UNTOLD)):
         some = known == identified
         if some.any():
             ax.hlines(rows[some], lower[some], upper[some], color=color, linewidth=2)
@@ -72,10 +75,7 @@ def _draw_domains(result: ErrorRates, ax: "Axes | None") -> "Axes":
         if result.truth is not None:
             at = np.full(len(here), d + 0.25)
             ax.plot(result.truth[here], at, "|", ms=6, color=COLORS[1], alpha=0.7)
-    for color, name in (
-        (COLORS[0], "identified by the votes"),
-        (GRID, "not identified by votes alone"),
-    ):
+    for color, name in ((COLORS[0], _TOLD), (GRID, _UNTOLD)):
         ax.plot([], [], "o", ms=4, color=color, label=name)
     if result.truth is not None:
         ax.plot([], [], "|", ms=8, color=COLORS[1], label="truth")
@@ -101,12 +101,43 @@ def draw_explanations(result: Explanations, ax: "Axes | None" = None) -> "Axes":
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(left=0)
     ax.set_xlabel("error rate")
-    state = "identified by the votes" if result.identified else "not identified by votes alone"
+    state = _TOLD if result.identified else _UNTOLD
     where = "" if result.domain == "all" else f"{literal(result.domain)}: "
     # A legend beside the rows would hide some; above them it takes a line for each explanation.
     ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1))
     ax.set_title(f"{where}{state}", fontsize=10, loc="left", pad=16 + 14 * len(result.names))
     quiet(ax, grid="x")
+    return ax
+
+
+def draw_ranking_robustness(result: RankingRobustness, ax: "Axes | None" = None) -> "Axes":
+    """Draw the limits of the best voters as more of the items fool most voters together."""
+    ax = new_axes(ax, (6.8, 4.2))
+    for j in range(min(_CURVES, len(result.classifiers))):
+        color = COLORS[j % len(COLORS)]
+        ax.fill_between(
+            result.gamma, result.lower[:, j], result.upper[:, j], color=color, alpha=0.12, lw=0
+        )
+        ax.plot(
+            result.gamma, np.full(len(result.gamma), result.mean[j]), color=color,
+            label=literal(result.classifiers[j]),
+        )  # fmt: skip
+    if len(result.changes) and result.first_holds <= result.gamma.max():
+        ax.axvline(result.first_holds, color=INK, linestyle=":", linewidth=1)
+        ax.annotate(
+            f" the first place can change from {100 * result.first_holds:.1f} % on",
+            (result.first_holds, 1), xycoords=("data", "axes fraction"), fontsize=8, va="top",
+        )  # fmt: skip
+    ax.set_xlim(result.gamma.min(), result.gamma.max())
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("share of the items on which most voters are fooled together")
+    ax.set_ylabel("error rate and its limits")
+    more = len(result.classifiers) - _CURVES
+    title = None if more <= 0 else f"the best {_CURVES} of {len(result.classifiers)}"
+    ax.legend(frameon=False, fontsize=8, title=title, loc="upper left", bbox_to_anchor=(1.01, 1))
+    where = "" if result.domain == "all" else f"{literal(result.domain)}: "
+    ax.set_title(f"{where}{result.status}", fontsize=10, loc="left")
+    quiet(ax)
     return ax
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.limits import Limits, PoweredMean
+from karat.limits import Limits, PoweredLimits
 from karat.plot.style import COLORS, GRID, new_axes, quiet
 
 if TYPE_CHECKING:
@@ -20,14 +20,15 @@ def draw_limits(result: Limits, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def draw_powered(result: PoweredMean, ax: "Axes | None" = None) -> "Axes":
+def draw_powered(result: PoweredLimits, ax: "Axes | None" = None) -> "Axes":
     """Draw the limits with the predictions, of the labels alone, and for any number of items."""
     ax = new_axes(ax, (6.0, 2.4))
-    rows = [
+    rows: list[tuple[str, Any]] = [
         ("with predictions", result),
         ("labels alone", result.labels),
-        ("for any number", result.certain),
     ]
+    if result.certain is not None:
+        rows.append(("for any number", result.certain))
     _draw_rows(ax, rows, result.confidence)
     return ax
 

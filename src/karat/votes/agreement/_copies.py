@@ -41,7 +41,7 @@ def copying_forest(problem: TableProblem, state: State, shared: SharedVotes) -> 
     edges = _spanning_forest(z, shared, limit, problem.table.n_voters)
     if not edges:
         return None
-    if problem.table.n_voters <= FEW:
+    if problem.table.n_heard <= FEW:
         return _search(problem, state)
     return _rooted(edges, voter_errors(problem.law, state))
 

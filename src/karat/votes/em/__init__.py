@@ -3,8 +3,9 @@
 A `VoteLaw` says how votes depend on the component of an item (a class, or a class and a
 difficulty) and finds its best parameters, a `State`, for expected counts. A design says which
 cells of the law each pattern of votes looks up: `Blocks` for a matrix of few labelers, in NumPy;
-`Listed` for lists of votes with copies and gold labels, compiled. `run_em` climbs, accelerated,
-until the estimated gain that is left is small.
+`Sparse` for many labelers that mostly abstain, and for gold labels; `Listed` for lists of votes
+with copies and gold labels, compiled. `run_em` climbs, accelerated, until the estimated gain that
+is left is small.
 """
 
 from karat.votes.em._blocks import Blocks, BlocksExpectation
@@ -19,6 +20,7 @@ from karat.votes.em._run import (
     start_from,
     total_log_likelihood,
 )
+from karat.votes.em._sparse import Sparse
 
 __all__ = [
     "COPY",
@@ -28,6 +30,7 @@ __all__ = [
     "EmProblem",
     "Listed",
     "ListedProblem",
+    "Sparse",
     "State",
     "TableProblem",
     "VoteLaw",

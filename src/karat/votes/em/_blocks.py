@@ -72,6 +72,11 @@ class Blocks:
         """Number of items."""
         return float(self.count.sum())
 
+    @property
+    def cost(self) -> float:
+        """Look-ups of a pass: a combination of each block for each pattern, and their tables."""
+        return float(len(self.ids) * len(self.count) + sum(hot.size for hot in self.tables) / 8)
+
     def totals(self, mass: FloatArray) -> FloatArray:
         """Return the mass (c, patterns) of every cell: (cells, c)."""
         sums = [

@@ -118,8 +118,9 @@ class ListedProblem:
     def of(cls, table: VoteTable, law: VoteLaw, *, dense_up_to: int = _DENSE) -> Self:
         """Put a table and a law together; ``dense_up_to`` as in `Listed`."""
         rows = table.n_voters * table.n_outcomes * (3 if law.copies else 1)
-        cell = vote_cells(table, law.parent)
-        return cls(table, law, Listed(table, cell, law.group, rows, dense_up_to))
+        heard = table.heard
+        cell = vote_cells(heard, law.parent)
+        return cls(table, law, Listed(heard, cell, law.group, rows, dense_up_to))
 
 
 def vote_cells(table: VoteTable, parent: IntArray | None) -> IntArray:

@@ -10,6 +10,7 @@ from karat._validate import shown
 from karat.exceptions import DataError, LengthMismatchError
 from karat.statistics import Patterns
 from karat.statistics.kernels import distinct_rows, distinct_votes
+from karat.votes.reading._keys import Keys
 from karat.votes.reading._passed_values import PassedValues
 
 __all__ = ["Ballots", "same_lists"]
@@ -39,13 +40,18 @@ class Ballots:
 
     @classmethod
     def of_patterns(
-        cls, found: Patterns, *, voters: PassedValues | None = None, counted: bool = False
+        cls,
+        found: Patterns,
+        *,
+        voters: PassedValues | None = None,
+        keys: Keys | None = None,
+        counted: bool = False,
     ) -> Self:
         """Return the ballots of dense patterns: one item per row, or with ``counted`` per pattern.
 
         In the codes of patterns -1 is an abstention and -2 a vote that was not asked for.
         ``voters`` holds the names of the columns as they were passed, by default those of
-        ``found``.
+        ``found``, and ``keys`` names and domains of the rows.
         """
         matrix, k = found.patterns, len(found.classes)
         row, voter = np.nonzero(matrix > -2)
@@ -54,11 +60,12 @@ class Ballots:
             classes=found.classes,
             voters=PassedValues(np.array(found.names)) if voters is None else voters,
             n_items=len(matrix) if counted else len(found.ids),
-            items=None,
+            items=None if keys is None else keys.items,
             start=np.searchsorted(row, np.arange(len(matrix) + 1)).astype(np.int64),
             voter=voter.astype(np.int64),
             outcome=np.where(said < 0, k, said),
             list_of_item=np.arange(len(matrix)) if counted else found.ids,
+            domain_column=None if keys is None else keys.domain_column,
             counts=found.counts.astype(np.float64) if counted else None,
         )
 

@@ -14,6 +14,7 @@ from karat._validate import (
     encode_labels,
     named,
     present_gold,
+    read_column,
     require_two_classes,
     shown,
 )
@@ -56,6 +57,7 @@ class Votes:
     domain_names: PassedValues
     item_names: PassedValues | None  # None: items are the rows of a wide table
     gold: IntArray  # class of each item, -1 unknown
+    label_probability: FloatArray | None  # chance with which each item was labelled
     weight: FloatArray | None
     n_items: int
     single: bool  # no domains were passed
@@ -71,6 +73,7 @@ def read_votes(
     *,
     domains: Column | None = None,
     y_true: Column | Mapping[Any, Any] | None = None,
+    label_probability: Column | Mapping[Any, float] | None = None,
     classes: Column | None = None,
     sample_weight: Column | None = None,
     threshold: Any = None,
@@ -107,6 +110,7 @@ def read_votes(
         domain_names=names,
         item_names=cast.items,
         gold=gold,
+        label_probability=_label_probability(label_probability, cast, gold),
         weight=weight,
         n_items=cast.n_items,
         single=domains is None and cast.domain_column is None,
@@ -148,6 +152,42 @@ def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Ballots) -> Int
         return codes
     found = cast.per_item(encode_gold(y_true, cast.classes), "y_true", absent=-1)
     return np.full(cast.n_items, -1) if found is None else found.astype(np.int64)
+
+
+def _label_probability(
+    given: Column | Mapping[Any, float] | None, cast: Ballots, gold: IntArray
+) -> FloatArray | None:
+    """Return the chance with which each item was labelled; every labelled item needs one."""
+    if given is None:
+        return None
+    name = "label_probability"
+    chance = np.full(cast.n_items, np.nan)
+    if isinstance(given, Mapping):
+        place = _places(cast)
+        unknown = [item for item in given if item not in place]
+        if unknown:
+            raise LabelError(f"{name} names the item {shown(unknown[0])}, which has no vote")
+        chance[[place[item] for item in given]] = np.array(list(given.values()), dtype=np.float64)
+    else:
+        values, mask = read_column(given, name)
+        if values.dtype.kind not in "biuf":
+            raise ColumnError(f"{name} holds text (first {shown(values[0])}); pass numbers")
+        numbers = values.astype(np.float64)
+        numbers = np.where(np.isfinite(numbers), numbers, -1.0)
+        if mask is not None:
+            numbers[mask] = -1.0
+        found = cast.per_item(numbers, name, absent=-1.0)
+        assert found is not None
+        chance = np.where(found < 0, np.nan, found)
+    labelled = np.flatnonzero(gold >= 0)
+    bad = labelled[~((chance[labelled] > 0) & (chance[labelled] <= 1))]
+    if bad.size:
+        names = range(cast.n_items) if cast.items is None else cast.items.tolist()
+        raise DataError(
+            f"{name} of the labelled item {shown(names[int(bad[0])])} is {chance[bad[0]]:g}; expected a "
+            "number above 0 and at most 1 for every item with a gold label, as label_next() gives it"
+        )
+    return chance
 
 
 def _places(cast: Ballots) -> dict[Any, int]:

@@ -16,12 +16,36 @@ from karat.votes.reading._threshold import above, thresholds, two_classes
 __all__ = ["long_columns", "read_long"]
 
 
+# What others call an item, a voter and a vote; all three names of a line must be there.
+_KNOWN = (
+    ("item", "judge", "verdict"),
+    ("task", "worker", "label"),
+    ("task", "worker", "answer"),
+)
+_LONG = ("item", "classifier", "vote")
+
+
 def long_columns(votes: Frame, name: str = "votes") -> dict[str, Any] | None:
-    """Return the columns of a frame with columns classifier and vote; None if it has none."""
+    """Return the columns of a long table, by karat's names; None of a frame that is none.
+
+    A long table has the columns item, classifier and vote, or task, worker and label (or answer),
+    or item, judge and verdict.
+    """
     frame = native_frame(votes, name)
-    if frame is None or not {"classifier", "vote"} <= set(frame.columns):
+    if frame is None:
         return None
-    return {str(c): frame[c].to_native() for c in frame.columns if isinstance(c, str)}
+    names = set(frame.columns)
+    called = dict(zip(_LONG, _LONG, strict=True))
+    if not {"classifier", "vote"} <= names:
+        known = next((line for line in _KNOWN if set(line) <= names), None)
+        if known is None:
+            return None
+        called = dict(zip(known, _LONG, strict=True))
+    return {
+        called.get(c, c): frame[c].to_native()
+        for c in frame.columns
+        if isinstance(c, str) and (c in called or c not in _LONG)
+    }
 
 
 def read_long(

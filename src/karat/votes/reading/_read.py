@@ -21,6 +21,7 @@ from karat.statistics import Patterns
 from karat.statistics.kernels import distinct_votes, recode
 from karat.statistics.reading import find_patterns
 from karat.votes.reading._ballots import Ballots
+from karat.votes.reading._keys import split_keys
 from karat.votes.reading._long import long_columns, read_long
 from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._threshold import cut_columns
@@ -49,6 +50,7 @@ def read_ballots(
     if columns is not None:
         return read_long(columns, classes, labels, threshold=threshold, null=null)
     names: list[str] | None = None
+    keys, frame = (None, None) if frame is None else split_keys(frame)
     wide: Any = votes if frame is None else frame
     voters = None if frame is None else PassedValues.of_columns(frame)
     if threshold is not None:
@@ -63,7 +65,7 @@ def read_ballots(
             ) from error
         raise
     found = found if names is None else replace(found, names=tuple(names))
-    return Ballots.of_patterns(found, voters=voters)
+    return Ballots.of_patterns(found, voters=voters, keys=keys)
 
 
 def read_weak_labels(

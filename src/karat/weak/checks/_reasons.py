@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._typing import BoolArray
 from karat.votes.agreement import Agreement
-from karat.weak.checks._copies import copied_pair
+from karat.weak.checks._copies import copied_pairs
 from karat.weak.checks._evidence import Evidence
 
 __all__ = ["find_reasons"]
@@ -108,20 +108,21 @@ def _of_loners(evidence: Evidence, threshold: float) -> list[str]:
 
 
 def _of_copies(evidence: Evidence) -> list[str]:
-    """Name a pair of which one may copy the other.
+    """Name labelers that are copies of one another.
 
     A fitted model takes a labeler and its copy for the truth, so the pairs that do not fit are the
     other ones. This is no test: it explains one that has failed.
     """
-    found = copied_pair(evidence)
-    if found is None:
-        return []
-    pair, others = found
-    often = _percent(evidence.agreement.observed[pair])
-    return [
-        f"{_name(evidence, pair)} agree on {often} of the items on "
-        f"which both vote, other pairs on {_percent(others)} (median): one may copy the other"
-    ]
+    reasons = []
+    for pair, block in copied_pairs(evidence):
+        often = _percent(evidence.agreement.observed[pair])
+        names = ", ".join(str(evidence.found.names[j]) for j in sorted(block))
+        who = "one is a near copy of the other" if len(block) == 2 else f"{names} are near copies"
+        reasons.append(
+            f"{_name(evidence, pair)} agree on {often} of the items on which both vote, more than "
+            f"being right explains: {who}, and they have one vote together"
+        )
+    return reasons
 
 
 def _of_covotes(evidence: Evidence, limit: float, threshold: float) -> list[str]:
@@ -145,8 +146,8 @@ def _of_labelers(evidence: Evidence, limit: float, threshold: float) -> list[str
     worst = bad[np.argsort(lead[bad], kind="stable")]
     reasons = [
         f"{evidence.found.names[j]} is right on {_percent(table.accuracy[j])} of its votes under "
-        f"the model where votes that ignore the item would be on {_percent(table.chance[j])}: it "
-        "is worse than chance; drop it or swap its votes"
+        f"the model where votes that ignore the item would be on {_percent(table.chance[j])}: the "
+        "labeler or the model is wrong, and only true labels can tell which"
         for j in worst[:_NAMED]
     ]
     if len(worst) > _NAMED:

@@ -8,14 +8,17 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
-from karat._validate import check_fitted, named, refuse_lazy, require_two_classes
-from karat.exceptions import ColumnError, KaratWarning, LabelError, ShapeError
+from karat._validate import check_fitted, named, refuse_lazy
+from karat.exceptions import KaratWarning, LabelError, ShapeError
 from karat.statistics import Patterns
 from karat.votes.reading import long_columns, read_weak_labels
-from karat.weak.models._posterior import null_of
+from karat.weak.models._gold import KnownVotes, read_votes
+from karat.weak.models._posterior import by_name, null_of
 from karat.weak.models._votes import unanimous_votes
 
 __all__ = ["PatternModel"]
+
+_SHOWN = 4  # classes whose shares are printed
 
 
 class PatternModel(Parameters, ABC):
@@ -28,10 +31,14 @@ class PatternModel(Parameters, ABC):
     class_prior_: FloatArray
     names_: tuple[Any, ...]
     null_: str
+    known_: str
+    gold_n_: float
 
     # Which assumptions `check_label_model` tests; a subclass overrides what it does not assume.
     assumes_independence: bool = True
     abstention_is_informative: bool = False
+    # Where neither P(Y) nor true labels are given: learnt from the votes, or equal shares.
+    _learns_prior: bool = False
 
     @abstractmethod
     def _posterior(self, codes: IntArray) -> FloatArray:
@@ -46,7 +53,8 @@ class PatternModel(Parameters, ABC):
         ----------
         weak_labels : matrix or frame (n, m)
             One row per item, one column per labeler, as in ``fit``; -1 where a labeler abstained,
-            null where it was not asked.
+            null where it was not asked. The columns of a frame are matched by name with those of
+            ``fit``, so their order does not matter; those of an array by their places.
         null : {"not asked", "abstain"}, optional
             What a null is; by default what it was in ``fit``. -1 is always an abstention.
 
@@ -65,29 +73,8 @@ class PatternModel(Parameters, ABC):
                 f"{error} (these are the classes that {type(self).__name__} was fitted with; name "
                 "all classes when you fit it)"
             ) from error
-        return self.predict_pattern_proba(self._aligned(weak_labels, found))[found.ids]
-
-    def _aligned(self, weak_labels: Frame | Patterns, found: Patterns) -> IntArray:
-        """Return the patterns with a column for each labeler of `fit`, in that order.
-
-        In a long table voters come by name: one who is absent was not asked. Columns of the same
-        names in another order are put into order; other columns are taken as they come.
-        """
-        # As text, because one and the same labeler may be 7 in a long table and "7" in a frame.
-        known, names = [str(name) for name in self.names_], [str(name) for name in found.names]
-        if names == known:
-            return found.patterns
         long = not isinstance(weak_labels, Patterns) and long_columns(weak_labels) is not None
-        if not long and set(names) != set(known):
-            return found.patterns
-        if strange := [name for name in names if name not in known]:
-            raise ColumnError(
-                f"weak_labels has votes of {named(strange)}, and {type(self).__name__} was fitted "
-                f"with {named(known)}; leave these votes out, or fit with them"
-            )
-        codes = np.full((len(found.patterns), len(known)), -2)
-        codes[:, [known.index(name) for name in names]] = found.patterns
-        return codes
+        return self.predict_pattern_proba(by_name(self, found, absent=long))[found.ids]
 
     def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:
         """Return P(Y | Z) of encoded patterns: the fast path for those who have them.
@@ -124,17 +111,63 @@ class PatternModel(Parameters, ABC):
     def _read(
         self,
         weak_labels: Frame | Patterns,
+        *,
+        y_true: Column | None,
         classes: Column | None,
+        class_prior: Column | None,
         sample_weight: Column | None,
         null: str,
-    ) -> Patterns:
-        found = read_weak_labels(weak_labels, classes, sample_weight=sample_weight, null=null)
-        require_two_classes(found.classes, "weak_labels")
-        return found
+    ) -> KnownVotes:
+        return read_votes(
+            weak_labels,
+            y_true=y_true,
+            classes=classes,
+            class_prior=class_prior,
+            sample_weight=sample_weight,
+            null=null,
+        )
 
-    def _remember(self, found: Patterns, prior: FloatArray, null: str) -> None:
+    def _warn_of_silence(self, found: Patterns) -> None:
+        """Say so if labelers never vote."""
+        votes = ((found.patterns >= 0) & (found.counts > 0)[:, None]).any(axis=0)
+        if not votes.all():
+            silent = [found.names[j] for j in np.flatnonzero(~votes)]
+            warnings.warn(
+                f"{named(silent)} never vote{'s' * (len(silent) == 1)} in weak_labels, so "
+                f"{type(self).__name__} learns nothing of {'it' if len(silent) == 1 else 'them'}",
+                KaratWarning,
+                stacklevel=3,
+            )
+
+    def _remember(self, known: KnownVotes, prior: FloatArray, null: str) -> None:
+        found = known.found
         self.classes_, self.names_, self.class_prior_ = found.classes, found.names, prior
         self.null_ = null
+        self.known_ = known.known
+        self.gold_n_ = known.gold_n
+
+    @property
+    def assumption_(self) -> str:
+        """What the model takes P(Y) to be, and from where, as a sentence."""
+        self._require_fit()
+        if self.known_ == "class_prior":
+            return f"P(Y) is taken as given: {self._shares()}"
+        if self.known_ == "y_true":
+            labels = f"{self.gold_n_:,.6g} true label{'s' * (self.gold_n_ != 1)}"
+            return f"P(Y) is estimated from {labels}: {self._shares()}"
+        most = "knowing P(Y) is worth most: pass class_prior=, or some true labels as y_true="
+        if self._learns_prior:
+            return (
+                f"P(Y) is learnt from votes alone, which may be far off: {self._shares()}; {most}"
+            )
+        return f"P(Y) is not known and the classes are assumed to be equally common; {most}"
+
+    def _shares(self) -> str:
+        shown = [
+            f"{label} {100 * share:.3g} %"
+            for label, share in zip(self.classes_.tolist(), self.class_prior_, strict=True)
+        ]
+        return ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
 
     def _warn_of_contradictions(self, found: Patterns) -> None:
         """Say so if items whose voters all agree are given another class."""
@@ -146,8 +179,8 @@ class PatternModel(Parameters, ABC):
         if share > 0:
             warnings.warn(
                 f"on {100 * share:.2g} % of the items two or more labelers vote, all agree, and "
-                f"{type(self).__name__} contradicts them. Look at the labelers with "
-                "vote_diagnostics, test the model with check_label_model, or give class_prior=",
+                f"{type(self).__name__} contradicts them. Give it class_prior= or some true labels "
+                "as y_true=, or test it with them in check_label_model",
                 KaratWarning,
                 stacklevel=3,
             )

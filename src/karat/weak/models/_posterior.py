@@ -4,14 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import AnyArray, Column, FloatArray, Frame
-from karat._validate import check_fitted, check_probabilities, check_same_length, refuse_lazy
-from karat.exceptions import DataError, LabelError, ProbabilityError
+from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._validate import (
+    check_fitted,
+    check_probabilities,
+    check_same_length,
+    named,
+    refuse_lazy,
+)
+from karat.exceptions import ColumnError, DataError, LabelError, ProbabilityError
 from karat.statistics import Patterns
 from karat.statistics.kernels import recode
 from karat.votes.reading import read_weak_labels
 
-__all__ = ["classes_of", "null_of", "pattern_posterior", "proba_of_patterns"]
+__all__ = ["by_name", "classes_of", "null_of", "pattern_posterior", "proba_of_patterns"]
 
 
 def null_of(label_model: Any, weak_labels: Any, null: str | None) -> str:
@@ -82,10 +88,47 @@ def proba_of_patterns(label_model: Any, found: Patterns) -> FloatArray:
     places = [known.tolist().index(c) for c in order]
     if hasattr(label_model, "predict_pattern_proba"):
         # A vote for class c is the model's code places[c].
-        proba = label_model.predict_pattern_proba(recode(found.patterns, np.array(places)))
+        codes = recode(by_name(label_model, found), np.array(places))
+        proba = label_model.predict_pattern_proba(codes)
     else:
         proba = label_model.predict_proba(_as_labels(found))
     return check_probabilities(proba, "label_model.predict_proba(...)", classes=known)[:, places]
+
+
+def by_name(label_model: Any, found: Patterns, *, absent: bool = False) -> IntArray:
+    """Return the patterns with a column for each labeler that the model was fitted with.
+
+    Columns are matched by name where both have names: those of an array, "0", "1", …, are none.
+    ``absent`` says that a labeler without a column was not asked, as in a long table.
+    """
+    if getattr(label_model, "names_", None) is None:
+        return found.patterns
+    # As text, because one and the same labeler may be 7 in a long table and "7" in a frame.
+    known, names = [str(name) for name in label_model.names_], [str(name) for name in found.names]
+    if names == known or (set(names) != set(known) and _without_names(names, known)):
+        return found.patterns
+    who = type(label_model).__name__
+    if strange := [name for name in names if name not in known]:
+        raise ColumnError(
+            f"weak_labels has votes of {named(strange)}, and {who} was fitted "
+            f"with {named(known)}; leave these votes out, or fit with them"
+        )
+    if (missing := [name for name in known if name not in names]) and not absent:
+        raise ColumnError(
+            f"weak_labels has no votes of {named(missing)}, and {who} was fitted with "
+            f"{named(known)}; pass a column of nulls for a labeler that was not asked"
+        )
+    codes = np.full((len(found.patterns), len(known)), -2)
+    codes[:, [known.index(name) for name in names]] = found.patterns
+    return codes
+
+
+def _without_names(names: list[str], known: list[str]) -> bool:
+    """Return whether one of the two tables is an array, whose columns are only counted."""
+    counted = [str(j) for j in range(max(len(names), len(known)))]
+    if names == counted[: len(names)]:
+        return True
+    return known == counted[: len(known)] and not all(name.isdecimal() for name in names)
 
 
 def _as_labels(found: Patterns) -> AnyArray:

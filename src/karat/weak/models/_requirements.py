@@ -4,16 +4,16 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import named, read_column, shown
-from karat.exceptions import LabelError, ProbabilityError, ShapeError
+from karat.exceptions import ProbabilityError, ShapeError
 
 __all__ = [
     "check_class_prior",
-    "require_three_voters",
+    "require_voters",
 ]
 
 
 def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArray | None:
-    """Check a user's ``class_prior=``: one probability per class, summing to 1."""
+    """Check a user's ``class_prior=``: one probability above 0 per class, summing to 1."""
     if class_prior is None:
         return None
     array, mask = read_column(class_prior, "class_prior")
@@ -27,7 +27,13 @@ def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArr
     prior = array.astype(np.float64)
     if mask is not None or not np.isfinite(prior).all() or (prior < 0).any():
         raise ProbabilityError(
-            f"class_prior is {shown(prior.tolist())}; expected probabilities of at least 0"
+            f"class_prior is {shown(prior.tolist())}; expected probabilities above 0"
+        )
+    if not prior.all():
+        never = [c for c, p in zip(list(classes), prior, strict=True) if p == 0]
+        raise ProbabilityError(
+            f"class_prior is {shown(prior.tolist())}, so that {named(never)} could never be true, "
+            "whatever the votes say; expected probabilities above 0. Give a rare class a small one"
         )
     if abs(prior.sum() - 1.0) > 1e-6:
         raise ProbabilityError(
@@ -36,15 +42,19 @@ def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArr
     return np.asarray(prior / prior.sum())
 
 
-def require_three_voters(codes: IntArray, model: str) -> None:
-    """Refuse votes of fewer than three labelers, from which accuracies cannot be estimated."""
+def require_voters(codes: IntArray, model: str, *, least: int) -> None:
+    """Refuse votes of fewer labelers than a model needs to see how often each is right."""
     voting = int((codes >= 0).any(axis=0).sum())
-    if voting == 0:
-        raise LabelError("every vote in weak_labels abstains; pass at least one vote")
-    if voting < 3:
-        of_all = "" if voting == codes.shape[1] else f" of {codes.shape[1]}"
-        raise ShapeError(
-            f"weak_labels has votes of {voting}{of_all} labeler{'s' * (voting > 1)}; {model} "
-            "needs three or more, because two cannot tell who is right. MajorityVote works with "
-            "any number, and OracleLabelModel with some true labels"
-        )
+    if voting >= least:
+        return
+    of_all = "" if voting == codes.shape[1] else f" of {codes.shape[1]}"
+    needs, because = (
+        ("three", "two cannot tell who is right")
+        if least == 3
+        else ("two", "the votes of one say nothing of how often it is right")
+    )
+    raise ShapeError(
+        f"weak_labels has votes of {voting}{of_all} labeler{'s' * (voting > 1)}; {model} "
+        f"needs {needs} or more, because {because}. MajorityVote works with "
+        "any number, and OracleLabelModel with some true labels"
+    )

@@ -19,6 +19,7 @@ from karat.consensus.sampling.loops._arrays import (
     SweepBlock,
     SweepScratch,
     row_layout,
+    votes_in_order,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ __all__ = [
     "split_or_merge",
     "sweeps_coupled",
     "sweeps_hierarchical",
+    "votes_in_order",
 ]
 
 _FILES = {

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "CopyArrays",
@@ -16,13 +16,18 @@ __all__ = [
     "SweepBlock",
     "SweepScratch",
     "row_layout",
+    "votes_in_order",
 ]
 
 
 class PatternArrays(NamedTuple):
-    """Distinct vote patterns. Pattern p has the votes ``start[p]:start[p+1]``."""
+    """Distinct vote patterns. Pattern p has the votes ``start[p]:start[p+1]``.
+
+    Those up to ``heard[p]`` are evidence of the label; the others are tallied only.
+    """
 
     start: IntArray
+    heard: IntArray
     cell: IntArray  # row of the table of probabilities that each vote looks up
     items: FloatArray  # how many items have each pattern
     gold: IntArray  # class of each pattern, -1 if it is not known
@@ -107,6 +112,18 @@ class PooledBlock(NamedTuple):
     value: FloatArray  # sweeps × domains: log-likelihood
     member: IntArray  # sweeps × items: who shares with whom
     strength: FloatArray  # sweeps × concentrations
+
+
+def votes_in_order(
+    start: IntArray, cell: IntArray, counted: BoolArray | None
+) -> tuple[IntArray, IntArray]:
+    """Return where the votes that count end in each pattern, and the cells with these first."""
+    if counted is None:
+        return np.ascontiguousarray(start[1:]), cell
+    pattern = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    order = np.lexsort((~counted, pattern))
+    heard = start[:-1] + np.bincount(pattern[counted], minlength=len(start) - 1)
+    return heard.astype(np.int64), np.ascontiguousarray(cell[order])
 
 
 def row_layout(prior: FloatArray, outcomes: int, group: IntArray, *, symmetric: bool) -> RowLayout:

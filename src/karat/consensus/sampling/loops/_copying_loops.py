@@ -24,6 +24,7 @@ from karat.consensus.sampling.loops._gibbs_loops import (
     fill_cells,
 )
 from karat.consensus.sampling.loops._random_loops import binomial, gamma
+from karat.consensus.sampling.loops._swap_loops import swap_classes
 
 __all__ = ["gibbs_copying"]
 
@@ -95,6 +96,9 @@ def gibbs_copying(
         theta, copied = block.theta[s], block.copied[s]
         fill_cells(theta, scratch.table)
         _fill_copies(theta, copied, scratch.table)
+        swap_classes(
+            rng, patterns, layout, weight_prior, scratch.table, theta, block.weight[s]
+        )  # fmt: skip
         block.value[s] = allocate(
             rng, patterns, 0, len(patterns.items), block.weight[s], scratch, block.counts[s],
             proba_sum,

@@ -22,6 +22,7 @@ from karat.consensus.sampling.loops._arrays import (
     SweepScratch,
 )
 from karat.consensus.sampling.loops._random_loops import binomial, gamma
+from karat.consensus.sampling.loops._swap_loops import swap_classes
 
 __all__ = [
     "LEAST",
@@ -55,7 +56,7 @@ def responsibility(
     which is as safe as adding logarithms and takes one of them where that takes many.
     """
     value, gold = 0.0, patterns.gold[p]
-    first, stop = patterns.start[p], patterns.start[p + 1]
+    first, stop = patterns.start[p], patterns.heard[p]
     for c in range(len(share)):
         share[c] = 0.0
         if gold < 0 or patterns.group[c] == gold:
@@ -207,6 +208,9 @@ def gibbs(
     """Fill a block: sweep s moves the chain from state s to state s + 1."""
     for s in range(len(block.value)):
         fill_cells(block.theta[s], scratch.table)
+        swap_classes(
+            rng, patterns, layout, weight_prior, scratch.table, block.theta[s], block.weight[s]
+        )  # fmt: skip
         block.value[s] = allocate(
             rng, patterns, 0, len(patterns.items), block.weight[s], scratch, block.counts[s],
             proba_sum,

@@ -1,0 +1,8 @@
+"""What ``karat judges`` reads and says: which columns are votes, and a report that opens with whom to
+trust, how sure that is, and what to label next.
+"""
+
+from karat.cli.voters._columns import Reading, Votes, read_votes_of
+from karat.cli.voters._report import report
+
+__all__ = ["Reading", "Votes", "read_votes_of", "report"]

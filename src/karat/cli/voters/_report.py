@@ -1,0 +1,244 @@
+"""The answer of ``karat judges``: whom to trust, how sure that is, and what to label."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from karat._frozen import plain
+from karat.cli.frame import Answer, Grid, Page, section
+from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
+
+__all__ = ["report"]
+
+_NEXT = 30  # labels that a report asks for where none was asked for
+
+
+def report(
+    name: str, estimator: ErrorEstimator, read: list[str], code: str, todo: Any, wrote: str
+) -> Answer:
+    """Return the answer; ``todo`` are items to label, if asked for, ``wrote`` where they are."""
+    r, clusters = estimator.result_, estimator.co_clustering_
+    opening = [*_trust(estimator), _sure(estimator), _label(estimator, todo, wrote)]
+    data: dict[str, Any] = {"summary": " ".join(opening), "status": _status(r), "result": r}
+    text: list[str | Grid] = list(opening)
+    if estimator.powered_ is not None:
+        data["powered"] = plain(estimator.powered_.to_dict(as_series=False))
+        text += ["With the gold labels, which is the table that counts:", _powered(estimator)]
+        text.append("From the votes, with the labels as far as the model uses them:")
+    text.append(_rates_grid(r))
+    if clusters is not None:
+        data["clusters"] = clusters
+        text.append(clusters.summary())
+    text += [other.summary() for other in r.explanations if not other.identified]
+    text += [estimator.robustness_curve(d).summary() for d in r.domains if _told(r, d)]
+    if todo is not None:
+        data["label_next"] = plain(todo.to_dict(as_series=False))
+    text.append(f"votes: {', '.join(read)}")
+    return Answer(data=data, text=text, page=partial(_page, name, estimator, opening, code, todo))
+
+
+def _told(r: ErrorRates, domain: Any) -> bool:
+    return bool(r.identified[r.domains.index(domain)])
+
+
+def _status(r: ErrorRates) -> list[dict[str, Any]]:
+    """Return the status of each domain, with its reasons and copies; names keep their type."""
+    return [
+        {
+            "domain": plain(name), "status": r.status[d], "reasons": list(r.reasons[d]),
+            "gold": r.evidence[d], "copies": plain([list(block) for block in r.copies[d]]),
+        }
+        for d, name in enumerate(r.domains)
+    ]  # fmt: skip
+
+
+def _where(r: ErrorRates, domain: Any) -> str:
+    return "" if len(r.domains) == 1 else f"In {domain}: "
+
+
+def _trust(estimator: ErrorEstimator) -> list[str]:
+    """Return whom to trust, domain by domain: by gold labels where there are some."""
+    r = estimator.result_
+    if estimator.powered_ is None:
+        return [f"{r.summary()}."]
+    lines = []
+    frame = estimator.powered_
+    for domain in r.domains:
+        rows = [row for row in frame.iter_rows(named=True) if row["domain"] == domain]
+        rows = [row for row in rows if np.isfinite(row["estimate"])]
+        if not rows:
+            lines.append(f"{_where(r, domain)}too few gold labels to say whom to trust.")
+            continue
+        best = min(rows, key=lambda row: row["estimate"])
+        rivals = sum(row["lower"] <= best["upper"] for row in rows) - 1
+        others = len(rows) - 1
+        where = _where(r, domain)
+        lines.append(
+            f"{where}{'trust' if where else 'Trust'} {best['classifier']} most: wrong on "
+            f"{100 * best['estimate']:.1f} % ({100 * r.confidence:g} % limits {100 * best['lower']:.1f} "
+            f"to {100 * best['upper']:.1f}, with {best['n_gold']} gold labels); "
+            f"{f'{rivals} of the {others} others' if rivals else f'no other of {others}'} may be as "
+            "good."
+        )
+    return lines
+
+
+def _sure(estimator: ErrorEstimator) -> str:
+    """Return how sure that is: the status of every domain."""
+    r = estimator.result_
+    words = {
+        "not identified": "the votes cannot tell who errs",
+        "consistent": "nothing in the votes speaks against it, and votes cannot say more",
+        "confirmed": "random gold labels confirm the consensus of the voters",
+        "contradicted": "random gold labels contradict the consensus of the voters",
+    }
+    parts = []
+    for status, meaning in words.items():
+        here = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == status]
+        if here:
+            where = "" if len(r.domains) == 1 else f" in {', '.join(here)}"
+            parts.append(f"{status}{where} ({meaning})")
+    return f"How sure: {'; '.join(parts)}."
+
+
+def _label(estimator: ErrorEstimator, todo: Any, wrote: str) -> str:
+    """Return what to label next."""
+    if todo is not None:
+        items = ", ".join(str(item) for item in todo["item"].head(10).to_list())
+        more = f" and {len(todo) - 10} more" if len(todo) > 10 else ""
+        where = f", in {wrote}" if wrote else ""
+        return (
+            f"Label next ({len(todo)} items, drawn with known probabilities{where}): {items}{more}."
+        )
+    left = sum(not told for told in estimator.identified_.values())
+    why = (
+        "where votes cannot tell, nothing else helps" if left else "labels confirm or contradict it"
+    )
+    return f"Label next: --label-next {_NEXT} --todo todo.csv draws items with known probabilities; {why}."
+
+
+def _rates_grid(r: ErrorRates, *, domains: bool = True) -> Grid:
+    """Return the rates from votes, sorted; the limits of what votes cannot tell say so."""
+    several = domains and len(r.domains) > 1
+    head = ("domain",) * several + ("voter", "error rate", _limits(r), "status")
+    rows = []
+    for i in np.lexsort((r.mean, r.domain)):
+        d = r.domain[i]
+        limits = f"{r.lower[i]:.3f} to {r.upper[i]:.3f}"
+        if not r.identified[d] and r.identified.any():
+            limits = f"votes cannot tell: {limits}"
+        row = (str(r.classifiers[r.classifier[i]]), f"{r.mean[i]:.3f}", limits, r.status[d])
+        rows.append(((str(r.domains[d]),) if several else ()) + row)
+    return Grid(head, tuple(rows))
+
+
+def _limits(r: ErrorRates) -> str:
+    return f"{100 * r.confidence:g} % limits" if r.identified.any() else "votes cannot tell"
+
+
+def _powered(estimator: ErrorEstimator) -> Grid:
+    frame, several = estimator.powered_, len(estimator.result_.domains) > 1
+    rows = tuple(
+        (
+            *((str(row["domain"]),) if several else ()), str(row["classifier"]),
+            f"{row['estimate']:.3f}", f"{row['lower']:.3f} to {row['upper']:.3f}",
+            f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}", str(row["n_gold"]),
+        )
+        for row in frame.iter_rows(named=True)
+    )  # fmt: skip
+    level = f"{100 * estimator.result_.confidence:g} % limits"
+    head = ("domain",) * several + ("voter", "error rate", level, "labels alone", "gold votes")
+    return Grid(head, rows)
+
+
+def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, todo: Any) -> Page:
+    result = estimator.result_
+    sections = [
+        section(
+            "Whom to trust, how sure, and what to label?",
+            " ".join(opening),
+            grid=None if todo is None else _todo(todo),
+            code=code,
+        )
+    ]
+    if estimator.powered_ is not None:
+        sections.append(_gold(estimator))
+    if estimator.co_clustering_ is not None:
+        sections.append(_clusters(estimator.co_clustering_))
+    for domain in result.domains:
+        sections.append(_rates(result.of_domain(domain), domain))
+        if _told(result, domain):
+            sections.append(_robust(estimator, domain))
+    gold = bool((result.gold_votes > 0).any())
+    return Page(
+        f"{name}: how good are the voters",
+        f"Error rates from votes{' and gold labels' if gold else ' alone'}. Where several "
+        "explanations fit the votes as well, the page says so and shows them side by side.",
+        sections,
+    )
+
+
+def _todo(todo: Any) -> Grid:
+    rows = tuple(
+        (str(row["domain"]), str(row["item"]), f"{row['probability']:.4g}")
+        for row in todo.iter_rows(named=True)
+    )
+    return Grid(("domain", "item", "probability"), rows, "Items to label next")
+
+
+def _gold(estimator: ErrorEstimator) -> Any:
+    return section(
+        "What do the gold labels say?",
+        "This is the table that counts: with labels drawn at random or with known probabilities it "
+        "is valid whatever the model of the votes; the consensus makes the limits narrower than "
+        "the labels alone do.",
+        grid=_powered(estimator),
+        assumptions=("The labelled items were drawn at random, or with the probabilities given.",),
+        code="estimator.powered_",
+    )
+
+
+def _rates(r: ErrorRates, domain: Any) -> Any:
+    only = domain == "all"
+    picture = r if r.identified[0] else r.explanations[0]
+    return section(
+        "How often does each voter err?" if only else f"How often does each voter err in {domain}?",
+        picture.summary(),
+        result=picture,
+        picture="Error rate of each voter, with its limits or under each explanation.",
+        grid=_rates_grid(r, domains=False),
+        assumptions=(
+            "Voters are better than chance on the whole; within a class they err independently, "
+            "but for easy and hard items and for voters who copy one another.",
+            *(f"{' = '.join(map(str, block))} are near copies: one vote." for block in r.copies[0]),
+            *r.reasons[0],
+        ),
+    )
+
+
+def _robust(estimator: ErrorEstimator, domain: Any) -> Any:
+    curve = estimator.robustness_curve(domain)
+    where = "" if domain == "all" else f" in {domain}"
+    return section(
+        f"What if most voters are fooled together{where}?",
+        curve.summary(),
+        result=curve,
+        picture="Limits of the best voters as more of the items fool most voters together.",
+        assumptions=("Votes cannot show an error that all voters share.",),
+    )
+
+
+def _clusters(found: CoClustering) -> Any:
+    rows = tuple(
+        (str(name), str(cluster), f"{sure:.2f}")
+        for name, cluster, sure in zip(found.names, found.labels, found.certainty, strict=True)
+    )
+    return section(
+        "Who shares error rates with whom?",
+        found.summary(),
+        result=found,
+        picture="Probability that two share their error rates, cluster by cluster.",
+        grid=Grid(("what", "cluster", "certainty"), rows),
+        assumptions=("Clusters come from a Dirichlet process; those that share have one rate.",),
+    )

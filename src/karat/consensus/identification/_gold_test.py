@@ -1,0 +1,79 @@
+"""What a random sample of gold labels says of the consensus: an exact test."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.limits.kernels import clopper_pearson_limits
+from karat.votes.tables import VoteTable
+
+__all__ = ["GoldTest", "poisson_binomial_tail", "status_of", "check_consensus"]
+
+_FEWEST = 10  # gold labels below which nothing is tested
+_LEVEL = 0.05  # chance of a contradiction if the consensus is as sure as it should be
+_SPAN = 0.1  # an error of the consensus beyond its claim that a confirmation must exclude
+
+
+class GoldTest(NamedTuple):
+    """How often the consensus is wrong on gold labels, beside how often it says it is.
+
+    ``p_value`` is the chance of so many errors or more if the consensus is right as often as it
+    says; ``highest`` is the upper 95 % limit (one-sided, exact) of how often it is wrong.
+    """
+
+    labels: int
+    wrong: int
+    claimed: float
+    p_value: float
+    highest: float
+
+    def __str__(self) -> str:
+        return (
+            f"wrong on {self.wrong} of {self.labels} gold labels where it claims "
+            f"{self.labels * self.claimed:.1f} (exact p = {self.p_value:.2g})"
+        )
+
+
+def check_consensus(table: VoteTable, blind: FloatArray, slack: float) -> GoldTest | None:
+    """Test P(class) of each pattern, from votes alone, on the labelled items; None with too few.
+
+    The consensus may be wrong on a share ``slack`` of the items beyond what it says. Given the
+    items, its errors are independent with known chances, so that the tail is exact.
+    """
+    labelled = table.gold >= 0
+    count = table.count[labelled]
+    if count.sum() < _FEWEST or np.abs(count - np.round(count)).max(initial=0.0) > 1e-9:
+        return None
+    times = np.round(count).astype(np.int64)
+    proba = blind[labelled]
+    favourite = proba.argmax(axis=1)
+    chance = np.minimum(1.0, 1 - proba.max(axis=1) + slack)
+    wrong = int(times @ (favourite != table.gold[labelled]))
+    n = int(times.sum())
+    p_value = poisson_binomial_tail(np.repeat(chance, times), wrong)
+    highest = float(clopper_pearson_limits(wrong, n, 0.05)[1])
+    return GoldTest(n, wrong, float(times @ chance) / n, p_value, highest)
+
+
+def poisson_binomial_tail(chance: FloatArray, least: int) -> float:
+    """Return P(at least so many of independent events), by exact convolution."""
+    pmf = np.ones(1)
+    for p in chance:
+        pmf = np.append(pmf * (1 - p), 0.0) + np.append(0.0, pmf * p)
+    return float(min(1.0, pmf[least:].sum()))
+
+
+def status_of(reasons: tuple[str, ...], test: GoldTest | None) -> str:
+    """Return what votes and labels together say of the consensus.
+
+    Where votes alone identify the rates, labels that do not contradict the consensus confirm it.
+    Where they do not, the labels must exclude that it is wrong much more often than it says.
+    """
+    if test is not None and test.p_value < _LEVEL:
+        return "contradicted"
+    if not reasons:
+        return "consistent" if test is None else "confirmed"
+    if test is not None and test.highest <= test.claimed + _SPAN:
+        return "confirmed"
+    return "not identified"

@@ -1,0 +1,159 @@
+"""Labelers as detectors of classes, beside a smoothed vote; P(Y) is never learnt from votes."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame, IntArray
+from karat.statistics import Patterns
+from karat.votes.tables import naive_bayes
+from karat.weak.models import (
+    DetectorRates,
+    PatternModel,
+    detector_confusions,
+    fit_detectors,
+    require_voters,
+    smoothed_majority,
+)
+
+__all__ = ["DetectorLabelModel"]
+
+
+class _Regime(NamedTuple):
+    """How much the detectors count, what makes one, and how much an abstention says."""
+
+    share: float
+    lead: float
+    abstention: float
+
+
+# Without P(Y) the detectors count for less, and an abstention, whose evidence is that of the class
+# that nobody votes for, says nothing.
+_UNKNOWN = _Regime(share=0.3, lead=2.0, abstention=0.0)
+_KNOWN = _Regime(share=0.5, lead=3.0, abstention=0.1)
+
+
+class DetectorLabelModel(PatternModel):
+    r"""The label model that is used where none is passed: detectors beside a smoothed vote.
+
+    .. math:: P(Y=y \mid z) = (1-s)\,\frac{T_y + \pi_y/2}{T + 1/2} + s\,D(y \mid z)
+
+    with :math:`T_y` of T votes for class y, and D the posterior of *detectors*: where labeler j is
+    asked it votes for class c with the hit rate :math:`g_{jc}` if c is true and with one
+    false-alarm rate :math:`b_{jc}` if it is not, so that
+
+    .. math:: D(y \mid z) \propto \pi_y \prod_{j: z_j = y} \frac{g_{jy}}{b_{jy}}
+        \prod_{j\ \text{abstains}} \Bigl(1 - g_{jy} - \sum_{c \neq y} b_{jc}\Bigr)^{\lambda}.
+
+    Where g is less than r times b the two are one rate, and the vote says nothing. The rates are
+    fitted by ten passes of expectation–maximisation from the majority vote, which also adds 10
+    items to each. P(Y) = π is never learnt from the votes: it is
+
+    * equal shares, if nothing is known (s = 0.3, r = 2, λ = 0);
+    * ``class_prior``, if it is passed (s = 0.5, r = 3, λ = 0.1);
+    * (counts + 10·(½ share of the votes + ½/k)) / (n + 10) of n true labels, if ``y_true`` is
+      passed (s, r and λ as with a class prior). The labelled items count with their true class.
+
+    Attributes
+    ----------
+    classes_ : array (k,)
+        The order of the columns of ``predict_proba``.
+    class_prior_ : array (k,)
+        P(Y): given, counted from true labels, or equal shares.
+    known_ : {"nothing", "class_prior", "y_true"}
+        Where P(Y) comes from.
+    assumption_ : str
+        The same in a sentence, with what would help most.
+    hit_rates_, false_alarm_rates_ : array (m, k)
+        P(Z_j = c | Y = c) and P(Z_j = c | Y ≠ c), equal where a vote says nothing.
+    gold_n_ : float
+        Number of true labels, or the sum of their weights.
+    names_ : tuple
+        The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
+    null_ : str
+        What a null was in ``fit``; ``predict_proba`` reads nulls in the same way.
+
+    Notes
+    -----
+    Models that learn P(Y) and whole confusions from votes alone, as `DawidSkene` does, can explain
+    the votes better with classes that are not the ones meant. Where rules fire rarely the most
+    common explanation of silence becomes a class, P(Y) of another goes to zero, and labelers that
+    are always right are found to be worse than chance. Held fixed, a wrong P(Y) costs little.
+
+    The constants were chosen on eleven sets of weak labels with a known truth; `the page on label
+    models <../theory/label-models.html>`_ has the figures. Only true labels can tell whether the
+    model is right about other data: see `check_label_model`.
+
+    Examples
+    --------
+    >>> votes = [[0, 0, -1], [0, 0, 1], [1, 1, 1], [-1, 1, 1], [0, -1, -1], [1, 0, 1]]
+    >>> model = DetectorLabelModel().fit(votes)
+    >>> model.predict_proba([[0, 0, 1], [1, 1, -1]]).argmax(axis=1)
+    array([0, 1])
+    >>> model.assumption_
+    'P(Y) is not known and the classes are assumed to be equally common; knowing P(Y) is worth ...'
+    >>> DetectorLabelModel().fit(votes, class_prior=[0.8, 0.2]).known_
+    'class_prior'
+    """
+
+    assumes_independence = False
+
+    def fit(
+        self,
+        weak_labels: Frame | Patterns,
+        *,
+        y_true: Column | None = None,
+        classes: Column | None = None,
+        class_prior: Column | None = None,
+        sample_weight: Column | None = None,
+        null: str = "not asked",
+    ) -> Self:
+        """Fit hit rates and false-alarm rates.
+
+        Parameters
+        ----------
+        weak_labels : matrix or frame (n, m)
+            One row per item, one column per labeler; -1 where a labeler abstained, null where it
+            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
+        y_true : column (n,), optional
+            True labels of some items, null or -1 elsewhere. If the weak labels are a long table,
+            one per item, in the sorted order of the items.
+        classes : column (k,), optional
+            The classes in the wanted order; by default those found, sorted.
+        class_prior : column (k,), optional
+            P(Y), if it is known; without it true labels give it, and without them the classes are
+            taken to be equally common.
+        sample_weight : column (n,), optional
+            Weights of at least 0; a weight of 2 counts as two equal rows.
+        null : {"not asked", "abstain"}, default "not asked"
+            What a null is: an item that the labeler was not asked about, or an abstention, as -1
+            always is. ``predict_proba`` reads nulls in the same way.
+
+        Returns
+        -------
+        DetectorLabelModel
+            Itself.
+        """
+        known = self._read(
+            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
+            sample_weight=sample_weight, null=null,
+        )  # fmt: skip
+        codes, weight = known.found.patterns, known.found.counts.astype(np.float64)
+        require_voters(codes[weight > 0], "DetectorLabelModel", least=2)
+        self._warn_of_silence(known.found)
+        prior = np.full(known.k, 1.0 / known.k) if known.prior is None else known.prior
+        self._regime = _UNKNOWN if known.prior is None else _KNOWN
+        self._rates: DetectorRates = fit_detectors(
+            codes, weight, prior, gold=known.gold, lead=self._regime.lead,
+            abstention=self._regime.abstention,
+        )  # fmt: skip
+        self._remember(known, prior, null)
+        self.hit_rates_, self.false_alarm_rates_ = self._rates
+        return self
+
+    def _posterior(self, codes: IntArray) -> FloatArray:
+        share = self._regime.share
+        table = detector_confusions(self._rates, self._regime.abstention)
+        detected = naive_bayes(codes, self.class_prior_, table)
+        mixed = (1 - share) * smoothed_majority(codes, self.class_prior_) + share * detected
+        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
