@@ -20,6 +20,15 @@ from karat.cli.frame import (
     table_writer,
     values,
 )
+from karat.cli.judging import (
+    LongNames,
+    PairFlags,
+    PeopleFlags,
+    pairs_answer,
+    people_answer,
+    scores_answer,
+    with_panel,
+)
 from karat.cli.voters import Reading, Votes, read_votes_of, report
 from karat.consensus import ErrorEstimator
 from karat.exceptions import OptionError
@@ -82,6 +91,41 @@ def judges(
         str, typer.Option(help="class-conditional or symmetric.")
     ] = "class-conditional",
     dependence: Annotated[str, typer.Option(help="auto, none, difficulty or pairs.")] = "auto",
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--order",
+            help="Pairs in two orders: the column that says the order, or two columns (or "
+            "patterns) of verdicts, with the first answer first and with it second.",
+        ),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system", help="With --order: columns of who wrote the first and the second answer."
+        ),
+    ] = None,
+    people: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--people", help="May a judge replace a person? Columns, or voters, that are people."
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="With --people: how far a person may be ahead.")
+    ] = None,
+    alignment: Annotated[
+        str, typer.Option(help="With --people: accuracy (labels) or rmse (ratings).")
+    ] = "accuracy",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Votes are ratings or probabilities, used as they are.")
+    ] = False,
+    panel: Annotated[
+        bool, typer.Option("--panel", help="Name the cheapest judges that decide as all do.")
+    ] = False,
+    cost: Annotated[
+        list[str] | None, typer.Option("--cost", help="With --panel: judge=number. Repeat.")
+    ] = None,
     confidence: flags.Confidence = 0.95,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
@@ -92,11 +136,31 @@ def judges(
     --judge. A long file has the columns item, classifier and vote (or task, worker,
     label; or item, judge, verdict; or those that --id, --voter and --vote name).
     Domains are those of --group, else those of the column domain.
+    With --order the votes are verdicts on pairs shown in two orders; with --people
+    each judge is compared with people; with --scores the votes are numbers.
     """
     options: dict[str, Any] = {
         "structure": structure, "errors": errors, "dependence": dependence,
         "confidence": confidence, "rng": 0,
     }  # fmt: skip
+    asked = {"--order": bool(order), "--people": bool(people), "--scores": scores}
+    plain = {"--label-next": label_next, "--same": same, "--threshold": threshold, "--todo": todo}
+    _refuse_together(asked, plain, panel=panel, system=bool(system))
+    if any(asked.values()):
+        names = LongNames(item, voter, vote)
+
+        def other() -> Answer:
+            table = read_table(file)
+            if order:
+                pairs = PairFlags(order, names, label, group, system or (), panel, cost or ())
+                return pairs_answer(table, pairs, confidence)
+            if people:
+                beside = PeopleFlags(people, judge or (), names, epsilon, alignment)
+                return people_answer(table, beside, confidence)
+            return scores_answer(table, judge or [], names, label, group, confidence)
+
+        run(other, output=output, as_json=as_json, reads=[file])
+        return
     if todo is not None and label_next is None:
         raise OptionError("--todo is a file for the items of --label-next; expected both flags")
     reading = Reading(
@@ -131,9 +195,26 @@ def judges(
             with replaced(todo) as path:
                 writer(drawn, path)
         code = _code(table.code, options, found.votes, fitted, label_next)
-        return report(file.name, estimator, found.columns, code, drawn, str(todo or ""))
+        answer = report(file.name, estimator, found.columns, code, drawn, str(todo or ""))
+        return with_panel(answer, estimator, cost or (), confidence) if panel else answer
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--todo": todo})
+
+
+def _refuse_together(
+    asked: dict[str, bool], plain: dict[str, Any], *, panel: bool, system: bool
+) -> None:
+    """Refuse flags of different questions."""
+    chosen = [flag for flag, on in asked.items() if on]
+    if len(chosen) > 1:
+        raise OptionError(f"{chosen[0]} and {chosen[1]} ask different questions; expected one")
+    beside = [flag for flag, value in plain.items() if value is not None]
+    if chosen and beside:
+        raise OptionError(f"{beside[0]} does not go with {chosen[0]}; expected one of them")
+    if panel and chosen and chosen[0] != "--order":
+        raise OptionError(f"--panel does not go with {chosen[0]}; expected one of them")
+    if system and chosen != ["--order"]:
+        raise OptionError("--system names who wrote the answers of pairs; expected --order with it")
 
 
 def _code(
