@@ -51,7 +51,7 @@ def test_wide_pairs_by_patterns(files, karat):
 def test_long_pairs_with_systems_gold_and_panel(files, karat, tmp_path):
     page = tmp_path / "page.html"
     given = ("judges", files / "long.parquet", "--order", "shown", "--id", "pair_id")
-    more = ("--label", "gold", "--system", "left", "--system", "right", "--panel")
+    more = ("--same", "g=g*", "--label", "gold", "--system", "left", "--system", "right", "--panel")
     ran = karat(*given, *more, "--json")
     assert ran.code == 0, ran.err
     assert ran.data["result"]["judges"] == ["claude", "gemma", "gpt", "llama"]
@@ -104,7 +104,7 @@ def test_scores(files, karat, tmp_path):
         (("--people", "person_*"), "--epsilon"),
         (("--people", "person_*", "--epsilon", "0.1"), "--judge"),
         (("--people", "person_*", "--scores"), "different questions"),
-        (("--order", "good", "--same", "a=b"), "does not go with"),
+        (("--scores", "--same", "a=b"), "does not go with"),
         (("--order", "no_such"), "no such column"),
         (("--system", "good", "--system", "poor"), "--order"),
         (("--panel", "--cost", "nobody=2"), "--cost"),

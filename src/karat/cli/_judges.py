@@ -1,7 +1,6 @@
 """``karat judges``: how good voters are, from their votes in a file."""
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +24,7 @@ from karat.cli.judging import (
     PairFlags,
     PeopleFlags,
     pairs_answer,
+    parse_families,
     people_answer,
     scores_answer,
     with_panel,
@@ -144,7 +144,10 @@ def judges(
         "confidence": confidence, "rng": 0,
     }  # fmt: skip
     asked = {"--order": bool(order), "--people": bool(people), "--scores": scores}
-    plain = {"--label-next": label_next, "--same": same, "--threshold": threshold, "--todo": todo}
+    plain: dict[str, Any] = {
+        "--label-next": label_next, "--threshold": threshold, "--todo": todo,
+        "--same": None if order else same,
+    }  # fmt: skip
     _refuse_together(asked, plain, panel=panel, system=bool(system))
     if any(asked.values()):
         names = LongNames(item, voter, vote)
@@ -152,7 +155,9 @@ def judges(
         def other() -> Answer:
             table = read_table(file)
             if order:
-                pairs = PairFlags(order, names, label, group, system or (), panel, cost or ())
+                pairs = PairFlags(
+                    order, names, label, group, system or (), panel, cost or (), same or ()
+                )
                 return pairs_answer(table, pairs, confidence)
             if people:
                 beside = PeopleFlags(people, judge or (), names, epsilon, alignment)
@@ -236,16 +241,4 @@ def _families(given: Sequence[str], found: Votes) -> dict[str, list[Any]] | None
         return None
     frame = found.votes.value
     voters = frame["classifier"].unique().sort().to_list() if found.long else found.columns
-    families: dict[str, list[Any]] = {}
-    for text in given:
-        name, equals, members = text.partition("=")
-        if not equals or not members:
-            raise OptionError(f"--same is {text!r}; expected name=a,b,c or name=pattern*")
-        chosen = []
-        for part in members.split(","):
-            hits = [v for v in voters if str(v) == part or fnmatchcase(str(v), part)]
-            if not hits:
-                raise OptionError(f"--same {text}: no voter is {part!r}; there are {voters[:20]}")
-            chosen += hits
-        families[name] = chosen
-    return families
+    return parse_families(given, voters)

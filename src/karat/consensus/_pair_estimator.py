@@ -117,6 +117,7 @@ class PairEstimator(Parameters):
         *,
         y_true: Column | Mapping[Any, Any] | None = None,
         domains: Column | Mapping[Any, Any] | None = None,
+        same: Mapping[Any, Any] | None = None,
         covariates: Frame | None = None,
         classes: Column | None = None,
         says: Literal["answer", "position"] = "answer",
@@ -136,6 +137,9 @@ class PairEstimator(Parameters):
             wide table). Null, -1 or "tie" where unknown.
         domains : column or mapping, optional
             Domain of each pair.
+        same : mapping, optional
+            Families of judges that count once in the consensus, such as the prompts of one model:
+            from a family's name to its judges.
         covariates : matrix or frame, optional
             Differences in style between A and B, such as their lengths', one row per row of the
             verdicts: how far each judge follows them, beside which answer the others think better.
@@ -175,6 +179,7 @@ class PairEstimator(Parameters):
             to_frame(columns, backend),
             domains=pair_domains(read, domains),
             y_true=pair_gold(read, y_true),
+            same=_as_text(same),
             classes=[0, 1],
             sample_weight=None if sample_weight is None else weight,
         )
@@ -188,3 +193,10 @@ class PairEstimator(Parameters):
         self.identified_ = dict(estimator.identified_)
         self.error_rates_ = pair_table(read, result, backend)
         return self
+
+
+def _as_text(same: Mapping[Any, Any] | None) -> dict[Any, list[str]] | None:
+    """Return families by the text of their judges' names, as the columns of votes are called."""
+    if same is None:
+        return None
+    return {family: [str(judge) for judge in judges] for family, judges in same.items()}

@@ -4,7 +4,7 @@ Each function takes a table that was read and what the flags name, asks the libr
 `Answer` with text, JSON and a page.
 """
 
-from karat.cli.judging._columns import LongNames
+from karat.cli.judging._columns import LongNames, parse_families
 from karat.cli.judging._pairs import PairFlags, pairs_answer
 from karat.cli.judging._panel import panel_of, parse_costs, with_panel
 from karat.cli.judging._people import PeopleFlags, people_answer
@@ -17,6 +17,7 @@ __all__ = [
     "pairs_answer",
     "panel_of",
     "parse_costs",
+    "parse_families",
     "people_answer",
     "scores_answer",
     "with_panel",

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.cli.frame import InputTable
-from karat.exceptions import ColumnError
+from karat.exceptions import ColumnError, OptionError
 
-__all__ = ["LongNames", "limits_text", "matching"]
+__all__ = ["LongNames", "limits_text", "matching", "parse_families"]
 
 _ITEM = ("item", "item_id", "id", "pair_id", "task")
 _VOTER = ("judge", "classifier", "annotator", "worker")
@@ -56,3 +56,22 @@ def matching(table: InputTable, flag: str, patterns: Sequence[str]) -> list[str]
 def limits_text(lower: float, upper: float, signed: bool = False) -> str:
     """Return limits as a table shows them."""
     return f"{lower:+.3f} to {upper:+.3f}" if signed else f"{lower:.3f} to {upper:.3f}"
+
+
+def parse_families(given: Sequence[str], voters: Sequence[Any]) -> dict[str, list[Any]] | None:
+    """Return families of voters that count once from ``name=a,b`` or ``name=pattern*``."""
+    if not given:
+        return None
+    families: dict[str, list[Any]] = {}
+    for text in given:
+        name, equals, members = text.partition("=")
+        if not equals or not members:
+            raise OptionError(f"--same is {text!r}; expected name=a,b,c or name=pattern*")
+        chosen = []
+        for part in members.split(","):
+            hits = [v for v in voters if str(v) == part or fnmatchcase(str(v), part)]
+            if not hits:
+                raise OptionError(f"--same {text}: no voter is {part!r}; there are {voters[:20]}")
+            chosen += hits
+        families[name] = chosen
+    return families

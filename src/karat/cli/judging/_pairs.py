@@ -15,7 +15,7 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.cli.judging._columns import LongNames, limits_text, matching
+from karat.cli.judging._columns import LongNames, limits_text, matching, parse_families
 from karat.cli.judging._panel import panel_of, panel_section, panel_text
 from karat.consensus import JudgePanel, PairErrors, PairEstimator, SystemRanking, rank_systems
 from karat.exceptions import ColumnError, OptionError
@@ -33,6 +33,7 @@ class PairFlags(NamedTuple):
     system: Sequence[str] = ()
     panel: bool = False
     cost: Sequence[str] = ()
+    same: Sequence[str] = ()
 
 
 def pairs_answer(table: InputTable, flags: PairFlags, confidence: float) -> Answer:
@@ -42,6 +43,7 @@ def pairs_answer(table: InputTable, flags: PairFlags, confidence: float) -> Answ
     fitted = {
         "y_true": table.coded("--label", flags.label),
         "domains": table.coded("--group", flags.group),
+        "same": parse_families(flags.same, _judges(verdicts)),
     }
     beside = [] if swapped is None else [swapped]
     estimator = PairEstimator(**options).fit(
@@ -98,6 +100,15 @@ def _verdicts(table: InputTable, flags: PairFlags) -> tuple[Coded, Coded | None]
     picked = ", ".join(f"{name}={column!r}" for name, column in called.items())
     frame = table.frame.select([table.frame[c].alias(name) for name, c in called.items()])
     return Coded(frame, f"frame.select({picked})"), None
+
+
+def _judges(verdicts: Coded) -> list[str]:
+    """Return the names of the judges of a long table, or of a wide one."""
+    frame = verdicts.value
+    found = (
+        frame["judge"].unique(maintain_order=True) if "judge" in frame.columns else frame.columns
+    )
+    return [str(name) for name in found]
 
 
 def _systems(
