@@ -143,26 +143,19 @@ def judges(
         "structure": structure, "errors": errors, "dependence": dependence,
         "confidence": confidence, "rng": 0,
     }  # fmt: skip
-    asked = {"--order": bool(order), "--people": bool(people), "--scores": scores}
-    plain: dict[str, Any] = {
-        "--label-next": label_next, "--threshold": threshold, "--todo": todo,
-        "--same": None if order else same,
-    }  # fmt: skip
-    _refuse_together(asked, plain, panel=panel, system=bool(system))
-    if any(asked.values()):
-        names = LongNames(item, voter, vote)
+    names = LongNames(item, voter, vote)
+    pairs = PairFlags(order or (), names, label, group, system or (), panel, cost or (), same or ())
+    beside = PeopleFlags(people or (), judge or (), names, epsilon, alignment)
+    plain = {"--label-next": label_next, "--threshold": threshold, "--todo": todo, "--same": same}
+    asked = _question(pairs, beside, plain, scores=scores)
+    if asked:
 
         def other() -> Answer:
             table = read_table(file)
-            if order:
-                pairs = PairFlags(
-                    order, names, label, group, system or (), panel, cost or (), same or ()
-                )
-                return pairs_answer(table, pairs, confidence)
-            if people:
-                beside = PeopleFlags(people, judge or (), names, epsilon, alignment)
-                return people_answer(table, beside, confidence)
-            return scores_answer(table, judge or [], names, label, group, confidence)
+            if asked == "--scores":
+                return scores_answer(table, judge or [], names, label, group, confidence)
+            answer = pairs_answer(table, pairs, confidence) if order else None
+            return answer or people_answer(table, beside, confidence)
 
         run(other, output=output, as_json=as_json, reads=[file])
         return
@@ -206,20 +199,19 @@ def judges(
     run(work, output=output, as_json=as_json, reads=[file], writes={"--todo": todo})
 
 
-def _refuse_together(
-    asked: dict[str, bool], plain: dict[str, Any], *, panel: bool, system: bool
-) -> None:
-    """Refuse flags of different questions."""
+def _question(pairs: PairFlags, beside: PeopleFlags, plain: dict[str, Any], *, scores: bool) -> str:
+    """Return the flag of the question that is asked, empty for that of votes; refuse two."""
+    asked = {"--order": bool(pairs.order), "--people": bool(beside.people), "--scores": scores}
     chosen = [flag for flag, on in asked.items() if on]
     if len(chosen) > 1:
         raise OptionError(f"{chosen[0]} and {chosen[1]} ask different questions; expected one")
-    beside = [flag for flag, value in plain.items() if value is not None]
-    if chosen and beside:
-        raise OptionError(f"{beside[0]} does not go with {chosen[0]}; expected one of them")
-    if panel and chosen and chosen[0] != "--order":
-        raise OptionError(f"--panel does not go with {chosen[0]}; expected one of them")
-    if system and chosen != ["--order"]:
+    others = [f for f, v in plain.items() if v is not None and not (pairs.order and f == "--same")]
+    others += ["--panel"] * (pairs.panel and not pairs.order)
+    if chosen and others:
+        raise OptionError(f"{others[0]} does not go with {chosen[0]}; expected one of them")
+    if pairs.system and not pairs.order:
         raise OptionError("--system names who wrote the answers of pairs; expected --order with it")
+    return chosen[0] if chosen else ""
 
 
 def _code(
