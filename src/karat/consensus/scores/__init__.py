@@ -14,6 +14,7 @@ from karat.consensus.scores._formulas import binormal, class_chances, error_and_
 from karat.consensus.scores._one_scale import two_classes_ahead
 from karat.consensus.scores._read import ScoreTable, read_scores
 from karat.consensus.scores._run import ScoreDraws, run_scores
+from karat.consensus.scores._warm import warm
 
 __all__ = [
     "ScoreDraws",
@@ -28,4 +29,5 @@ __all__ = [
     "read_scores",
     "run_scores",
     "two_classes_ahead",
+    "warm",
 ]

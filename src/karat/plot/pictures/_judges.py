@@ -1,5 +1,6 @@
 """Pictures of judges: people and judge, position bias, systems in tiers, scores, panels."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,8 +37,26 @@ def _rows(ax: "Axes", names: list[Any], sizes: int = 8) -> FloatArray:
     return rows
 
 
+def _intervals(
+    ax: "Axes", rows: FloatArray, values: Sequence[FloatArray], groups: Sequence[tuple[Any, ...]]
+) -> None:
+    """Draw value, lower and upper of each row, by groups of a mask, a colour and a name."""
+    mean, lower, upper = values
+    for some, color, name in groups:
+        if some.any():
+            ax.hlines(rows[some], lower[some], upper[some], color=color, linewidth=2)
+            ax.plot(mean[some], rows[some], "o", ms=4, color=color, label=name)
+
+
 def _legend(ax: "Axes") -> None:
     ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+
+
+def _entries(domains: tuple[Any, ...], who: tuple[Any, ...], at: Any, which: Any) -> list[str]:
+    """Return the name of each entry, with its domain where there are several."""
+    if len(domains) == 1:
+        return [str(who[j]) for j in which]
+    return [f"{domains[d]}: {who[j]}" for d, j in zip(at, which, strict=True)]
 
 
 def draw_annotators(result: AnnotatorTest, ax: "Axes | None" = None) -> "Axes":
@@ -71,13 +90,11 @@ def draw_position(result: PositionBias, ax: "Axes | None" = None) -> "Axes":
     order = np.argsort(-np.nan_to_num(result.bias), kind="stable")
     ax = new_axes(ax, (6.4, 1.6 + 0.2 * len(order)))
     rows = _rows(ax, [result.judges[i] for i in order])
-    bias, lower, upper = (getattr(result, n)[order] for n in ("bias", "lower", "upper"))
-    sure = (lower > 0) | (upper < 0)
-    for some, color, name in ((sure, COLORS[1], "follows the position"),
-                              (~sure, COLORS[0], "no bias beyond chance")):  # fmt: skip
-        if some.any():
-            ax.hlines(rows[some], lower[some], upper[some], color=color, linewidth=2)
-            ax.plot(bias[some], rows[some], "o", ms=4, color=color, label=name)
+    values = [getattr(result, n)[order] for n in ("bias", "lower", "upper")]
+    sure = (values[1] > 0) | (values[2] < 0)
+    _intervals(ax, rows, values, [
+        (sure, COLORS[1], "follows the position"), (~sure, COLORS[0], "no bias beyond chance"),
+    ])  # fmt: skip
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_xlabel(
         f"position bias, with {100 * result.confidence:.0f} % limits\n"
@@ -93,22 +110,13 @@ def draw_pair_errors(result: PairErrors, ax: "Axes | None" = None) -> "Axes":
     """Draw error rates with the bias out, and those in one order only beside them."""
     order = np.lexsort((result.mean, result.domain))
     ax = new_axes(ax, (6.6, 1.7 + 0.2 * len(order)))
-    single = len(result.domains) == 1
-    names = [
-        str(result.judges[result.judge[i]])
-        if single
-        else f"{result.domains[result.domain[i]]}: {result.judges[result.judge[i]]}"
-        for i in order
-    ]
-    rows = _rows(ax, names)
+    which = result.judge[order]
+    rows = _rows(ax, _entries(result.domains, result.judges, result.domain[order], which))
     doubtful = np.array([s == "not identified" for s in result.status])[result.domain[order]]
-    for some, color, name in ((~doubtful, COLORS[0], "bias taken out"),
-                              (doubtful, GRID, "bias out, votes cannot tell")):  # fmt: skip
-        if some.any():
-            ax.hlines(
-                rows[some], result.lower[order][some], result.upper[order][some], color=color, lw=2
-            )
-            ax.plot(result.mean[order][some], rows[some], "o", ms=4, color=color, label=name)
+    values = [getattr(result, n)[order] for n in ("mean", "lower", "upper")]
+    _intervals(ax, rows, values, [
+        (~doubtful, COLORS[0], "bias taken out"), (doubtful, GRID, "bias out, votes cannot tell"),
+    ])  # fmt: skip
     ax.plot(result.right_first[order], rows, ">", ms=4, mfc="none", mec=COLORS[1],
             label="one order, better first")  # fmt: skip
     ax.plot(result.right_second[order], rows, "<", ms=4, mfc="none", mec=COLORS[2],
@@ -149,21 +157,13 @@ def draw_scores(result: ScoreErrors, ax: "Axes | None" = None) -> "Axes":
     """Draw the error rate of each voter's scores with its limits."""
     order = np.lexsort((result.mean, result.domain))
     ax = new_axes(ax, (6.4, 1.6 + 0.24 * len(order)))
-    single = len(result.domains) == 1
-    names = [
-        str(result.classifiers[result.classifier[i]])
-        if single
-        else f"{result.domains[result.domain[i]]}: {result.classifiers[result.classifier[i]]}"
-        for i in order
-    ]
-    rows = _rows(ax, names)
+    which = result.classifier[order]
+    rows = _rows(ax, _entries(result.domains, result.classifiers, result.domain[order], which))
     known = result.identified[result.domain[order]]
-    mean, lower, upper = (getattr(result, n)[order] for n in ("mean", "lower", "upper"))
-    for some, color, name in ((known, COLORS[0], "identified by the scores"),
-                              (~known, GRID, "scores alone cannot tell")):  # fmt: skip
-        if some.any():
-            ax.hlines(rows[some], lower[some], upper[some], color=color, linewidth=2)
-            ax.plot(mean[some], rows[some], "o", ms=4, color=color, label=name)
+    values = [getattr(result, n)[order] for n in ("mean", "lower", "upper")]
+    _intervals(ax, rows, values, [
+        (known, COLORS[0], "identified by the scores"), (~known, GRID, "scores alone cannot tell"),
+    ])  # fmt: skip
     ax.set_xlim(left=0)
     ax.set_xlabel(
         f"error rate at the voter's own calibration, {100 * result.confidence:.0f} % limits"
