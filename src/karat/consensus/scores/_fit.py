@@ -72,7 +72,8 @@ def fit_scores(
     if len(z) and _dependent(z) and 3 < codes.shape[1] <= _MOST_LEFT_OUT:
         limits = _left_out(data, fine, limits, chains, size, tails, rng)
     error_limits, area_limits = limits
-    if ahead < _AHEAD:  # with one scale a voter may be right about everything or about nothing
+    if ahead < _AHEAD or r_hat > _APART:  # a voter may be right about everything or about nothing
+        error_limits[1], area_limits[2] = 0.0, 1.0
         error_limits[2] = np.maximum(error_limits[2], 0.5)
         area_limits[1] = np.minimum(area_limits[1], 0.5)
     error_limits[1] = np.maximum(error_limits[1] - slack, 0.0)
