@@ -13,7 +13,7 @@ import pandas as pd
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.datasets import load_shared
-from karat.exceptions import MissingDatasetError, NotIdentifiedWarning
+from karat.exceptions import MissingDatasetError, KaratWarning
 
 SUBSETS = ("LLMBar/Natural", "LLMBar/Adversarial/GPTInst")
 
@@ -70,7 +70,7 @@ def against_truth(estimator, domain):
 
 # 1. Which judge can I trust, and how sure am I? Votes only.
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", NotIdentifiedWarning)  # the summary says it first
+    warnings.simplefilter("ignore", KaratWarning)  # the summary says it first
     estimator = ErrorEstimator(rng=0).fit(votes)
 print(estimator.result_.summary(), "\n")
 print(f"{natural}: {against_truth(estimator, natural)}")
@@ -78,15 +78,22 @@ print(f"{natural}: {against_truth(estimator, natural)}")
 # 2. When can nobody know? Where another explanation of the votes fits as well.
 print(f"{adversarial}: {against_truth(estimator, adversarial)}")
 print(estimator.explanations(adversarial).summary())
-assert estimator.identified_[natural]
-assert not estimator.identified_[adversarial]
+assert estimator.status_[natural] == "consistent"
+assert estimator.status_[adversarial] == "not identified"
+print("Near copies, which count once:", estimator.result_.copies[0] or "none")
 
-# 3. What do 40 labels change? A random sample keeps the powered limits valid.
+# 3. What do 40 labels change? They test the consensus, and the powered limits are valid whatever
+# the judges share.
 here = votes[votes["domain"] == adversarial]
-sample = estimator.label_next(40, domain=adversarial, how="random")["item"]
-labelled = ErrorEstimator(rng=0).fit(here, y_true={item: gold[item] for item in sample})
+sample = estimator.label_next(40, domain=adversarial)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", KaratWarning)
+    labelled = ErrorEstimator(rng=0).fit(
+        here, y_true={item: gold[item] for item in sample["item"]}, labels="probability",
+        label_probability=dict(zip(sample["item"], sample["probability"], strict=True)),
+    )  # fmt: skip
 print(f"\nWith 40 labels: {labelled.result_.summary()}")
-print(against_truth(labelled, adversarial))
+print(f"Now: {against_truth(labelled, adversarial)}")
 powered = labelled.powered_
 width = (powered["upper"] - powered["lower"]).mean()
 alone = (powered["labels_upper"] - powered["labels_lower"]).mean()

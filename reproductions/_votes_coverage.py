@@ -11,6 +11,7 @@ from _votes_data import (
     VoteSet,
     beside_truth,
     crowd,
+    default_fit,
     fit,
     flagged,
     nell,
@@ -77,7 +78,7 @@ def run_coverage(*, quick: bool) -> tuple[list[Promise], list[Covered]]:
 
 
 def _nell(cut: str, *, quick: bool) -> Covered:
-    estimator, seconds = nell_fit(cut, 0)
+    estimator, seconds = default_fit(nell(cut))
     plain = None if quick else nell_fit(cut, 0, dependence="none")[0]
     return _covered(nell(cut), estimator, plain, seconds)
 
@@ -88,7 +89,7 @@ def _crowds(names: Sequence[str], *, quick: bool) -> list[Covered]:
         if quick and name not in _SMALL:
             continue
         data = crowd(name)
-        estimator, seconds = fit(data, rng=0)
+        estimator, seconds = default_fit(data)
         if seconds > _SECONDS and not quick:  # perhaps the machine was busy
             seconds = min(seconds, fit(data, rng=0)[1])
         plain = None if quick else fit(data, rng=0, dependence="none")[0]

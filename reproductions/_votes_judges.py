@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from _show import Promise, number, say, show_table
-from _votes_data import VoteSet, beside_truth, fit, judgebench, llmbar
+from _votes_data import VoteSet, beside_truth, default_fit, judgebench, llmbar
 from scipy.stats import spearmanr
 
 from karat.consensus import ErrorEstimator
@@ -50,7 +50,7 @@ class Judged(NamedTuple):
 def run_judges(*, quick: bool) -> tuple[list[Promise], ErrorEstimator, list[Judged]]:
     """Print both tables (quick: one); return what the first is promised, its fit, and all rows."""
     data = llmbar()
-    estimator, seconds = fit(data, rng=0)
+    estimator, seconds = default_fit(data)
     rows = _judged(estimator, data)
     say(
         "LLM judges without labels. 'inside' is the share of judges whose true error is inside the "
@@ -64,7 +64,7 @@ def run_judges(*, quick: bool) -> tuple[list[Promise], ErrorEstimator, list[Judg
     if quick:
         return _promises(rows), estimator, rows
     other = judgebench()
-    fitted, seconds = fit(other, rng=0)
+    fitted, seconds = default_fit(other)
     more = _judged(fitted, other)
     _show(f"JudgeBench, the rule unchanged: {seconds:.1f} s", more)
     return _promises(rows), estimator, rows + more

@@ -14,7 +14,7 @@ from karat.consensus import ErrorEstimator
 from karat.consensus.answers import Powered, blind_consensus, cross_predictions, powered_rates
 from karat.votes.reading import read_votes
 
-__all__ = ["run_powered"]
+__all__ = ["Subset", "run_powered", "subsets_of"]
 
 _LABELS = 40
 _LARGE = 90  # items of a subset from which the consensus has to help
@@ -84,6 +84,11 @@ def _promises(rates: Sequence[Limits], sizes: Sequence[int], *, quick: bool) -> 
         Promise("powered limits, mean ratio of widths", float(np.mean(ratio)), 0.999, True),
         Promise(f"powered limits, worst ratio at {_LARGE} items or more", max(large), 0.95, True),
     ]
+
+
+def subsets_of(estimator: ErrorEstimator) -> list[Subset]:
+    """Return the subsets of LLMBar, their items in the order of the fit."""
+    return _subsets(estimator, llmbar())
 
 
 def _subsets(estimator: ErrorEstimator, data: VoteSet) -> list[Subset]:

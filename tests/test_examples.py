@@ -82,7 +82,7 @@ def test_llm_judges(example):
     shown = {
         "natural": numbers(f"Natural: {said}", printed),
         "adversarial": numbers(f"GPTInst: {said}", printed),
-        "labelled": numbers(f"as good\n{said}", printed),
+        "labelled": numbers(f"Now: {said}", printed),
     }
     for key, estimator, domain in (
         ("natural", names["estimator"], names["natural"]),

@@ -156,3 +156,110 @@ def test_an_unknown_choice_gets_the_sentence_of_the_library(files, karat, flag):
     ran = karat("judges", files / "wide.csv", "--judge", "judge_*", f"--{flag}", "magic")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"error: {flag} is 'magic'; expected '")
+
+
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory):
+    """Return a file of judges with any names, ids, prompts, a label and a group; and a long one."""
+    folder = tmp_path_factory.mktemp("panel")
+    rng = np.random.default_rng(5)
+    n, names = 300, np.array(["A", "B"])
+    y = rng.integers(0, 2, n)
+    columns = {
+        "id": [f"q{i}" for i in range(n)],
+        "prompt": [f"question {i}" for i in range(n)],
+        "group": np.arange(n) % 2,
+    }
+    for name, error in (("claude", 0.08), ("gpt_a", 0.3), ("llama", 0.2), ("mistral", 0.25)):
+        columns[name] = names[np.where(rng.random(n) < error, 1 - y, y)]
+    columns["gpt_b"] = np.where(rng.random(n) < 0.98, columns["gpt_a"], names[y])
+    known = set(rng.choice(n, 40, replace=False).tolist())
+    columns["gold"] = [str(names[y[i]]) if i in known else None for i in range(n)]
+    wide = pl.DataFrame(columns)
+    wide.write_csv(folder / "wide.csv")
+    voters = ["claude", "gpt_a", "gpt_b", "llama", "mistral"]
+    long = wide.unpivot(index="id", on=voters, variable_name="who", value_name="said")
+    long.write_csv(folder / "long.csv")
+    long.rename({"id": "item", "who": "judge", "said": "verdict"}).write_csv(folder / "known.csv")
+    return folder
+
+
+def test_all_columns_but_those_of_flags_are_judges(panel, karat):
+    ran = karat("judges", panel / "wide.csv", "--label", "gold", "--group", "group", "--json")
+    assert ran.code == 0, ran.err
+    assert sorted(ran.data["result"]["classifiers"]) == [
+        "claude", "gpt_a", "gpt_b", "llama", "mistral"
+    ]  # fmt: skip
+    assert ran.data["result"]["domains"] == [0, 1]  # a number stays one
+    assert any("prompt" in line and "no voter" in line for line in ran.data["warnings"])
+    assert any("near copies count as one voter" in line for line in ran.data["warnings"])
+    assert [line["copies"] for line in ran.data["status"]] == [[["gpt_a", "gpt_b"]]] * 2 or any(
+        set(block) == {"gpt_a", "gpt_b"} for line in ran.data["status"] for block in line["copies"]
+    )
+
+
+def test_patterns_choose_judges(panel, karat):
+    found = error_rates(karat, panel / "wide.csv", "--judge", "gpt*", "--judge", "claude")
+    assert found["classifiers"] == ["gpt_a", "gpt_b", "claude"]
+    ran = karat("judges", panel / "wide.csv", "--judge", "bard*")
+    assert ran.code == 3
+    assert "no column matches" in ran.err
+
+
+def test_long_files_by_any_names(panel, karat):
+    flags = ("--id", "id", "--voter", "who", "--vote", "said")
+    by_flags = error_rates(karat, panel / "long.csv", *flags)
+    known = error_rates(karat, panel / "known.csv")
+    assert by_flags["classifiers"] == known["classifiers"]
+    assert by_flags["mean"] == pytest.approx(known["mean"])
+    ran = karat("judges", panel / "long.csv", "--voter", "who")
+    assert ran.code == 2
+    assert "come together" in ran.err
+
+
+def test_items_to_label_have_ids_and_probabilities(panel, karat):
+    todo = panel / "todo.csv"
+    ran = karat(
+        "judges", panel / "wide.csv", "--label", "gold", "--group", "group", "--label-next", "30",
+        "--todo", todo, "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    drawn = pl.read_csv(todo)
+    assert len(drawn) == 30
+    assert drawn["item"].str.starts_with("q").all()
+    assert ((drawn["probability"] > 0) & (drawn["probability"] <= 1)).all()
+    assert ran.data["label_next"]["item"] == drawn["item"].to_list()
+    wide = pl.read_csv(panel / "wide.csv")
+    labelled = wide.filter(pl.col("gold").is_not_null())["id"]
+    assert not set(drawn["item"]) & set(labelled)
+    ran = karat("judges", panel / "wide.csv", "--todo", todo)
+    assert ran.code == 2
+    assert "--label-next" in ran.err
+
+
+def test_the_report_opens_with_whom_to_trust(panel, karat):
+    page = panel / "report.html"
+    ran = karat("judges", panel / "wide.csv", "--label", "gold", "--group", "group",
+                "--label-next", "10", "--output", page)  # fmt: skip
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("In 0: trust claude most: wrong on")
+    assert any(line.startswith("How sure: ") for line in lines[:3])
+    assert any(line.startswith("Label next (10 items") for line in lines[:4])
+    html = page.read_text(encoding="utf-8")
+    assert html.index("Whom to trust, how sure, and what to label?") < html.index("gold labels say")
+    assert "near copies count as one voter" in html  # what the terminal says, the page says
+    assert "votes alone" not in ran.out + html
+
+
+def test_families_and_picked_labels(panel, karat):
+    ran = karat(
+        "judges", panel / "wide.csv", "--judge", "claude", "--judge", "llama", "--judge", "mistral",
+        "--judge", "gpt_*", "--same", "small=llama,mistral", "--label", "gold",
+        "--labels", "picked", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    blocks = [set(block) for block in ran.data["status"][0]["copies"]]
+    assert {"llama", "mistral"} in blocks
+    assert "powered" not in ran.data
+    ran = karat("judges", panel / "wide.csv", "--same", "nothing")
+    assert ran.code == 2

@@ -21,9 +21,9 @@ IDS = [f"{errors} {d if isinstance(d, str) else 'pairs'}" for errors, d in WORLD
 def law(world):
     """Five voters, forty items, a tenth of the votes not asked for, three labelled items."""
 
-    def make(errors, dependence):
+    def make(errors, dependence, labelled=(0, 1, 2)):
         asked = np.random.default_rng(0).random((40, 5)) < 0.9
-        return world(errors, dependence, asked, labelled=[0, 1, 2])
+        return world(errors, dependence, asked, labelled=list(labelled))
 
     return make
 
@@ -74,6 +74,16 @@ def test_ranks_are_uniform(errors, dependence, law, sweep):
     ranks = np.array([rank_of_truth(here, sweep, rng, lambda p: p) for _ in range(RUNS)])
     p = uniformity(ranks)
     # Bonferroni: a right sampler fails with probability .001, however many quantities there are.
+    assert p.min() > 0.001 / len(p)
+
+
+@pytest.mark.parametrize("dependence", ["none", "difficulty"])
+def test_ranks_are_uniform_without_labels(dependence, law, sweep):
+    """Without gold labels a sweep also moves between labellings; its ranks are as uniform."""
+    here = law("class-conditional", dependence, labelled=())
+    rng = np.random.default_rng(53)
+    ranks = np.array([rank_of_truth(here, sweep, rng, lambda p: p) for _ in range(RUNS)])
+    p = uniformity(ranks)
     assert p.min() > 0.001 / len(p)
 
 

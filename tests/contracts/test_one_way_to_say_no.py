@@ -487,6 +487,7 @@ def test_a_positive_class_that_is_none(option):
 # What each method that needs a fit is given; by name, because estimators share their names.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "agreement": (),
+    "robustness_curve": (),
     "as_label_model": (),
     "decision_function": (X,),
     "decision_regions": (),

@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import pkgutil
+import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -26,6 +27,7 @@ from karat import (
 )
 from karat._result import Result
 from karat.datasets import LogisticLaw
+from karat.exceptions import NotIdentifiedWarning
 from karat.metrics import FairMetric, Metric, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 
@@ -128,7 +130,9 @@ def consensus_of():
 
 def shared_of():
     est = consensus.ErrorEstimator(structure="coupled", dependence="none", draws=20, rng=0)
-    return est.fit(MANY, domains=np.arange(200) % 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotIdentifiedWarning)  # so few draws do not mix
+        return est.fit(MANY, domains=np.arange(200) % 3)
 
 
 def paired():
@@ -264,6 +268,7 @@ EXAMPLES = {
     "ErrorRates": lambda: consensus_of().result_,
     "Explanations": lambda: consensus_of().explanations(),
     "VoterAgreement": lambda: consensus_of().agreement(),
+    "RankingRobustness": lambda: consensus_of().robustness_curve(),
     "ModelComparison": lambda: consensus.compare_models(MANY, dependence=["none"], rng=0),
     "LabelModelCheck": lambda: weak.check_label_model(VOTES, PROBA, classes=[0, 1]),
     "VoteDiagnostics": lambda: weak.vote_diagnostics(VOTES),

@@ -66,8 +66,8 @@ class ErrorEstimator(FittedVotes, Parameters):
     progress : bool, default False
         Whether to show progress on the terminal.
     rng : int or Generator, optional
-        Randomness of the chains, and of ``label_next``. What is concluded, the weights of the models
-        and the starts of the chains depend on the votes alone.
+        Randomness of the chains, and of ``label_next``. The weights of the models and the starts of
+        the chains depend on the votes alone.
 
     Attributes
     ----------
@@ -215,13 +215,14 @@ class ErrorEstimator(FittedVotes, Parameters):
             Itself.
         """
         settings = Settings.checked(self.get_params())
-        design = check_design(labels, y_true, label_probability)
         rng = check_rng(self.rng)
         lazy = is_lazy(votes)
         votes = collected_alone(votes, "votes", domains, y_true, sample_weight, label_probability)
+        design = check_design(labels, y_true, label_probability)
         data = read_votes(
             votes, domains=domains, y_true=y_true, label_probability=label_probability,
-            classes=classes, sample_weight=sample_weight, threshold=threshold, abstain=settings.abstain, null=null,
+            classes=classes, sample_weight=sample_weight, threshold=threshold,
+            abstain=settings.abstain, null=null,
         )  # fmt: skip
         warn_of_inverted_gold(data)
         fit = fit_votes(data, settings, rng, same=same, tested=design != "picked")

@@ -10,6 +10,8 @@ from karat._typing import FloatArray, IntArray
 
 __all__ = ["Explanations", "RankingRobustness", "VoterAgreement", "where_of"]
 
+_LABELS = "gold labels contradict the consensus"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class VoterAgreement(Result):
@@ -108,7 +110,7 @@ class Explanations(Result):
         )
         return (
             f"{the} votes cannot tell the error rates, because "
-            f"{' and because '.join(self.reasons) or 'gold labels contradict the consensus'}{needed}"
+            f"{' and because '.join(self.reasons) or _LABELS}{needed}"
         )
 
     def _table(self) -> list[tuple[str, str]]:

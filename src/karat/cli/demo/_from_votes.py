@@ -8,6 +8,7 @@ import numpy as np
 from karat._typing import IntArray
 from karat.cli.demo._models import Models
 from karat.consensus import ErrorEstimator, ErrorRates
+from karat.exceptions import KaratWarning
 from karat.report import Section, Table, result_svg
 
 __all__ = ["from_votes"]
@@ -19,8 +20,8 @@ _CODE = """\
 from karat.consensus import ErrorEstimator
 
 estimator = ErrorEstimator(rng=0).fit(votes)        # one column per voter, no labels
-estimator.error_rates_, estimator.identified_
-estimator.label_next(20)                            # the items whose labels would tell most
+estimator.error_rates_, estimator.status_
+estimator.label_next(20)                            # items to label, drawn with known chances
 """
 
 
@@ -29,7 +30,7 @@ def from_votes(models: Models) -> Section:
     votes = _votes(models)
     matrix = np.stack(list(votes.values()), axis=1)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "chains have not mixed")  # said below
+        warnings.simplefilter("ignore", KaratWarning)  # what they say is said below
         estimator = ErrorEstimator(draws=500, rng=0).fit(matrix)
     truth = models.y_true == models.classes[1]
     wrong = (matrix != truth[:, None]).mean(axis=0)
@@ -43,9 +44,8 @@ def from_votes(models: Models) -> Section:
         assumptions=(
             "Voters are mostly right. They may err together: items come easy and hard, and voters "
             "may copy one another; the limits span every such model that predicts the votes.",
-            "Chains from several starts need not agree; the limits span all they found. "
             "Votes cannot show an error that all voters share. Where another explanation of the "
-            "votes would move the error rates much, identified_ is False and no ranking is given.",
+            "votes would move the error rates much, no ranking is given.",
         ),
         code=_CODE,
     )

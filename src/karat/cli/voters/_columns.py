@@ -37,7 +37,7 @@ class Reading:
 
 
 class Votes(NamedTuple):
-    """The votes as the library takes them, with their code; whether they are long; what was read."""
+    """The votes with their code, whether they are long, and the columns that were read."""
 
     votes: Coded
     long: bool
@@ -107,7 +107,7 @@ def _wide(table: InputTable, flags: Reading) -> Votes:
 
 
 def _matching(table: InputTable, patterns: Sequence[str]) -> list[str]:
-    """Return the columns that names and patterns choose, each once and in the order of the flags."""
+    """Return the columns that names and patterns choose, each once, in the order of the flags."""
     names, found = table.frame.columns, []
     for pattern in patterns:
         if pattern in names or not any(mark in pattern for mark in "*?["):
@@ -127,14 +127,8 @@ def _votes_among(table: InputTable, names: Sequence[str], flags: Reading) -> lis
     """Return the columns that can be votes; those left out are named in a warning."""
     kinds = {name: _classes(table.frame[name], flags.threshold) for name in names}
     votes = [name for name in names if kinds[name] is not None]
-    alone = [
-        name
-        for name in votes
-        if not flags.threshold
-        and kinds[name]
-        and not any(kinds[name] & (kinds[other] or set()) for other in votes if other != name)
-    ]
-    votes = [name for name in votes if name not in alone]
+    if not flags.threshold:
+        votes = [name for name in votes if _has_company(name, kinds)]
     left = [name for name in names if name not in votes]
     if left and len(votes) > 1:
         warnings.warn(
@@ -145,6 +139,13 @@ def _votes_among(table: InputTable, names: Sequence[str], flags: Reading) -> lis
             stacklevel=2,
         )
     return votes
+
+
+def _has_company(name: str, kinds: dict[str, set[str] | None]) -> bool:
+    """Return whether another column votes for one of the classes of this one."""
+    mine = kinds[name] or set()
+    others = [kind or set() for other, kind in kinds.items() if other != name]
+    return not mine or any(mine & kind for kind in others)
 
 
 def _classes(column: Any, threshold: bool) -> set[str] | None:

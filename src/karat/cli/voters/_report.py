@@ -76,10 +76,10 @@ def _trust(estimator: ErrorEstimator) -> list[str]:
         where = _where(r, domain)
         lines.append(
             f"{where}{'trust' if where else 'Trust'} {best['classifier']} most: wrong on "
-            f"{100 * best['estimate']:.1f} % ({100 * r.confidence:g} % limits {100 * best['lower']:.1f} "
-            f"to {100 * best['upper']:.1f}, with {best['n_gold']} gold labels); "
-            f"{f'{rivals} of the {others} others' if rivals else f'no other of {others}'} may be as "
-            "good."
+            f"{100 * best['estimate']:.1f} % ({100 * r.confidence:g} % limits "
+            f"{100 * best['lower']:.1f} to {100 * best['upper']:.1f}, with {best['n_gold']} gold "
+            f"labels); {f'{rivals} of the {others} others' if rivals else f'no other of {others}'} "
+            "may be as good."
         )
     return lines
 
@@ -112,10 +112,9 @@ def _label(estimator: ErrorEstimator, todo: Any, wrote: str) -> str:
             f"Label next ({len(todo)} items, drawn with known probabilities{where}): {items}{more}."
         )
     left = sum(not told for told in estimator.identified_.values())
-    why = (
-        "where votes cannot tell, nothing else helps" if left else "labels confirm or contradict it"
-    )
-    return f"Label next: --label-next {_NEXT} --todo todo.csv draws items with known probabilities; {why}."
+    why = "where votes cannot tell, nothing else helps" if left else "labels confirm it or do not"
+    flags = f"--label-next {_NEXT} --todo todo.csv"
+    return f"Label next: {flags} draws items with known probabilities; {why}."
 
 
 def _rates_grid(r: ErrorRates, *, domains: bool = True) -> Grid:
@@ -138,7 +137,8 @@ def _limits(r: ErrorRates) -> str:
 
 
 def _powered(estimator: ErrorEstimator) -> Grid:
-    frame, several = estimator.powered_, len(estimator.result_.domains) > 1
+    frame: Any = estimator.powered_
+    several = len(estimator.result_.domains) > 1
     rows = tuple(
         (
             *((str(row["domain"]),) if several else ()), str(row["classifier"]),

@@ -18,6 +18,6 @@ def check_design(labels: Any, y_true: Any, label_probability: Any) -> str:
         )
     if design != "probability" and label_probability is not None:
         raise DataError(
-            f"label_probability was passed with labels={design!r}; pass labels='probability' with it"
+            f"label_probability was passed with labels={design!r}; pass labels='probability' too"
         )
     return design

@@ -1,10 +1,11 @@
 """What can be asked of votes after a fit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from karat._typing import AnyArray, Column, FloatArray
+from karat._typing import AnyArray, FloatArray
 from karat._validate import (
     check_choice,
     check_count,
@@ -30,12 +31,11 @@ from karat.consensus.answers._tables import (
     powered_table,
     prevalence_table,
 )
+from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.fitting import VotesFit
 from karat.consensus.model_result import CoClustering
-from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.result import ErrorRates
 from karat.exceptions import DataError, LazyFrameError
-from karat.votes.reading import Votes
 
 __all__ = ["FittedVotes"]
 
@@ -134,8 +134,8 @@ class FittedVotes:
             raise DataError("there are no gold labels; pass y_true= to fit")
         if self._design == "picked":
             raise DataError(
-                "labels='picked' was passed: items that were picked are no sample of the others, so "
-                "their labels say nothing of error rates; draw items with label_next(), and fit "
+                "labels='picked' was passed: items that were picked are no sample of the others, "
+                "so their labels say nothing of error rates; draw items with label_next(), and fit "
                 "with labels='probability' and its probabilities"
             )
         if self._votes.weighted:
@@ -205,7 +205,7 @@ class FittedVotes:
         return self.result_.explanations[d]
 
     def robustness_curve(
-        self, domain: Any = None, *, gamma: Column | None = None
+        self, domain: Any = None, *, gamma: Sequence[float] | None = None
     ) -> RankingRobustness:
         """Return what error rates and their order are worth if most voters are fooled together.
 
@@ -217,7 +217,7 @@ class FittedVotes:
         ----------
         domain : name, optional
             Name of the domain; optional when there is one.
-        gamma : column, optional
+        gamma : sequence of float, optional
             Shares of the items, by default 0 to .2.
 
         Returns

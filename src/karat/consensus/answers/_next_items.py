@@ -72,7 +72,7 @@ def _sampled(
     places, chances, before = [], [], 0
     for doubt, size in zip(doubts, in_proportion(sizes, n), strict=True):
         if at_random:
-            drawn = rng.permutation(len(doubt))[:size]
+            drawn: IntArray = rng.permutation(len(doubt))[:size].astype(np.int64)
             chance = np.full(size, size / max(len(doubt), 1))
         else:
             drawn, chance = draw_strata(doubt, int(size), rng)

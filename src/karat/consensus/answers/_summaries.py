@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from karat._typing import FloatArray
+from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.fitting import DomainFit
 from karat.consensus.model import labelled_errors
-from karat.consensus.explanation_result import Explanations, RankingRobustness, VoterAgreement
 from karat.consensus.result import ErrorRates
 from karat.votes.reading import Domain, Votes
 
@@ -75,7 +75,7 @@ def _names_of_copies(data: Votes, domain: Domain, fit: DomainFit) -> tuple[tuple
 def ranking_robustness(
     data: Votes, domain: Domain, fit: DomainFit, confidence: float, gamma: FloatArray
 ) -> RankingRobustness:
-    """Return what the rates of a domain are worth if the panel is fooled on a share of the items."""
+    """Return what rates are worth if the panel is fooled on a share of the items."""
     mean = fit.mean()
     order = np.argsort(mean, kind="stable")
     low, high = (limit[order] for limit in fit.span_limits(confidence))

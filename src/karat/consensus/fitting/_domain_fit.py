@@ -118,7 +118,7 @@ class DomainFit:
     def span_limits(
         self, confidence: float, *, finite: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        """Return limits over the models and the explanations, with no slack and no other account."""
+        """Return limits over models and explanations, with no slack and no other account."""
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         lows, highs = [], []
         for f in (*self.fitted, *self.span):

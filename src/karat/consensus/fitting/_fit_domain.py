@@ -100,7 +100,7 @@ def _checked(
     shared: SharedVotes,
     copies: NearCopies,
 ) -> tuple[DomainFit, tuple[str, ...]]:
-    """Put the fits together, and say what speaks against them but for chains that have not mixed."""
+    """Put the fits together; say what speaks against them, but for chains that have not mixed."""
     fitted, explanations = _explain(table, sampled, choice.hard_items)
     best = max(fitted, key=lambda f: f.weight)
     pairs = agreement_of_states(best.problem.law.parent, best.draws.states, shared)

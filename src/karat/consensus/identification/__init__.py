@@ -18,9 +18,9 @@ from karat.consensus.identification._explanations import (
 from karat.consensus.identification._failures import MIXED, identification_failures, pairs_off
 from karat.consensus.identification._gold_test import (
     GoldTest,
+    check_consensus,
     poisson_binomial_tail,
     status_of,
-    check_consensus,
 )
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "account_labels",
     "account_rates",
     "blind_proba",
+    "check_consensus",
     "clustered_explanation",
     "identification_failures",
     "pairs_off",
@@ -37,5 +38,4 @@ __all__ = [
     "rival_explanation",
     "rival_is_close",
     "status_of",
-    "check_consensus",
 ]

@@ -8,7 +8,7 @@ from karat._typing import FloatArray
 from karat.limits.kernels import clopper_pearson_limits
 from karat.votes.tables import VoteTable
 
-__all__ = ["GoldTest", "poisson_binomial_tail", "status_of", "check_consensus"]
+__all__ = ["GoldTest", "check_consensus", "poisson_binomial_tail", "status_of"]
 
 _FEWEST = 10  # gold labels below which nothing is tested
 _LEVEL = 0.05  # chance of a contradiction if the consensus is as sure as it should be

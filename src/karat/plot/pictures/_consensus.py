@@ -115,9 +115,11 @@ def draw_ranking_robustness(result: RankingRobustness, ax: "Axes | None" = None)
     ax = new_axes(ax, (6.8, 4.2))
     for j in range(min(_CURVES, len(result.classifiers))):
         color = COLORS[j % len(COLORS)]
-        ax.fill_between(
-            result.gamma, result.lower[:, j], result.upper[:, j], color=color, alpha=0.12, lw=0
-        )
+        low, high = result.lower[:, j], result.upper[:, j]
+        if j == 0:  # the bands of all would hide one another
+            ax.fill_between(result.gamma, low, high, color=color, alpha=0.15, lw=0)
+        for edge in (low, high):
+            ax.plot(result.gamma, edge, color=color, linewidth=0.8, linestyle="--", alpha=0.7)
         ax.plot(
             result.gamma, np.full(len(result.gamma), result.mean[j]), color=color,
             label=literal(result.classifiers[j]),

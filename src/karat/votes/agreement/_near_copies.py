@@ -78,11 +78,12 @@ def kappas(table: VoteTable, at_least: float = _SHARED) -> Kappas:
 
 
 def near_copies(table: VoteTable, known: Sequence[Sequence[int]] = ()) -> NearCopies:
-    """Return the blocks of voters that are copies of one another but for a few votes.
+    r"""Return the blocks of voters that are copies of one another but for a few votes.
 
     Good voters agree because both are right, copies beyond that. How often voter i would agree with
-    the truth shows in the voters k, l outside its block, :math:`R_i = κ_{ik} κ_{il} / κ_{kl}`, and a
-    block is one vote where its pairs agree beyond :math:`\\sqrt{R_i R_j}` by 80 % of what is left.
+    the truth shows in voters k, l outside its block, :math:`R_i = κ_{ik} κ_{il} / κ_{kl}` (upper
+    quartile over pairs: k and l that err together make it too small), and a block is one vote where
+    its pairs agree beyond :math:`\sqrt{R_i R_j}` by 80 % of what is left.
     Where fewer than two blocks stand outside, nothing tells copies from voters who are all right: κ
     of .9 then makes a copy. ``known`` are blocks that are one vote whatever their votes.
     """

@@ -184,8 +184,9 @@ def _label_probability(
     if bad.size:
         names = range(cast.n_items) if cast.items is None else cast.items.tolist()
         raise DataError(
-            f"{name} of the labelled item {shown(names[int(bad[0])])} is {chance[bad[0]]:g}; expected a "
-            "number above 0 and at most 1 for every item with a gold label, as label_next() gives it"
+            f"{name} of the labelled item {shown(names[int(bad[0])])} is {chance[bad[0]]:g}; "
+            "expected a number above 0 and at most 1 for every item with a gold label, as "
+            "label_next() gives it"
         )
     return chance
 

@@ -48,8 +48,8 @@ def _items(frame: Any, domain: IntArray | None) -> PassedValues | None:
         if (times > 1).any():
             again = frame["item"].to_list()[int(first[times > 1][0])]
             raise DataError(
-                f"the column 'item' has {shown(again)} in {int(times.max())} rows; a wide table has "
-                "one row per item, a long one the columns item, classifier and vote"
+                f"the column 'item' has {shown(again)} in {int(times.max())} rows; a wide table "
+                "has one row per item, a long one the columns item, classifier and vote"
             )
         return PassedValues.of_rows(column, np.arange(len(codes)))
     if not frame.implementation.is_pandas():
