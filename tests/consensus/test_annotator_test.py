@@ -140,6 +140,19 @@ def test_every_table_gives_the_same():
     assert by_name.people == ("a", "b", "c", "d")
 
 
+def test_a_wide_table_names_its_items():
+    frame = pd.DataFrame(SAID[:, :4], columns=list("abcd")).assign(
+        item=[f"i{i}" for i in range(80)]
+    )
+    judge = {f"i{i}": SAID[i, 4] for i in range(79, -1, -1)}
+    found = annotator_test(judge, frame, epsilon=0.1)
+    assert found.people == ("a", "b", "c", "d")
+    assert (
+        found.p_value.tolist()
+        == annotator_test(SAID[:, 4], SAID[:, :4], epsilon=0.1).p_value.tolist()
+    )
+
+
 def test_missing_answers_are_not_compared():
     people = SAID[:, :4].astype(float)
     people[:30, 0] = np.nan

@@ -94,6 +94,22 @@ def test_every_table_gives_the_same():
     assert position_bias(long).judges == ("j0", "j1", "j2", "j3")
 
 
+def test_wide_tables_are_matched_by_their_names():
+    names = ["a", "b", "c", "d"]
+    first = pd.DataFrame(FIRST, columns=names).assign(item=[f"p{i}" for i in range(200)])
+    second = pd.DataFrame(SECOND, columns=names).assign(item=first["item"])
+    mixed = second.sample(frac=1, random_state=0)[["d", "item", "b", "a", "c"]]
+    base, other = position_bias(first, second), position_bias(first, mixed)
+    assert base.judges == ("a", "b", "c", "d")
+    assert other.bias == pytest.approx(base.bias)
+    with pytest.raises(ColumnError, match="name them alike"):
+        position_bias(first, second.rename(columns={"a": "z"}))
+    est = PairEstimator(dependence="none", draws=50, rng=0)
+    est.fit(first.assign(domain=np.repeat(["x", "y"], 100)), second, y_true={"p3": "A"})
+    assert est.result_.domains == ("x", "y")
+    assert list(est.items_[:2]) == ["p0", "p1"]
+
+
 def test_repeats_are_no_voters():
     long = long_of(FIRST, SECOND)
     again = position_bias(pd.concat([long, long, long]))

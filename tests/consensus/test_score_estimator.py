@@ -157,6 +157,16 @@ def test_tables():
     assert np.abs(again - wide.label_proba_).max() < 0.1
 
 
+def test_names_of_items_and_domains():
+    frame = pd.DataFrame(STARS, columns=list("abcd"))
+    named = frame.assign(item=[f"i{i}" for i in range(400)], domain=np.repeat([1, 2], 200))
+    est = ScoreEstimator(draws=100, rng=0).fit(named, y_true={"i3": 1})
+    assert est.classifiers_ == ("a", "b", "c", "d")
+    assert est.result_.domains == (1, 2)
+    assert est.items_[3] == "i3"
+    assert est.label_proba_[3, 1] == 1.0
+
+
 def test_gold_names_the_classes():
     text = np.where(Y == 1, "good", "bad")
     gold = {i: text[i] for i in range(20)}

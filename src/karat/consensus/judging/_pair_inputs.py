@@ -15,6 +15,7 @@ __all__ = ["pair_domains", "pair_gold", "pair_styles"]
 
 def pair_domains(read: PairVerdicts, domains: Any) -> Any:
     """Return the domain of every pair."""
+    domains = read.domain if domains is None else domains
     if domains is None:
         return None
     found = read.per_item(domains, "domains")

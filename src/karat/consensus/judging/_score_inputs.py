@@ -62,6 +62,7 @@ def score_gold(table: ScoreTable, y_true: Any, classes: Any) -> tuple[AnyArray, 
 
 def score_domains(table: ScoreTable, domains: Any) -> tuple[IntArray, PassedValues]:
     """Return the domain of each item, and the names."""
+    domains = table.domain if domains is None else domains
     if domains is None:
         return np.zeros(len(table.scores), np.int64), PassedValues(np.array(["all"]))
     (codes,), found = encode_labels({"domains": domains})

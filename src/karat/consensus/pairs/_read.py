@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from karat._validate import (
     shown,
 )
 from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, LengthMismatchError
-from karat.votes.reading import PassedValues
+from karat.votes.reading import PassedValues, split_keys
 
 __all__ = ["PairVerdicts", "read_pairs"]
 
@@ -37,6 +37,7 @@ class PairVerdicts:
     judges: PassedValues
     items: PassedValues | None  # None: the rows of wide tables
     item_of_row: IntArray  # the item of each row that was passed
+    domain: Any  # the column of domains, one per row, None if there is none
     repeats: int  # verdicts beyond the first of a judge on an item in an order
 
     @property
@@ -85,43 +86,76 @@ def read_pairs(
     check_choice(says, "says", ("answer", "position"))
     frame = native_frame(verdicts, "verdicts")
     if swapped is not None:
-        parts = [_wide(verdicts, "verdicts"), _wide(swapped, "swapped")]
-        if parts[0][4] != parts[1][4] or len(parts[0][5]) != len(parts[1][5]):
-            raise LengthMismatchError(
-                f"verdicts is {parts[0][4]:,} rows of {len(parts[0][5])} judges and swapped "
-                f"{parts[1][4]:,} of {len(parts[1][5])}; pass the same pairs and judges in both"
-            )
-        item, who, order, value, absent = (
-            np.concatenate([parts[0][i], parts[1][i]]) if i != 2 else _orders(parts)
-            for i in (0, 1, 2, 3, 6)
+        one, two = _wide(verdicts, "verdicts"), _wide(swapped, "swapped")
+        order = np.repeat([0, 1], [len(one.item), len(two.item)])
+        item = np.concatenate(
+            [one.item, _same(two.items, one.items, "pairs", two.n, one.n)[two.item]]
         )
-        judges, items, rows = parts[0][5], None, np.arange(parts[0][4])
+        same = _same(two.judges, one.judges, "judges", len(two.judges), len(one.judges))
+        who = np.concatenate([one.who, same[two.who]])
+        value, absent = (
+            np.concatenate([getattr(w, f) for w in (one, two)]) for f in ("value", "absent")
+        )
+        judges, items, rows, domain = one.judges, one.items, np.arange(one.n), one.domain
     else:
         item, who, order, value, absent, judges, items, rows = _long(frame, first_order)
+        domain = frame["domain"].to_native() if "domain" in frame.columns else None
     code, order_of = _sides(value, absent, classes)
     if says == "position":  # what is named is where the answer stood: turn it in the second order
         code = np.where(order == 1, -code, code)
     score, repeats = _averaged(
         item, who, order, code, absent, (len(rows) if items is None else len(items)), len(judges)
     )
-    return PairVerdicts(score, order_of, judges, items, rows, repeats)
+    return PairVerdicts(score, order_of, judges, items, rows, domain, repeats)
 
 
-def _orders(parts: list[Any]) -> IntArray:
-    return np.repeat([0, 1], [len(parts[0][0]), len(parts[1][0])])
+class _Wide(NamedTuple):
+    """One wide table as lists of verdicts."""
+
+    item: IntArray
+    who: IntArray
+    value: AnyArray
+    absent: Any
+    n: int
+    judges: PassedValues
+    items: PassedValues | None
+    domain: Any
 
 
-def _wide(table: Any, name: str) -> tuple[Any, ...]:
-    """Return item, judge, None, value, rows, names and what is absent, of a wide table."""
-    columns, names = read_columns(table, name, null=-1, each="column per judge")
-    n, frame = len(columns[0][0]), native_frame(table, name)
+def _wide(table: Any, name: str) -> _Wide:
+    """Read a column per judge; a column ``item`` or ``domain`` is no judge."""
+    frame, items, domain = native_frame(table, name), None, None
+    if frame is not None:
+        domain = frame["domain"].to_native() if "domain" in frame.columns else None
+        (items, _), frame = split_keys(frame)
+    wide = table if frame is None else frame
+    columns, names = read_columns(wide, name, null=-1, each="column per judge")
+    n = len(columns[0][0])
     judges = PassedValues(np.array(names)) if frame is None else PassedValues.of_columns(frame)
-    there = [v.dtype.kind == "U" for v, m in columns if m is None or not m.all()]
-    text = any(there)
+    text = any(v.dtype.kind == "U" for v, m in columns if m is None or not m.all())
     values = np.concatenate([v.astype(str) if text else v for v, _ in columns])
     absent = np.concatenate([np.zeros(n, bool) if m is None else m for _, m in columns])
     item, who = np.tile(np.arange(n), len(columns)), np.repeat(np.arange(len(columns)), n)
-    return item, who, None, values, n, judges, absent
+    return _Wide(item, who, values, absent, n, judges, items, domain)
+
+
+def _same(
+    mine: PassedValues | None, theirs: PassedValues | None, what: str, n: int, wanted: int
+) -> IntArray:
+    """Return where each of the pairs, or judges, of the swapped table stands in the first one."""
+    if n != wanted:
+        raise LengthMismatchError(
+            f"verdicts has {wanted:,} {what} and swapped has {n:,}; pass the same {what} in both"
+        )
+    if mine is None or theirs is None:
+        return np.arange(n)
+    place = {name: i for i, name in enumerate(theirs.tolist())}
+    other = [name for name in mine.tolist() if name not in place]
+    if other:
+        raise ColumnError(
+            f"swapped has the {what} {named(other)}, which verdicts has not; name them alike"
+        )
+    return np.array([place[name] for name in mine.tolist()])
 
 
 def _long(frame: Any, first_order: Any) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from karat._validate import (
     union_of_values,
 )
 from karat.exceptions import ColumnError, DataError, LabelError, LengthMismatchError, ShapeError
-from karat.votes.reading import PassedValues
+from karat.votes.reading import PassedValues, split_keys
 
 __all__ = ["Answers", "read_answers"]
 
@@ -52,8 +52,7 @@ def read_answers(judge: Any, people: Frame, *, numeric: bool) -> Answers:
     if frame is not None and long is not None:
         said, names, places = _read_long(frame, long)
     else:
-        said, names = _read_wide(people, frame)
-        places = {i: i for i in range(int(said.item.max()) + 1)}
+        said, names, places = _read_wide(people, frame)
     n, others = len(places), list(range(len(names)))
     own, name = _taken_out(judge, names, said), "judge"
     if own is not None:
@@ -100,8 +99,10 @@ def _read_long(frame: Any, names: Mapping[str, str]) -> tuple[_Said, list[Any], 
     return _Said(item, who, value, absent), listed, places
 
 
-def _read_wide(people: Any, frame: Any) -> tuple[_Said, list[Any]]:
-    columns, names = read_columns(people, "people", null=-1, each="column per person")
+def _read_wide(people: Any, frame: Any) -> tuple[_Said, list[Any], dict[Any, int]]:
+    keys, frame = (None, None) if frame is None else split_keys(frame)
+    wide = people if frame is None else frame
+    columns, names = read_columns(wide, "people", null=-1, each="column per person")
     n, listed = len(columns[0][0]), list(names)
     values = {str(j): v for j, (v, m) in enumerate(columns) if m is None or not m.all()}
     if not values:
@@ -116,7 +117,9 @@ def _read_wide(people: Any, frame: Any) -> tuple[_Said, list[Any]]:
     if frame is not None:
         listed = PassedValues.of_columns(frame).tolist()
     item = np.tile(np.arange(n), len(columns))
-    return _Said(item, np.repeat(np.arange(len(columns)), n), value, absent), listed
+    named_by = range(n) if keys is None or keys.items is None else keys.items.tolist()
+    places = {name: i for i, name in enumerate(named_by)}
+    return _Said(item, np.repeat(np.arange(len(columns)), n), value, absent), listed, places
 
 
 def _taken_out(judge: Any, names: list[Any], said: _Said) -> _Said | None:
@@ -146,7 +149,7 @@ def _read_judge(judge: Any, places: Mapping[Any, int], *, wide: bool) -> _Said:
             )
         items, column = frame["item"].to_list(), frame[what[0]].to_native()
     elif wide:
-        items = list(range(len(places)))
+        items = list(places)  # in the order of the rows
     else:
         raise ColumnError(
             "people is a long table, so the judge's answers need items too; pass a mapping from "

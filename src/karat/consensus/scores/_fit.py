@@ -79,7 +79,7 @@ def fit_scores(
     error_limits[1] = np.maximum(error_limits[1] - slack, 0.0)
     error_limits[2] = np.minimum(error_limits[2] + slack, 1.0)
     return ScoreFit(
-        proba=drawn.proba.mean(axis=0)[pattern],
+        proba=np.clip(drawn.proba.mean(axis=0), 0.0, 1.0)[pattern],
         share=np.array([share, *np.quantile(drawn.share, tails)]),
         error=error_limits,
         area=area_limits,

@@ -8,7 +8,7 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, FloatArray, Frame, IntArray
 from karat._validate import encode_labels, named, native_frame, read_column, read_columns, shown
 from karat.exceptions import DataError, EmptyDataError, ScoreError, ShapeError
-from karat.votes.reading import PassedValues
+from karat.votes.reading import PassedValues, split_keys
 
 __all__ = ["ScoreTable", "read_scores"]
 
@@ -29,6 +29,7 @@ class ScoreTable:
     voters: PassedValues
     items: PassedValues | None
     item_of_row: IntArray
+    domain: Any  # the column of domains, one per row, None if there is none
 
     def coded(self, scores: FloatArray) -> IntArray:
         """Return the levels of other scores of the same voters."""
@@ -46,10 +47,12 @@ def read_scores(table: Frame, *, most: int) -> ScoreTable:
     who = next((c for c in _WHO if c in names), None)
     what = next((c for c in _WHAT if c in names), None)
     if frame is not None and "item" in names and who is not None and what is not None:
+        items: PassedValues | None
         scores, voters, items, rows = _long(frame, who, what)
+        domain = frame["domain"].to_native() if "domain" in names else None
     else:
-        scores, voters = _wide(table, frame)
-        items, rows = None, np.arange(len(scores))
+        scores, voters, items, domain = _wide(table, frame)
+        rows = np.arange(len(scores))
     listed = voters.tolist()
     if len(listed) < 2:
         raise ShapeError(
@@ -68,8 +71,10 @@ def read_scores(table: Frame, *, most: int) -> ScoreTable:
     levels = np.array([len(cut) + 1 for cut in edges])
     distinct = [len(np.unique(scores[~np.isnan(scores[:, j]), j])) for j in range(len(listed))]
     fine = np.array(distinct) > levels
-    found = ScoreTable(scores, np.zeros((0, 0), np.int64), edges, levels, fine, voters, items, rows)
-    return ScoreTable(scores, found.coded(scores), edges, levels, fine, voters, items, rows)
+    found = ScoreTable(
+        scores, np.zeros((0, 0), np.int64), edges, levels, fine, voters, items, rows, domain
+    )
+    return ScoreTable(scores, found.coded(scores), edges, levels, fine, voters, items, rows, domain)
 
 
 def _edges(values: FloatArray, most: int) -> FloatArray:
@@ -91,14 +96,19 @@ def _edges(values: FloatArray, most: int) -> FloatArray:
     return np.asarray(edges[edges > ordered[0]])
 
 
-def _wide(table: Any, frame: Any) -> tuple[FloatArray, PassedValues]:
-    columns, names = read_columns(table, "scores", each="column per voter")
+def _wide(table: Any, frame: Any) -> tuple[FloatArray, PassedValues, PassedValues | None, Any]:
+    items = domain = None
+    if frame is not None:
+        domain = frame["domain"].to_native() if "domain" in frame.columns else None
+        (items, _), frame = split_keys(frame)
+    wide = table if frame is None else frame
+    columns, names = read_columns(wide, "scores", each="column per voter")
     voters = PassedValues(np.array(names)) if frame is None else PassedValues.of_columns(frame)
     scores = [
         _numbers(v, m, f"scores column {name!r}")
         for (v, m), name in zip(columns, names, strict=True)
     ]
-    return np.stack(scores, axis=1), voters
+    return np.stack(scores, axis=1), voters, items, domain
 
 
 def _long(
