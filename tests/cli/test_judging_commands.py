@@ -56,6 +56,7 @@ def test_long_pairs_with_systems_gold_and_panel(files, karat, tmp_path):
     assert ran.code == 0, ran.err
     assert ran.data["result"]["judges"] == ["claude", "gemma", "gpt", "llama"]
     assert set(ran.data["systems"]["systems"]) == {"x", "y", "z"}
+    assert (ran.data["systems"]["method"], ran.data["systems"]["n_gold"]) == ("powered", 150)
     assert ran.data["panels"][0]["judges"] == ["claude", "gemma", "gpt", "llama"]
     written = karat(*given, *more, "--output", page)
     assert written.code == 0, written.err

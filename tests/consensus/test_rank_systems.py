@@ -97,6 +97,10 @@ def test_pairs_in_two_orders():
 
 
 def test_bad_input_is_said():
+    seen = ErrorEstimator(dependence="none", chains=2, draws=50, rng=0)
+    seen.fit(VOTES, y_true={i: int(Y[i]) for i in range(5)})
+    with pytest.raises(DataError, match="has seen gold"):
+        rank_systems(seen, A, B, y_true={7: 1})
     with pytest.raises(LengthMismatchError, match="300 pairs"):
         rank_systems(FITTED, A[:10], B[:10])
     with pytest.raises(DataError, match="with itself"):

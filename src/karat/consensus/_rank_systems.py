@@ -115,6 +115,11 @@ def rank_systems(
     known = ~np.isnan(gold)
     k = len(names)
     if known.any():
+        if (fitted._votes.gold >= 0).any():
+            raise DataError(
+                "judges were fitted with y_true=, so their consensus has seen gold labels; fit "
+                "them without, and pass the gold pairs here alone"
+            )
         _warn_of_few(int(known.sum()), k)
         found = powered_strengths(one, two, proba, gold, k)
     else:

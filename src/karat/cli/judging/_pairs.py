@@ -51,7 +51,13 @@ def pairs_answer(table: InputTable, flags: PairFlags, confidence: float) -> Answ
         *(one.value for one in beside),
         **values(fitted),
     )
-    ranking = _systems(table, flags, estimator, confidence)
+    blind = estimator
+    if flags.system and flags.label is not None:  # gold helps a ranking only if judges are blind
+        without = values(fitted | {"y_true": None})
+        blind = PairEstimator(**options).fit(
+            verdicts.value, *(one.value for one in beside), **without
+        )
+    ranking = _systems(table, flags, blind, confidence)
     panels = panel_of(estimator, flags.cost, confidence) if flags.panel else []
     build = call_code("PairEstimator", **options)
     code = script(
@@ -123,12 +129,14 @@ def _systems(
             "and who the second"
         )
     columns: list[Any] = [table.column("--system", name) for name in flags.system]
+    columns += [table.column("--label", flags.label)] if flags.label is not None else []
     if estimator.items_ is not None:
         found = flags.names.found(table, vote=False)
         assert found is not None  # the verdicts were read by it
         items = table.frame[found["item"]].to_list()
         columns = [dict(zip(items, column.to_list(), strict=True)) for column in columns]
-    return rank_systems(estimator, *columns, confidence=confidence, rng=0)
+    gold = columns[2] if len(columns) > 2 else None
+    return rank_systems(estimator, *columns[:2], y_true=gold, confidence=confidence, rng=0)
 
 
 def _grid(r: PairErrors) -> Grid:
