@@ -13,7 +13,7 @@ import pandas as pd
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.datasets import load_shared
-from karat.exceptions import MissingDatasetError, KaratWarning
+from karat.exceptions import KaratWarning, MissingDatasetError
 
 SUBSETS = ("LLMBar/Natural", "LLMBar/Adversarial/GPTInst")
 
