@@ -154,6 +154,17 @@ def folder(tmp_path_factory):
     pl.DataFrame(items).write_parquet(where / "items.parquet")
     voters = {name: votes[:, j] for j, name in enumerate("abc")}
     pl.DataFrame({**voters, "topic": table["region"]}).write_parquet(where / "votes.parquet")
+    three = {f"person_{j}": votes[:, j] for j in range(3)}
+    pl.DataFrame({**three, "gpt-4o": votes[:, 3]}).write_csv(where / "answers.csv")
+    stars = np.clip(np.round(rng.normal(2 + 2 * y[:, None], 0.7, (400, 4))), 1, 5)
+    pl.DataFrame({f"judge_{j}": stars[:, j] for j in range(4)}).write_csv(where / "ratings.csv")
+    said = np.where(votes[:120, :4] == 1, "A", "B")
+    pairs = [
+        {"item": i, "judge": f"j{j}", "order": order, "verdict": said[i, j],
+         "left": "xyz"[i % 3], "right": "xyz"[(i + 1) % 3]}
+        for order in ("ab", "ba") for i in range(120) for j in range(4)
+    ]  # fmt: skip
+    pl.DataFrame(pairs).write_parquet(where / "pairs.parquet")
     return where
 
 

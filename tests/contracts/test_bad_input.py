@@ -5,6 +5,7 @@ Functions are found by looking: one that takes any of the parameters below joins
 
 import importlib
 import inspect
+import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import karat
 from karat.calibration import CopulaCalibrator
+from karat.consensus import ErrorEstimator
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
 from karat.exceptions import (
     ColumnError,
@@ -45,12 +47,25 @@ GOOD = {
 GOOD["votes"] = [[*row, "ham"] for row in GOOD["weak_labels"]]
 GOOD["y_pred_a"] = GOOD["y_pred_b"] = GOOD["y_pred"]
 GOOD["label_model"] = GOOD["g"] = GOOD["proba"] = [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5]]
+
+
+def _fitted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # four items are few
+        return ErrorEstimator(draws=20, dependence="none", rng=0).fit(GOOD["votes"])
+
+
 # What a function needs besides data; never changed.
 FIXED = {
     "metric": "accuracy",
     "predictions": {"one": GOOD["y_pred"], "two": ["ham", "ham", "spam", "spam"]},
     "y_scores": {"one": GOOD["y_score"], "two": [0.4, 0.1, 0.8, 0.3]},
     "fpr": 0.1,
+    "verdicts": GOOD["votes"],
+    "swapped": [row[::-1] for row in GOOD["votes"]],
+    "judges": _fitted(),
+    "first": ["x", "y", "x", "z"],
+    "second": ["y", "z", "z", "x"],
     "labelled": [0.0, 1.0, 1.0, 0.0],
     "numerator": [0.0, 1.0, 1.0, 0.0],
     "denominator": [1.0, 1.0, 1.0, 0.0],

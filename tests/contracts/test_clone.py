@@ -59,6 +59,16 @@ USES = {
     "ImportanceWeightedClassifier": ({"estimator": LINEAR}, ROWS, read_rows),
     "MajorityVote": ({}, {"weak_labels": VOTES}, read_votes),
     "OracleLabelModel": ({"smoothing": 2}, {"weak_labels": VOTES, "y_true": TRUTH}, read_votes),
+    "PairEstimator": (
+        {"rng": 0, "draws": 20, "dependence": "none"},
+        {"verdicts": VOTES, "swapped": VOTES},
+        lambda model: model.label_proba_,
+    ),
+    "ScoreEstimator": (
+        {"rng": 0, "draws": 20},
+        {"scores": np.random.default_rng(0).normal(4 * VOTES)},
+        lambda model: model.label_proba_,
+    ),
     "PlugInClassifier": ({"estimator": LINEAR}, ROWS, read_rows),
     "TripletLabelModel": ({}, {"weak_labels": VOTES}, read_votes),
     "WeightedAUCClassifier": (

@@ -6,6 +6,7 @@ joins by itself. A lazy frame is passed to each such parameter in turn.
 
 import importlib
 import inspect
+import warnings
 from importlib.util import find_spec
 from typing import get_args
 
@@ -38,6 +39,9 @@ GOOD = {
     "weights": [1, 2], "X_val": PROBA, "y_val": TRUTH, "proba_val": PROBA,
     "estimator": LogisticRegression().fit(PROBA, TRUTH), "model": MODEL, "diagonal": PROBA[:, 0],
     "values": PROBA[:, 0], "labelled": TRUTH[:9], "predicted": PROBA[:9, 1], "others": PROBA[9:, 1],
+    "judges": consensus.ErrorEstimator(draws=20, dependence="none", rng=0),
+    "first": np.tile(["x", "y"], 40), "second": np.tile(["z", "x"], 40),
+    "people": VOTES, "judge": TRUTH, "epsilon": 0.1, "verdicts": VOTES, "scores": PROBA,
     "statistic": np.mean, "counts": np.ones(80), "numerator": TRUTH[:9], "denominator": TRUTH[:9],
 }  # fmt: skip
 # Parameters with one value per row whose annotation says anything goes.
@@ -64,6 +68,11 @@ UNUSED = {
     ("ConsensusLabelModel.fit", "weak_labels"),
     ("ImportanceWeightedClassifier.fit", "groups_val"),
 }
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # eighty rows are few
+    GOOD["judges"].fit(VOTES)
 
 
 def optimiser(kind):
@@ -104,6 +113,8 @@ INSTANCES = {
         classes=np.arange(2),
         missing=0,
     ),
+    "PairEstimator": lambda: consensus.PairEstimator(draws=20, dependence="none", rng=0),
+    "ScoreEstimator": lambda: consensus.ScoreEstimator(draws=20, rng=0),
     "TripletLabelModel": lambda: weak.TripletLabelModel().fit(VOTES),
     "WeightedAUCClassifier": lambda: ranking.WeightedAUCClassifier().fit(PROBA, TRUTH),
 }

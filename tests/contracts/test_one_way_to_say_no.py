@@ -164,6 +164,7 @@ GROUPS = np.arange(60) // 30
 MODEL = weak.MajorityVote().fit(VOTES)
 BOUND = (VOTES[:, 0], VOTES, MODEL)
 LINEAR = LogisticRegression()
+SCORED = RNG.normal(4.0 * TRUTH[:, None], 1.0, (len(TRUTH), 4))
 SCORES = {"one": CHANCE, "two": X[:, 1]}
 UNIT = [0.2, 0.9, 0.6, 0.4, 0.7]
 SPACE = elicit.BinarySpace.from_scores(TRUTH, CHANCE)
@@ -271,6 +272,28 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
         draws=20, dependence="none", rng=0
     ).fit(VOTES, **o),
     "consensus.ErrorEstimator.label_next": lambda **o: estimated().label_next(**o),
+    "consensus.PairEstimator": lambda **o: consensus.PairEstimator(
+        **({"draws": 20, "dependence": "none", "rng": 0} | o)
+    ).fit(VOTES, VOTES),
+    "consensus.PairEstimator.fit": lambda **o: consensus.PairEstimator(
+        draws=20, dependence="none", rng=0
+    ).fit(VOTES, VOTES, **o),
+    "consensus.PositionBias.expected_on": lambda n=5: consensus.position_bias(
+        VOTES, VOTES
+    ).expected_on(n),
+    "consensus.ScoreEstimator": lambda **o: consensus.ScoreEstimator(
+        **({"draws": 20, "rng": 0} | o)
+    ).fit(SCORED),
+    "consensus.annotator_test": lambda **o: consensus.annotator_test(
+        VOTES[:, 0], VOTES[:, 1:], **({"epsilon": 0.1, "fewest": 2} | o)
+    ),
+    "consensus.cheapest_panel": lambda **o: consensus.cheapest_panel(
+        estimated(), **({"draws": 2} | o)
+    ),
+    "consensus.position_bias": lambda **o: consensus.position_bias(VOTES, VOTES, **o),
+    "consensus.rank_systems": lambda **o: consensus.rank_systems(
+        estimated(), *np.resize(["x", "y", "z"], (2, len(VOTES) + 1))[:, :-1], **o
+    ),
     "consensus.compare_models": lambda **o: consensus.compare_models(
         VOTES, **({"dependence": ["none"], "rng": 0} | o)
     ),

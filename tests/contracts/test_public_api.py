@@ -135,6 +135,16 @@ def shared_of():
         return est.fit(MANY, domains=np.arange(200) % 3)
 
 
+def paired():
+    return consensus.PairEstimator(draws=20, rng=0).fit(MANY, MANY)
+
+
+def scored():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(3 * (np.arange(200) % 2)[:, None], 1.0, (200, 4))
+    return consensus.ScoreEstimator(draws=200, rng=0).fit(scores)
+
+
 def elicited(costs=4):
     law = LogisticLaw.binary(5.0)
     x, y = law.sample(200, rng=0)
@@ -244,6 +254,16 @@ EXAMPLES = {
     ),
     "WeakLabelValue": lambda: bounds.weak_label_value(*BOUND, **OPTIONS),
     "RobustnessCurve": lambda: bounds.robustness_curve(*BOUND, claim=0.1, **OPTIONS),
+    "AnnotatorTest": lambda: consensus.annotator_test(MANY[:, 0], MANY[:, 1:], epsilon=0.1),
+    "JudgePanel": lambda: consensus.cheapest_panel(consensus_of(), draws=5),
+    "PairErrors": lambda: paired().result_,
+    "PositionBias": lambda: paired().position_bias_,
+    "ScoreErrors": lambda: scored().result_,
+    "SystemRanking": lambda: consensus.rank_systems(
+        consensus_of(),
+        *np.tile([["x", "y", "z"], ["y", "z", "x"]], 67)[:, :200],
+        rng=0,
+    ),
     "CoClustering": lambda: shared_of().co_clustering_,
     "ErrorRates": lambda: consensus_of().result_,
     "Explanations": lambda: consensus_of().explanations(),

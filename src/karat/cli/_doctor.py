@@ -83,6 +83,7 @@ def _compile_everything() -> float:
     """Compile every loop, or load it where that was done before; return the seconds it took."""
     from karat.bounds.transport import warm as warm_bounds
     from karat.consensus.sampling import warm as warm_consensus
+    from karat.consensus.scores import warm as warm_scores
     from karat.decisions.populations import warm as warm_decisions
     from karat.elicit.people.loops import warm as warm_people
     from karat.ranking.learning import warm as warm_learning
@@ -90,13 +91,9 @@ def _compile_everything() -> float:
 
     start = time.perf_counter()
     for warm in (
-        warm_bounds,
-        warm_consensus,
-        warm_decisions,
-        warm_people,
-        warm_learning,
+        warm_bounds, warm_consensus, warm_scores, warm_decisions, warm_people, warm_learning,
         warm_placements,
-    ):
+    ):  # fmt: skip
         warm()
     return time.perf_counter() - start
 

@@ -1,7 +1,6 @@
 """``karat judges``: how good voters are, from their votes in a file."""
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +18,16 @@ from karat.cli.frame import (
     script,
     table_writer,
     values,
+)
+from karat.cli.judging import (
+    LongNames,
+    PairFlags,
+    PeopleFlags,
+    pairs_answer,
+    parse_families,
+    people_answer,
+    scores_answer,
+    with_panel,
 )
 from karat.cli.voters import Reading, Votes, read_votes_of, report
 from karat.consensus import ErrorEstimator
@@ -82,6 +91,41 @@ def judges(
         str, typer.Option(help="class-conditional or symmetric.")
     ] = "class-conditional",
     dependence: Annotated[str, typer.Option(help="auto, none, difficulty or pairs.")] = "auto",
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--order",
+            help="Pairs in two orders: the column that says the order, or two columns (or "
+            "patterns) of verdicts, with the first answer first and with it second.",
+        ),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system", help="With --order: columns of who wrote the first and the second answer."
+        ),
+    ] = None,
+    people: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--people", help="May a judge replace a person? Columns, or voters, that are people."
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="With --people: how far a person may be ahead.")
+    ] = None,
+    alignment: Annotated[
+        str, typer.Option(help="With --people: accuracy (labels) or rmse (ratings).")
+    ] = "accuracy",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Votes are ratings or probabilities, used as they are.")
+    ] = False,
+    panel: Annotated[
+        bool, typer.Option("--panel", help="Name the cheapest judges that decide as all do.")
+    ] = False,
+    cost: Annotated[
+        list[str] | None, typer.Option("--cost", help="With --panel: judge=number. Repeat.")
+    ] = None,
     confidence: flags.Confidence = 0.95,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
@@ -92,11 +136,29 @@ def judges(
     --judge. A long file has the columns item, classifier and vote (or task, worker,
     label; or item, judge, verdict; or those that --id, --voter and --vote name).
     Domains are those of --group, else those of the column domain.
+    With --order the votes are verdicts on pairs shown in two orders; with --people
+    each judge is compared with people; with --scores the votes are numbers.
     """
     options: dict[str, Any] = {
         "structure": structure, "errors": errors, "dependence": dependence,
         "confidence": confidence, "rng": 0,
     }  # fmt: skip
+    names = LongNames(item, voter, vote)
+    pairs = PairFlags(order or (), names, label, group, system or (), panel, cost or (), same or ())
+    beside = PeopleFlags(people or (), judge or (), names, epsilon, alignment)
+    plain = {"--label-next": label_next, "--threshold": threshold, "--todo": todo, "--same": same}
+    asked = _question(pairs, beside, plain, scores=scores)
+    if asked:
+
+        def other() -> Answer:
+            table = read_table(file)
+            if asked == "--scores":
+                return scores_answer(table, judge or [], names, label, group, confidence)
+            answer = pairs_answer(table, pairs, confidence) if order else None
+            return answer or people_answer(table, beside, confidence)
+
+        run(other, output=output, as_json=as_json, reads=[file])
+        return
     if todo is not None and label_next is None:
         raise OptionError("--todo is a file for the items of --label-next; expected both flags")
     reading = Reading(
@@ -131,9 +193,25 @@ def judges(
             with replaced(todo) as path:
                 writer(drawn, path)
         code = _code(table.code, options, found.votes, fitted, label_next)
-        return report(file.name, estimator, found.columns, code, drawn, str(todo or ""))
+        answer = report(file.name, estimator, found.columns, code, drawn, str(todo or ""))
+        return with_panel(answer, estimator, cost or (), confidence) if panel else answer
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--todo": todo})
+
+
+def _question(pairs: PairFlags, beside: PeopleFlags, plain: dict[str, Any], *, scores: bool) -> str:
+    """Return the flag of the question that is asked, empty for that of votes; refuse two."""
+    asked = {"--order": bool(pairs.order), "--people": bool(beside.people), "--scores": scores}
+    chosen = [flag for flag, on in asked.items() if on]
+    if len(chosen) > 1:
+        raise OptionError(f"{chosen[0]} and {chosen[1]} ask different questions; expected one")
+    others = [f for f, v in plain.items() if v is not None and not (pairs.order and f == "--same")]
+    others += ["--panel"] * (pairs.panel and not pairs.order)
+    if chosen and others:
+        raise OptionError(f"{others[0]} does not go with {chosen[0]}; expected one of them")
+    if pairs.system and not pairs.order:
+        raise OptionError("--system names who wrote the answers of pairs; expected --order with it")
+    return chosen[0] if chosen else ""
 
 
 def _code(
@@ -155,16 +233,4 @@ def _families(given: Sequence[str], found: Votes) -> dict[str, list[Any]] | None
         return None
     frame = found.votes.value
     voters = frame["classifier"].unique().sort().to_list() if found.long else found.columns
-    families: dict[str, list[Any]] = {}
-    for text in given:
-        name, equals, members = text.partition("=")
-        if not equals or not members:
-            raise OptionError(f"--same is {text!r}; expected name=a,b,c or name=pattern*")
-        chosen = []
-        for part in members.split(","):
-            hits = [v for v in voters if str(v) == part or fnmatchcase(str(v), part)]
-            if not hits:
-                raise OptionError(f"--same {text}: no voter is {part!r}; there are {voters[:20]}")
-            chosen += hits
-        families[name] = chosen
-    return families
+    return parse_families(given, voters)

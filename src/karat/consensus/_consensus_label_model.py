@@ -165,6 +165,21 @@ class ConsensusLabelModel(PatternModel):
             for i in chosen
         ]  # fmt: skip
 
+    def predict_codes(self, codes: IntArray) -> FloatArray:
+        """Return P(Y) of rows of codes.
+
+        Parameters
+        ----------
+        codes : array (n, voters)
+            A class as its position, -1 for an abstention, -2 for a vote that was not asked for.
+
+        Returns
+        -------
+        array (n, k)
+            One row per row of codes.
+        """
+        return self._posterior(codes)
+
     def _posterior(self, codes: IntArray) -> FloatArray:
         table = self._table(codes)
         total = np.zeros((len(codes), len(self.classes_)))

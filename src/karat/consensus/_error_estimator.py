@@ -19,6 +19,7 @@ from karat.consensus.answers import (
 )
 from karat.consensus.fitting import Settings, fit_votes
 from karat.statistics import Patterns
+from karat.votes.agreement import NearCopies
 from karat.votes.reading import read_votes
 
 __all__ = ["ErrorEstimator"]
@@ -253,7 +254,8 @@ class ErrorEstimator(FittedVotes, Parameters):
             tuple(self.classifiers_[j] for j in here.voters),
             *posterior_states(fit),
             abstentions=fit.table.n_outcomes > fit.table.n_classes,
-            copies=fit.copies,
+            # Copies that were found and did not count once in the fit do not here either.
+            copies=fit.copies if fit.table.counted is not None else NearCopies((), (), ()),
             null=self._null,
             rng=np.random.default_rng(self._seed),
         )

@@ -20,11 +20,17 @@ from karat.calibration import (
     MarginalCalibration,
 )
 from karat.consensus import (
+    AnnotatorTest,
     CoClustering,
     ErrorRates,
     Explanations,
+    JudgePanel,
     ModelComparison,
+    PairErrors,
+    PositionBias,
     RankingRobustness,
+    ScoreErrors,
+    SystemRanking,
     VoterAgreement,
 )
 from karat.decisions import Optimum
@@ -44,6 +50,7 @@ from karat.limits import Limits, PoweredLimits
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot.pictures import (
     draw_agreement,
+    draw_annotators,
     draw_area,
     draw_areas,
     draw_asked,
@@ -68,11 +75,14 @@ from karat.plot.pictures import (
     draw_limits,
     draw_margin,
     draw_optimum,
+    draw_pair_errors,
     draw_pairs,
     draw_pairs_agreed,
+    draw_panel,
     draw_pattern_counts,
     draw_patterns,
     draw_point,
+    draw_position,
     draw_powered,
     draw_progress,
     draw_ranking,
@@ -81,7 +91,9 @@ from karat.plot.pictures import (
     draw_reliability,
     draw_robustness,
     draw_roc,
+    draw_scores,
     draw_shared,
+    draw_systems,
     draw_table,
     draw_value,
     draw_weight_table,
@@ -127,6 +139,12 @@ draw.register(VoterAgreement, draw_agreement)
 draw.register(RankingRobustness, draw_ranking_robustness)
 draw.register(ModelComparison, draw_comparison)
 draw.register(CoClustering, draw_co_clustering)
+draw.register(AnnotatorTest, draw_annotators)
+draw.register(PositionBias, draw_position)
+draw.register(PairErrors, draw_pair_errors)
+draw.register(SystemRanking, draw_systems)
+draw.register(ScoreErrors, draw_scores)
+draw.register(JudgePanel, draw_panel)
 draw.register(ElicitationResult, draw_elicited)
 draw.register(AgreementHistory, draw_progress)
 draw.register(AskedQuestions, draw_asked)

@@ -10,7 +10,7 @@ passed. `next_items` lists the items to label next, `powered_rates` uses gold la
 from karat.consensus.answers._design import check_design
 from karat.consensus.answers._exports import inference_data, posterior_states
 from karat.consensus.answers._fitted_votes import FittedVotes
-from karat.consensus.answers._frames import backend_of
+from karat.consensus.answers._frames import backend_of, to_frame
 from karat.consensus.answers._next_items import draw_strata, in_proportion, next_items
 from karat.consensus.answers._powered import (
     Powered,
@@ -56,6 +56,7 @@ __all__ = [
     "prevalence_table",
     "ranking_robustness",
     "summarise",
+    "to_frame",
     "voter_agreement",
     "warn_of_inverted_gold",
     "warn_of_limits_of_the_fit",

@@ -41,6 +41,14 @@ from karat.plot.pictures._elicit import (
     draw_shared,
     draw_weight_table,
 )
+from karat.plot.pictures._judges import (
+    draw_annotators,
+    draw_pair_errors,
+    draw_panel,
+    draw_position,
+    draw_scores,
+    draw_systems,
+)
 from karat.plot.pictures._limits import draw_limits, draw_powered
 from karat.plot.pictures._optimize import (
     draw_class_weights,
@@ -59,6 +67,7 @@ from karat.plot.pictures._weak import draw_check, draw_diagnostics
 
 __all__ = [
     "draw_agreement",
+    "draw_annotators",
     "draw_area",
     "draw_areas",
     "draw_asked",
@@ -83,11 +92,14 @@ __all__ = [
     "draw_limits",
     "draw_margin",
     "draw_optimum",
+    "draw_pair_errors",
     "draw_pairs",
     "draw_pairs_agreed",
+    "draw_panel",
     "draw_pattern_counts",
     "draw_patterns",
     "draw_point",
+    "draw_position",
     "draw_powered",
     "draw_progress",
     "draw_ranking",
@@ -97,7 +109,9 @@ __all__ = [
     "draw_robustness",
     "draw_roc",
     "draw_rows",
+    "draw_scores",
     "draw_shared",
+    "draw_systems",
     "draw_table",
     "draw_value",
     "draw_weight_table",

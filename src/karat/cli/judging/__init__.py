@@ -1,0 +1,24 @@
+"""The further questions of ``karat judges``: two orders, people beside a judge, scores, a panel.
+
+Each function takes a table that was read and what the flags name, asks the library, and returns an
+`Answer` with text, JSON and a page.
+"""
+
+from karat.cli.judging._columns import LongNames, parse_families
+from karat.cli.judging._pairs import PairFlags, pairs_answer
+from karat.cli.judging._panel import panel_of, parse_costs, with_panel
+from karat.cli.judging._people import PeopleFlags, people_answer
+from karat.cli.judging._scores import scores_answer
+
+__all__ = [
+    "LongNames",
+    "PairFlags",
+    "PeopleFlags",
+    "pairs_answer",
+    "panel_of",
+    "parse_costs",
+    "parse_families",
+    "people_answer",
+    "scores_answer",
+    "with_panel",
+]

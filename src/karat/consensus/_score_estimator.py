@@ -1,0 +1,248 @@
+"""Error rates of voters who give scores: ratings, probabilities, log-probabilities."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from karat._parameters import Parameters
+from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._validate import (
+    check_confidence,
+    check_count,
+    check_fitted,
+    check_number,
+    check_rng,
+    check_weights,
+    named,
+    refuse_lazy,
+    refuse_option,
+)
+from karat.consensus.answers import backend_of
+from karat.consensus.judging import (
+    score_domains,
+    score_errors,
+    score_gold,
+    score_tables,
+    score_weights,
+)
+from karat.consensus.score_result import ScoreErrors
+from karat.consensus.scores import ScoreFit, ScoreTable, class_chances, fit_scores, read_scores
+from karat.exceptions import DataError, NotIdentifiedWarning
+from karat.votes.reading import PassedValues
+
+__all__ = ["ScoreEstimator"]
+
+
+class ScoreEstimator(Parameters):
+    r"""How well voters tell two classes apart, from their scores and no labels, or a few.
+
+    Ratings, probabilities and log-probabilities are used as they are: only their order counts, so
+    no threshold is needed. Items have a hidden class y; voter j sees a normal variable whose means
+    differ by :math:`\mu_j` between the classes, and gives the level between whose cut-points it
+    lies:
+
+    .. math:: P(\text{level} \le l \mid y) = \Phi(c_{jl} \mp \mu_j / 2)
+
+    The cut-points are free, so any increasing transform of the scores gives the same answer, and
+    the odds of the second class rise with the level: a monotone calibration, learnt with the
+    consensus. A score with many distinct values is cut at its own quantiles.
+
+    Parameters
+    ----------
+    levels : int, default 10
+        Most levels of a voter; more distinct scores are cut into so many of equal size.
+    slack : float, default 0.02
+        By how much the limits of error rates are widened on either side: if voters are misled
+        together on this share of the items, no rate moves further.
+    chains : int, default 4
+        Chains from dispersed starts.
+    draws : int, default 1000
+        Draws kept per chain, after as many that are not; fewer, at least 100, on very large tables.
+    confidence : float, default 0.95
+        Level of the limits.
+    rng : int or Generator, optional
+        Randomness.
+
+    Attributes
+    ----------
+    result_ : ScoreErrors
+        Everything below as one frozen answer, with ``summary()`` and ``plot()``.
+    error_rates_ : frame
+        ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, ``area`` with its limits, best
+        first. Frames are of the library that was passed in.
+    calibration_ : frame
+        ``domain``, ``classifier``, ``from`` (least score of the level) and ``proba``.
+    label_proba_ : array (items, 2)
+        P(class) of every item.
+    identified_ : dict
+        By domain, whether the scores alone identify the error rates.
+    classes_ : array (2,)
+        The classes; a higher score speaks for the second.
+    classifiers_ : tuple
+        The voters, named as they were passed.
+    items_ : array or None
+        The items of a long table, in the order of ``label_proba_``.
+
+    Notes
+    -----
+    The error rate of a voter is that of reading each of its scores as the more probable class. The
+    model takes voters to err independently given the class. It is checked on every pair of voters;
+    where it fails, the limits span the fits that leave out one voter. Without gold labels it is
+    also compared with one scale on which items vary without classes: voters who share a taste look
+    the same as voters who see the truth, unless the scores fall into two groups. Where either check
+    fails the domain is not identified, and a warning says so.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 500)
+    >>> stars = np.clip(np.round(rng.normal(2.2 + 1.6 * y[:, None], [0.6, 0.9, 1.2])), 1, 5)
+    >>> est = ScoreEstimator(draws=200, rng=0).fit(stars)
+    >>> est.error_rates_["classifier"].tolist()
+    ['0', '1', '2']
+    """
+
+    def __init__(
+        self,
+        *,
+        levels: int = 10,
+        slack: float = 0.02,
+        chains: int = 4,
+        draws: int = 1000,
+        confidence: float = 0.95,
+        rng: int | np.random.Generator | None = None,
+    ) -> None:
+        self.levels = levels
+        self.slack = slack
+        self.chains = chains
+        self.draws = draws
+        self.confidence = confidence
+        self.rng = rng
+
+    def fit(
+        self,
+        scores: Frame,
+        domains: Column | None = None,
+        y_true: Column | Mapping[Any, Any] | None = None,
+        *,
+        classes: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """Estimate error rates, calibration and classes.
+
+        Parameters
+        ----------
+        scores : matrix or frame
+            Wide: one row per item, one column per voter, null where a voter was not asked. Or long:
+            ``item``, ``classifier`` (or ``judge``) and ``score`` (or ``rating``, ``vote``).
+        domains : column, optional
+            Domain of each row; everything is estimated domain by domain.
+        y_true : column or mapping, optional
+            Gold labels, null or -1 where there is none: one value per row, or a mapping from item
+            (row number of a wide table) to label.
+        classes : column (2,), optional
+            The classes; a higher score speaks for the second. By default 0 and 1, or the two gold
+            labels, sorted.
+        sample_weight : column, optional
+            Weights of at least 0, one per row; a weight of 2 counts as two equal items.
+
+        Returns
+        -------
+        ScoreEstimator
+            Itself.
+        """
+        options = {
+            "chains": check_count(self.chains, "chains", at_least=2),
+            "draws": check_count(self.draws, "draws", at_least=20),
+            "confidence": check_confidence(self.confidence),
+            "slack": check_number(self.slack, "slack", at_least=0.0, at_most=0.5),
+        }
+        most = check_count(self.levels, "levels", at_least=2)
+        rng = check_rng(self.rng)
+        refuse_lazy(scores=scores, domains=domains, y_true=y_true, sample_weight=sample_weight)
+        table = read_scores(scores, most=most)
+        order, gold = score_gold(table, y_true, classes)
+        weight = score_weights(table, check_weights(sample_weight))
+        codes, names = score_domains(table, domains)
+        fits: list[ScoreFit] = []
+        inside: list[tuple[IntArray, IntArray]] = []
+        for d in range(len(names)):
+            here = np.flatnonzero(codes == d)
+            voters = np.flatnonzero((table.codes[here] >= 0).any(axis=0))
+            inside.append((here, voters))
+            fits.append(
+                fit_scores(
+                    table.codes[np.ix_(here, voters)], weight[here], gold[here],
+                    table.levels[voters], table.fine[voters], rng=rng, **options,  # type: ignore[arg-type]
+                )
+            )  # fmt: skip
+        self._keep(table, order, names, fits, inside, weight, options, backend_of(scores))
+        return self
+
+    def _keep(
+        self,
+        table: ScoreTable,
+        classes: AnyArray,
+        names: PassedValues,
+        fits: list[ScoreFit],
+        inside: list[tuple[IntArray, IntArray]],
+        weight: FloatArray,
+        options: dict[str, Any],
+        backend: Any,
+    ) -> None:
+        """Set every answer."""
+        self._table, self._fits, self._inside = table, fits, inside
+        self.classes_, self.classifiers_ = classes, tuple(table.voters.tolist())
+        self.items_ = None if table.items is None else table.items.to_numpy()
+        proba = np.zeros(len(table.scores))
+        for fit, (here, _) in zip(fits, inside, strict=True):
+            proba[here] = fit.proba
+        self.label_proba_ = np.column_stack([1 - proba, proba])
+        r: ScoreErrors = score_errors(table, classes, names, fits, inside, weight, options)
+        self.result_ = r
+        self.identified_ = dict(zip(r.domains, r.identified.tolist(), strict=True))
+        self.error_rates_, self.calibration_ = score_tables(table, names, r, backend)
+        if not r.identified.all():
+            where = [str(d) for d, ok in self.identified_.items() if not ok]
+            warnings.warn(
+                f"scores alone do not identify the error rates in {named(where)}: "
+                f"{'; '.join(r.reasons[int(np.flatnonzero(~r.identified)[0])])}",
+                NotIdentifiedWarning,
+                stacklevel=3,
+            )
+
+    def predict_proba(self, scores: Frame, *, domain: Any = None) -> FloatArray:
+        """Return P(class) of further items from scores of the same voters.
+
+        Parameters
+        ----------
+        scores : matrix or frame
+            Wide: one row per item, the voters in the order of ``classifiers_``.
+        domain : name, optional
+            Name of the domain; optional when there is one.
+
+        Returns
+        -------
+        array (n, 2)
+            One row per item.
+        """
+        refuse_lazy(scores=scores)
+        check_fitted(self, "result_", "fit(scores)")
+        names = list(self.result_.domains)
+        if domain is None and len(names) == 1:
+            domain = names[0]
+        if domain not in names:
+            refuse_option(domain, "domain", f"one of {named(names)}")
+        d = names.index(domain)
+        read = read_scores(scores, most=10**9)
+        if read.scores.shape[1] != len(self.classifiers_):
+            raise DataError(
+                f"scores has {read.scores.shape[1]} voters and {len(self.classifiers_)} were "
+                "fitted; pass the same columns"
+            )
+        voters, fit = self._inside[d][1], self._fits[d]
+        codes = self._table.coded(read.scores)[:, voters]
+        p = class_chances(codes, fit.chances, float(fit.share[0]))
+        return np.column_stack([1 - p, p])

@@ -1,0 +1,99 @@
+"""The frozen answer about voters who give scores."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat._result import Result
+from karat._typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["ScoreErrors"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ScoreErrors(Result):
+    """How well voters' scores tell two classes apart, estimated from the scores alone.
+
+    One entry per domain and voter.
+
+    Attributes
+    ----------
+    domains, classifiers : tuple
+        The domains and the voters, named as they were passed.
+    classes : array (2,)
+        The classes; a higher score speaks for the second.
+    domain, classifier : array (r,)
+        Domain and voter of each entry, as positions.
+    scores : array (r,)
+        Scores given.
+    mean, lower, upper : array (r,)
+        Error rate of the voter alone, each of its scores read as the more probable class: no
+        threshold is chosen by hand.
+    area, area_lower, area_upper : array (r,)
+        Its area under the ROC curve.
+    share, share_lower, share_upper : array (domains,)
+        Share of the second class.
+    level_from, level_proba : tuple of arrays
+        By entry: the least score of each level (the first has none: NaN), and the calibration:
+        P(second class) given the level.
+    identified : array (domains,)
+        Whether the scores alone identify the rates.
+    reasons : tuple of tuples
+        By domain: if not, why.
+    r_hat, ess : array (domains,)
+        Whether chains agree, and effective draws.
+    slack, confidence : float
+        By how much limits of error rates were widened, and their level.
+    """
+
+    domains: tuple[Any, ...]
+    classifiers: tuple[Any, ...]
+    domain: IntArray
+    classifier: IntArray
+    scores: FloatArray
+    mean: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    classes: AnyArray
+    slack: float
+    confidence: float
+    area: FloatArray
+    area_lower: FloatArray
+    area_upper: FloatArray
+    share: FloatArray
+    share_lower: FloatArray
+    share_upper: FloatArray
+    level_from: tuple[FloatArray, ...]
+    level_proba: tuple[FloatArray, ...]
+    identified: AnyArray
+    reasons: tuple[tuple[str, ...], ...]
+    r_hat: FloatArray
+    ess: FloatArray
+
+    def summary(self) -> str:
+        """Return the best voter, and whether that may be trusted."""
+        best = int(self.mean.argmin())
+        where = "" if len(self.domains) == 1 else f" in {self.domains[self.domain[best]]}"
+        text = (
+            f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
+            f"{100 * self.mean[best]:.1f} % ({100 * self.confidence:g} % limits "
+            f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %), area "
+            f"{self.area[best]:.2f}"
+        )
+        if not self.identified.all():
+            first = int(np.flatnonzero(~self.identified)[0])
+            text = (
+                f"the scores alone do not identify the error rates"
+                f"{'' if len(self.domains) == 1 else f' in {self.domains[first]}'}, because "
+                f"{' and because '.join(self.reasons[first])}; taken at face value, {text}"
+            )
+        return text[0].upper() + text[1:]
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (self.classifiers[j], f"{m:.3f} [{low:.3f}, {high:.3f}], area {a:.3f}")
+            for j, m, low, high, a in zip(
+                self.classifier, self.mean, self.lower, self.upper, self.area, strict=True
+            )
+        ]

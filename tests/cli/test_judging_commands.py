@@ -1,0 +1,117 @@
+"""``karat judges`` on pairs in two orders, people beside judges, scores, and panels."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.consensus import PairEstimator, annotator_test
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judging")
+    rng = np.random.default_rng(0)
+    n, names = 150, ["gpt", "claude", "llama", "gemma"]
+    y = rng.integers(0, 2, n)
+    u = rng.normal(np.where(y == 0, 1.0, -1.0)[:, None] * [2.5, 2.0, 1.6, 1.5], 1.0)
+    bias = np.array([0.0, 0.3, 0.8, 0.1])
+    first, second = (np.where(u + s * bias > 0, "A", "B") for s in (1, -1))
+    wide = {f"{j}_ab": first[:, k] for k, j in enumerate(names)}
+    wide |= {f"{j}_ba": second[:, k] for k, j in enumerate(names)}
+    systems = rng.permuted(np.tile(["x", "y", "z"], (n, 1)), axis=1)[:, :2]
+    wide |= {"left": systems[:, 0], "right": systems[:, 1]}
+    pl.DataFrame(wide).write_csv(folder / "pairs.csv")
+    rows = [
+        {"pair_id": f"p{i}", "judge": j, "shown": o, "verdict": t[i, k], "left": systems[i, 0],
+         "right": systems[i, 1], "gold": "A" if y[i] == 0 else "B"}
+        for o, t in (("AB", first), ("BA", second)) for i in range(n) for k, j in enumerate(names)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_parquet(folder / "long.parquet")
+    said = np.where(rng.random((n, 5)) < [0.25, 0.3, 0.25, 0.05, 0.4], 1 - y[:, None], y[:, None])
+    people = {f"person_{k}": said[:, k] for k in range(3)}
+    pl.DataFrame(people | {"good": said[:, 3], "poor": said[:, 4]}).write_csv(folder / "people.csv")
+    stars = np.clip(np.round(rng.normal(2 + 2 * y[:, None], [0.6, 0.8, 0.9, 0.7])), 1, 5)
+    pl.DataFrame({j: stars[:, k] for k, j in enumerate(names)}).write_csv(folder / "stars.csv")
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")  # agree too well
+def test_wide_pairs_by_patterns(files, karat):
+    ran = karat("judges", files / "pairs.csv", "--order", "*_ab", "--order", "*_ba", "--json")
+    assert ran.code == 0, ran.err
+    frame = pl.read_csv(files / "pairs.csv")
+    first, second = (frame.select(pl.selectors.ends_with(end)) for end in ("_ab", "_ba"))
+    est = PairEstimator(rng=0).fit(
+        first, second.rename(dict(zip(second.columns, first.columns, strict=True)))
+    )
+    assert ran.data["position_bias"]["bias"] == pytest.approx(est.position_bias_.bias.tolist())
+    assert ran.data["result"]["mean"] == pytest.approx(est.result_.mean.tolist())
+
+
+def test_long_pairs_with_systems_gold_and_panel(files, karat, tmp_path):
+    page = tmp_path / "page.html"
+    given = ("judges", files / "long.parquet", "--order", "shown", "--id", "pair_id")
+    more = ("--same", "g=g*", "--label", "gold", "--system", "left", "--system", "right", "--panel")
+    ran = karat(*given, *more, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["result"]["judges"] == ["claude", "gemma", "gpt", "llama"]
+    assert set(ran.data["systems"]["systems"]) == {"x", "y", "z"}
+    assert (ran.data["systems"]["method"], ran.data["systems"]["n_gold"]) == ("powered", 150)
+    assert ran.data["panels"][0]["judges"] == ["claude", "gemma", "gpt", "llama"]
+    written = karat(*given, *more, "--output", page)
+    assert written.code == 0, written.err
+    text = page.read_text(encoding="utf-8")
+    assert "Who follows the position of an answer?" in text
+    assert "Which judges are needed?" in text
+
+
+def test_people_beside_judges(files, karat, tmp_path):
+    given = ("judges", files / "people.csv", "--people", "person_*", "--judge", "good")
+    ran = karat(*given, "--judge", "poor", "--epsilon", "0.1", "--json")
+    assert ran.code == 0, ran.err
+    assert [one["judge"] for one in ran.data["tests"]] == ["good", "poor"]
+    frame = pl.read_csv(files / "people.csv")
+    test = annotator_test(frame["good"], frame.select("^person_.*$"), epsilon=0.1)
+    assert ran.data["tests"][0]["result"]["p_value"] == pytest.approx(test.p_value.tolist())
+    page = tmp_path / "people.html"
+    assert karat(*given, "--epsilon", "0.1", "--output", page).code == 0
+    assert "May good replace a person?" in page.read_text(encoding="utf-8")
+
+
+def test_long_people(files, karat, tmp_path):
+    frame = pl.read_csv(files / "people.csv").with_row_index("item")
+    frame.unpivot(index="item", variable_name="annotator", value_name="answer").write_csv(
+        tmp_path / "long.csv"
+    )
+    ran = karat(
+        "judges", tmp_path / "long.csv", "--people", "person_*", "--epsilon", "0.1", "--json"
+    )
+    assert ran.code == 0, ran.err
+    assert {one["judge"] for one in ran.data["tests"]} == {"good", "poor"}
+
+
+def test_scores(files, karat, tmp_path):
+    page = tmp_path / "scores.html"
+    ran = karat("judges", files / "stars.csv", "--scores", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["result"]["classifiers"] == ["gpt", "claude", "llama", "gemma"]
+    assert karat("judges", files / "stars.csv", "--scores", "--output", page).code == 0
+    assert "tell the classes apart" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--people", "person_*"), "--epsilon"),
+        (("--people", "person_*", "--epsilon", "0.1"), "--judge"),
+        (("--people", "person_*", "--scores"), "different questions"),
+        (("--scores", "--same", "a=b"), "does not go with"),
+        (("--order", "no_such"), "no such column"),
+        (("--system", "good", "--system", "poor"), "--order"),
+        (("--panel", "--cost", "nobody=2"), "--cost"),
+    ],
+)
+def test_wrong_flags_are_said(files, karat, arguments, message):
+    ran = karat("judges", files / "people.csv", *arguments)
+    assert ran.code in (2, 3)
+    assert message in ran.err

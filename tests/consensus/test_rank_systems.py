@@ -1,0 +1,142 @@
+"""Systems ranked by judged pairs: closed forms, a peer, gold, limits that hold at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import binomtest
+
+from karat.consensus import ErrorEstimator, PairEstimator, rank_systems
+from karat.consensus.pairs import (
+    judged_strengths,
+    powered_strengths,
+    rank_limits,
+    simultaneous_quantile,
+    tiers_of,
+)
+from karat.exceptions import DataError, LabelError, LengthMismatchError, SmallSampleWarning
+
+SKILL = np.array([1.2, 0.6, 0.0, -0.6, -1.2])
+WRONG = np.array([0.1, 0.2, 0.25, 0.3, 0.15])
+
+
+def drawn(n, rng, favour=0.0):
+    """Pairs of systems, which answer is better, and votes; judges may all favour system 4."""
+    a = rng.integers(0, 5, n)
+    b = (a + rng.integers(1, 5, n)) % 5
+    y = (rng.random(n) > 1 / (1 + np.exp(-(SKILL[a] - SKILL[b])))).astype(int)
+    worse = np.where(y == 0, b, a)
+    wrong = WRONG + favour * (worse == 4)[:, None]
+    return a, b, y, np.where(rng.random((n, 5)) < wrong, 1 - y[:, None], y[:, None])
+
+
+A, B, Y, VOTES = drawn(300, np.random.default_rng(0))
+FITTED = ErrorEstimator(dependence="none", chains=2, draws=100, rng=0).fit(VOTES)
+
+
+def test_certain_verdicts_are_bradley_and_terrys():
+    """With verdicts that cannot err the likelihood is the textbook's; scipy maximises it."""
+
+    def loss(theta):
+        d = theta[A] - theta[B]
+        return np.logaddexp(0, np.where(Y == 0, -d, d)).sum() + theta @ theta / 18
+
+    peer = minimize(loss, np.zeros(5), tol=1e-10).x
+    ratio = np.where(Y == 0, 40.0, -40.0)
+    assert judged_strengths(A, B, ratio, 5).value == pytest.approx(peer, abs=1e-4)
+    gold = 1.0 - Y
+    assert powered_strengths(A, B, gold, gold, 5).value == pytest.approx(peer, abs=1e-4)
+
+
+def test_uncertain_verdicts_by_direct_maximisation():
+    ratio = np.random.default_rng(1).normal(0, 2, 300)
+
+    def loss(theta):
+        p = 1 / (1 + np.exp(-(theta[A] - theta[B])))
+        return -np.log(p * np.exp(ratio) + 1 - p).sum() + theta @ theta / 18
+
+    peer = minimize(loss, np.zeros(5), tol=1e-10).x
+    assert judged_strengths(A, B, ratio, 5).value == pytest.approx(peer, abs=1e-3)
+
+
+def test_ranks_and_tiers_by_hand():
+    strength, covariance = np.array([3.0, 2.9, 0.0]), np.diag([0.1, 0.1, 0.1])
+    best, worst, better = rank_limits(strength, covariance, 2.5)
+    assert (best.tolist(), worst.tolist()) == ([1, 1, 3], [2, 2, 3])
+    assert tiers_of(better).tolist() == [1, 1, 2]
+    chain = np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
+    assert tiers_of(chain).tolist() == [1, 1, 2]
+
+
+def test_the_quantile_of_two_is_normal():
+    found = simultaneous_quantile(np.diag([1.0, 2.0]), 0.95, np.random.default_rng(0))
+    assert found == pytest.approx(1.96, abs=0.04)
+
+
+def test_names_mappings_and_gold():
+    names = np.array(["e", "d", "c", "b", "a"])
+    found = rank_systems(FITTED, names[A], names[B], rng=0)
+    assert found.systems == ("e", "d", "c", "b", "a")
+    assert (found.method, found.n_gold) == ("judged", 0)
+    by_item = rank_systems(
+        FITTED, dict(enumerate(names[A])), dict(enumerate(names[B])), y_true={0: 1, 5: 0, 9: "tie"}
+        | {i: int(Y[i]) for i in range(20, 60)}, rng=0,
+    )  # fmt: skip
+    assert by_item.method == "powered"
+    assert by_item.n_gold == 43
+    assert found.n_pairs.sum() == 600
+
+
+def test_pairs_in_two_orders():
+    text = np.array(["A", "B"])[VOTES]
+    est = PairEstimator(dependence="none", chains=2, draws=100, rng=0).fit(text, text)
+    found = rank_systems(est, A, B, y_true=np.array(["A", "B"])[Y], rng=0)
+    assert found.systems == (0, 1, 2, 3, 4)
+    assert found.n_gold == 300
+
+
+def test_bad_input_is_said():
+    seen = ErrorEstimator(dependence="none", chains=2, draws=50, rng=0)
+    seen.fit(VOTES, y_true={i: int(Y[i]) for i in range(5)})
+    with pytest.raises(DataError, match="has seen gold"):
+        rank_systems(seen, A, B, y_true={7: 1})
+    with pytest.raises(LengthMismatchError, match="300 pairs"):
+        rank_systems(FITTED, A[:10], B[:10])
+    with pytest.raises(DataError, match="with itself"):
+        rank_systems(FITTED, A, A)
+    with pytest.raises(LabelError, match="no system"):
+        rank_systems(FITTED, {0: "x"}, B)
+    with pytest.raises(LabelError, match="not a class label"):
+        rank_systems(FITTED, A, B, y_true=np.full(300, 7))
+    with pytest.warns(SmallSampleWarning, match="at least 20"):
+        rank_systems(FITTED, A, B, y_true={0: 1, 1: 0, 2: 1, 3: 0, 4: 1, 5: 0}, rng=0)
+
+
+@given(st.permutations(range(300)))
+@settings(max_examples=5, deadline=None)
+def test_order_and_sides_do_not_matter(rows):
+    ratio = np.random.default_rng(1).normal(0, 2, 300)
+    base = judged_strengths(A, B, ratio, 5)
+    moved = judged_strengths(A[rows], B[rows], ratio[rows], 5)
+    turned = judged_strengths(B, A, -ratio, 5)
+    for other in (moved, turned):
+        assert other.value == pytest.approx(base.value, abs=1e-7)
+        assert other.covariance == pytest.approx(base.covariance, abs=1e-7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gold", "favour"), [(0, 0.0), (60, 0.0), (60, 0.4)])
+def test_limits_cover(gold, favour):
+    """60 runs: all ranks at once .95 against .80, strengths (5 a run) .93 against .87."""
+    rng, runs, ranks, strengths = np.random.default_rng(5), 60, 0, 0
+    for _ in range(runs):
+        a, b, y, votes = drawn(400, rng, favour)
+        fitted = ErrorEstimator(dependence="none", draws=80, chains=2, rng=rng).fit(votes)
+        known = np.where(rng.permutation(400) < gold, y, -1) if gold else None
+        found = rank_systems(fitted, a, b, y_true=known, rng=rng)
+        ids = np.array(found.systems)
+        ranks += bool(((found.rank_best <= ids + 1) & (ids + 1 <= found.rank_worst)).all())
+        strengths += int(((found.lower <= SKILL[ids]) & (SKILL[ids] <= found.upper)).sum())
+    assert binomtest(ranks, runs, 0.95, alternative="less").pvalue > 0.001
+    assert binomtest(strengths, 5 * runs, 0.93, alternative="less").pvalue > 0.001
