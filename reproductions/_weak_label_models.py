@@ -27,7 +27,7 @@ GAP = -0.01
 
 def run_label_models(*, quick: bool) -> list[Promise]:
     """Print what each regime of the default label model reaches on each set."""
-    draws = 10 if quick else 40
+    draws = 5 if quick else 40
     rows, losses, gaps = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KaratWarning)

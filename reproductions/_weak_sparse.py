@@ -121,7 +121,7 @@ def one_seed(n: int, k: int, seed: int) -> dict[tuple[str, str], Run]:
 
 def run_sparse(*, quick: bool) -> list[Promise]:
     """Print coverage and width; both are promised for the cross-fitted bounds."""
-    seeds = 30 if quick else 200
+    seeds = 16 if quick else 200
     rows: list[list[str]] = []
     promises: list[Promise] = []
     for n, k in product((2000,) if quick else (2000, 20_000), (2, 5)):
