@@ -61,15 +61,15 @@ def powered_ratio(
 
     Examples
     --------
-    The F1 of a classifier from 100 labels of 2,000 items, with the model's own probabilities:
+    The F1 of a classifier from 200 labels of 2,000 items, with the model's own probabilities:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> p = rng.beta(1, 2, 2000)
-    >>> y, h = rng.random(2000) < p, p > 0.4
+    >>> p = rng.beta(0.2, 0.4, 2000)
+    >>> y, h = rng.random(2000) < p, p > 0.2
     >>> known = np.stack([p, h, h * p], axis=1)
-    >>> top, bottom = 2.0 * (h & y)[:100], 1.0 * h[:100] + y[:100]
-    >>> r = powered_ratio(top, bottom, known[:100], known[100:], success=(2, 2))
+    >>> top, bottom = 2.0 * (h & y)[:200], 1.0 * h[:200] + y[:200]
+    >>> r = powered_ratio(top, bottom, known[:200], known[200:], success=(2, 2))
     >>> r.upper - r.lower < r.labels.width
     True
     """
