@@ -3,7 +3,8 @@
 `read_ballots` reads a wide table, a long one or counts of patterns. `read_votes` reduces ballots to
 one `VoteTable` per domain, `read_weak_labels` to one matrix of codes. In all of them null means
 *not asked* and -1 *abstained*, unless ``null="abstain"`` says that a null is an abstention.
-`split_keys` takes names of items and domains out of a wide table, and `PassedValues` keeps the names of voters, domains and items in the dtype in which they were passed.
+`split_keys` takes names of items and domains out of a wide table, and `PassedValues` keeps the
+names of voters, domains and items in the dtype in which they were passed.
 """
 
 from karat.votes.reading._ballots import Ballots
