@@ -85,12 +85,12 @@ class PairEstimator(Parameters):
     --------
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 600)
-    >>> u = rng.normal(np.where(y == 0, 1, -1)[:, None] * [2, 1.5, 1.2, 1.2], 1)
+    >>> u = rng.normal(np.where(y == 0, 1, -1)[:, None] * [1.4, 1.2, 1.0, 1.0], 1)
     >>> bias = np.array([0.0, 0.5, 1.0, 0.2])
     >>> est = PairEstimator(draws=100, rng=0)
     >>> est = est.fit(np.where(u + bias > 0, "A", "B"), np.where(u - bias > 0, "A", "B"))
     >>> [round(float(b), 1) for b in est.position_bias_.bias]
-    [0.0, 0.1, 0.4, 0.1]
+    [0.0, 0.2, 0.5, 0.1]
     """
 
     def __init__(

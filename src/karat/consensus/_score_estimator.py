@@ -98,10 +98,10 @@ class ScoreEstimator(Parameters):
     --------
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 500)
-    >>> stars = np.clip(np.round(rng.normal(2.2 + 1.6 * y[:, None], [0.6, 0.9, 1.2])), 1, 5)
-    >>> est = ScoreEstimator(draws=200, rng=0).fit(stars)
+    >>> stars = np.clip(np.round(rng.normal(2.2 + 1.6 * y[:, None], [0.5, 0.8, 1.0, 1.5])), 1, 5)
+    >>> est = ScoreEstimator(rng=0).fit(stars)
     >>> est.error_rates_["classifier"].tolist()
-    ['0', '1', '2']
+    ['0', '1', '2', '3']
     """
 
     def __init__(

@@ -16,6 +16,7 @@ __all__ = ["ScoreFit", "fit_scores"]
 
 _MIXED = 1.05  # R-hat above which the chains run on
 _APART = 1.1  # R-hat above which they never met
+_CHEAP = 2e7  # look-ups that take no time worth saving
 _WORK = 2e8  # look-ups of a level that a fit may take
 _AHEAD = 2.0  # standard errors by which two classes must explain the scores better than one scale
 _SETTLED = 10  # gold labels from which the classes are known to be there
@@ -97,7 +98,9 @@ def _mixed(
     rng: np.random.Generator,
 ) -> tuple[ScoreDraws, float, float]:
     """Return the draws, after a longer run if the chains had not met."""
-    for factor in (1, 3):
+    work = 2 * chains * draws * max(data[0].size, 1)
+    thin = int(np.clip(_CHEAP / work, 1, 5))  # where sweeps cost nothing there are more of them
+    for factor in (thin, 3 * thin):
         drawn = run_scores(
             *data, chains=chains, draws=draws, burn=draws * factor, thin=factor, rng=rng
         )
