@@ -6,11 +6,17 @@ import pytest
 from karat.calibration import calibration_certificate
 from karat.calibration.estimates import strict_gain
 from karat.calibration.inputs import read_table
-from karat.calibration.models import DequantizedCopula, LatentCopula, ShrunkModel, Trees, fit_shrunk
+from karat.calibration.models import (
+    CentredCopula,
+    DequantizedCopula,
+    ShrunkModel,
+    Trees,
+    fit_shrunk,
+)
 from karat.datasets import MultilabelLaw
 
 
-@pytest.mark.parametrize("fit", [LatentCopula, Trees, "dequantized"])
+@pytest.mark.parametrize("fit", [CentredCopula, Trees, "dequantized"])
 def test_gains_stay_within_what_the_bet_was_told(fit):
     """Labels that are as bad for the map as can be."""
     rng = np.random.default_rng(0)
@@ -38,7 +44,7 @@ def test_the_bet_is_told_a_range_that_holds_all_gains():
 
     h = rng.uniform(0, 0.05, (400, 2))
     y = (rng.random(h.shape) < 0.3).astype(float)
-    strict_gain(read_table(y, h), LatentCopula, 0.05, rng, limit=seen)
+    strict_gain(read_table(y, h), CentredCopula, 0.05, rng, limit=seen)
     assert told["low"] <= told["values"].min()
     assert told["values"].max() <= told["high"]
     assert told["values"].max() > told["high"] / 2
@@ -54,7 +60,7 @@ def test_a_move_is_shortened():
 
 def test_the_gain_by_hand():
     y, h, _ = MultilabelLaw("shift", n_labels=3).sample(300, rng=0)
-    gains, lower = strict_gain(read_table(y, h), LatentCopula, 0.05, np.random.default_rng(4))
+    gains, lower = strict_gain(read_table(y, h), CentredCopula, 0.05, np.random.default_rng(4))
     r = calibration_certificate(y, h, rng=4)
     assert r.value == pytest.approx(gains.sum() / len(gains))
     assert r.lower == pytest.approx(max(lower, 0))
@@ -62,7 +68,7 @@ def test_the_gain_by_hand():
     assert r.per_label.sum() == pytest.approx(r.value)
     rng = np.random.default_rng(4)
     fold = rng.permutation(300) % 2
-    model = fit_shrunk(y[fold == 0], h[fold == 0], LatentCopula, rng, radius=True)
+    model = fit_shrunk(y[fold == 0], h[fold == 0], CentredCopula, rng, radius=True)
     y, h = y[fold == 1], h[fold == 1]
     np.testing.assert_allclose(gains, (y - h) ** 2 - (y - model(h)) ** 2)
 

@@ -98,11 +98,17 @@ def test_different_results_differ():
 def test_summaries_are_true():
     r = RESULTS["canonical"]()
     for part in (
-        f"CE2 {r.value:.4f} (latent)", f"{r.debiased:.5f}", f"{r.lower:.5f} to {r.upper:.5f}",
-        "95 %", f"at least {math.sqrt(r.certificate):.4f} for certain", "n = 600, 4 labels",
+        f"CE2 {r.value:.4f} (latent)", f"CE2 is {math.sqrt(r.debiased):.4f}",
+        f"between {math.sqrt(max(r.lower, 0)):.4f} and {math.sqrt(r.upper):.4f} at 95 %",
+        f"at least {math.sqrt(r.certificate):.4f} for certain", "n = 600, 4 labels",
     ):  # fmt: skip
         assert part in r.summary()
-    assert "nothing is certain" in RESULTS["nothing certain"]().summary()
+    nothing = RESULTS["nothing certain"]().summary()
+    assert "nothing is certain" in nothing or "not distinguishable from 0" in nothing
+    assert "²" not in r.summary() + nothing  # one scale in one sentence
+    assert (
+        "at least 0.3000 for certain, at most" in dataclasses.replace(r, certificate=0.09).summary()
+    )
     assert "CE1" in RESULTS["value alone"]().summary()
     assert "for certain" not in RESULTS["value alone"]().summary()
     proof = RESULTS["proof"]()

@@ -4,11 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from karat.calibration.estimates import (
     DrawSizes,
     chi_square_statistics,
     pair_scores,
+    rare_p_values,
     score_parts,
     score_test,
     signed_statistics,
@@ -40,7 +42,11 @@ def test_signs_are_those_of_all_rows(k, normal_scores):
         y = (rng.random((11, k)) < h).astype(float)
         exact = enumerated(y, h, normal_scores)
         error = np.sqrt(exact * (1 - exact) / 2000)
-        assert score_test(y, h, rng) == pytest.approx(exact, abs=4 * error + 1e-3)
+        drawn = signed_statistics(*score_parts(y, h), rng)
+        residual, features = score_parts(y, h)
+        seen = float(((residual.T @ features) ** 2).sum())
+        share = (1 + (drawn >= seen - 1e-9 * seen).sum()) / (1 + len(drawn))
+        assert share == pytest.approx(exact, abs=4 * error + 1e-3)
 
 
 def parts(kind="calibrated", n=300, k=4):
@@ -112,3 +118,49 @@ def test_pair_scores_by_hand(rng):
         for k in range(3):
             product_ = (y[:, j] - h[:, j]) * v[:, k]
             assert z[j, k] == pytest.approx(product_.sum() / np.sqrt((product_**2).sum()))
+
+
+# Labels of which few are expected.
+
+
+def exact_p_value(y, h, x):
+    """The p-value of a rare label by all labels that a few rows can have."""
+    variance = (h * (1 - h)) @ x**2
+
+    def statistic(labels):
+        return float((((labels - h) @ x) ** 2 / variance).sum())
+
+    seen, total = statistic(y), 0.0
+    for labels in product([0.0, 1.0], repeat=len(h)):
+        chance = np.prod(np.where(np.array(labels) == 1, h, 1 - h))
+        total += chance * (statistic(np.array(labels)) >= seen * (1 - 1e-9))
+    return total
+
+
+def test_rare_labels_have_their_exact_law():
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        h = rng.uniform(0.01, 0.99, (9, 1))
+        y = (rng.random((9, 1)) < h).astype(float)
+        x = np.column_stack([np.ones(9), rng.normal(size=9)])
+        exact = exact_p_value(y[:, 0], h[:, 0], x)
+        found = rare_p_values(y, h, x, rng)[0]
+        assert found == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 2000) + 1e-3)
+    certain = np.array([[0.0], [1.0], [1.0]])
+    assert rare_p_values(certain, certain, np.ones((3, 1)), rng)[0] == 1
+    assert rare_p_values(1 - certain, certain, np.ones((3, 1)), rng)[0] < 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dependent", [False, True])
+def test_the_level_for_rare_labels(dependent):
+    """Labels of about 1 %, 300 rows; of 300 runs a level of .12 at .05 is noticed."""
+    runs, found = 300, []
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        h = np.column_stack([rng.beta(0.5, 50, (300, 4)), rng.random((300, 2))])
+        u = rng.random((300, 1)) if dependent else rng.random(h.shape)
+        found.append(score_test((u < h).astype(float), h, rng))
+    for level in (0.05, 0.01):
+        wrong = int((np.array(found) <= level).sum())
+        assert binomtest(wrong, runs, level, alternative="greater").pvalue > 1e-3

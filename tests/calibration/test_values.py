@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
-from karat.calibration.models import LatentCopula
+from karat.calibration.models import CentredCopula, LatentCopula
 from karat.datasets import MultilabelLaw
 
 
@@ -21,7 +21,7 @@ def test_the_value_is_that_of_the_law(method, p, kind):
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_the_value_by_hand(p):
     y, h, _ = MultilabelLaw("latent", n_labels=3).sample(200, rng=0)
-    meant = LatentCopula(y, h).fitted
+    meant = CentredCopula(y, h).fitted
     total = sum(abs(meant[i, j] - h[i, j]) ** p for i in range(200) for j in range(3)) / 200
     r = canonical_calibration_error(y, h, p=p, confidence=None)
     assert r.value == pytest.approx(total ** (1 / p))
@@ -97,8 +97,42 @@ def test_a_model_that_does_not_fit_says_so():
     """Probabilities at both ends, calibrated: no Gaussian threshold means that."""
     rng = np.random.default_rng(0)
     h = rng.choice([0.05, 0.45, 0.5, 0.55], size=(20_000, 3), p=[0.5, 0.2, 0.1, 0.2])
-    r = canonical_calibration_error((rng.random(h.shape) < h).astype(float), h, rng=0)
-    assert r.upper < 0
+    y = (rng.random(h.shape) < h).astype(float)
+    r = canonical_calibration_error(y, h, method="probit", rng=0)
+    assert r.debiased < 0
+    assert r.upper == 0  # what is certain of it
     assert any("does not describe" in note for note in r.notes)
+    assert "not distinguishable from 0" in r.summary()
     assert r.p_value > 0.001
     assert r.certificate == 0
+    # The default is centred on the move that it makes at h, and has limits that hold.
+    centred = canonical_calibration_error(y, h, rng=0)
+    assert centred.lower <= 0 <= centred.upper
+    assert not any("does not describe" in note for note in centred.notes)
+
+
+def test_the_centred_model_by_hand():
+    """h, the move of the latent model beyond its own at h, and a ridge of what is left."""
+    y, h, _ = MultilabelLaw("temperature", n_labels=3).sample(400, rng=1)
+    new = np.random.default_rng(2).random((50, 3))
+    model, seen, own = CentredCopula(y, h), LatentCopula(y, h), LatentCopula(h, h)
+    for rows, found in ((h, model.fitted), (new, model(new))):
+        v = seen.scores.own if rows is h else seen.scores(rows)
+        fit, left = seen.scores.own, y - (h + seen.fitted - own.fitted)
+        for j in range(3):
+            x = np.column_stack([np.ones(400), fit, fit[:, [j]] * fit])
+            penalty = np.diag(np.sqrt(0.02 * (x**2).sum(axis=0)))
+            weights = np.linalg.lstsq(
+                np.vstack([x, penalty]), np.append(left[:, j], np.zeros(7)), rcond=None
+            )[0]
+            moved = rows[:, j] + (seen(rows) if rows is new else seen.fitted)[:, j]
+            moved = moved - (own(rows) if rows is new else own.fitted)[:, j]
+            added = np.column_stack([np.ones(len(v)), v, v[:, [j]] * v]) @ weights
+            np.testing.assert_allclose(found[:, j], np.clip(moved + added, 0, 1), atol=1e-9)
+
+
+def test_certain_errors_are_not_excluded_by_limits():
+    """An interaction that no copula sees: the estimate is near 0, the proof is not."""
+    y, h, _ = MultilabelLaw("interaction", n_labels=4).sample(3000, rng=0)
+    r = canonical_calibration_error(y, h, rng=0)
+    assert r.upper >= r.certificate >= 0

@@ -64,6 +64,8 @@ def read_table(y_true: Frame | Column, y_prob: Frame | Column) -> LabelTable:
         y, names = _read_classes(y_true, y_prob, h, columns)
     check_same_length(y_true=y, y_prob=h)
     shown = tuple(_given(names) or _given(columns) or (f"label {j}" for j in range(h.shape[1])))
+    # Sums of rows depend in their last digit on how these lie in memory.
+    y, h = np.ascontiguousarray(y), np.ascontiguousarray(h)
     return LabelTable(y, h, shown, _notes(y, h, shown), columns)
 
 
