@@ -9,6 +9,9 @@ from karat.consensus import ErrorEstimator
 from karat.consensus.sampling import build_pooled, pooled_chains
 from karat.votes.reading import read_votes
 
+# Forty items a domain may show copies, or leave rates open; what is tested is their mean.
+pytestmark = pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+
 
 def small_domains(rng, domains=14, items=20, voters=5, share=0.03):
     """Votes of domains of two kinds, and the true error rate of each voter in each."""

@@ -218,12 +218,12 @@ class ErrorEstimator(FittedVotes, Parameters):
         rng = check_rng(self.rng)
         lazy = is_lazy(votes)
         votes = collected_alone(votes, "votes", domains, y_true, sample_weight, label_probability)
-        design = check_design(labels, y_true, label_probability)
         data = read_votes(
             votes, domains=domains, y_true=y_true, label_probability=label_probability,
             classes=classes, sample_weight=sample_weight, threshold=threshold,
             abstain=settings.abstain, null=null,
         )  # fmt: skip
+        design = check_design(labels, y_true, label_probability)
         warn_of_inverted_gold(data)
         fit = fit_votes(data, settings, rng, same=same, tested=design != "picked")
         # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
