@@ -126,7 +126,7 @@ def check_label_model(
     'not validated'
     >>> copied = np.column_stack([votes, votes[:, 4]])
     >>> check_label_model(copied, DawidSkene(rng=0).fit(copied)).reasons[0]
-    '4 and 5 agree on 100 % of the items on which both vote, other pairs on 62 % (median): ...'
+    '4 and 5 agree on 100 % of the items on which both vote, more than being right explains: ...'
     """
     fits = label_model is None or hasattr(label_model, "predict_proba")
     by_row = None if fits else label_model
