@@ -118,7 +118,7 @@ def weighted_auc(
     >>> y = rng.random(20_000) < 0.2
     >>> r = weighted_auc(y, rng.normal(size=20_000) + 1.5 * y, weight=FprBand(0, 0.1))
     >>> round(r.value, 4), round(r.lower, 4), round(r.upper, 4)
-    (0.0409, 0.0321, 0.0487)
+    (0.0409, 0.0368, 0.0449)
     """
     options = check_area_options(weight, ties, certificate, confidence, normalize, rng)
     if is_matrix(y_score):
