@@ -35,3 +35,45 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip("KARAT_DATA is not set and ../shared/data is not there")
     return folder
+
+
+@pytest.fixture(scope="session")
+def press_until_it_ends():
+    """Press a key at a terminal until the process there ends; return what it showed after that.
+
+    A key that comes while the process is not reading may be lost, so it is pressed again where the
+    process sleeps on; a test must not wait for ever.
+    """
+
+    def press(command, terminal, key):
+        for times in range(50):
+            if _sleeps_for_good(command.pid, 1000 if times == 0 else 50_000):
+                os.write(terminal, key)
+            else:
+                return _rest_of(terminal)
+        raise AssertionError("the process did not end")
+
+    return press
+
+
+def _sleeps_for_good(pid, looks):
+    """Return True when the main thread was found asleep so many times, False if it ended."""
+    state, asleep = Path(f"/proc/{pid}/task/{pid}/stat"), 0
+    while asleep < looks:
+        now = state.read_text().rpartition(")")[2].split()[0]
+        if now in "ZX":
+            return False
+        asleep = asleep + 1 if now == "S" else 0
+    return True
+
+
+def _rest_of(terminal):
+    shown = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # the other end is closed
+            return shown
+        if not part:
+            return shown
+        shown += part

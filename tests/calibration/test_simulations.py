@@ -116,7 +116,8 @@ def null_p_values(mean, rho, levels, n, k, runs, dependent, rng):
 def test_p_values_are_uniform_where_there_is_no_error(law, n, k, runs, dependent, capsys):
     rng = np.random.default_rng([n, k])
     p = np.array(list(null_p_values(*LAWS[law], n, k, runs, dependent, rng)))
-    found = kstest(p, "uniform").pvalue
+    # Rare labels are tested apart from the others (Bonferroni), so their p-values may be larger.
+    found = kstest(p, "uniform", alternative="greater" if law == "rare" else "two-sided").pvalue
     with capsys.disabled():
         print(f"\n{law} n={n} K={k}: KS p {found:.3f}, {np.mean(p <= 0.05):.3f} of p are <= .05")
     assert found > 0.001

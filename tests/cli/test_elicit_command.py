@@ -155,7 +155,7 @@ def test_what_is_saved_is_what_the_procedure_would_save(scores, tmp_path, run, m
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, as on Linux")
-def test_ctrl_c_at_a_real_terminal(scores, tmp_path):
+def test_ctrl_c_at_a_real_terminal(scores, tmp_path, press_until_it_ends):
     """The key itself, at a terminal of its own; the libraries that are loaded have handlers too."""
     answers = tmp_path / "answers.json"
     flags = ("--label", "y", "--score", "score", "--transcript", str(answers), "--agreement", "1")
@@ -170,32 +170,28 @@ def test_ctrl_c_at_a_real_terminal(scores, tmp_path):
     )  # fmt: skip
     os.close(other_end)
 
+    shown = b""
+
     def read_until(text):
-        shown = b""
+        """Read up to some text; what was read beyond it is kept for the next time."""
+        nonlocal shown
         while text not in shown:
             shown += os.read(terminal, 4096)
+        shown = shown.partition(text)[2]
 
     try:
         read_until(b"q stop here > ")
         os.write(terminal, b"1\n")
         read_until(b"question 2")
         read_until(b"q stop here > ")
-        wait_until_it_reads(command.pid)
-        os.write(terminal, b"\x03")
-        read_until(b"1 answers are in")
+        said = press_until_it_ends(command, terminal, b"\x03")
+        assert b"1 answers are in" in said
         assert command.wait() == 130
     finally:
         command.kill()
         command.wait()
         os.close(terminal)
     assert load_transcript(answers).answers == ("first",)
-
-
-def wait_until_it_reads(pid):
-    """Return when the main thread of a process sleeps for good: it waits for a line."""
-    state, asleep = Path(f"/proc/{pid}/task/{pid}/stat"), 0
-    while asleep < 1000:
-        asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0
 
 
 @pytest.mark.parametrize("typed", [["q"], ["u", "q"], ["1", "u", "q"], []])

@@ -97,7 +97,7 @@ def test_numbers_of_cases_that_are_none(out_of):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, as on Linux")
-def test_ctrl_c_leaves_at_once_where_polars_is_loaded():
+def test_ctrl_c_leaves_at_once_where_polars_is_loaded(press_until_it_ends):
     """Polars has a handler after which the system reads on; nothing that was answered is lost."""
     code = """
 import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # the keys are its signals
@@ -132,11 +132,8 @@ except KeyboardInterrupt:
         os.write(terminal, b"2\n")
         read_until(b"Question 2")
         read_until(b"s skip > ")
-        state, asleep = Path(f"/proc/{command.pid}/task/{command.pid}/stat"), 0
-        while asleep < 1000:  # until the main thread sleeps for good: it waits for a line
-            asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0
-        os.write(terminal, b"\x03")
-        read_until(b"left with ('second',)")
+        said = press_until_it_ends(command, terminal, b"\x03")
+        assert b"left with ('second',)" in said
         assert command.wait() == 0
     finally:
         command.kill()

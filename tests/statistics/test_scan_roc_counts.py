@@ -89,5 +89,5 @@ def test_bad_sources_are_named(tmp_path, rows):
     with pytest.raises(OptionError, match="cells"):
         scan_roc_counts(rows, label="y", score="s", cells=0)
     counts = scan_roc_counts(rows, label="y", score="s", cells=64)
-    with pytest.raises(OptionError, match="expected 'dkw' with cells=True"):
+    with pytest.raises(OptionError, match="expected 'auto' or 'dkw' with cells=True"):
         weighted_auc_from_counts(counts, cells=True, certificate="delong")
