@@ -155,5 +155,5 @@ def test_systems_that_nothing_compares_are_refused():
     second[0] = "s2"  # one pair links the parts
     assert len(rank_systems(FITTED, first, second, rng=0).systems) == 4
     some = np.where(np.arange(300) > 100, Y, -1)  # but not one with gold
-    with pytest.raises(DataError, match="never compared in a gold pair.*label more random pairs"):
+    with pytest.raises(DataError, match=r"never compared in a gold pair.*label more random pairs"):
         rank_systems(FITTED, first, second, y_true=some, rng=0)

@@ -83,8 +83,8 @@ class ErrorEstimator(FittedVotes, Parameters):
         Share of each class in each domain.
     status_ : dict
         By domain: ``"not identified"``, and votes cannot tell; ``"consistent"``, nothing in the
-        votes speaks against the rates; and with at least ten random gold labels ``"confirmed"`` or
-        ``"contradicted"`` by an exact test of the consensus.
+        votes speaks against the rates; and with random gold labels ``"contradicted"`` by an exact
+        test of the consensus, or ``"confirmed"``, if they are enough to notice that it errs.
     identified_ : dict
         By domain, whether the status is consistent or confirmed. Where not, no ranking can be
         trusted, and the limits are those of every account of the votes together.

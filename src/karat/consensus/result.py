@@ -41,7 +41,8 @@ class ErrorRates(Result):
         Share of each class.
     status : tuple of str
         By domain: "not identified", "consistent" (the votes do not contradict the rates, which is
-        all that votes can say), "confirmed" or "contradicted" by at least ten gold labels.
+        all that votes can say), "confirmed" (gold labels exclude that the consensus is wrong
+        much more often than it says) or "contradicted" by gold labels.
     identified : array (domains,)
         Whether the status is "consistent" or "confirmed".
     slack : float
