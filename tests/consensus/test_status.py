@@ -184,7 +184,7 @@ class TestAccounts:
 
 class TestCopies:
     def test_copies_count_once_and_are_named(self):
-        rng, y, votes = draw(5, n=800, rates=[0.3, 0.1, 0.1, 0.15])
+        _, _, votes = draw(5, n=800, rates=[0.3, 0.1, 0.1, 0.15])
         copy = np.where(rng.random(800) < 0.98, votes[:, 0], y)
         again = np.where(rng.random(800) < 0.98, votes[:, 0], y)
         frame = pd.DataFrame(votes, columns=["gpt", "b", "c", "d"]).assign(gpt2=copy, gpt3=again)
@@ -336,3 +336,38 @@ class TestRefits:
         fitted = ErrorEstimator(draws=40, rng=0).fit(long)
         assert fitted.error_rates_["classifier"].dtype == pl.Int64
         assert fitted.items_.tolist() == list(range(50))
+
+
+class TestTooFewItemsToLookForCopies:
+    @pytest.mark.parametrize("n", [12, 20, 30, 39])
+    def test_copies_are_not_silently_three_votes(self, n):
+        """Three columns of one poor voter outvote two good ones, and it takes 40 items to see."""
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            y = rng.integers(0, 2, n)
+            poor = np.where(rng.random(n) < 0.3, 1 - y, y)
+            good = np.where(rng.random((n, 2)) < 0.1, 1 - y[:, None], y[:, None])
+            votes = np.column_stack([poor, poor, poor, good])
+            quick = estimator(draws=100, chains=2)
+            with pytest.warns(NotIdentifiedWarning):
+                fitted = quick.fit(votes)
+            assert fitted.status_ == {"all": "not identified"}
+            assert "too few items to look for copies" in fitted.result_.summary()
+
+    def test_a_family_that_was_named_is_no_doubt(self):
+        _, _, votes = draw(5, n=30, rates=(0.25, 0.2, 0.25, 0.2))
+        votes = np.column_stack([votes, votes[:, 0]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KaratWarning)
+            named = estimator(draws=100).fit(votes, same={"one": ["0", "4"]})
+        assert not any("look for copies" in why for why in named.result_.reasons[0])
+
+    def test_a_pair_of_a_crowd_decides_nothing(self):
+        """Two of many workers who share 20 of 400 items and agree on them are no reason."""
+        rng, _, votes = draw(6, rates=[0.2] * 12)
+        sparse = np.where(rng.random(votes.shape) < 0.5, votes, np.nan).astype(object)
+        sparse[:, :2] = np.nan
+        sparse[:20, :2] = votes[:20, :1]
+        sparse = np.where(pd.isna(sparse), None, sparse)
+        fitted = estimator(draws=100, chains=2).fit(pd.DataFrame(sparse))
+        assert not any("look for copies" in why for why in fitted.result_.reasons[0])
