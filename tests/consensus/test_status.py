@@ -184,7 +184,7 @@ class TestAccounts:
 
 class TestCopies:
     def test_copies_count_once_and_are_named(self):
-        _, _, votes = draw(5, n=800, rates=[0.3, 0.1, 0.1, 0.15])
+        rng, y, votes = draw(5, n=800, rates=[0.3, 0.1, 0.1, 0.15])
         copy = np.where(rng.random(800) < 0.98, votes[:, 0], y)
         again = np.where(rng.random(800) < 0.98, votes[:, 0], y)
         frame = pd.DataFrame(votes, columns=["gpt", "b", "c", "d"]).assign(gpt2=copy, gpt3=again)
