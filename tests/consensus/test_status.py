@@ -128,9 +128,26 @@ class TestSensitivity:
         assert (np.diff(curve.mean) >= 0).all()
         np.testing.assert_allclose(curve.changes, np.diff(curve.mean) / 2)
         np.testing.assert_allclose(curve.upper[1], np.minimum(curve.upper[0] + 0.05, 1), atol=1e-12)
+
+    def test_a_first_place_that_is_settled_holds_up_to_half_the_lead(self):
+        _, _, votes = draw(0, n=1000, rates=(0.02, 0.2, 0.25, 0.3))
+        curve = estimator(draws=100).fit(votes).robustness_curve()
+        assert curve.rivals == 0
+        assert curve.first_holds == curve.changes[0]
         said = curve.summary()
         assert said.startswith(f"the first place, of {curve.classifiers[0]}, holds while at most")
         assert f"{100 * curve.first_holds:.0f} % of the items fool most judges together" in said
+
+    def test_a_first_place_that_others_may_hold_is_not_said_to_hold(self):
+        _, _, votes = draw(8, n=150, rates=[0.2, 0.2, 0.2, 0.2])
+        fitted = estimator(draws=100).fit(votes)
+        curve, said = fitted.robustness_curve(), fitted.result_.summary()
+        assert curve.rivals > 0
+        assert curve.first_holds == 0
+        assert curve.summary().startswith("the votes do not settle the first place")
+        assert f"{curve.rivals} of the 3 others may be as good" in said
+        assert "do not settle the first place" in said
+        assert "holds while" not in said + curve.summary()
 
     def test_what_fools_a_panel_moves_no_rate_by_more(self):
         """The bound that the curve rests on: flip the labels of a share of the items."""
