@@ -187,7 +187,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         y_true : column or mapping, optional
             Gold labels, null or -1 where there is none: one value per row, or a mapping from item
             (row number of a wide table without names; (domain, item) if domains share items) to
-            label.
+            label. A label that no vote holds is refused unless ``classes`` names it.
         labels : {"random", "probability", "picked"}, default "random"
             How the items with a gold label were chosen: at random within each domain; with
             probabilities that ``label_probability`` holds, as ``label_next()`` draws them; or
