@@ -68,6 +68,9 @@ class PairEstimator(Parameters):
         What was fitted to the votes without the bias: labels, status, explanations.
     label_proba_ : array (pairs, 2)
         P(A is better) and P(B is better) of every pair.
+    status_ : dict
+        By domain: "not identified", "consistent", "confirmed" or "contradicted", as in
+        `ErrorEstimator`.
     identified_ : dict
         By domain, whether votes alone identify the error rates.
     classes_ : array (2,)
@@ -190,6 +193,7 @@ class PairEstimator(Parameters):
         self.position_bias_, self.estimator_, self.result_ = bias, estimator, result
         self.classes_, self.label_proba_ = read.classes, estimator.label_proba_
         self.items_ = None if read.items is None else read.items.to_numpy()
+        self.status_ = dict(estimator.status_)
         self.identified_ = dict(estimator.identified_)
         self.error_rates_ = pair_table(read, result, backend)
         return self
