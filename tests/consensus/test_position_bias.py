@@ -11,7 +11,14 @@ from scipy.stats import binomtest
 from karat.consensus import PairEstimator, position_bias
 from karat.consensus.pairs import balanced_limits, net_votes, picks_first, tango_limits
 from karat.datasets import load_shared
-from karat.exceptions import ColumnError, DataError, LabelError, LengthMismatchError, ShapeError
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    LabelError,
+    LengthMismatchError,
+    NotIdentifiedWarning,
+    ShapeError,
+)
 
 BIAS = np.array([0.0, 0.4, 0.9, -0.5])
 SKILL = np.array([2.0, 1.5, 1.2, 1.0])
@@ -268,3 +275,13 @@ def test_judges_without_a_bias_are_not_said_to_have_one():
     said = position_bias(verdicts, verdicts).summary()
     assert said.startswith("none of 2 judges shows a position bias; one of up to 0.")
     assert "toward" not in said
+
+
+def test_a_warning_points_to_the_caller_and_to_methods_that_are_there():
+    rng = np.random.default_rng(0)
+    one = np.where(rng.random((60, 2)) < 0.5, "A", "B")
+    with pytest.warns(NotIdentifiedWarning, match=r"estimator_\.explanations\(\)") as caught:
+        est = PairEstimator(draws=50, chains=2, rng=0).fit(one, one)
+    mine = [w for w in caught if issubclass(w.category, NotIdentifiedWarning)]
+    assert [w.filename for w in mine] == [__file__]
+    assert est.estimator_.explanations() is not None

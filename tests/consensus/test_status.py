@@ -355,6 +355,25 @@ class TestRefits:
         assert fitted.items_.tolist() == list(range(50))
 
 
+class TestFamilies:
+    def test_a_voter_belongs_to_one(self):
+        _, _, votes = draw(0)
+        same = {"a": ["0", "1"], "b": ["1", "2"]}
+        with pytest.raises(OptionError, match=r"same\['a'\] and same\['b'\] both hold '1'"):
+            estimator().fit(votes, same=same)
+
+    def test_those_that_were_named_are_not_announced(self):
+        _, _, votes = draw(0, rates=(0.1, 0.1, 0.15, 0.2))
+        votes = np.column_stack([votes, votes[:, 0]])
+        quick = estimator(draws=100, chains=2)
+        with pytest.warns(KaratWarning, match="near copies count as one voter"):
+            quick.fit(votes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", KaratWarning)
+            fitted = quick.fit(votes, same={"one": ["0", "4"]})
+        assert [set(group) for group in fitted.result_.copies[0]] == [{"0", "4"}]
+
+
 class TestTooFewItemsToLookForCopies:
     @pytest.mark.parametrize("n", [12, 20, 30, 39])
     def test_copies_are_not_silently_three_votes(self, n):

@@ -231,7 +231,7 @@ class ErrorEstimator(FittedVotes, Parameters):
             fit, confidence=settings.confidence, backend=backend_of(votes),
             seed=int(rng.integers(2**63)), lazy=lazy, null=null, design=design,
         )  # fmt: skip
-        warn_of_limits_of_the_fit(self.result_)
+        warn_of_limits_of_the_fit(self.result_, same)
         return self
 
     def as_label_model(self, domain: Any = None) -> ConsensusLabelModel:

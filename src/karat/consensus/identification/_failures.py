@@ -82,8 +82,9 @@ def _of_few(table: VoteTable, copies: NearCopies | None) -> list[str]:
                 f"all voters say nearly the same (median agreement κ = {found[0]:.2f}): they are "
                 "right or copies of one another, and votes cannot tell which"
             ]
+        who = "voters of a family that was named" if all(copies.known) else "near copies"
         return [
-            f"near copies count once, which leaves {distinct} distinct "
+            f"{who} count once, which leaves {distinct} distinct "
             f"voter{'s' * (distinct > 1)}, and it takes three to tell who is wrong"
         ]
     if distinct == 2:
