@@ -1,11 +1,13 @@
 """Systems ranked by judged pairs: closed forms, a peer, gold, limits that hold at once."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import binomtest
+from sklearn.exceptions import NotFittedError
 
 from karat.consensus import ErrorEstimator, PairEstimator, rank_systems
 from karat.consensus.pairs import (
@@ -157,3 +159,11 @@ def test_systems_that_nothing_compares_are_refused():
     some = np.where(np.arange(300) > 100, Y, -1)  # but not one with gold
     with pytest.raises(DataError, match=r"never compared in a gold pair.*label more random pairs"):
         rank_systems(FITTED, first, second, y_true=some, rng=0)
+
+
+def test_votes_in_place_of_a_fit_are_refused():
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 1]})
+    with pytest.raises(DataError, match="pass a fitted ErrorEstimator, not a DataFrame"):
+        rank_systems(frame, ["a"], ["b"])
+    with pytest.raises(NotFittedError, match="PairEstimator is not fitted"):
+        rank_systems(PairEstimator(), ["a"], ["b"])

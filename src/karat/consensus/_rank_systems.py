@@ -9,7 +9,6 @@ import numpy as np
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
-    check_fitted,
     check_rng,
     encode_labels,
     named,
@@ -18,6 +17,7 @@ from karat._validate import (
 )
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pair_estimator import PairEstimator
+from karat.consensus.judging import check_judges
 from karat.consensus.pair_result import SystemRanking
 from karat.consensus.pairs import (
     Strengths,
@@ -101,8 +101,8 @@ def rank_systems(
     ('x', 'y', 'z')
     """
     level, generator = check_confidence(confidence), check_rng(rng)
+    check_judges(judges)
     fitted = judges.estimator_ if isinstance(judges, PairEstimator) else judges
-    check_fitted(fitted, "result_", "fit(votes)")
     labels = np.asarray(judges.classes_)
     if len(labels) != 2:
         raise LabelError(
