@@ -72,6 +72,8 @@ def test_the_table_says_whether_the_votes_identify_the_rates(files, karat):
     )
     assert ran.code == 0
     assert "lowest error rate" in ran.out
+    said = " ".join(ran.out.split())
+    assert said.index("Gold labels have not tested the consensus") < said.index("lowest error rate")
     row = next(line for line in ran.out.splitlines() if line.startswith("│ north"))
     assert "consistent" in row
     assert "80 % limits" in ran.out

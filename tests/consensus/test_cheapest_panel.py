@@ -3,13 +3,15 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
 from karat.consensus.panels import Losses, cheapest
-from karat.exceptions import OptionError
+from karat.exceptions import DataError, OptionError
 
 pytestmark = pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")  # copies are found
 RNG = np.random.default_rng(0)
@@ -115,3 +117,11 @@ def test_the_panel_decides_as_well_on_new_items():
         off.append(errors[0] - errors[1] - found.loss)
     assert abs(np.mean(off)) < 0.01
     assert np.max(np.abs(off)) < 0.03
+
+
+def test_votes_in_place_of_a_fit_are_refused():
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 1]})
+    with pytest.raises(DataError, match="pass a fitted ErrorEstimator, not a DataFrame"):
+        cheapest_panel(frame)
+    with pytest.raises(NotFittedError, match="PairEstimator is not fitted"):
+        cheapest_panel(PairEstimator())

@@ -401,7 +401,11 @@ def test_votes_that_say_nothing_identify_nothing():
 def test_items_to_label_do_not_change_from_call_to_call(simple):
     est = simple[2]
     assert est.label_next(10)["item"].tolist() == est.label_next(10)["item"].tolist()
-    assert est.result_.summary().startswith("0 has the lowest")
+    said = est.result_.summary()
+    assert said.startswith(
+        "Gold labels have not tested the consensus, and votes cannot show an err"
+    )
+    assert ". 0 has the lowest error rate" in said
 
 
 def test_what_a_fit_leaves_open_is_named(simple):
@@ -431,3 +435,17 @@ def test_questions_check_their_options(simple):
         est.label_next(0)
     with pytest.raises(OptionError, match="domain is 'some'"):
         est.label_next(3, domain="some")
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_a_gold_label_that_no_vote_holds_is_refused():
+    """'Yes' beside votes 'yes' and 'no' would silently be a third class."""
+    rng = np.random.default_rng(0)
+    votes = np.where(rng.random((40, 3)) < 0.5, "yes", "no")
+    quick = ErrorEstimator(draws=50, chains=2, rng=0)
+    with pytest.raises(LabelError, match=r"'Yes' \(row 0\).*did you mean 'yes'"):
+        quick.fit(votes, y_true={0: "Yes"})
+    with pytest.raises(LabelError, match=r"'maybe' \(row 1\).*name all classes with classes="):
+        quick.fit(votes, y_true=["yes", "maybe", *[None] * 38])
+    named = quick.fit(votes, y_true={0: "maybe"}, classes=["maybe", "no", "yes"])
+    assert named.classes_.tolist() == ["maybe", "no", "yes"]

@@ -11,7 +11,14 @@ from scipy.stats import binomtest
 from karat.consensus import PairEstimator, position_bias
 from karat.consensus.pairs import balanced_limits, net_votes, picks_first, tango_limits
 from karat.datasets import load_shared
-from karat.exceptions import ColumnError, DataError, LabelError, LengthMismatchError, ShapeError
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    LabelError,
+    LengthMismatchError,
+    NotIdentifiedWarning,
+    ShapeError,
+)
 
 BIAS = np.array([0.0, 0.4, 0.9, -0.5])
 SKILL = np.array([2.0, 1.5, 1.2, 1.0])
@@ -94,6 +101,7 @@ def test_every_table_gives_the_same():
     assert position_bias(long).judges == ("j0", "j1", "j2", "j3")
 
 
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")  # 100 pairs each
 def test_wide_tables_are_matched_by_their_names():
     names = ["a", "b", "c", "d"]
     first = pd.DataFrame(FIRST, columns=names).assign(item=[f"p{i}" for i in range(200)])
@@ -154,6 +162,7 @@ def test_bad_input_is_said():
         PairEstimator().fit(FIRST, SECOND, y_true=["C"] * 200)
 
 
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")  # 100 pairs each
 def test_error_rates_and_frames():
     long = long_of(FIRST, SECOND)
     est = PairEstimator(draws=100, rng=0).fit(pl.from_pandas(long), y_true={"p0": "A", "p1": "tie"})
@@ -241,3 +250,38 @@ def test_natural_covers_the_gold(shared_data):
     table = est.error_rates_
     gold = truth.loc[table["judge"]].to_numpy()
     assert ((table["lower"] <= gold) & (gold <= table["upper"])).mean() >= 0.9
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_the_answer_opens_with_what_is_not_known():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    u = rng.normal(np.where(y == 0, 1, -1)[:, None] * [2.0, 1.4, 1.2, 1.2], 1)
+    one, two = np.where(u + 0.1 > 0, "A", "B"), np.where(u - 0.1 > 0, "A", "B")
+    quick = PairEstimator(draws=100, chains=2, rng=0)
+    found = quick.fit(one, two)
+    assert found.status_ == {"all": "consistent"}
+    assert found.result_.summary().startswith("Gold labels have not confirmed the verdicts")
+    assert "95 % limits" in found.result_.summary()
+    said = (few := quick.fit(one[:, 1:3], two[:, 1:3])).result_.summary()
+    assert few.status_ == {"all": "not identified"}
+    assert said.startswith("The votes do not identify the error rates; taken at face value")
+    assert "% limits" not in said
+    assert "votes cannot tell: " in said
+
+
+def test_judges_without_a_bias_are_not_said_to_have_one():
+    verdicts = np.array([["A", "B"], ["B", "B"], ["A", "A"]] * 10)
+    said = position_bias(verdicts, verdicts).summary()
+    assert said.startswith("none of 2 judges shows a position bias; one of up to 0.")
+    assert "toward" not in said
+
+
+def test_a_warning_points_to_the_caller_and_to_methods_that_are_there():
+    rng = np.random.default_rng(0)
+    one = np.where(rng.random((60, 2)) < 0.5, "A", "B")
+    with pytest.warns(NotIdentifiedWarning, match=r"estimator_\.explanations\(\)") as caught:
+        est = PairEstimator(draws=50, chains=2, rng=0).fit(one, one)
+    mine = [w for w in caught if issubclass(w.category, NotIdentifiedWarning)]
+    assert [w.filename for w in mine] == [__file__]
+    assert est.estimator_.explanations() is not None

@@ -1,11 +1,13 @@
 """Systems ranked by judged pairs: closed forms, a peer, gold, limits that hold at once."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import binomtest
+from sklearn.exceptions import NotFittedError
 
 from karat.consensus import ErrorEstimator, PairEstimator, rank_systems
 from karat.consensus.pairs import (
@@ -140,3 +142,28 @@ def test_limits_cover(gold, favour):
         strengths += int(((found.lower <= SKILL[ids]) & (SKILL[ids] <= found.upper)).sum())
     assert binomtest(ranks, runs, 0.95, alternative="less").pvalue > 0.001
     assert binomtest(strengths, 5 * runs, 0.93, alternative="less").pvalue > 0.001
+
+
+def test_systems_that_nothing_compares_are_refused():
+    """Pairs of s0 with s1 and of s2 with s3 say nothing of s0 beside s2."""
+    low = np.arange(300) % 2 * 2
+    first = np.array(["s0", "s1", "s2", "s3"])[low]
+    second = np.array(["s0", "s1", "s2", "s3"])[low + 1]
+    said = "s0, s1 are never compared, even through others, with s2, s3; rank each part by itself"
+    for gold in (None, Y):
+        with pytest.raises(DataError, match=said):
+            rank_systems(FITTED, first, second, y_true=gold, rng=0)
+    second = second.copy()
+    second[0] = "s2"  # one pair links the parts
+    assert len(rank_systems(FITTED, first, second, rng=0).systems) == 4
+    some = np.where(np.arange(300) > 100, Y, -1)  # but not one with gold
+    with pytest.raises(DataError, match=r"never compared in a gold pair.*label more random pairs"):
+        rank_systems(FITTED, first, second, y_true=some, rng=0)
+
+
+def test_votes_in_place_of_a_fit_are_refused():
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 1]})
+    with pytest.raises(DataError, match="pass a fitted ErrorEstimator, not a DataFrame"):
+        rank_systems(frame, ["a"], ["b"])
+    with pytest.raises(NotFittedError, match="PairEstimator is not fitted"):
+        rank_systems(PairEstimator(), ["a"], ["b"])

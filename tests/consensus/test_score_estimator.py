@@ -258,3 +258,20 @@ def test_limits_cover_under_the_model(kind):
         area += int(((r.area_lower <= true[1]) & (true[1] <= r.area_upper)).sum())
     for count in (error, area):
         assert binomtest(count, 4 * runs, 0.93, alternative="less").pvalue > 0.001
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_the_answer_opens_with_what_is_not_known():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    stars = np.clip(np.round(rng.normal(2 + 2 * y[:, None], [0.5, 0.7, 0.8, 0.9])), 1, 5)
+    good = ScoreEstimator(draws=100, chains=2, rng=0).fit(stars)
+    assert good.status_ == {"all": "consistent"}
+    assert good.result_.summary().startswith("No test on labels stands behind this")
+    assert "95 % limits" in good.result_.summary()
+    two = ScoreEstimator(draws=100, chains=2, rng=0).fit(stars[:, 2:])
+    assert two.status_ == {"all": "not identified"}
+    assert two.result_.summary().startswith("The scores alone do not identify the error rates")
+    assert "% limits" not in two.result_.summary()
+    assert "the scores cannot tell: " in two.result_.summary()
+    assert "scores cannot tell" in repr(two.result_._table())

@@ -108,7 +108,9 @@ def judges(
     people: Annotated[
         list[str] | None,
         typer.Option(
-            "--people", help="May a judge replace a person? Columns, or voters, that are people."
+            "--people",
+            help="May a judge replace a person? Columns, or voters, that are people; in a wide "
+            "file --judge names the judges.",
         ),
     ] = None,
     epsilon: Annotated[
@@ -137,7 +139,8 @@ def judges(
     label; or item, judge, verdict; or those that --id, --voter and --vote name).
     Domains are those of --group, else those of the column domain.
     With --order the votes are verdicts on pairs shown in two orders; with --people
-    each judge is compared with people; with --scores the votes are numbers.
+    each judge is compared with people (in a wide file the judges that --judge names);
+    with --scores the votes are numbers.
     """
     options: dict[str, Any] = {
         "structure": structure, "errors": errors, "dependence": dependence,

@@ -9,7 +9,6 @@ from karat._typing import Column, FloatArray
 from karat._validate import (
     check_confidence,
     check_count,
-    check_fitted,
     check_number,
     named,
     read_column,
@@ -17,6 +16,7 @@ from karat._validate import (
 )
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pair_estimator import PairEstimator
+from karat.consensus.judging import check_judges
 from karat.consensus.panel_result import JudgePanel
 from karat.consensus.panels import Losses, cheapest
 
@@ -81,8 +81,8 @@ def cheapest_panel(
     """
     most = check_number(tolerance, "tolerance", at_least=0.0, at_most=0.5)
     count, level = check_count(draws, "draws", at_least=2), check_confidence(confidence)
+    check_judges(judges)
     fitted = judges.estimator_ if isinstance(judges, PairEstimator) else judges
-    check_fitted(fitted, "result_", "fit(votes)")
     model = fitted.as_label_model(domain)
     names = list(fitted.result_.domains)
     d = 0 if domain is None else names.index(domain)

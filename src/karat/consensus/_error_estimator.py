@@ -83,8 +83,8 @@ class ErrorEstimator(FittedVotes, Parameters):
         Share of each class in each domain.
     status_ : dict
         By domain: ``"not identified"``, and votes cannot tell; ``"consistent"``, nothing in the
-        votes speaks against the rates; and with at least ten random gold labels ``"confirmed"`` or
-        ``"contradicted"`` by an exact test of the consensus.
+        votes speaks against the rates; and with random gold labels ``"contradicted"`` by an exact
+        test of the consensus, or ``"confirmed"``, if they are enough to notice that it errs.
     identified_ : dict
         By domain, whether the status is consistent or confirmed. Where not, no ranking can be
         trusted, and the limits are those of every account of the votes together.
@@ -187,7 +187,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         y_true : column or mapping, optional
             Gold labels, null or -1 where there is none: one value per row, or a mapping from item
             (row number of a wide table without names; (domain, item) if domains share items) to
-            label.
+            label. A label that no vote holds is refused unless ``classes`` names it.
         labels : {"random", "probability", "picked"}, default "random"
             How the items with a gold label were chosen: at random within each domain; with
             probabilities that ``label_probability`` holds, as ``label_next()`` draws them; or
@@ -231,7 +231,7 @@ class ErrorEstimator(FittedVotes, Parameters):
             fit, confidence=settings.confidence, backend=backend_of(votes),
             seed=int(rng.integers(2**63)), lazy=lazy, null=null, design=design,
         )  # fmt: skip
-        warn_of_limits_of_the_fit(self.result_)
+        warn_of_limits_of_the_fit(self.result_, same)
         return self
 
     def as_label_model(self, domain: Any = None) -> ConsensusLabelModel:

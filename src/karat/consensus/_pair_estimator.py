@@ -1,5 +1,6 @@
 """Error rates of judges on pairs shown in two orders, with the position bias taken out."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
@@ -9,7 +10,7 @@ from karat._parameters import Parameters
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, refuse_lazy
 from karat.consensus._error_estimator import ErrorEstimator
-from karat.consensus.answers import backend_of, to_frame
+from karat.consensus.answers import backend_of, to_frame, warn_of_limits_of_the_fit
 from karat.consensus.judging import (
     bias_of,
     item_weights,
@@ -20,7 +21,7 @@ from karat.consensus.judging import (
     pair_table,
 )
 from karat.consensus.pairs import net_votes, read_pairs
-from karat.exceptions import ShapeError
+from karat.exceptions import KaratWarning, ShapeError
 
 __all__ = ["PairEstimator"]
 
@@ -68,6 +69,9 @@ class PairEstimator(Parameters):
         What was fitted to the votes without the bias: labels, status, explanations.
     label_proba_ : array (pairs, 2)
         P(A is better) and P(B is better) of every pair.
+    status_ : dict
+        By domain: "not identified", "consistent", "confirmed" or "contradicted", as in
+        `ErrorEstimator`.
     identified_ : dict
         By domain, whether votes alone identify the error rates.
     classes_ : array (2,)
@@ -175,14 +179,19 @@ class PairEstimator(Parameters):
         names = read.judges.tolist()
         columns = {str(names[j]): np.where(votes[:, j] == -2, np.nan, votes[:, j]) for j in voting}
         backend = backend_of(verdicts)
-        estimator = ErrorEstimator(**self.get_params()).fit(
-            to_frame(columns, backend),
-            domains=pair_domains(read, domains),
-            y_true=pair_gold(read, y_true),
-            same=_as_text(same),
-            classes=[0, 1],
-            sample_weight=None if sample_weight is None else weight,
-        )
+        families = _as_text(same)
+        with warnings.catch_warnings():
+            # Said below, to who called this, and of what this estimator has.
+            said = "votes do not identify|gold labels contradict|near copies count"
+            warnings.filterwarnings("ignore", said, KaratWarning)
+            estimator = ErrorEstimator(**self.get_params()).fit(
+                to_frame(columns, backend),
+                domains=pair_domains(read, domains),
+                y_true=pair_gold(read, y_true),
+                same=families,
+                classes=[0, 1],
+                sample_weight=None if sample_weight is None else weight,
+            )
         rates, delta = estimator.result_, (1 - level) / 2
         style = pair_styles(read, covariates, rates, weight, delta)
         inside = [domain.items for domain in estimator._votes.domains]
@@ -190,8 +199,10 @@ class PairEstimator(Parameters):
         self.position_bias_, self.estimator_, self.result_ = bias, estimator, result
         self.classes_, self.label_proba_ = read.classes, estimator.label_proba_
         self.items_ = None if read.items is None else read.items.to_numpy()
+        self.status_ = dict(estimator.status_)
         self.identified_ = dict(estimator.identified_)
         self.error_rates_ = pair_table(read, result, backend)
+        warn_of_limits_of_the_fit(rates, families, holder="estimator_.")
         return self
 
 

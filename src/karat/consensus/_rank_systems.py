@@ -9,7 +9,6 @@ import numpy as np
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
-    check_fitted,
     check_rng,
     encode_labels,
     named,
@@ -18,6 +17,7 @@ from karat._validate import (
 )
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pair_estimator import PairEstimator
+from karat.consensus.judging import check_judges
 from karat.consensus.pair_result import SystemRanking
 from karat.consensus.pairs import (
     Strengths,
@@ -52,8 +52,9 @@ def rank_systems(
     In the model of Bradley and Terry the answer of system a is better than that of b with
     probability :math:`\sigma(\theta_a - \theta_b)`. Verdicts are not taken for the truth: the
     judges' error rates, and with `PairEstimator` their position bias, are those that were fitted.
-    With gold on a random sample of pairs the strengths are prediction-powered: right whatever the
-    judges do, and narrower than the gold alone as far as the judges help.
+    With gold on a random sample of pairs the strengths are prediction-powered: their limits do not
+    rest on the judges' errors, and are narrower than those of gold alone as far as judges help.
+    Systems that no chain of pairs links are refused: nothing compares them.
 
     Parameters
     ----------
@@ -100,8 +101,8 @@ def rank_systems(
     ('x', 'y', 'z')
     """
     level, generator = check_confidence(confidence), check_rng(rng)
+    check_judges(judges)
     fitted = judges.estimator_ if isinstance(judges, PairEstimator) else judges
-    check_fitted(fitted, "result_", "fit(votes)")
     labels = np.asarray(judges.classes_)
     if len(labels) != 2:
         raise LabelError(
@@ -114,12 +115,14 @@ def rank_systems(
     gold = _gold(fitted, items, y_true, labels)
     known = ~np.isnan(gold)
     k = len(names)
+    _check_linked(one, two, names)
     if known.any():
         if (fitted._votes.gold >= 0).any():
             raise DataError(
                 "judges were fitted with y_true=, so their consensus has seen gold labels; fit "
                 "them without, and pass the gold pairs here alone"
             )
+        _check_linked(one[known], two[known], names, gold=True)
         _warn_of_few(int(known.sum()), k)
         found = powered_strengths(one, two, proba, gold, k)
     else:
@@ -166,6 +169,28 @@ def _systems(
             f"pair {int(same[0])} compares {shown(order[one[same[0]]])} with itself; drop it"
         )
     return one, two, PassedValues(order).tolist()
+
+
+def _check_linked(one: IntArray, two: IntArray, names: list[Any], *, gold: bool = False) -> None:
+    """Refuse systems that no chain of pairs links: their order would come from the prior alone."""
+    from scipy import sparse
+
+    k = len(names)
+    links = sparse.csr_matrix((np.ones(len(one)), (one, two)), shape=(k, k))
+    count, part = sparse.csgraph.connected_components(links, directed=False)
+    if count == 1:
+        return
+    mine = ", ".join(str(names[i]) for i in np.flatnonzero(part == part[0]))
+    inside = [", ".join(str(names[i]) for i in np.flatnonzero(part == c)) for c in range(count)]
+    others = " or ".join(text for text in inside if text != mine)
+    are = "are" if (part == part[0]).sum() > 1 else "is"
+    compared = "compared in a gold pair" if gold else "compared"
+    cure = (
+        "label more random pairs, or pass no y_true"
+        if gold
+        else "rank each part by itself, or add pairs that link them"
+    )
+    raise DataError(f"{mine} {are} never {compared}, even through others, with {others}; {cure}")
 
 
 def _gold(

@@ -76,6 +76,8 @@ class ScoreEstimator(Parameters):
         ``domain``, ``classifier``, ``from`` (least score of the level) and ``proba``.
     label_proba_ : array (items, 2)
         P(class) of every item.
+    status_ : dict
+        By domain: "not identified" or "consistent"; labels do not test the consensus here.
     identified_ : dict
         By domain, whether the scores alone identify the error rates.
     classes_ : array (2,)
@@ -203,6 +205,10 @@ class ScoreEstimator(Parameters):
         r: ScoreErrors = score_errors(table, classes, names, fits, inside, weight, options)
         self.result_ = r
         self.identified_ = dict(zip(r.domains, r.identified.tolist(), strict=True))
+        self.status_ = {
+            name: "consistent" if told else "not identified"
+            for name, told in self.identified_.items()
+        }
         self.error_rates_, self.calibration_ = score_tables(table, names, r, backend)
         if not r.identified.all():
             where = [str(d) for d, ok in self.identified_.items() if not ok]

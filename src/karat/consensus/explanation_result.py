@@ -143,6 +143,8 @@ class RankingRobustness(Result):
         Limits of the error rates at each share.
     changes : array (voters - 1,)
         The share from which on a voter and the next one can change places.
+    rivals : int
+        Voters that may be as good as the first: their limits overlap already if nobody is fooled.
     confidence : float
         Level of the limits at share 0.
     """
@@ -155,11 +157,14 @@ class RankingRobustness(Result):
     lower: FloatArray
     upper: FloatArray
     changes: FloatArray
+    rivals: int
     confidence: float
 
     @property
     def first_holds(self) -> float:
-        """The share of items fooled together up to which the first place holds."""
+        """The share of items fooled together up to which the first place holds; 0 if unsettled."""
+        if self.rivals:
+            return 0.0
         return float(self.changes[0]) if len(self.changes) else 1.0
 
     def summary(self) -> str:
@@ -167,6 +172,11 @@ class RankingRobustness(Result):
         where = where_of(self.domain)
         if not len(self.changes):
             return f"{where}there is one voter, and so no order"
+        if self.rivals:
+            return (
+                f"{where}the votes do not settle the first place: {self.rivals} of the "
+                f"{len(self.changes)} others may be as good as {self.classifiers[0]}"
+            )
         share = 100 * self.first_holds
         holds = (
             f"{where}the first place, of {self.classifiers[0]}, holds while at most {share:.1g} % "

@@ -73,14 +73,23 @@ class PositionBias(Result):
     def summary(self) -> str:
         """Return who follows the position, and how far at most."""
         sure = (self.lower > 0) | (self.upper < 0)
+        flips = (
+            f"the order changes the verdict on {100 * float(np.nanmean(self.flips)):.0f} % of the "
+            "pairs of an average judge"
+        )
+        if np.nanmax(np.abs(self.bias)) < 0.005:
+            reach = float(np.nanmax(np.maximum(np.abs(self.lower), np.abs(self.upper))))
+            return (
+                f"none of {len(self.judges)} judges shows a position bias; one of up to "
+                f"{reach:.2f} is not excluded ({100 * self.confidence:g} % limits); {flips}"
+            )
         worst = int(np.nanargmax(np.abs(self.bias)))
         toward = "first" if self.bias[worst] > 0 else "second"
         return (
             f"{int(sure.sum())} of {len(self.judges)} judges follow the position of an answer "
             f"beyond chance; the most biased is {self.judges[worst]}, toward the {toward} "
             f"({self.bias[worst]:+.2f}, {100 * self.confidence:g} % limits "
-            f"{self.lower[worst]:+.2f} to {self.upper[worst]:+.2f}); the order changes the verdict "
-            f"on {100 * float(np.nanmean(self.flips)):.0f} % of the pairs of an average judge"
+            f"{self.lower[worst]:+.2f} to {self.upper[worst]:+.2f}); {flips}"
         )
 
     def _table(self) -> list[tuple[Any, str]]:
@@ -147,28 +156,53 @@ class PairErrors(Result):
     status: tuple[str, ...]
 
     def summary(self) -> str:
-        """Return the best judge, how sure that is, and what one order would cost."""
-        doubtful = [
-            str(d) for d, s in zip(self.domains, self.status, strict=True) if s == "not identified"
-        ]
-        best = int(self.mean.argmin())
+        """Return first what is not known, then the best judge and what one order would cost."""
+        told = self._told[self.domain]
+        best = int(np.where(told, self.mean, np.inf).argmin() if told.any() else self.mean.argmin())
+        limits = f"{100 * self.lower[best]:.0f} to {100 * self.upper[best]:.0f} %"
+        limits = (
+            f"{100 * self.confidence:g} % limits {limits}"
+            if told.any()
+            else f"votes cannot tell: {limits}"
+        )
         worst = int(self.cost.argmax())
         name, other = self.judges[self.judge[best]], self.judges[self.judge[worst]]
         text = (
             f"with the position bias out {name} errs least, {100 * self.mean[best]:.0f} % "
-            f"({100 * self.confidence:g} % limits {100 * self.lower[best]:.0f} to "
-            f"{100 * self.upper[best]:.0f} %); asked in one order only, the error rate of {other} "
+            f"({limits}); asked in one order only, the error rate of {other} "
             f"could be off by up to {100 * self.cost[worst]:.0f} points"
         )
-        if doubtful:
-            where = "" if doubtful == ["all"] else f" in {', '.join(doubtful)}"
-            text = f"the votes do not identify the error rates{where}; taken at face value, {text}"
+        if self.status[self.domain[best]] == "consistent":
+            text = (
+                "gold labels have not confirmed the verdicts, and verdicts cannot show an error "
+                f"that most judges share; if they share none, {text}"
+            )
+        face = "where they do" if told.any() else "taken at face value"
+        doubts = (
+            ("not identified", "the votes do not identify the error rates"),
+            ("contradicted", "gold labels contradict the consensus of the judges"),
+        )
+        for status, meaning in doubts:
+            here = [str(d) for d, s in zip(self.domains, self.status, strict=True) if s == status]
+            if here:
+                where = "" if here == ["all"] else f" in {', '.join(here)}"
+                text = f"{meaning}{where}; {face}, {text}"
         return text[0].upper() + text[1:]
+
+    @property
+    def _told(self) -> AnyArray:
+        """Whether the rates of each domain are consistent or confirmed."""
+        return np.array([status in ("consistent", "confirmed") for status in self.status])
 
     def _table(self) -> list[tuple[Any, str]]:
         return [
-            (self.judges[j], f"{m:.3f} [{low:.3f}, {high:.3f}]")
-            for j, m, low, high in zip(self.judge, self.mean, self.lower, self.upper, strict=True)
+            (
+                self.judges[j],
+                f"{m:.3f} [{'' if told else 'votes cannot tell: '}{low:.3f}, {high:.3f}]",
+            )
+            for j, m, low, high, told in zip(
+                self.judge, self.mean, self.lower, self.upper, self._told[self.domain], strict=True
+            )
         ]
 
 

@@ -41,7 +41,8 @@ class ErrorRates(Result):
         Share of each class.
     status : tuple of str
         By domain: "not identified", "consistent" (the votes do not contradict the rates, which is
-        all that votes can say), "confirmed" or "contradicted" by at least ten gold labels.
+        all that votes can say), "confirmed" (gold labels exclude that the consensus is wrong
+        much more often than it says) or "contradicted" by gold labels.
     identified : array (domains,)
         Whether the status is "consistent" or "confirmed".
     slack : float
@@ -114,11 +115,30 @@ class ErrorRates(Result):
                 f"Votes cannot tell the error rates{self._in(unknown)}: no ranking there can be "
                 f"trusted, because {' and because '.join(self.reasons[unknown[0]])}"
             )
+        parts += self._untested()
         known = np.flatnonzero(self.identified)
         parts += [self._best(int(d)) for d in known[:3]]
         if known.size > 3:
             parts.append(f"{known.size - 3} more domains are consistent or confirmed")
         return ". ".join(parts)
+
+    def _untested(self) -> list[str]:
+        """Say what no label has tested, and what too few labels have."""
+        consistent = [d for d, status in enumerate(self.status) if status == "consistent"]
+        none = [d for d in consistent if not self.evidence[d]]
+        few = [d for d in consistent if self.evidence[d]]
+        parts = []
+        if none:
+            parts.append(
+                f"Gold labels have not tested the consensus{self._in(none)}, and votes cannot show "
+                "an error that most voters share: what follows holds if they share none"
+            )
+        if few:
+            parts.append(
+                f"Gold labels are too few to confirm the consensus{self._in(few)}: it is "
+                f"{self.evidence[few[0]]}"
+            )
+        return parts
 
     def _in(self, some: list[int]) -> str:
         """Return in which domains; nothing if there is one."""
@@ -136,13 +156,19 @@ class ErrorRates(Result):
         others = len(here) - 1
         close = f"{rivals} of the {others} others" if rivals else f"no other of {others}"
         holds = (self.mean[order[1]] - self.mean[at]) / 2 if others else 1.0
+        first = (
+            "so that the votes do not settle the first place"
+            if rivals
+            else f"and the first place holds while at most {100 * holds:.2g} % of the items fool "
+            "most voters together"
+        )
+        tested = self.status[d] == "confirmed"
         return (
             f"{where_of(self.domains[d])}{self.classifiers[self.classifier[at]]} has the lowest "
             f"error rate, {100 * self.mean[at]:.1f} % ({100 * self.confidence:.0f} % limits: "
             f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f}); {close} may be as good, "
-            f"and the first place holds while at most {100 * holds:.2g} % of the items fool most "
-            f"voters together. The rates are {self.status[d]}"
-            + (f": the consensus is {self.evidence[d]}" if self.evidence[d] else " with the votes")
+            f"{first}. The rates are {self.status[d]}"
+            + (f": the consensus is {self.evidence[d]}" if tested else " with the votes")
         )
 
     def of_domain(self, domain: Any) -> Self:

@@ -72,28 +72,44 @@ class ScoreErrors(Result):
     ess: FloatArray
 
     def summary(self) -> str:
-        """Return the best voter, and whether that may be trusted."""
-        best = int(self.mean.argmin())
+        """Return first what is not known, then the best voter."""
+        first = next((d for d, told in enumerate(self.identified) if not told), None)
+        told = self.identified[self.domain]
+        best = int(np.where(told, self.mean, np.inf).argmin() if told.any() else self.mean.argmin())
+        limits = f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %"
+        limits = (
+            f"{100 * self.confidence:g} % limits {limits}"
+            if told.any()
+            else f"the scores cannot tell: {limits}"
+        )
         where = "" if len(self.domains) == 1 else f" in {self.domains[self.domain[best]]}"
         text = (
             f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
-            f"{100 * self.mean[best]:.1f} % ({100 * self.confidence:g} % limits "
-            f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %), area "
-            f"{self.area[best]:.2f}"
+            f"{100 * self.mean[best]:.1f} % ({limits}), area {self.area[best]:.2f}"
         )
-        if not self.identified.all():
-            first = int(np.flatnonzero(~self.identified)[0])
+        if told.any():
+            text = (
+                "no test on labels stands behind this, and scores cannot show an error that most "
+                f"voters share; if they share none, {text}"
+            )
+        if first is not None:
+            face = "where they do" if told.any() else "taken at face value"
             text = (
                 f"the scores alone do not identify the error rates"
                 f"{'' if len(self.domains) == 1 else f' in {self.domains[first]}'}, because "
-                f"{' and because '.join(self.reasons[first])}; taken at face value, {text}"
+                f"{' and because '.join(self.reasons[first])}; {face}, {text}"
             )
         return text[0].upper() + text[1:]
 
     def _table(self) -> list[tuple[Any, str]]:
         return [
-            (self.classifiers[j], f"{m:.3f} [{low:.3f}, {high:.3f}], area {a:.3f}")
-            for j, m, low, high, a in zip(
-                self.classifier, self.mean, self.lower, self.upper, self.area, strict=True
+            (
+                self.classifiers[j],
+                f"{m:.3f} [{'' if told else 'scores cannot tell: '}{low:.3f}, {high:.3f}], "
+                f"area {a:.3f}",
             )
-        ]
+            for j, m, low, high, a, told in zip(
+                self.classifier, self.mean, self.lower, self.upper, self.area,
+                self.identified[self.domain], strict=True,
+            )
+        ]  # fmt: skip

@@ -211,7 +211,7 @@ def _rates(r: ErrorRates, domain: Any) -> Any:
         assumptions=(
             "Voters are better than chance on the whole; within a class they err independently, "
             "but for easy and hard items and for voters who copy one another.",
-            *(f"{' = '.join(map(str, block))} are near copies: one vote." for block in r.copies[0]),
+            *(f"{' = '.join(map(str, block))} have one vote together." for block in r.copies[0]),
             *r.reasons[0],
         ),
     )

@@ -79,6 +79,8 @@ def ranking_robustness(
     mean = fit.mean()
     order = np.argsort(mean, kind="stable")
     low, high = (limit[order] for limit in fit.span_limits(confidence))
+    lower, upper = (limit[order] for limit in fit.interval(confidence))  # those of the result
+    first = max(upper[0], mean[order[0]])
     return RankingRobustness(
         domain=domain.name,
         classifiers=tuple(data.classifiers[domain.voters[j]] for j in order),
@@ -88,6 +90,7 @@ def ranking_robustness(
         lower=np.clip(np.minimum(low, mean[order]) - gamma[:, None], 0, 1),
         upper=np.clip(np.maximum(high, mean[order]) + gamma[:, None], 0, 1),
         changes=np.diff(mean[order]) / 2,
+        rivals=int((np.minimum(lower, mean[order])[1:] <= first).sum()),
         confidence=confidence,
     )
 

@@ -1,6 +1,8 @@
 """What a user should know of a fit before reading its numbers."""
 
 import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,16 +36,25 @@ def warn_of_inverted_gold(data: Votes) -> None:
             )
 
 
-def warn_of_limits_of_the_fit(result: ErrorRates) -> None:
-    """Warn of copies that count once, of labels that contradict, and of what votes cannot tell."""
-    _warn_of_copies(result)
+def warn_of_limits_of_the_fit(
+    result: ErrorRates,
+    same: Mapping[Any, Sequence[Any]] | None = None,
+    *,
+    holder: str = "",
+) -> None:
+    """Warn of copies that count once, of labels that contradict, and of what votes cannot tell.
+
+    ``same`` are the families that the user named, who needs not hear of them; ``holder`` is where
+    the estimator stands whose methods are advised, such as ``"estimator_."``.
+    """
+    _warn_of_copies(result, [{str(name) for name in family} for family in (same or {}).values()])
     domains = len(result.domains)
     lost = [d for d, status in enumerate(result.status) if status == "contradicted"]
     if lost:
         where = "" if domains == 1 else f" in {named([result.domains[d] for d in lost])}"
         warnings.warn(
             f"gold labels contradict the consensus{where}: it is {result.evidence[lost[0]]}. No "
-            "ranking from votes there can be trusted; powered_ is the table that counts",
+            f"ranking from votes there can be trusted; {holder}powered_ is the table that counts",
             NotIdentifiedWarning,
             stacklevel=3,
         )
@@ -52,26 +63,31 @@ def warn_of_limits_of_the_fit(result: ErrorRates) -> None:
         where = "" if domains == 1 else f" in {unknown} of {domains} domains"
         warnings.warn(
             f"votes do not identify the error rates{where}: no ranking there can be trusted, and "
-            "the limits are those of every account of the votes together. explanations() shows the "
-            "accounts, and label_next() draws items to label",
+            "the limits are those of every account of the votes together. "
+            f"{holder}explanations() shows the accounts, and {holder}label_next() draws items to "
+            "label",
             NotIdentifiedWarning,
             stacklevel=3,
         )
 
 
-def _warn_of_copies(result: ErrorRates) -> None:
+def _warn_of_copies(result: ErrorRates, families: list[set[str]]) -> None:
     """Name the voters that count once, in the domain with most of them."""
     # Where fewer than three voters are left, the reasons say it.
     voters = np.bincount(result.domain, minlength=len(result.domains))
+    found = [
+        [group for group in groups if not any(set(map(str, group)) <= one for one in families)]
+        for groups in result.copies
+    ]
     with_copies = [
         d
         for d, groups in enumerate(result.copies)
-        if groups and voters[d] - sum(len(group) - 1 for group in groups) >= 3
+        if found[d] and voters[d] - sum(len(group) - 1 for group in groups) >= 3
     ]
     if not with_copies:
         return
-    most = max(with_copies, key=lambda d: sum(map(len, result.copies[d])))
-    groups = [" = ".join(map(str, group)) for group in result.copies[most]]
+    most = max(with_copies, key=lambda d: sum(map(len, found[d])))
+    groups = [" = ".join(map(str, group)) for group in found[most]]
     more = f" and {len(groups) - 5} more groups" if len(groups) > 5 else ""
     where = "" if len(result.domains) == 1 else f" in {result.domains[most]!r}"
     others = len(with_copies) - 1

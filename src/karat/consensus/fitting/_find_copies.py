@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from karat._validate import named, refuse_option
+from karat.exceptions import OptionError
 from karat.votes.agreement import NearCopies, near_copies, one_vote_each
 from karat.votes.reading import Votes
 
@@ -31,6 +32,13 @@ def families_of(same: Any, classifiers: Sequence[Any]) -> list[list[int]]:
                 unknown[0], f"a voter of same[{family!r}]", f"one of {named(classifiers)}"
             )
         found.append([place[name] for name in members])
+        for other, earlier in zip(same, found[:-1], strict=False):
+            both = [name for name in members if place[name] in earlier]
+            if both:
+                raise OptionError(
+                    f"same[{other!r}] and same[{family!r}] both hold {both[0]!r}; a voter "
+                    "belongs to one family: drop it from one, or make the two one family"
+                )
     return found
 
 

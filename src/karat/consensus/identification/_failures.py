@@ -7,7 +7,7 @@ from scipy.special import bdtrc, ndtri
 
 from karat._typing import BoolArray
 from karat.consensus.identification._explanations import Explanation
-from karat.votes.agreement import Agreement, NearCopies
+from karat.votes.agreement import Agreement, NearCopies, unseen_copies
 from karat.votes.tables import VoteTable
 
 __all__ = ["MIXED", "identification_failures", "pairs_off"]
@@ -17,6 +17,7 @@ MIXED = 1.1  # R-hat beyond which chains have not converged to one distribution
 _SPAN = 0.1  # explanations that move the rates by more than this on average compete
 _WIDE = 0.5  # limits this wide on average say nothing
 _OUTSIDE = 0.05  # share of pairs outside their 99 % interval at which the dependence check fails
+_NO_COPIES = NearCopies((), (), ())
 _APART = 0.01  # and by how much a pair has to be off for that
 
 
@@ -38,6 +39,11 @@ def identification_failures(
     if not reasons and len(pairs.observed) and (pairs.observed > 1 - 1e-9).all():
         # Right together and wrong together look the same, and no model can tell them apart.
         reasons.append("no two voters ever disagree, so the votes show no error: right or copies")
+    if not reasons and unseen_copies(table, copies or _NO_COPIES):
+        reasons.append(
+            "some voters say nearly the same, and there are too few items to look for copies: it "
+            "takes 40 in common"
+        )
     reasons += [
         f"the votes fit as well if {other.name}, which moves the error rates by {other.moved:.2f} "
         "on average"
@@ -76,8 +82,9 @@ def _of_few(table: VoteTable, copies: NearCopies | None) -> list[str]:
                 f"all voters say nearly the same (median agreement κ = {found[0]:.2f}): they are "
                 "right or copies of one another, and votes cannot tell which"
             ]
+        who = "voters of a family that was named" if all(copies.known) else "near copies"
         return [
-            f"near copies count once, which leaves {distinct} distinct "
+            f"{who} count once, which leaves {distinct} distinct "
             f"voter{'s' * (distinct > 1)}, and it takes three to tell who is wrong"
         ]
     if distinct == 2:

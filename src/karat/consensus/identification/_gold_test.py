@@ -31,7 +31,8 @@ class GoldTest(NamedTuple):
     def __str__(self) -> str:
         return (
             f"wrong on {self.wrong} of {self.labels} gold labels where it claims "
-            f"{self.labels * self.claimed:.1f} (exact p = {self.p_value:.2g})"
+            f"{self.labels * self.claimed:.1f} (exact p = {self.p_value:.2g}; so many labels "
+            f"exclude only that it is wrong on more than {100 * self.highest:.0f} %)"
         )
 
 
@@ -67,13 +68,11 @@ def poisson_binomial_tail(chance: FloatArray, least: int) -> float:
 def status_of(reasons: tuple[str, ...], test: GoldTest | None) -> str:
     """Return what votes and labels together say of the consensus.
 
-    Where votes alone identify the rates, labels that do not contradict the consensus confirm it.
-    Where they do not, the labels must exclude that it is wrong much more often than it says.
+    Labels that do not contradict it confirm it only if they exclude that it is wrong much more
+    often than it says: too few labels notice nothing, and then the status is that of the votes.
     """
     if test is not None and test.p_value < _LEVEL:
         return "contradicted"
-    if not reasons:
-        return "consistent" if test is None else "confirmed"
     if test is not None and test.highest <= test.claimed + _SPAN:
         return "confirmed"
-    return "not identified"
+    return "not identified" if reasons else "consistent"

@@ -124,7 +124,7 @@ def draw_ranking_robustness(result: RankingRobustness, ax: "Axes | None" = None)
             result.gamma, np.full(len(result.gamma), result.mean[j]), color=color,
             label=literal(result.classifiers[j]),
         )  # fmt: skip
-    if len(result.changes) and result.first_holds <= result.gamma.max():
+    if len(result.changes) and not result.rivals and result.first_holds <= result.gamma.max():
         ax.axvline(result.first_holds, color=INK, linestyle=":", linewidth=1)
         ax.annotate(
             f" the first place can change from {100 * result.first_holds:.1f} % on",
@@ -138,7 +138,8 @@ def draw_ranking_robustness(result: RankingRobustness, ax: "Axes | None" = None)
     title = None if more <= 0 else f"the best {_CURVES} of {len(result.classifiers)}"
     ax.legend(frameon=False, fontsize=8, title=title, loc="upper left", bbox_to_anchor=(1.01, 1))
     where = "" if result.domain == "all" else f"{literal(result.domain)}: "
-    ax.set_title(f"{where}{result.status}", fontsize=10, loc="left")
+    unsettled = "; the votes do not settle the first place" if result.rivals else ""
+    ax.set_title(f"{where}{result.status}{unsettled}", fontsize=10, loc="left")
     quiet(ax)
     return ax
 

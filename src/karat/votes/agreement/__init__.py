@@ -4,12 +4,19 @@
 share beside the implied one: `agreement_of_states` takes it from the parameters of a model,
 `agreement_of_posterior` from P(Y | votes) of any label model and independence given the truth.
 `copying_forest` finds voters that agree more than their errors allow, `near_copies` those that say
-the same so often that together they are one vote.
+the same so often that together they are one vote, and `unseen_copies` those that may be copies and
+share too few items to tell.
 """
 
 from karat.votes.agreement._copies import FEW, copying_forest, voter_errors
 from karat.votes.agreement._implied import LabelerTable, agreement_of_posterior, labelers
-from karat.votes.agreement._near_copies import NearCopies, kappas, near_copies, one_vote_each
+from karat.votes.agreement._near_copies import (
+    NearCopies,
+    kappas,
+    near_copies,
+    one_vote_each,
+    unseen_copies,
+)
 from karat.votes.agreement._pairs import Agreement, SharedVotes, shared_votes
 from karat.votes.agreement._states import agreement_of_states, marginal_confusions, parents_first
 
@@ -29,5 +36,6 @@ __all__ = [
     "one_vote_each",
     "parents_first",
     "shared_votes",
+    "unseen_copies",
     "voter_errors",
 ]

@@ -8,9 +8,11 @@ import numpy as np
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.votes.tables import VoteTable
 
-__all__ = ["Kappas", "NearCopies", "kappas", "near_copies", "one_vote_each"]
+__all__ = ["Kappas", "NearCopies", "kappas", "near_copies", "one_vote_each", "unseen_copies"]
 
 _SHARED = 40  # items that two voters must share before they can be called copies
+_FEWEST = 10  # items on which agreement throughout says something
+_PART = 0.25  # of all items that two voters must share for their agreement to bear on the panel
 _BLOCK = 0.85  # κ with the medoid from which a voter may belong to its block
 _SPARE = 0.05  # κ of two outside voters below which they say nothing of a third
 _COPIED = 0.8  # share of the agreement beyond chance and beyond being right that makes a copy
@@ -93,6 +95,25 @@ def near_copies(table: VoteTable, known: Sequence[Sequence[int]] = ()) -> NearCo
         for block, kappa in _found_blocks(found.value)
     ]
     return _joined([list(map(int, block)) for block in known], blocks, found)
+
+
+def unseen_copies(table: VoteTable, copies: NearCopies) -> list[tuple[int, int]]:
+    """Return the pairs that agree like copies on too few items to tell whether they are.
+
+    They share fewer items than it takes to look for copies, yet at least ten and a quarter of all
+    (in a crowd, where two voters share few of many items, a pair decides nothing).
+    """
+    least = max(_FEWEST, _PART * float(table.count.sum()))
+    if least >= _SHARED:
+        return []
+    some, many = kappas(table, least), kappas(table)
+    looked = np.zeros(some.value.shape, dtype=bool)
+    at = np.searchsorted(some.voters, many.voters)  # who has many items has some
+    looked[np.ix_(at, at)] = np.isfinite(many.value)
+    near = np.triu((np.nan_to_num(some.value, nan=-1.0) >= _BLOCK) & ~looked, 1)
+    pairs = [(int(some.voters[i]), int(some.voters[j])) for i, j in np.argwhere(near)]
+    blocks = [set(block) for block in copies.blocks]
+    return [pair for pair in pairs if not any(block.issuperset(pair) for block in blocks)]
 
 
 def one_vote_each(table: VoteTable, copies: NearCopies) -> BoolArray:

@@ -91,6 +91,8 @@ def read_votes(
             "another disagrees. Pass at least two, three to learn anything without gold labels"
         )
     gold = _gold_codes(y_true, cast)
+    if classes is None and threshold is None and cast.counts is None:
+        _refuse_gold_that_nobody_votes(gold, cast)
     weight = _weight(sample_weight, cast)
     codes, names = _domain_codes(domains, cast)
     outcome = cast.drop_abstentions() if abstain == "missing" else cast
@@ -152,6 +154,25 @@ def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Ballots) -> Int
         return codes
     found = cast.per_item(encode_gold(y_true, cast.classes), "y_true", absent=-1)
     return np.full(cast.n_items, -1) if found is None else found.astype(np.int64)
+
+
+def _refuse_gold_that_nobody_votes(gold: IntArray, cast: Ballots) -> None:
+    """Refuse a gold label that no voter uses: more often a slip than a class nobody saw."""
+    labels = cast.classes.tolist()
+    voted = np.isin(np.arange(len(labels)), cast.outcome)
+    strange = np.flatnonzero((gold >= 0) & ~voted[gold])
+    if not strange.size:
+        return
+    at = int(strange[0])
+    value = labels[gold[at]]
+    known = [label for label, used in zip(labels, voted, strict=True) if used]
+    alike = [k for k in known if str(k).strip().casefold() == str(value).strip().casefold()]
+    item = f"row {at}" if cast.items is None else f"item {shown(cast.items.tolist()[at])}"
+    hint = f"did you mean {shown(alike[0])}? " if alike else ""
+    raise LabelError(
+        f"y_true holds {shown(value)} ({item}), which no vote does; the votes hold {named(known)}. "
+        f"{hint}If it is a class that nobody voted for, name all classes with classes="
+    )
 
 
 def _label_probability(
