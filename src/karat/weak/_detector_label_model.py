@@ -149,6 +149,7 @@ class DetectorLabelModel(PatternModel):
         codes, weight = known.found.patterns, known.found.counts.astype(np.float64)
         require_voters(codes[weight > 0], "DetectorLabelModel", least=2)
         self._warn_of_silence(known.found)
+        self._warn_of_unvoted(known)
         prior = np.full(known.k, 1.0 / known.k) if known.prior is None else known.prior
         self._regime = _UNKNOWN if known.prior is None else _KNOWN
         self._rates: DetectorRates = fit_detectors(
@@ -157,6 +158,7 @@ class DetectorLabelModel(PatternModel):
         )  # fmt: skip
         self._gold = None if known.gold is None else GoldCounts.of(codes, known.gold)
         self._remember(known, prior, null)
+        self._note_implied(known.found)
         self.hit_rates_, self.false_alarm_rates_ = self._rates
         return self
 

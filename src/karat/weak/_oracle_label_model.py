@@ -101,7 +101,7 @@ class OracleLabelModel(PatternModel):
         self._base = check_choice(self.base, "base", ("prior", "naive-bayes"))
         known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
-            sample_weight=sample_weight, null=null,
+            sample_weight=sample_weight, null=null, any_label=True,
         )  # fmt: skip
         if known.gold is None or known.prior is None:
             raise LabelError(
