@@ -1,6 +1,7 @@
 """How much better one classifier can and must be than another, with no labels."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from karat.bounds.inputs import (
 from karat.bounds.problem import Problem
 from karat.bounds.solvers import difference_bound_pair, metric_range
 from karat.exceptions import DataError, UndefinedMetricWarning
+from karat.limits import PoweredLimits
 from karat.metrics import Metric
 from karat.statistics import Patterns
 
@@ -128,6 +130,9 @@ def difference_bounds(
         low - high, high - low,
     )  # fmt: skip
     lower_limit, upper_limit = min(lower_limit, lower), max(upper_limit, upper, lower)
+    if (a == b).all():  # whatever the truth is
+        lower = upper = lower_limit = upper_limit = 0.0
+        labelled = None if labelled is None else _exactly_zero(labelled)
     return DifferenceBounds(
         metric=chosen,
         lower=float(lower),
@@ -147,6 +152,12 @@ def difference_bounds(
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
         deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
+
+
+def _exactly_zero(found: PoweredLimits) -> PoweredLimits:
+    """Return the limits of two classifiers that predict the same for every item."""
+    labels = replace(found.labels, estimate=0.0, lower=0.0, upper=0.0)
+    return replace(found, estimate=0.0, lower=0.0, upper=0.0, labels=labels, certain=None)
 
 
 def _guess(joint: Problem, metric: Metric) -> float:
