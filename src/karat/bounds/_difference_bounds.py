@@ -124,15 +124,12 @@ def difference_bounds(
     )  # fmt: skip
     pair = difference_bound_pair(joint, chosen.for_classes(k), rule)
     truths = [true_value(chosen, inputs, one, gold) for one in both]
-    low, high = span
+    reach = 0.0 if (a == b).all() else span[1] - span[0]  # nothing apart, whatever the truth is
+    labelled = _exactly_zero(labelled) if labelled is not None and reach == 0 else labelled
     lower, upper, lower_limit, upper_limit = np.clip(
-        [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit],
-        low - high, high - low,
-    )  # fmt: skip
+        [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit], -reach, reach
+    )
     lower_limit, upper_limit = min(lower_limit, lower), max(upper_limit, upper, lower)
-    if (a == b).all():  # whatever the truth is
-        lower = upper = lower_limit = upper_limit = 0.0
-        labelled = None if labelled is None else _exactly_zero(labelled)
     return DifferenceBounds(
         metric=chosen,
         lower=float(lower),

@@ -127,10 +127,12 @@ class DetectorLabelModel(PatternModel):
             True labels of some items, null or -1 elsewhere. If the weak labels are a long table,
             one per item, in the sorted order of the items.
         classes : column (k,), optional
-            The classes in the wanted order; by default those found, sorted.
-        class_prior : column (k,), optional
-            P(Y), if it is known; without it true labels give it, and without them the classes are
-            taken to be equally common.
+            The classes in the wanted order; by default those voted for, sorted. A true label that
+            nobody votes for is refused unless it is named here.
+        class_prior : column (k,) or mapping, optional
+            P(Y), if it is known, in the order of the classes or as ``{label: probability}``;
+            without it true labels give it, and without them the classes are taken to be equally
+            common, with a `NotIdentifiedWarning` where no labeler ever votes for a class.
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
         null : {"not asked", "abstain"}, default "not asked"
