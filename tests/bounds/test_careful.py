@@ -11,6 +11,7 @@ from karat.bounds import (
     performance_bounds,
     rank_models,
     robustness_curve,
+    weak_label_value,
 )
 from karat.exceptions import (
     ColumnError,
@@ -139,7 +140,30 @@ def test_verdicts_carry_the_failed_check(data):
     curve = bounds_curve(score, copied, model, metric="accuracy", thresholds=[0.5], rng=0)
     assert curve.summary().startswith("Do not rely on this")
     robust = robustness_curve(y_pred, copied, model, metric="accuracy", claim=0.2, rng=0)
-    assert "It may be off" in robust.summary()
+    assert robust.summary().startswith("Do not rely on this")
+    value = weak_label_value(y_pred, copied, model, metric="accuracy", rng=0)
+    assert value.summary().startswith("Do not rely on this")
+
+
+def test_summaries_without_labels_open_with_what_is_not_validated(data):
+    _, y_pred, votes, _, _ = data
+    robust = robustness_curve(y_pred, votes, metric="accuracy", rng=0)
+    assert robust.check.status == "not validated"
+    assert robust.summary().startswith("Not validated")
+    value = weak_label_value(y_pred, votes, metric="accuracy", rng=0)
+    assert value.summary().startswith("Not validated")
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1"])
+@pytest.mark.parametrize("labels", [0, 60])
+def test_equal_predictions_differ_by_nothing(data, metric, labels):
+    y, y_pred, votes, _, _ = data
+    gold = np.where(np.arange(len(y)) < labels, y, -1) if labels else None
+    d = difference_bounds(y_pred, y_pred, votes, metric=metric, y_true=gold, rng=0)
+    ends = (d.lower, d.upper, d.lower_limit, d.upper_limit, d.bounds_lower_limit, d.estimate)
+    assert ends == (0,) * 6
+    assert not d.decided
+    assert "exactly 0" in d.summary()
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "g_mean", "jaccard"])

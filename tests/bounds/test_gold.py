@@ -139,6 +139,16 @@ def test_groups_clusters_weights_and_probabilities():
     assert twice.gold.width == pytest.approx(plain.gold.width, rel=0.1)
 
 
+def test_ten_patients_whose_rows_are_all_right_are_ten_labels():
+    y, votes, _ = drawn(11, n=1000)
+    gold = np.where(np.arange(1000) < 100, y, -1)
+    model = MajorityVote().fit(votes)
+    b = performance_bounds(
+        y, votes, model, metric="accuracy", y_true=gold, clusters=np.arange(1000) // 10, rng=0
+    )
+    assert b.lower_limit == pytest.approx(clopper_pearson(10, 10).lower)
+
+
 def test_a_group_without_labels_keeps_the_limits_of_its_bounds():
     y, votes, h = drawn(8)
     gold = np.where(np.arange(1500) < 100, y, None)

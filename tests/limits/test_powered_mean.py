@@ -206,3 +206,33 @@ def test_limits_lie_in_the_range_and_around_the_estimate(seed, n, noise):
     assert 0 <= found.lower <= found.estimate + 1e-12
     assert found.estimate - 1e-12 <= found.upper <= 1
     assert 0.25 <= found.left <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 100])
+@pytest.mark.parametrize("helpful", [False, True])
+def test_limits_hold_where_the_chance_of_a_label_depends_on_its_value(n, helpful, fails):
+    """Right items are five times as likely to be labelled; 600 samples notice .93 against .89."""
+    rng = np.random.default_rng(n)
+    runs, seen, total = 600, 0, 4000
+    for _ in range(runs):
+        f = (rng.random(total) < 0.5).astype(float)
+        m = 0.5 * f * helpful + 0.5 * rng.random(total)
+        chance = np.where(f > 0, 5.0, 1.0)
+        chance *= n / chance.sum()
+        at = rng.random(total) < chance
+        found = powered_mean(f[at], m[at], m[~at], sample_weight=1 / chance[at])
+        seen += found.lower <= 0.5 <= found.upper
+    assert not fails(seen, runs, 0.93)
+
+
+def test_large_weights_on_large_errors_leave_fewer_labels_than_kish():
+    f = np.repeat([1.0, 0.0], [45, 5])
+    w = np.repeat([1.0, 5.0], [45, 5])
+    found = powered_mean(f, np.zeros(50), np.zeros(500), sample_weight=w).labels
+    kish = w.sum() ** 2 / (w @ w)
+    mean = w @ f / w.sum()
+    assert found.width > 1.2 * wilson(mean * kish, kish).width
+    # No narrower than the standard error by Taylor's series, which Kish's number ignores.
+    error = np.sqrt(w**2 @ (f - mean) ** 2) / w.sum()
+    assert found.width > 0.95 * 2 * 1.96 * error

@@ -40,10 +40,10 @@ def test_a_ratio_over_all_items_is_a_mean():
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_without_help_the_limits_are_those_of_the_labels_that_count(name):
-    h, y, _ = law(1, 60)
+    h, y, _ = law(1, 150)
     of, success = COUNTS[name]
     top, bottom = of(h, y)
-    found = powered_ratio(top, bottom, np.zeros(60), np.zeros(200), success=success)
+    found = powered_ratio(top, bottom, np.zeros(150), np.zeros(200), success=success)
     alone = wilson((top > 0).sum(), (bottom > 0).sum())
     carried = [success[0] * v / (success[1] * v + 1 - v) for v in (alone.lower, alone.upper)]
     assert (found.lower, found.upper) == pytest.approx(carried)
@@ -55,6 +55,16 @@ def test_few_labels_count_alone_and_exactly():
     found = limits_of("recall", h, y, p, 12)
     exact = clopper_pearson((h * y)[:12].sum(), y[:12].sum())
     assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
+
+
+def test_few_failures_count_alone_and_exactly():
+    """Of 100 labels only those that count matter: 30 successes and 4 failures are few."""
+    top, bottom = np.repeat([1.0, 0.0, 0.0], [30, 4, 66]), np.repeat([1.0, 0.0], [34, 66])
+    x = np.stack([0.9 * top + 0.05, bottom], axis=1)
+    found, exact = powered_ratio(top, bottom, x, x), clopper_pearson(30, 34)
+    assert not found.used
+    assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
+    assert found.labels.method == "clopper-pearson"
 
 
 def test_no_label_that_counts_leaves_everything_open():
@@ -140,3 +150,19 @@ def test_a_prediction_that_only_varies_beyond_the_labels_carries_nothing_away(na
     plain = powered_ratio(top, bottom, known[:100], known[100:], success=success)
     found = powered_ratio(top, bottom, with_it[:100], with_it[100:], success=success)
     assert found.estimate == pytest.approx(plain.estimate, abs=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COUNTS)
+def test_limits_of_ratios_hold_where_positives_are_rare(name, fails):
+    """About five of 100 labels are positive; 600 samples notice .93 against .89."""
+    runs, seen = 600, 0
+    h, y, p = law(13, 400_000, share=0.05)
+    of, _ = COUNTS[name]
+    truth = np.divide(*(v.mean() for v in of(h, y)))
+    rng = np.random.default_rng(14)
+    for _ in range(runs):
+        at = rng.integers(0, len(h), 2000)
+        found = limits_of(name, h[at], y[at], p[at], 100)
+        seen += found.lower <= truth <= found.upper
+    assert not fails(seen, runs, 0.93)

@@ -1,6 +1,7 @@
 """How much better one classifier can and must be than another, with no labels."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from karat.bounds.inputs import (
 from karat.bounds.problem import Problem
 from karat.bounds.solvers import difference_bound_pair, metric_range
 from karat.exceptions import DataError, UndefinedMetricWarning
+from karat.limits import PoweredLimits
 from karat.metrics import Metric
 from karat.statistics import Patterns
 
@@ -122,11 +124,11 @@ def difference_bounds(
     )  # fmt: skip
     pair = difference_bound_pair(joint, chosen.for_classes(k), rule)
     truths = [true_value(chosen, inputs, one, gold) for one in both]
-    low, high = span
+    reach = 0.0 if (a == b).all() else span[1] - span[0]  # nothing apart, whatever the truth is
+    labelled = _exactly_zero(labelled) if labelled is not None and reach == 0 else labelled
     lower, upper, lower_limit, upper_limit = np.clip(
-        [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit],
-        low - high, high - low,
-    )  # fmt: skip
+        [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit], -reach, reach
+    )
     lower_limit, upper_limit = min(lower_limit, lower), max(upper_limit, upper, lower)
     return DifferenceBounds(
         metric=chosen,
@@ -147,6 +149,12 @@ def difference_bounds(
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
         deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
+
+
+def _exactly_zero(found: PoweredLimits) -> PoweredLimits:
+    """Return the limits of two classifiers that predict the same for every item."""
+    labels = replace(found.labels, estimate=0.0, lower=0.0, upper=0.0)
+    return replace(found, estimate=0.0, lower=0.0, upper=0.0, labels=labels, certain=None)
 
 
 def _guess(joint: Problem, metric: Metric) -> float:

@@ -94,7 +94,7 @@ def performance_bounds(
         The order in which class probabilities and priors are passed (default sorted), and the
         positive class of a binary metric (default the last). The rows and columns of a 2×2 metric
         are the negative and the positive class.
-    class_prior : column (k,), optional
+    class_prior : column (k,) or mapping, optional
         P(Y), where it is known better than the mean of the label model; all of it above 0.
     groups : column (n,), optional
         One result per group, in ``.groups``. A group's bounds hold if P(Y | Z) is right within

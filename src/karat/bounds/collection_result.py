@@ -111,8 +111,8 @@ class WeakLabelValue(Result):
     without: tuple[PerformanceBounds, ...]
 
     def summary(self) -> str:
-        """Return the most and the least useful labeler."""
-        return (
+        """Return which labeler narrows the bounds most and which least."""
+        return self.full.with_caveat(
             f"With all labelers the bounds are {self.full.width:.3f} apart; without "
             f"{self.names[0]} they would be {self.narrowing[0]:.3f} further apart, without "
             f"{self.names[-1]} {self.narrowing[-1]:.3f}"
@@ -168,6 +168,4 @@ class RobustnessCurve(Checked):
         else:
             until = f"while the label model is off by less than {self.breaks_at:.3g}"
             said = f"{title} of at least {self.claim:g} holds {until}"
-        if self.check is not None and self.check.status != "consistent with gold":
-            return f"{said}. It may be off: {self.check.summary()}"
-        return said
+        return self.after_check(said)

@@ -54,6 +54,11 @@ class DifferenceBounds(Interval):
 
     def summary(self) -> str:
         """Return which classifier is better, if that is certain, and the bounds."""
+        if self.agree == 1 and self.lower == self.upper == 0:
+            return (
+                f"The two predict the same for all {self.n:,} items: the difference in "
+                f"{self.metric.title} is exactly 0"
+            )
         if self.lower_limit > 0:
             verdict = "The first is better"
         elif self.upper_limit < 0:

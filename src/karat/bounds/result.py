@@ -49,13 +49,17 @@ class Checked(Result):
 
     def with_caveat(self, said: str, more: str = "") -> str:
         """Return the sentence with its assumption; what is not known of it comes first."""
-        said = f"{said}, if P(Y | weak labels) is right{more}"
+        wrong = ", and if it is not, these numbers are wrong"
+        return self.after_check(f"{said}, if P(Y | weak labels) is right{more}", wrong)
+
+    def after_check(self, said: str, more: str = "") -> str:
+        """Return the sentence after what speaks against the label model, or before its check."""
         if self.check is None:
             return said
         if self.check.contradicted:
             return f"Do not rely on this: {self.check.summary()}. {said}"
         if self.check.status == "not validated":
-            return f"{self.check.summary()}, and if it is not, these numbers are wrong. {said}"
+            return f"{self.check.summary()}{more}. {said}"
         return f"{said}. {self.check.summary()}"
 
     def with_gold(self, found: PoweredLimits, bounds: str, more: str = "") -> str:

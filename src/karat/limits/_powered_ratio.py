@@ -39,6 +39,7 @@ def powered_ratio(
     (0, b₀), or nothing (0, 0). Then :math:`g = t_1 p / (b_1 p + b_0 (1 - p))` with the share p of
     the successes among the items that count, and the limits of p are those of `powered_mean`,
     numerator and denominator each regressed on the predictions; they are carried over to g.
+    Fewer than 5 successes or 5 failures count alone, by Clopper and Pearson.
 
     Parameters
     ----------

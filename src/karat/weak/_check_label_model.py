@@ -83,7 +83,7 @@ def check_label_model(
         votes, but not on the truth. A model that was fitted with true labels is fitted again to
         these votes without each fifth of the labels; other models, and an array, are taken not to
         have seen them.
-    class_prior : column (k,), optional
+    class_prior : column (k,) or mapping, optional
         P(Y), known from elsewhere.
     confidence : float, default 0.95
         A right model fails with probability at most ``1 - confidence`` by the votes (all tests of

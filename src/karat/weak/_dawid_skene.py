@@ -141,7 +141,7 @@ class DawidSkene(PatternModel):
             class, and the labels give P(Y) where no class prior is passed.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
-        class_prior : column (k,), optional
+        class_prior : column (k,) or mapping, optional
             P(Y), if it is known; by default that of the true labels, and learnt without them.
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.

@@ -127,10 +127,12 @@ class DetectorLabelModel(PatternModel):
             True labels of some items, null or -1 elsewhere. If the weak labels are a long table,
             one per item, in the sorted order of the items.
         classes : column (k,), optional
-            The classes in the wanted order; by default those found, sorted.
-        class_prior : column (k,), optional
-            P(Y), if it is known; without it true labels give it, and without them the classes are
-            taken to be equally common.
+            The classes in the wanted order; by default those voted for, sorted. A true label that
+            nobody votes for is refused unless it is named here.
+        class_prior : column (k,) or mapping, optional
+            P(Y), if it is known, in the order of the classes or as ``{label: probability}``;
+            without it true labels give it, and without them the classes are taken to be equally
+            common, with a `NotIdentifiedWarning` where no labeler ever votes for a class.
         sample_weight : column (n,), optional
             Weights of at least 0; a weight of 2 counts as two equal rows.
         null : {"not asked", "abstain"}, default "not asked"
@@ -149,6 +151,7 @@ class DetectorLabelModel(PatternModel):
         codes, weight = known.found.patterns, known.found.counts.astype(np.float64)
         require_voters(codes[weight > 0], "DetectorLabelModel", least=2)
         self._warn_of_silence(known.found)
+        self._warn_of_unvoted(known)
         prior = np.full(known.k, 1.0 / known.k) if known.prior is None else known.prior
         self._regime = _UNKNOWN if known.prior is None else _KNOWN
         self._rates: DetectorRates = fit_detectors(
@@ -157,6 +160,7 @@ class DetectorLabelModel(PatternModel):
         )  # fmt: skip
         self._gold = None if known.gold is None else GoldCounts.of(codes, known.gold)
         self._remember(known, prior, null)
+        self._note_implied(known.found)
         self.hit_rates_, self.false_alarm_rates_ = self._rates
         return self
 

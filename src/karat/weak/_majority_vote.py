@@ -60,7 +60,7 @@ class MajorityVote(PatternModel):
             is passed.
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
-        class_prior : column (k,), optional
+        class_prior : column (k,) or mapping, optional
             What a row in which nobody votes gets; by default that of the true labels, or uniform.
         sample_weight : column (n,), optional
             Checked and otherwise without effect.

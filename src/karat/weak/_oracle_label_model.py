@@ -5,7 +5,7 @@ from typing import Literal, Self
 import numpy as np
 
 from karat._typing import Column, FloatArray, Frame, IntArray
-from karat._validate import check_choice, check_number
+from karat._validate import check_choice, check_number, refuse_lazy
 from karat.exceptions import LabelError
 from karat.statistics import Patterns
 from karat.votes.tables import naive_bayes, outcome_counts
@@ -84,7 +84,7 @@ class OracleLabelModel(PatternModel):
             long table, one per item, in the sorted order of the items.
         classes : column (k,), optional
             The classes in the wanted order; by default those found in votes and truth, sorted.
-        class_prior : column (k,), optional
+        class_prior : column (k,) or mapping, optional
             By default (counts + 10·(½ share of the votes + ½/k)) / (n + 10) of the n true labels.
         sample_weight : column (n,), optional
             Weights of at least 0.
@@ -99,9 +99,10 @@ class OracleLabelModel(PatternModel):
         """
         self._smoothing = check_number(self.smoothing, "smoothing", at_least=0.0)
         self._base = check_choice(self.base, "base", ("prior", "naive-bayes"))
+        refuse_lazy(weak_labels=weak_labels)  # its rows are matched with those of y_true
         known = read_votes(
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
-            sample_weight=sample_weight, null=null,
+            sample_weight=sample_weight, null=null, any_label=True,
         )  # fmt: skip
         if known.gold is None or known.prior is None:
             raise LabelError(

@@ -12,7 +12,8 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.limits.kernels._binomial import clopper_pearson_limits, wilson_limits
-from karat.limits.kernels._means import bernstein_reach, hoeffding_reach
+from karat.limits.kernels._design import share_left
+from karat.limits.kernels._means import bernstein_reach, cluster_number, hoeffding_reach
 
 __all__ = [
     "FEWEST",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 FEWEST = 20  # labels below which predictions are not looked at
+_FEWEST_OF_EACH = 5  # successes or failures of a ratio below which its labels count alone
 _RIDGE = 10.0  # labels that a coefficient of 0 counts for
 _APART = 4.0  # how much stronger the ridge is on what tells sources apart than on their mean
 _LEAST_GAIN = 0.05  # share of the variance that predictions must explain, each label left out
@@ -36,7 +38,8 @@ class Powered(NamedTuple):
     """An estimate with its limits, the same of the labels alone, and what predictions explain.
 
     ``left`` is the share of the labels' variance that remains, 1 where predictions are not used,
-    and ``weight`` the sum of their coefficients.
+    and ``weight`` the sum of their coefficients; ``exact`` says that the labels are few, so that
+    their limits are Clopper and Pearson's.
     """
 
     estimate: float
@@ -47,6 +50,7 @@ class Powered(NamedTuple):
     labels_upper: float
     left: float
     weight: float
+    exact: bool = False
 
 
 class Regressed(NamedTuple):
@@ -107,38 +111,6 @@ def _source_ridge(moments: FloatArray) -> FloatArray:
     return np.asarray(ridge)
 
 
-class _Share(NamedTuple):
-    """What predictions leave of the variance of a mean, and how many labels the labels are."""
-
-    left: float
-    number: float
-
-
-def _share(
-    off: FloatArray,
-    alone: FloatArray,
-    pseudo: float,
-    weight: FloatArray,
-    cluster: IntArray | None,
-) -> _Share:
-    """Compare the variance of the residuals with that of the labels, ``pseudo`` added to either.
-
-    Unequal weights count as Kish's number of labels; where the labels of a cluster err together,
-    the number falls by as much as their variance grows.
-    """
-    n = len(off)
-    with_them, without = (_squares(weight * part, cluster) for part in (off, alone))
-    number = n**2 / float(weight @ weight)
-    if cluster is not None:
-        number /= max(1.0, without / max(_squares(weight * alone, None), 1e-300))
-    return _Share((with_them + pseudo) / (without + pseudo), number)
-
-
-def _squares(values: FloatArray, cluster: IntArray | None) -> float:
-    summed = values if cluster is None else np.bincount(cluster, values)
-    return float(summed @ summed)
-
-
 def powered_limits(
     f: FloatArray,
     x: FloatArray,
@@ -169,15 +141,19 @@ def powered_limits(
     n = len(f)
     w = np.ones(n) if weight is None else weight * (n / weight.sum())
     mean = float(w @ f / n)
-    spread, small = float(w @ (f - mean) ** 2 / n), 1 / (n + 2)
+    units = n if cluster is None else cluster_number(w, cluster)
+    spread, small = float(w @ (f - mean) ** 2 / n), 1 / (units + 2)
     narrow = min(1.0, (spread + small) / (mean * (1 - mean) + small))  # 1 if all values are 0 or 1
     found = regress(f[:, None], x, shift, w, sources=sources)
-    share = _share(found.off[:, 0], found.alone[:, 0], n * small, w, cluster)
-    number = share.number / narrow
+    off, alone = found.off[:, 0], found.alone[:, 0]
     few = _are_few(n, cluster, fewest)
+    share = share_left(
+        off, alone, n * small, spread + small, w, cluster, None if few else delta
+    )  # fmt: skip
+    number = share.number / narrow
     labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=few)
     if few or share.left > 1 - _LEAST_GAIN:
-        return Powered(mean, *labels, mean, *labels, 1.0, 0.0)
+        return Powered(mean, *labels, mean, *labels, 1.0, 0.0, few)
     estimate = float(np.clip(found.mean[0], 0.0, 1.0))
     left = max(share.left, _LEAST_LEFT)
     ends = _wilson(estimate, number, left, n_total, delta, finite=finite)
@@ -239,7 +215,8 @@ def powered_ratio(
     :math:`g = t_1 p / (b_1 p + b_0 (1 - p))`: precision and recall have (1, 1) and (0, 1), F1 has
     (2, 2) and (0, 1). Numerator and denominator are each regressed on the predictions; κ is what
     they leave of the variance of top − g·bottom, a success and a failure added; the limits are
-    those of p, Wilson's at the number of labels that count over κ, carried over to g.
+    those of p, Wilson's at the number of labels that count over κ, carried over to g. Fewer than 5
+    successes or failures count alone, by Clopper and Pearson.
     """
     n = len(top)
     w = np.ones(n) if weight is None else weight * (n / weight.sum())
@@ -253,20 +230,24 @@ def powered_ratio(
 
     nothing = (float("nan"), 0.0, 1.0)
     if total <= 0:
-        return Powered(*nothing, *nothing, 1.0, 0.0)
+        return Powered(*nothing, *nothing, 1.0, 0.0, _are_few(n, cluster))
     share_alone = float(w @ (top > 0)) / total
     found = regress(np.stack([top, bottom], axis=1), x, shift, w, sources=False)
     ratio = float(np.clip(found.mean[0] / max(found.mean[1], 1e-12), 0.0, success[0] / success[1]))
     level = np.array([1.0, -ratio])
     pseudo = sum((a - ratio * b) ** 2 for a, b in (success, failure))
-    share = _share(found.off @ level, found.alone @ level, pseudo, w, cluster)
+    # The variance of top − g·bottom of one label, a success and a failure among those that count.
+    usual = float(w @ (found.alone @ level) ** 2 + pseudo) / (n + 2)
+    won, lost = int(np.sum(top > 0)), int(np.sum(counts & (top <= 0)))
+    few = _are_few(n, cluster) or min(won, lost) < _FEWEST_OF_EACH
+    off, apart = found.off @ level, found.alone @ level
+    share = share_left(off, apart, pseudo, usual, w, cluster, None if few else delta)
     number, whole = share.number * total / n, n_total * total / n
-    few = _are_few(n, cluster)
     ends = labels_limits(share_alone, number, whole, delta=delta, finite=finite, few=few)
     labels = carried(ends[0]), carried(ends[1])
     alone = carried(share_alone)
     if few or share.left > 1 - _LEAST_GAIN:
-        return Powered(alone, *labels, alone, *labels, 1.0, 0.0)
+        return Powered(alone, *labels, alone, *labels, 1.0, 0.0, few)
     p = ratio * failure[1] / (success[0] - ratio * success[1] + ratio * failure[1])
     left = max(share.left, _LEAST_LEFT)
     low, high = _wilson(float(np.clip(p, 0, 1)), number, left, whole, delta, finite=finite)

@@ -7,7 +7,7 @@ import numpy as np
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_same_length, check_score_columns, check_weights, is_matrix
 from karat.exceptions import ShapeError
-from karat.limits.kernels import FEWEST, Powered
+from karat.limits.kernels import Powered
 from karat.limits.options._data import bounded_values
 from karat.limits.options._request import LimitRequest
 from karat.limits.result import Limits, PoweredLimits
@@ -91,7 +91,7 @@ def powered_result(
     def back(value: float) -> float:
         return low + (high - low) * value
 
-    usual = "clopper-pearson" if n < FEWEST else "wilson"
+    usual = "clopper-pearson" if found.exact else "wilson"
     labels = request.limits(
         (back(found.labels_lower), back(found.labels_upper)),
         estimate=back(found.labels),

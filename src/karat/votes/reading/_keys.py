@@ -9,7 +9,9 @@ from karat._validate import encode_labels, shown
 from karat.exceptions import ColumnError, DataError
 from karat.votes.reading._passed_values import PassedValues
 
-__all__ = ["Keys", "split_keys"]
+__all__ = ["Keys", "refuse_identifiers", "split_keys"]
+
+_SOME = 20  # rows from which a different value in each of them is taken for a name
 
 
 class Keys(NamedTuple):
@@ -37,6 +39,36 @@ def split_keys(frame: Any) -> tuple[Keys, Any]:
         if not frame.columns:
             raise ColumnError(f"votes has no column but {keys}; pass a column per voter")
     return Keys(items, domains), frame
+
+
+def refuse_identifiers(table: Any, classes: Any, name: str) -> None:
+    """Refuse a column of whole numbers or text with a different value in every row.
+
+    ``table`` is a narwhals frame or a matrix; where the user names the classes nothing is guessed.
+    """
+    if classes is not None:
+        return
+    if hasattr(table, "iter_columns"):
+        columns = [(c.name, c) for c in table.iter_columns() if _may_name(c.dtype)]
+    elif isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind in "iuU":
+        columns = list(enumerate(table.T))
+    else:
+        return
+    for label, column in columns:
+        if len(column) >= _SOME and _distinct(column[:_SOME]) and _distinct(column):
+            raise ColumnError(
+                f"{name} column {shown(label)} has a different value in every row; drop it, or "
+                "name it item, or name the classes in classes= if these are votes"
+            )
+
+
+def _may_name(dtype: Any) -> bool:
+    return bool(dtype.is_integer()) or str(dtype) in ("String", "Object")
+
+
+def _distinct(column: Any) -> bool:
+    n = column.n_unique() if hasattr(column, "n_unique") else len(np.unique(column))
+    return bool(n == len(column))
 
 
 def _items(frame: Any, domain: IntArray | None) -> PassedValues | None:

@@ -22,7 +22,7 @@ from karat.statistics import Patterns
 from karat.statistics.kernels import distinct_votes, recode
 from karat.statistics.reading import find_patterns
 from karat.votes.reading._ballots import Ballots
-from karat.votes.reading._keys import split_keys
+from karat.votes.reading._keys import refuse_identifiers, split_keys
 from karat.votes.reading._long import long_columns, read_long
 from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._threshold import cut_columns
@@ -53,6 +53,7 @@ def read_ballots(
     names: list[str] | None = None
     keys, frame = (None, None) if frame is None else split_keys(frame)
     wide: Any = votes if frame is None else frame
+    refuse_identifiers(wide, classes if threshold is None else (), "votes")
     voters = None if frame is None else PassedValues.of_columns(frame)
     if threshold is not None:
         listed = None if voters is None else voters.tolist()
@@ -97,7 +98,8 @@ def read_weak_labels(
     frame = native_frame(weak_labels, "weak_labels")
     columns = None if frame is None else long_columns(frame)
     if columns is None:
-        wide: Any = weak_labels if frame is None else frame
+        wide: Any = weak_labels if frame is None else _without_names(frame)
+        refuse_identifiers(wide, classes, "weak_labels")
         found = find_patterns(wide, classes, sample_weight=sample_weight, also=also, null=null)
         return replace(found, in_order=not lazy)
     if beside_rows:
@@ -110,6 +112,11 @@ def read_weak_labels(
     ballots = read_long(columns, classes, labels, null=null)
     weight = ballots.per_item(check_weights(sample_weight), "sample_weight")
     return ballots.patterns(weight)
+
+
+def _without_names(frame: Any) -> Any:
+    """Return a wide frame without the column ``item``, which names its rows and is no labeler."""
+    return frame.drop("item") if "item" in frame.columns and len(frame.columns) > 1 else frame
 
 
 def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:

@@ -9,9 +9,11 @@ from karat._validate import (
     check_same_length,
     check_weights,
     encode_gold,
+    named,
     present_gold,
     refuse_lazy,
     require_two_classes,
+    shown,
 )
 from karat.exceptions import LabelError, WeightError
 from karat.statistics import Patterns
@@ -31,13 +33,15 @@ class KnownVotes(NamedTuple):
 
     ``gold[z, y]`` are the items (or their weights) of pattern z whose true class is y, or None.
     ``prior`` is P(Y) where it was passed or can be counted, and ``known`` says which:
-    ``"class_prior"``, ``"y_true"`` or ``"nothing"``.
+    ``"class_prior"``, ``"y_true"`` or ``"nothing"``; ``labels`` counts the true labels, whatever
+    they weigh.
     """
 
     found: Patterns
     gold: FloatArray | None
     prior: FloatArray | None
     known: str
+    labels: int = 0
 
     @property
     def k(self) -> int:
@@ -99,19 +103,43 @@ def read_votes(
     class_prior: Column | None,
     sample_weight: Column | None,
     null: str,
+    any_label: bool = False,
 ) -> KnownVotes:
-    """Read what a label model is fitted to; without ``class_prior`` true labels give P(Y)."""
+    """Read what a label model is fitted to; without ``class_prior`` true labels give P(Y).
+
+    ``any_label`` lets true labels be classes that no labeler votes for and ``classes`` does not
+    name.
+    """
     if y_true is None:
         found = read_weak_labels(weak_labels, classes, sample_weight=sample_weight, null=null)
         _require_votes(found)
         prior = check_class_prior(class_prior, found.classes)
         return KnownVotes(found, None, prior, "nothing" if prior is None else "class_prior")
-    found, gold = _gold_counts(weak_labels, y_true, classes, sample_weight, null)
+    found, gold, labels = _gold_counts(weak_labels, y_true, classes, sample_weight, null)
     _require_votes(found)
+    if classes is None and not any_label:
+        _refuse_unvoted(y_true, found, weak_labels)
     prior = check_class_prior(class_prior, found.classes)
     if prior is None:
-        return KnownVotes(found, gold, _gold_prior(found, gold), "y_true")
-    return KnownVotes(found, gold, prior, "class_prior")
+        return KnownVotes(found, gold, _gold_prior(found, gold), "y_true", labels)
+    return KnownVotes(found, gold, prior, "class_prior", labels)
+
+
+def _refuse_unvoted(y_true: Column, found: Patterns, weak_labels: Frame | Patterns) -> None:
+    """Refuse a true label of a class that nobody votes for, unless the user named the classes."""
+    if isinstance(weak_labels, Patterns):
+        voted = np.isin(found.classes, weak_labels.classes)
+    else:
+        voted = np.isin(np.arange(len(found.classes)), found.patterns)
+    codes = encode_gold(y_true, found.classes)
+    strange = np.flatnonzero((codes >= 0) & ~voted[codes])
+    if len(strange):
+        row = int(strange[0])
+        raise LabelError(
+            f"y_true row {row} is {shown(found.classes[codes[row]])}, and no labeler votes for it: "
+            f"the votes hold {named(list(found.classes[voted]))}. If it is a class all the same, "
+            "name all classes in classes="
+        )
 
 
 def _require_votes(found: Patterns) -> None:
@@ -137,8 +165,8 @@ def _gold_counts(
     classes: Column | None,
     sample_weight: Column | None,
     null: str,
-) -> tuple[Patterns, FloatArray]:
-    """Return the patterns of all rows, and the items of each pattern and true class."""
+) -> tuple[Patterns, FloatArray, int]:
+    """Return the patterns of all rows, the items of each pattern and true class, and the labels."""
     refuse_lazy(weak_labels=weak_labels)  # its rows are matched with those of y_true
     values, present = present_gold(y_true)
     also = {"y_true": values} if classes is None else None
@@ -158,4 +186,4 @@ def _gold_counts(
     cells = found.ids[present] * k + codes[present]
     some = None if weight is None else weight[present]
     counts = np.bincount(cells, weights=some, minlength=len(found.patterns) * k)
-    return found, counts.reshape(-1, k).astype(np.float64)
+    return found, counts.reshape(-1, k).astype(np.float64), int(present.sum())

@@ -9,7 +9,7 @@ import numpy as np
 from karat._parameters import Parameters
 from karat._typing import AnyArray, FloatArray, Frame, IntArray
 from karat._validate import check_fitted, named, refuse_lazy
-from karat.exceptions import KaratWarning, LabelError, ShapeError
+from karat.exceptions import KaratWarning, LabelError, NotIdentifiedWarning, ShapeError
 from karat.statistics import Patterns
 from karat.votes.reading import long_columns, read_weak_labels
 from karat.weak.models._gold import KnownVotes
@@ -19,6 +19,7 @@ from karat.weak.models._votes import unanimous_votes
 __all__ = ["PatternModel"]
 
 _SHOWN = 4  # classes whose shares are printed
+_FAR = 0.1  # by how much P(Y | Z) may average another share than the assumed one without a word
 
 
 class PatternModel(Parameters, ABC):
@@ -120,12 +121,33 @@ class PatternModel(Parameters, ABC):
                 stacklevel=3,
             )
 
+    def _warn_of_unvoted(self, known: KnownVotes) -> None:
+        """Say so if no labeler ever votes for a class and nothing else tells how common it is."""
+        found = known.found
+        seen = np.unique(found.patterns[found.counts > 0])
+        never = [c for i, c in enumerate(found.classes.tolist()) if i not in seen]
+        if known.known == "nothing" and never:
+            it = "it" if len(never) == 1 else "them"
+            warnings.warn(
+                f"no labeler ever votes for {named(never)}, so votes cannot tell {it} from an "
+                "abstention, and P(Y | weak labels) may be far off; pass class_prior= or some true "
+                "labels as y_true=",
+                NotIdentifiedWarning,
+                stacklevel=3,
+            )
+
     def _remember(self, known: KnownVotes, prior: FloatArray, null: str) -> None:
         found = known.found
         self.classes_, self.names_, self.class_prior_ = found.classes, found.names, prior
         self.null_ = null
         self.known_ = known.known
         self.gold_n_ = known.gold_n
+        self._labels = known.labels
+        self._implied: FloatArray | None = None
+
+    def _note_implied(self, found: Patterns) -> None:
+        """Keep what P(Y | Z) averages over the items it was fitted to."""
+        self._implied = found.counts @ self._posterior(found.patterns) / found.counts.sum()
 
     @property
     def assumption_(self) -> str:
@@ -134,19 +156,24 @@ class PatternModel(Parameters, ABC):
         if self.known_ == "class_prior":
             return f"P(Y) is taken as given: {self._shares()}"
         if self.known_ == "y_true":
-            labels = f"{self.gold_n_:,.6g} true label{'s' * (self.gold_n_ != 1)}"
+            labels = f"{self._labels:,} true label{'s' * (self._labels != 1)}"
             return f"P(Y) is estimated from {labels}: {self._shares()}"
         most = "knowing P(Y) is worth most: pass class_prior=, or some true labels as y_true="
         if self._learns_prior:
             return (
                 f"P(Y) is learnt from votes alone, which may be far off: {self._shares()}; {most}"
             )
-        return f"P(Y) is not known and the classes are assumed to be equally common; {most}"
+        said = "P(Y) is not known and the classes are assumed to be equally common"
+        implied = self._implied
+        if implied is not None and np.abs(implied - self.class_prior_).max() > _FAR:
+            said += f", while P(Y | weak labels) averages {self._shares(implied)}"
+        return f"{said}; {most}"
 
-    def _shares(self) -> str:
+    def _shares(self, shares: FloatArray | None = None) -> str:
+        shares = self.class_prior_ if shares is None else shares
         shown = [
             f"{label} {100 * share:.3g} %"
-            for label, share in zip(self.classes_.tolist(), self.class_prior_, strict=True)
+            for label, share in zip(self.classes_.tolist(), shares, strict=True)
         ]
         return ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
 

@@ -1,5 +1,8 @@
 """Requirements of label models: a class prior, and enough labelers."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, IntArray
@@ -13,9 +16,21 @@ __all__ = [
 
 
 def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArray | None:
-    """Check a user's ``class_prior=``: one probability above 0 per class, summing to 1."""
+    """Check a user's ``class_prior=``: one probability above 0 per class, summing to 1.
+
+    A mapping has the classes as its keys; other values are in their order.
+    """
     if class_prior is None:
         return None
+    if isinstance(class_prior, int | float | np.number):
+        even = [round(1 / len(classes), 3)] * len(classes)
+        raise ProbabilityError(
+            f"class_prior is the number {class_prior:g}; pass one probability for each of the "
+            f"classes {named(list(classes))}, in this order, such as {shown(even)}, or a mapping "
+            "from each class to its probability"
+        )
+    if isinstance(class_prior, Mapping):
+        class_prior = _in_order(class_prior, classes)
     array, mask = read_column(class_prior, "class_prior")
     if array.dtype.kind not in "biuf":
         raise ProbabilityError(f"class_prior holds {shown(array[0])}; expected probabilities")
@@ -40,6 +55,16 @@ def check_class_prior(class_prior: Column | None, classes: AnyArray) -> FloatArr
             f"class_prior sums to {prior.sum():.6g}; expected 1. Divide it by its sum"
         )
     return np.asarray(prior / prior.sum())
+
+
+def _in_order(shares: Mapping[Any, Any], classes: AnyArray) -> list[Any]:
+    listed = classes.tolist()
+    if set(shares) != set(listed):
+        raise ProbabilityError(
+            f"class_prior names {named(list(shares))} and the classes are {named(listed)}; give "
+            "each of them one probability"
+        )
+    return [shares[label] for label in listed]
 
 
 def require_voters(codes: IntArray, model: str, *, least: int) -> None:
