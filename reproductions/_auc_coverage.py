@@ -175,8 +175,13 @@ def _limits(y: Any, score: Any, truth: dict[str, float], others: Sequence[float]
     for name, weight in _WEIGHTS.items():
         for kind in ("dkw", "delong"):
             yield name, kind, truth[name], weighted_auc(y, score, weight=weight, certificate=kind)
-    yield "FPR ≤ .1, eq. 1", "dkw", strict, weighted_auc(y, score, weight=_STEP, ties="strict")
-    yield "two-way", "dkw", box, weighted_auc(y, score, weight=_BOX)
+    yield (
+        "FPR ≤ .1, eq. 1",
+        "dkw",
+        strict,
+        weighted_auc(y, score, weight=_STEP, ties="strict", certificate="dkw"),
+    )
+    yield "two-way", "dkw", box, weighted_auc(y, score, weight=_BOX, certificate="dkw")
     yield f"curve at {_AT:g}", "dkw", point, roc_at(y, score, fpr=_AT)
 
 

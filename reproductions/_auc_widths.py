@@ -18,9 +18,10 @@ def run_widths(*, quick: bool) -> list[Promise]:
     """Print half-widths over n; return what is promised."""
     say(
         "Half-widths of 95 % limits with 10 % positives (scores normal, positives 1.5 higher). "
-        "'band' is the default, the worst case inside two DKW bands; 'closed form' bounds it for "
-        "any scores; Theorem 2 needs no law either. For the step, Theorem 2 is that of the ramp "
-        "below it. An area cannot exceed 1 (AUC) or .1 (FPR ≤ .1).\n"
+        "'auto' is the default, certain through pairs of rows; 'band' is the worst case inside two "
+        "DKW bands; 'closed form' bounds it for any scores; Theorem 2 needs no law either. For the "
+        "step, Theorem 2 is that of the ramp below it. An area cannot exceed 1 (AUC) or .1 "
+        "(FPR ≤ .1).\n"
     )
     rng = np.random.default_rng(0)
     rows, closed, band, loosest = [], {}, {}, {}
@@ -30,16 +31,27 @@ def run_widths(*, quick: bool) -> list[Promise]:
         score = rng.normal(size=n)
         score[y] += _SHIFT
         for name, weight in _WEIGHTS:
-            r = weighted_auc(y, score, weight=weight, confidence=1 - _DELTA)
+            r = weighted_auc(y, score, weight=weight, certificate="dkw", confidence=1 - _DELTA)
+            auto = weighted_auc(y, score, weight=weight, confidence=1 - _DELTA)
             asymptotic = weighted_auc(y, score, weight=weight, certificate="delong")
             closed[name, power], band[name, power] = r.half_width, (r.upper - r.lower) / 2
             loosest[name, power] = theorem = _theorem_2(weight, n)
             rows.append(
                 [f"10^{power}", name, _short(theorem), _short(r.half_width),
-                 _short(band[name, power]), _short((asymptotic.upper - asymptotic.lower) / 2),
+                 _short(band[name, power]), _short((auto.upper - auto.lower) / 2),
+                 _short((asymptotic.upper - asymptotic.lower) / 2),
                  f"{theorem / r.half_width:,.0f}"]
             )  # fmt: skip
-    columns = ["n", "area", "Theorem 2", "closed form", "band", "DeLong", "Theorem 2 / closed form"]
+    columns = [
+        "n",
+        "area",
+        "Theorem 2",
+        "closed form",
+        "band",
+        "auto",
+        "DeLong",
+        "Theorem 2 / closed form",
+    ]
     show_table("Half-widths, 10 % positives", columns, rows)
     return _promises(closed, band, loosest)
 
