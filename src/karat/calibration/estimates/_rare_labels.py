@@ -19,7 +19,7 @@ def rare_p_values(
     ``V_f = Σ_i h_i(1 − h_i) x_if²`` over features x. Rows are independent and a label is 1 with
     probability h_i under the null, whatever it has to do with other labels, so T can be drawn.
     """
-    draws = max(_DRAWS, _PER_LABEL * y.shape[1])
+    draws = int(np.clip(_PER_LABEL * y.shape[1], _DRAWS, 2 * _DRAWS))
     return np.array([_p_value(y[:, j], h[:, j], features, draws, rng) for j in range(y.shape[1])])
 
 
