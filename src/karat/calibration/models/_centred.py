@@ -25,11 +25,12 @@ class CentredCopula:
     """
 
     def __init__(self, y: FloatArray, h: FloatArray) -> None:
-        self.seen, self.expected = LatentCopula(y, h), LatentCopula(h, h)
+        self.seen = LatentCopula(y, h)
         self.scores, self.rows = self.seen.scores, h
+        self.expected = LatentCopula(h, h, self.scores)
         v = self.scores.own
         rest = y - self._moved(h, v)
-        self.weight = np.stack([_ridge(_features(v, j), rest[:, j]) for j in range(y.shape[1])])
+        self.weight = _ridge_weights(v, rest)
 
     def __call__(self, h: FloatArray) -> FloatArray:
         return self._corrected(h, self.scores(h))
@@ -43,14 +44,21 @@ class CentredCopula:
         return np.asarray(h + self.seen.at_scores(v) - self.expected.at_scores(v))
 
     def _corrected(self, h: FloatArray, v: FloatArray) -> FloatArray:
-        off = np.column_stack([_features(v, j) @ w for j, w in enumerate(self.weight)])
+        own, bent = np.split(self.weight, [1 + v.shape[1]], axis=1)
+        off = own[:, 0] + v @ own[:, 1:].T + v * (v @ bent.T)
         return np.asarray(np.clip(self._moved(h, v) + off, 0.0, 1.0))
 
 
-def _features(v: FloatArray, j: int) -> FloatArray:
-    return np.column_stack([np.ones(len(v)), v, v[:, j : j + 1] * v])
-
-
-def _ridge(x: FloatArray, rest: FloatArray) -> FloatArray:
-    penalty = _RIDGE * len(x) * (x**2).mean(axis=0) + 1e-12
-    return np.asarray(np.linalg.solve(x.T @ x + np.diag(penalty), x.T @ rest))
+def _ridge_weights(v: FloatArray, rest: FloatArray) -> FloatArray:
+    """Return for each label j the weights of ``(1, v, v_j·v)``, from products of columns alone."""
+    n, k = v.shape
+    plain = np.column_stack([np.ones(n), v])
+    common, found = plain.T @ plain, np.empty((k, 1 + 2 * k))
+    for j in range(k):
+        bent = v[:, j : j + 1] * v
+        across = plain.T @ bent
+        gram = np.block([[common, across], [across.T, bent.T @ bent]])
+        ridge = _RIDGE * np.diag(gram) + 1e-12
+        target = np.concatenate([plain.T @ rest[:, j], bent.T @ rest[:, j]])
+        found[j] = np.linalg.solve(gram + np.diag(ridge), target)
+    return found

@@ -20,11 +20,11 @@ class LatentCopula:
     ``s_j² = 1 − r_jᵀR⁻¹r_j``.
     """
 
-    def __init__(self, y: FloatArray, h: FloatArray) -> None:
+    def __init__(self, y: FloatArray, h: FloatArray, scores: NormalScores | None = None) -> None:
         from scipy.special import ndtri
 
         n = len(y)
-        self.scores = NormalScores(h)
+        self.scores = NormalScores(h) if scores is None else scores  # of the same rows
         v = self.scores.own
         spread = v.std(axis=0)
         spread[spread == 0] = 1.0
