@@ -124,7 +124,7 @@ print(len(results))
 
 
 CALLS = {
-    "jinja2": "karat.report.render_report('a', 'b', [])",
+    "jinja2": "karat.report.render_report(karat.report.Report(title='a', introduction='b'))",
     "polars": "karat.statistics.scan_roc_counts('a.parquet', label='y', score='s')",
     "typer": "karat.cli.main(['doctor'])",
 }

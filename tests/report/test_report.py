@@ -1,8 +1,17 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from karat.exceptions import MissingExtraError
-from karat.report import Section, Table, figure_svg, render_report
+from karat.exceptions import MissingExtraError, OptionError
+from karat.report import (
+    NextStep,
+    Report,
+    Section,
+    Table,
+    Verdict,
+    figure_svg,
+    render_markdown,
+    render_report,
+)
 
 
 def test_text_is_escaped_and_figures_are_not():
@@ -15,7 +24,7 @@ def test_text_is_escaped_and_figures_are_not():
         assumptions=("<i>one</i>",),
         code="if a < b: pass",
     )
-    page = render_report("<title>", "intro & more", [section])
+    page = render_report(Report(title="<title>", introduction="intro & more", sections=(section,)))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "a &lt; b &amp; c" in page
@@ -25,7 +34,9 @@ def test_text_is_escaped_and_figures_are_not():
 
 
 def test_an_empty_section_shows_no_empty_parts():
-    page = render_report("t", "i", [Section(question="q", answer="a")])
+    page = render_report(
+        Report(title="t", introduction="i", sections=(Section(question="q", answer="a"),))
+    )
     for part in ("<figure", "<table", "<details", "<pre"):
         assert part not in page
 
@@ -47,7 +58,7 @@ def test_figures_are_text_without_metadata_and_repeatable():
 def test_without_jinja_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match="run: pip install jinja2"):
-        render_report("t", "i", [])
+        render_report(Report(title="t", introduction="i"))
 
 
 def test_a_result_is_drawn_and_its_figure_closed():
@@ -60,3 +71,48 @@ def test_a_result_is_drawn_and_its_figure_closed():
     svg = result_svg(confusion(["a", "b", "a"], ["a", "b", "b"]))
     assert svg.startswith("<svg")
     assert plt.get_fignums() == before
+
+
+def _report():
+    return Report(
+        title="a*b",
+        introduction="two models, one *file*",
+        sections=(
+            Section(
+                question="How good is a_b?",
+                answer="Between .7 | .8.",
+                table=Table(columns=("model", "lower"), rows=(("a|b", "<.7>"),), caption="c"),
+                assumptions=("labels are right",),
+                code="x = '```'\n",
+            ),
+        ),
+        verdicts=(
+            Verdict(sentence="a_b is right on 9 of 10", badge="likely", change="50 labels"),
+            Verdict(sentence="nobody knows", badge="unknown"),
+        ),
+        next_steps=(NextStep(what="Label 50 items.", command="karat judges votes.csv"),),
+        facts=(("rows", "1,000"),),
+    )
+
+
+def test_verdicts_stand_first_and_next_steps_last():
+    for page in (render_report(_report()), render_markdown(_report())):
+        at = [page.index(t) for t in ("nobody knows", "How good is", "What to do next", "1,000")]
+        assert at == sorted(at)
+        assert "cannot be known from this" in page
+        assert "karat judges votes.csv" in page
+        assert "50 labels" in page
+
+
+def test_markdown_shows_names_as_they_are():
+    text = render_markdown(_report())
+    assert text.startswith("# a\\*b\n")
+    assert "| a\\|b | \\<.7\\> |" in text
+    assert "````python\nx = '```'\n````" in text
+    assert all(line.count("|") - line.count("\\|") == 3 for line in text.splitlines()
+               if line.startswith("| "))  # fmt: skip
+
+
+def test_a_badge_is_one_of_three():
+    with pytest.raises(OptionError, match="badge is 'sure'; expected 'certain'"):
+        Verdict(sentence="s", badge="sure")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from karat.report import Section
+    from karat.report import NextStep, Section, Verdict
 
 __all__ = ["Answer", "Grid", "Page", "section"]
 
@@ -24,6 +24,9 @@ class Page(NamedTuple):
     title: str
     introduction: str
     sections: Sequence["Section"]
+    verdicts: Sequence["Verdict"] = ()
+    next_steps: Sequence["NextStep"] = ()
+    facts: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

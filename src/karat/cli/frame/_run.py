@@ -55,10 +55,18 @@ def run(
 
 def _write(page: Page, warned: list[str], output: Path) -> None:
     """Write the page; its first section names the warnings among what the answer rests on."""
-    from karat.report import render_report
+    from karat.report import Report, render_report
 
     first, *others = page.sections
     first = replace(first, assumptions=(*first.assumptions, *warned))
-    text = render_report(page.title, page.introduction, [first, *others])
+    report = Report(
+        title=page.title,
+        introduction=page.introduction,
+        sections=(first, *others),
+        verdicts=tuple(page.verdicts),
+        next_steps=tuple(page.next_steps),
+        facts=tuple(page.facts),
+    )
+    text = render_report(report)
     with replaced(output) as path:
         path.write_text(text, encoding="utf-8")
