@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         datasets,
         decisions,
         elicit,
+        evaluation,
         exceptions,
         limits,
         metrics,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         votes,
         weak,
     )
+    from karat.evaluation import evaluate
 
 __version__ = "0.1.0"
 
@@ -44,6 +46,8 @@ __all__ = [
     "datasets",
     "decisions",
     "elicit",
+    "evaluate",
+    "evaluation",
     "exceptions",
     "limits",
     "metrics",
@@ -58,9 +62,14 @@ __all__ = [
     "weak",
 ]
 
+# Functions that stand at the top, by the packages that they live in.
+_FUNCTIONS = {"evaluate": "evaluation"}
+
 
 def __getattr__(name: str) -> Any:
-    """Import a public subpackage on first use (PEP 562)."""
+    """Import a public subpackage, or the front door, on first use (PEP 562)."""
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"karat.{_FUNCTIONS[name]}"), name)
     if name in __all__:
         return import_module(f"karat.{name}")
     raise AttributeError(f"module 'karat' has no attribute {name!r}")

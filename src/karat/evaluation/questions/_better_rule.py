@@ -1,0 +1,75 @@
+"""What would make it better: the rule that the metric wants."""
+
+from typing import Any
+
+import numpy as np
+
+from karat.evaluation.questions._finding import Evidence, Finding
+from karat.metrics import GroupMetric
+from karat.optimize import FrankWolfeClassifier
+from karat.report import NextStep, Table
+
+__all__ = ["better_rule"]
+
+_LEAST = 100  # labelled rows: fewer cannot tell thresholds apart
+
+
+def better_rule(e: Evidence) -> Finding | None:
+    """Return the decision rule that is best for the metric, and what it gains on unused rows."""
+    if not e.roles.score or e.n_known < _LEAST or e.metric is None:
+        return None
+    name, label = e.roles.score[0], e.roles.label[0]
+    y = e.column(label).filter(e.known)
+    p = e.column(name).filter(e.known).to_numpy()
+    classes = y.unique().sort().to_list()
+    # A score outside [0, 1] is no probability, and this rule weighs probabilities.
+    if len(classes) != 2 or not (np.isfinite(p).all() and p.min() >= 0 and p.max() <= 1):
+        return None
+    order = classes if e.pos_label in (None, classes[1]) else classes[::-1]
+    groups: dict[str, Any] = {}
+    if isinstance(e.metric, GroupMetric):
+        if e.groups is None:
+            return None
+        groups = {"groups_val": e.groups.filter(e.known)}
+    clf = FrankWolfeClassifier(metric=e.metric, n_folds=5, deterministic=True, pos_label=order[1])
+    clf.fit_from_proba(np.column_stack([1 - p, p]), y, classes=order, **groups)
+    history = clf.history_
+    return Finding(
+        key="better_rule",
+        question=f"Which rule is best for {e.metric.title}?",
+        answer=f"{history.summary()}. {clf.decision_regions().summary()}",
+        results={"history": history, "regions": clf.decision_regions()},
+        drawn=clf.decision_regions(),
+        picture="Share of the positive class by its probability.",
+        table=Table(
+            columns=("decisions", "on the labelled rows", "on rows not used"),
+            rows=(
+                ("the most probable class", f"{history.baseline:.4f}",
+                 f"{history.held_out_baseline:.4f}"),
+                ("the best rule", f"{history.value:.4f}", f"{history.held_out:.4f}"),
+            ),
+        ),
+        assumptions=(
+            "Labelled rows are independent draws, and the model was not trained on them.",
+        ),
+        code=_code(e, label, name),
+        next_steps=(
+            NextStep(
+                what="Write these decisions for every row:",
+                command=f"karat optimize {e.file} --label {label} --score {name} "
+                "--predictions decisions.csv",
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _code(e: Evidence, label: str, name: str) -> str:
+    assert e.metric is not None
+    return "\n".join([
+        "import numpy as np", "import polars as pl",
+        "from karat.optimize import FrankWolfeClassifier", "", e.read,
+        f"known = frame.filter(pl.col({label!r}).is_not_null())",
+        f"p = known[{name!r}].to_numpy()",
+        f"clf = FrankWolfeClassifier(metric={e.metric_code}, n_folds=5, deterministic=True)",
+        f"clf.fit_from_proba(np.column_stack([1 - p, p]), known[{label!r}])", "",
+    ])  # fmt: skip

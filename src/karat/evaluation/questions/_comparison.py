@@ -1,0 +1,87 @@
+"""Which of several models is better."""
+
+from itertools import combinations
+from typing import Any
+
+from karat.bounds import difference_bounds
+from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
+from karat.evaluation.questions._words import code_of, several
+from karat.metrics import GroupMetric, as_metric
+from karat.report import NextStep, Table, Verdict
+
+__all__ = ["which_is_better"]
+
+
+def which_is_better(e: Evidence) -> Finding | LeftOut | None:
+    """Return the difference between every two models, on the same rows."""
+    if len(e.roles.pred) < 2:
+        return None
+    metric = e.metric or as_metric("accuracy")
+    if isinstance(metric, GroupMetric) or not e.roles.weak:
+        return LeftOut(
+            question=f"Which of {several(e.roles.pred)} is better?",
+            unlock="weak labels (weak) and a metric of one population",
+        )
+    return _from_weak_labels(e, metric)
+
+
+def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
+    weak = e.frame.select(e.roles.weak)
+    y_true = e.column(e.roles.label[0]) if e.n_known else None
+    options: dict[str, Any] = {"metric": metric, "confidence": e.confidence, "rng": e.rng}
+    results = {
+        (a, b): difference_bounds(
+            e.column(a), e.column(b), weak, y_true=y_true, pos_label=e.pos_label, **options
+        )
+        for a, b in combinations(e.roles.pred, 2)
+    }
+    rows = tuple(
+        (f"{a} − {b}", f"{d.lower_limit:+.3f}", f"{d.upper_limit:+.3f}",
+         (a if d.lower_limit > 0 else b) if d.decided else "not decided")
+        for (a, b), d in results.items()
+    )  # fmt: skip
+    first = next(iter(results))
+    return Finding(
+        key="comparison",
+        question="Which is better?",
+        answer=" ".join(f"{a} (first) or {b} (second)? {d.summary()}."
+                        for (a, b), d in results.items()),
+        results={f"{a} − {b}": d for (a, b), d in results.items()},
+        drawn=results[first],
+        picture=f"Interval of the difference in {metric.title}, with its limits.",
+        table=Table(columns=("difference", "lower limit", "upper limit", "better"), rows=rows,
+                    caption=f"Differences in {metric.title}"),
+        code="\n".join([
+            "import polars as pl", "from karat.bounds import difference_bounds", "", e.read,
+            code_of("difference_bounds", f"frame[{first[0]!r}]", f"frame[{first[1]!r}]",
+                    f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
+                    confidence=e.confidence, rng=e.rng), "",
+        ]),
+        verdicts=tuple(_verdict(a, b, d) for (a, b), d in results.items()),
+        next_steps=() if all(d.decided for d in results.values()) else (_step(e, *first),),
+    )  # fmt: skip
+
+
+def _verdict(a: str, b: str, d: Any) -> Verdict:
+    ends = f"{d.lower_limit:+.3f} and {d.upper_limit:+.3f}"
+    limits = f"{d.metric.title} of {a} minus {b} lies between {ends}"
+    if not d.decided:
+        return Verdict(sentence=f"{a} or {b}? Not decided: {limits}.", badge="unknown",
+                       change=d.what_decides())  # fmt: skip
+    better, worse = (a, b) if d.lower_limit > 0 else (b, a)
+    tested = d.gold is not None
+    if not tested:
+        return Verdict(
+            sentence=f"{better} beats {worse} if the weak labels mean what their model says: "
+            f"{limits}.",
+            badge="unknown", change="50 labels drawn at random would test it",
+        )  # fmt: skip
+    return Verdict(sentence=f"{better} beats {worse}: {limits}.", badge="likely",
+                   change=d.what_decides())  # fmt: skip
+
+
+def _step(e: Evidence, a: str, b: str) -> NextStep:
+    return NextStep(
+        what=f"Label items on which {a} and {b} disagree; all others tell nothing:",
+        command=f"karat audit {e.file} --pred {a} --against {b} --todo todo.csv",
+    )

@@ -1,0 +1,124 @@
+"""How good the judges are, from their votes."""
+
+import warnings
+
+from karat.consensus import ErrorEstimator, ErrorRates
+from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
+from karat.evaluation.questions._words import code_of, percent
+from karat.exceptions import KaratWarning
+from karat.report import NextStep, Table, Verdict
+
+__all__ = ["judges"]
+
+_QUESTION = "How good are the judges?"
+_LABELS = 30  # asked for where the user named no budget
+
+
+def judges(e: Evidence) -> Finding | LeftOut | None:
+    """Return the error rate of every judge, and whether the votes can tell."""
+    if not e.roles.judge:
+        return None
+    if len(e.roles.judge) < 3:
+        return LeftOut(
+            question=_QUESTION,
+            unlock=f"at least three judges; there are {len(e.roles.judge)}, and two voters who "
+            "disagree do not show which of them errs",
+        )
+    votes = e.frame.select(e.roles.judge)
+    if e.roles.id is not None:
+        votes = votes.with_columns(e.column(e.roles.id).alias("item"))
+    y_true = e.column(e.roles.label[0]) if e.n_known else None
+    estimator = ErrorEstimator(confidence=e.confidence, rng=e.rng)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", KaratWarning)
+        estimator.fit(votes, domains=e.groups, y_true=y_true)
+    r = estimator.result_
+    said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
+    return Finding(
+        key="judges",
+        question=_QUESTION,
+        answer=r.summary(),
+        results={"error rates": r},
+        drawn=r,
+        picture="For each judge, the error rate and its limits.",
+        table=_table(r),
+        assumptions=(
+            "Judges are mostly right, and no error is shared by most of them: votes cannot show "
+            "an error that all judges share.",
+            *said,
+        ),
+        code=_code(e),
+        verdicts=(_verdict(r),),
+        next_steps=(_step(e),),
+    )
+
+
+def _table(r: ErrorRates) -> Table:
+    several = len(r.domains) > 1
+    order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
+    rows = []
+    for i in order:
+        d = int(r.domain[i])
+        limits = "votes cannot tell" if not r.identified[d] else r.status[d]
+        where = (str(r.domains[d]),) if several else ()
+        rows.append((
+            str(r.classifiers[r.classifier[i]]), *where, f"{100 * r.mean[i]:.1f} %",
+            f"{100 * r.lower[i]:.1f} %", f"{100 * r.upper[i]:.1f} %", limits,
+        ))  # fmt: skip
+    columns = ("judge", *(("domain",) if several else ()), "error rate", "lower", "upper", "status")
+    caption = f"Error rates, {percent(r.confidence)} limits where the votes can tell"
+    return Table(columns=columns, rows=tuple(rows), caption=caption)
+
+
+def _verdict(r: ErrorRates) -> Verdict:
+    """Return who errs least where that can be said of every domain, and else that it cannot."""
+    lost = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == "contradicted"]
+    open_ = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == "not identified"]
+    where = "" if len(r.domains) == 1 else f" in {', '.join((lost or open_)[:4])}"
+    if lost:
+        return Verdict(
+            sentence=f"True labels contradict the consensus of the judges{where}: their votes "
+            "do not show who is right.",
+            badge="unknown",
+            change="rates from true labels alone; label more items drawn at random",
+        )
+    if open_:
+        reason = " and ".join(r.reasons[r.status.index("not identified")])
+        return Verdict(
+            sentence=f"Votes alone cannot tell who errs{where}: {reason}.",
+            badge="unknown",
+            change=f"{_LABELS} true labels drawn at random",
+        )
+    best = min(range(len(r.mean)), key=lambda i: r.mean[i])
+    confirmed = all(s == "confirmed" for s in r.status)
+    said = (
+        f"{r.classifiers[r.classifier[best]]} errs least: on {100 * r.mean[best]:.1f} % of the "
+        f"items (between {100 * r.lower[best]:.1f} and {100 * r.upper[best]:.1f} %)"
+    )
+    tested = "confirmed by true labels" if confirmed else "if most judges share no error"
+    return Verdict(
+        sentence=f"{said}, {tested}.",
+        badge="likely",
+        change="more true labels" if confirmed else f"{_LABELS} true labels would test it",
+    )
+
+
+def _step(e: Evidence) -> NextStep:
+    n = e.budget or _LABELS
+    id_ = f" --id {e.roles.id}" if e.roles.id else ""
+    return NextStep(
+        what=f"Label {n} items drawn with known probabilities, to test the consensus:",
+        command=f"karat judges {e.file}{id_} --label-next {n} --todo todo.csv",
+    )
+
+
+def _code(e: Evidence) -> str:
+    votes = f"frame.select({list(e.roles.judge)!r})"
+    options = {"domains": e.roles.group, "y_true": e.roles.label[0] if e.n_known else None}
+    passed = "".join(f", {k}=frame[{v!r}]" for k, v in options.items() if v is not None)
+    build = code_of("ErrorEstimator", confidence=e.confidence, rng=e.rng)
+    return "\n".join([
+        "import polars as pl", "from karat.consensus import ErrorEstimator", "", e.read,
+        f"estimator = {build}.fit({votes}{passed})",
+        "estimator.error_rates_, estimator.status_", "",
+    ])  # fmt: skip

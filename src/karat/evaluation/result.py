@@ -1,0 +1,115 @@
+"""Everything that the columns of a table say of the classifiers in it."""
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from karat._files import replaced
+from karat._frozen import plain
+from karat._result import Result
+from karat.evaluation.questions import Finding, LeftOut
+from karat.evaluation.roles import Roles
+from karat.report import NextStep, Report, Section, Verdict, render_markdown, render_report
+
+__all__ = ["Evaluation"]
+
+_SHOWN = 5  # verdicts that stand at the top
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Evaluation(Result):
+    """What a table says of its classifiers: verdicts, sections, and what to do next.
+
+    Attributes
+    ----------
+    title : str
+        What was evaluated.
+    roles : Roles
+        Which column played which part.
+    findings : tuple of Finding
+        The answers, with the results of the library in ``finding.results``.
+    left_out : tuple of LeftOut
+        Questions that the columns do not answer, and what would.
+    facts : tuple of (name, value)
+        Rows, positive class, confidence and fingerprint of the data.
+    """
+
+    title: str
+    roles: Roles
+    findings: tuple[Finding, ...]
+    left_out: tuple[LeftOut, ...]
+    facts: tuple[tuple[str, str], ...]
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """At most five conclusions, each with a badge that says how far it can be trusted."""
+        return tuple(v for finding in self.findings for v in finding.verdicts)[:_SHOWN]
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """A section per question, with its picture."""
+        return (*(finding.section() for finding in self.findings), *self._unanswered())
+
+    @property
+    def next_steps(self) -> tuple[NextStep, ...]:
+        """What to do next: labels to get, columns to add, each step once."""
+        steps = [s for finding in self.findings for s in finding.next_steps]
+        unique = {step.command or step.what: step for step in steps}
+        return tuple(unique.values())
+
+    def summary(self) -> str:
+        """Return the verdicts, each with its badge."""
+        said = [f"[{v.badge_text}] {v.sentence}" for v in self.verdicts]
+        missing = [f"Not answered: {one.question} It takes {one.unlock}." for one in self.left_out]
+        return " ".join(said + missing)
+
+    def report(self) -> Report:
+        """Return the report as data."""
+        return Report(
+            title=self.title,
+            introduction="What the columns of this table say, question by question; every number "
+            "with its limits and what they rest on.",
+            sections=self.sections,
+            verdicts=self.verdicts,
+            next_steps=self.next_steps,
+            facts=self.facts,
+        )
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the report as one HTML page, and write it to ``path`` if there is one."""
+        text = render_report(self.report())
+        if path is not None:
+            with replaced(Path(path)) as target:
+                target.write_text(text, encoding="utf-8")
+        return text
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown, for a pull request or the summary of a CI job."""
+        return render_markdown(self.report())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts, results by question and facts as plain data."""
+        return {
+            "title": self.title,
+            "roles": {name: list(columns) for name, columns in self.roles.chosen()},
+            "verdicts": [v.to_dict() for v in self.verdicts],
+            "results": {f.key: plain(f.results) for f in self.findings},
+            "left_out": [{"question": o.question, "unlock": o.unlock} for o in self.left_out],
+            "next_steps": [step.to_dict() for step in self.next_steps],
+            "facts": dict(self.facts),
+        }
+
+    def _unanswered(self) -> tuple[Section, ...]:
+        if not self.left_out:
+            return ()
+        return (
+            Section(
+                question="What was left out?",
+                answer="These questions need more than the columns hold.",
+                assumptions=tuple(f"{o.question} It takes {o.unlock}." for o in self.left_out),
+            ),
+        )
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [(v.badge_text, v.sentence) for v in self.verdicts]
