@@ -12,6 +12,7 @@ __all__ = ["app"]
 
 # Each command with the sentence that `karat --help` shows, the first of its own description.
 _COMMANDS = {
+    "evaluate": "Answer every question that the columns of a file allow, in one report.",
     "demo": "Show on real data what karat answers, and write a report.",
     "elicit": "Find out what should be measured, by asking which of two classifiers is better.",
     "studio": "Serve a web study that asks people which of two classifiers is better.",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
+import numpy as np
+
 from karat._extras import require
 from karat._validate import check_confidence, check_count, check_seed
 from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut
@@ -123,7 +125,9 @@ def _as_polars(data: Any) -> Any:
     """Return a frame or a mapping of columns as a Polars frame, rows in their order."""
     polars = require("polars", purpose="an evaluation")
     if isinstance(data, Mapping):
-        frame = polars.DataFrame(dict(data))
+        # An array of objects would be a column that Polars can do nothing with.
+        columns = {k: v.tolist() if _is_objects(v) else v for k, v in data.items()}
+        frame = polars.DataFrame(columns)
     else:
         import narwhals as nw
 
@@ -138,6 +142,10 @@ def _as_polars(data: Any) -> Any:
     if not len(frame):
         raise EmptyDataError("data has no rows; expected a row per item")
     return frame
+
+
+def _is_objects(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype.kind == "O"
 
 
 def _no_roles(guess: Roles, columns: list[str]) -> str:

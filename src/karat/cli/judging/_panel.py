@@ -49,8 +49,8 @@ def with_panel(
 
     def page() -> Page:
         assert answer.page is not None
-        title, introduction, sections = answer.page()
-        return Page(title, introduction, [*sections, *(panel_section(p) for p in panels)])
+        made = answer.page()
+        return made._replace(sections=[*made.sections, *(panel_section(p) for p in panels)])
 
     return Answer(
         data=answer.data | {"panels": panels},

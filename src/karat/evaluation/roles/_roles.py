@@ -72,7 +72,7 @@ def find_roles(columns: Sequence[str], given: dict[str, Any]) -> Roles:
 def _several(columns: Sequence[str], role: str, given: Any) -> tuple[str, ...]:
     if given is None:
         return ()
-    asked = [given] if isinstance(given, str) else list(given)
+    asked = list(given) if isinstance(given, list | tuple) else [given]
     found: list[str] = []
     for name in asked:
         if not isinstance(name, str):

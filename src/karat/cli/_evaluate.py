@@ -1,0 +1,147 @@
+"""``karat evaluate``: everything that the columns of a file say."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from karat.cli.frame import (
+    Answer,
+    Grid,
+    InputTable,
+    Page,
+    console,
+    flags,
+    read_metric,
+    read_pos_label,
+    read_table,
+    replaced,
+    run,
+)
+from karat.evaluation import Evaluation
+from karat.evaluation import evaluate as evaluate_table
+from karat.evaluation.roles import Roles, guess_roles
+from karat.exceptions import ColumnError
+
+__all__ = ["evaluate"]
+
+_ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id")
+
+
+def evaluate(
+    file: flags.File,
+    pred: flags.Predictions = None,
+    label: flags.Labels = None,
+    weak: flags.WeakLabels = None,
+    judge: flags.Voters = None,
+    score: flags.Scores = None,
+    prob: flags.Probabilities = None,
+    group: flags.Group = None,
+    item: Annotated[str | None, typer.Option("--id", help="Column that names the items.")] = None,
+    metric: Annotated[
+        str | None, typer.Option("--metric", help="Name of a metric, or a .json file with one.")
+    ] = None,
+    pos_label: flags.PosLabel = None,
+    confidence: flags.Confidence = 0.95,
+    budget: Annotated[
+        int | None, typer.Option("--budget", help="How many labels can be had next.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Use the roles that the names of columns suggest.")
+    ] = False,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write the answer as Markdown here.")
+    ] = None,
+    output: flags.Output = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Answer every question that the columns of a file allow, in one report.
+
+    Columns are named by their part: --pred, --label (may be empty in most rows), --score,
+    --prob, --weak, --judge, --group, --id. A flag can be repeated, and takes patterns
+    such as 'lf_*' and lists such as a,b. With no such flag the roles are guessed from the
+    names, shown, and used after Enter or with --yes.
+
+    Example: karat evaluate scores.csv --label y --pred model --score p --output report.html
+    """
+
+    def work() -> Answer:
+        table = read_table(file)
+        given = dict(zip(_ROLES, (label, pred, score, prob, weak, judge, group, item), strict=True))
+        roles = {name: _split(value, table) for name, value in given.items() if value}
+        if not set(roles) - {"group", "id"}:
+            roles |= _agreed(table, yes=yes or as_json)
+        wanted = None if metric is None else read_metric(metric)
+        labels = [table.frame[c] for c in _named(roles.get("label"), table)]
+        positive = read_pos_label(labels, pos_label) if labels else pos_label
+        found = evaluate_table(
+            table.frame, metric=None if wanted is None else wanted.value, pos_label=positive,
+            confidence=confidence, budget=budget, **roles,
+        )  # fmt: skip
+        if markdown is not None:
+            with replaced(markdown) as path:
+                path.write_text(found.to_markdown(), encoding="utf-8")
+        return _answer(found)
+
+    run(work, output=output, as_json=as_json, reads=[file], writes={"--markdown": markdown})
+
+
+def _split(given: Any, table: InputTable) -> Any:
+    """Return names, lists such as ``a,b`` split; a column with a comma in its name stays whole."""
+    names = table.frame.columns
+    several = [given] if isinstance(given, str) else list(given)
+    return [
+        part
+        for name in several
+        for part in ([name] if name in names else name.split(","))
+    ]  # fmt: skip
+
+
+def _named(given: Any, table: InputTable) -> Sequence[str]:
+    return [name for name in given or () if name in table.frame.columns]
+
+
+def _agreed(table: InputTable, *, yes: bool) -> dict[str, Any]:
+    """Return the roles that the names suggest, once somebody has agreed to them."""
+    guess = guess_roles(table.frame)
+    if not guess:
+        raise ColumnError(
+            f"no column has a role; name some with --pred, --label, --judge …: there are "
+            f"{table.frame.columns}"
+        )
+    err = console(stderr=True)
+    err.print("By their names the columns are: " + _flags(guess), markup=False)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise ColumnError(
+                f"no column has a role; add --yes to take them as their names say, or name them: "
+                f"{_flags(guess)}"
+            )
+        typer.confirm("Go on with these?", default=True, abort=True, err=True)
+    return {name: list(columns) for name, columns in guess.chosen()}
+
+
+def _flags(guess: Roles) -> str:
+    return " ".join(f"--{name} {column}" for name, columns in guess.chosen() for column in columns)
+
+
+def _answer(found: Evaluation) -> Answer:
+    text: list[str | Grid] = [f"[{v.badge_text}] {v.sentence}" for v in found.verdicts]
+    for finding in found.findings:
+        text += ["", finding.question, finding.answer]
+        if finding.table is not None:
+            text.append(Grid(finding.table.columns, finding.table.rows, finding.table.caption))
+    for one in found.left_out:
+        text += ["", f"Not answered: {one.question} It takes {one.unlock}."]
+    if found.next_steps:
+        text += ["", "What to do next:"]
+        text += [f"  {step.what} {step.command}".rstrip() for step in found.next_steps]
+    return Answer(data=found.to_dict(), text=text, page=lambda: _page(found))
+
+
+def _page(found: Evaluation) -> Page:
+    report = found.report()
+    return Page(report.title, report.introduction, report.sections, report.verdicts,
+                report.next_steps, report.facts)  # fmt: skip

@@ -1,0 +1,174 @@
+"""One call on a table: every number is the library's, and what is missing is said."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import karat
+from karat.bounds import performance_bounds
+from karat.calibration import canonical_calibration_error
+from karat.consensus import ErrorEstimator
+from karat.evaluation import Evaluation, evaluate
+from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratWarning
+from karat.metrics import accuracy
+from karat.ranking import weighted_auc
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    n = 400
+    y = rng.integers(0, 2, n)
+    flip = lambda share: np.where(rng.random(n) < share, 1 - y, y)  # noqa: E731
+    score = 1 / (1 + np.exp(-(2.0 * y - 1 + rng.normal(size=n))))
+    names = np.array(["bad", "good"])
+    frame = {
+        "id": [f"row {i}" for i in range(n)],
+        "y": names[y],
+        "a": names[flip(0.1)],
+        "b": names[flip(0.2)],
+        "score": score,
+        "sex": np.where(rng.random(n) < 0.5, "f", "m"),
+    }
+    frame |= {f"lf_{j}": np.where(rng.random(n) < 0.3, None, names[flip(0.25)]).tolist() for j in range(5)}
+    frame |= {f"judge_{j}": names[flip(share)] for j, share in enumerate((0.1, 0.2, 0.3, 0.15))}
+    return pl.DataFrame(frame)  # fmt: skip
+
+
+def test_labels_give_the_estimate_of_the_library(table):
+    e = evaluate(table, label="y", pred=["a", "b"], pos_label="good", group="sex")
+    r = e.findings[0].results["a: accuracy"]
+    own = accuracy.estimate(table["y"], table["a"], groups=table["sex"], pos_label="good", rng=0)
+    assert (r.value, r.lower, r.upper) == (own.value, own.lower, own.upper)
+    assert set(r.groups) == {"f", "m"}
+    assert e.verdicts[0].badge == "likely"
+    assert f"{own.lower:.3f}" in e.verdicts[0].sentence
+
+
+def test_some_labels_are_said_to_be_a_sample(table):
+    some = table.with_columns(y=pl.when(pl.int_range(pl.len()) < 60).then(pl.col("y")))
+    e = evaluate(some, label="y", pred="a")
+    own = accuracy.estimate(table["y"][:60], table["a"][:60], rng=0)
+    assert e.findings[0].results["a: accuracy"].lower == own.lower
+    assert "60" in e.verdicts[0].sentence
+    assert "random" in e.verdicts[0].sentence
+    assert any("karat audit" in step.command for step in e.next_steps)
+
+
+def test_weak_labels_give_bounds_that_nothing_has_tested(table):
+    e = evaluate(table, pred="a", weak="lf_*", metric="accuracy")
+    own = performance_bounds(table["a"], table.select("^lf_.*$"), metric="accuracy", rng=0)
+    assert e.findings[0].results["a"].lower_limit == own.lower_limit
+    assert e.verdicts[0].badge == "unknown"
+
+
+def test_judges_are_rated_and_never_certain(table):
+    e = evaluate(table, judge="judge_*", id="id")
+    own = ErrorEstimator(rng=0).fit(table.select("^judge_.*$"))
+    r = e.findings[0].results["error rates"]
+    assert r.mean == pytest.approx(own.result_.mean)
+    assert e.verdicts[0].badge in ("likely", "unknown")
+    assert "--label-next 30" in e.next_steps[0].command
+
+
+def test_scores_give_areas_that_are_certain(table):
+    e = evaluate(table, label="y", score="score", pos_label="good")
+    r = e.findings[0].results["score: area under the ROC curve"]
+    own = weighted_auc(table["y"], table["score"], pos_label="good")
+    assert (r.lower, r.upper) == (own.lower, own.upper)
+    assert e.verdicts[0].badge == "certain"
+    assert ("positive class", "'good'") in e.facts
+
+
+def test_probabilities_of_several_labels():
+    rng = np.random.default_rng(1)
+    h = rng.random((300, 3))
+    y = (rng.random((300, 3)) < h).astype(int)
+    frame = pl.DataFrame(
+        {f"y{j}": y[:, j] for j in range(3)} | {f"p{j}": h[:, j] for j in range(3)}
+    )
+    e = evaluate(frame, label="y*", prob="p*")
+    r = e.findings[0].results["canonical"]
+    own = canonical_calibration_error(y, h, rng=0)
+    assert r.upper == own.upper
+    assert e.verdicts[0].badge == "likely"
+
+
+def test_the_rule_for_a_metric_is_found_only_where_it_was_named(table):
+    without = evaluate(table, label="y", score="score")
+    assert "better_rule" not in [f.key for f in without.findings]
+    e = evaluate(table, label="y", score="score", metric="f1", pos_label="good")
+    found = {f.key: f for f in e.findings}["better_rule"]
+    assert found.results["history"].value >= found.results["history"].baseline
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "lazy", "mapping"])
+def test_any_frame_gives_the_same_numbers(table, kind):
+    data = {
+        "pandas": lambda: pd.DataFrame(table.to_dict(as_series=False)),
+        "arrow": table.to_arrow,
+        "lazy": table.lazy,
+        "mapping": lambda: {name: table[name].to_numpy() for name in ("y", "a", "score")},
+    }[kind]()
+    assert kind != "arrow" or isinstance(data, pa.Table)
+    ours = evaluate(table, label="y", pred="a", score="score")
+    theirs = evaluate(data, label="y", pred="a", score="score")
+    for name, r in ours.findings[0].results.items():
+        assert theirs.findings[0].results[name].lower == r.lower
+
+
+def test_what_the_columns_do_not_answer_is_said(table):
+    e = evaluate(table, pred="a", score="score", judge=["judge_0", "judge_1", "judge_2"])
+    said = {o.question: o.unlock for o in e.left_out}
+    assert "50 labels" in said["How good is a?"]
+    assert any("two classes" in unlock for unlock in said.values())
+    assert "What was left out?" in [s.question for s in e.sections]
+    two = evaluate(table, judge=["judge_0", "judge_1"], label="y", pred="a")
+    assert any("at least three judges" in o.unlock for o in two.left_out)
+
+
+def test_the_report_is_whole_and_plain(table, tmp_path):
+    e = evaluate(table, label="y", pred=["a", "b"], score="score", judge="judge_*")
+    assert isinstance(e, Evaluation)
+    page = e.to_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    assert len(page) < 500_000
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    for verdict in e.verdicts:
+        assert verdict.sentence.split(",")[0] in page.replace("&#39;", "'")
+    assert len(e.verdicts) <= 5
+    json.dumps(e.to_dict())
+    assert e.to_markdown().startswith("# ")
+    assert "verdict" in e._repr_html_() or e.verdicts[0].sentence[:10] in e._repr_html_()
+
+
+def test_one_question_that_fails_leaves_the_others(table):
+    broken = table.with_columns(score=pl.lit(float("nan")))
+    with pytest.warns(KaratWarning, match="a question was left out"):
+        e = evaluate(broken, label="y", pred="a", score="score")
+    assert [f.key for f in e.findings] == ["how_good"]
+    assert any("score" in o.unlock for o in e.left_out)
+
+
+def test_no_role_says_what_the_columns_may_be(table):
+    with pytest.raises(ColumnError, match=r"evaluate\(data, label='y', score='score', weak="):
+        evaluate(table)
+    with pytest.raises(ColumnError, match="name some with label="):
+        evaluate({"q": [1, 2]})
+
+
+def test_bad_data_is_refused_in_words(table):
+    with pytest.raises(DataError, match="data is int; expected a frame"):
+        evaluate(3, pred="a")
+    with pytest.raises(EmptyDataError, match="no rows"):
+        evaluate(table.head(0), pred="a")
+    with pytest.raises(ColumnError, match="did you mean 'score'"):
+        evaluate(table, score="scores")
+
+
+def test_it_stands_at_the_top():
+    assert karat.evaluate is evaluate
