@@ -342,6 +342,8 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "elicit.shared_metric": lambda **o: elicit.shared_metric(
         SPACE, [elicited(), elicited()], **o
     ),
+    "limits.anytime_mean": lambda **o: limits.anytime_mean(UNIT, **o),
+    "limits.anytime_ratio": lambda **o: limits.anytime_ratio([0, 1, 1], [1, 1, 1], **o),
     "limits.bernstein_mean": lambda **o: limits.bernstein_mean(UNIT, **o),
     "limits.betting_mean": lambda **o: limits.betting_mean(UNIT, **o),
     "limits.binomial_kl": lambda **o: limits.binomial_kl(7, 10, **o),
@@ -352,7 +354,11 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "limits.powered_ratio": lambda **o: limits.powered_ratio(
         [0, 1, 1, 0, 1], [1, 1, 1, 1, 1], UNIT, [0.5], **o
     ),
+    "limits.surprise": lambda **o: limits.surprise(lambda w: w[:, 0], [40, 10], **o),
     "limits.wilson": lambda **o: limits.wilson(7, 10, **o),
+    "metrics.LinearFractionalMetric.estimate": lambda **o: metrics.f_beta(1).estimate(
+        TRUTH, VOTES[:, 0], **o
+    ),
     "metrics.FairMetric.for_classes": lambda **o: smallest(**o)(FAIR),
     "metrics.FairMetric.score": lambda **o: FAIR.score(TRUTH, VOTES[:, 0], groups=GROUPS, **o),
     "metrics.LinearFractionalMetric.as_scorer": lambda **o: metrics.f_beta(1).as_scorer(**o)(

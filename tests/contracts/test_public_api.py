@@ -28,7 +28,7 @@ from karat import (
 from karat._result import Result
 from karat.datasets import LogisticLaw
 from karat.exceptions import NotIdentifiedWarning
-from karat.metrics import FairMetric, Metric, cost_matrix
+from karat.metrics import FairMetric, Metric, accuracy, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 
 # Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
@@ -211,7 +211,14 @@ def optimised():
     return optimize.FrankWolfeClassifier(n_iter=3).fit_from_proba(proba, LABELS[:, 0])
 
 
+def estimated():
+    return accuracy.estimate([0, 1, 1, 0], [0, 1, 0, 0], groups=["a", "b", "a", "b"], rng=0)
+
+
 EXAMPLES = {
+    "AnytimeLimits": lambda: limits.anytime_mean([0.0, 1.0, 1.0, 0.0, 1.0]),
+    "MetricEstimate": estimated,
+    "MetricGap": lambda: estimated().gaps[0],
     "Limits": lambda: limits.wilson(7, 10),
     "PoweredLimits": lambda: limits.powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]),
     "OptimizationHistory": lambda: optimised().history_,

@@ -26,10 +26,11 @@ from karat.bounds.inputs import (
     true_value,
 )
 from karat.bounds.problem import Problem
-from karat.bounds.solvers import difference_bound_pair, metric_range
+from karat.bounds.solvers import difference_bound_pair
 from karat.exceptions import DataError, UndefinedMetricWarning
 from karat.limits import PoweredLimits
 from karat.metrics import Metric
+from karat.metrics.estimates import metric_range
 from karat.statistics import Patterns
 
 __all__ = ["difference_bounds"]

@@ -24,9 +24,10 @@ from karat.bounds.inputs import (
     warn_if_sparse,
 )
 from karat.bounds.result import PerformanceBounds
-from karat.bounds.solvers import metric_range, solved_performance
+from karat.bounds.solvers import solved_performance
 from karat.exceptions import DataError, UndefinedHereError
 from karat.metrics import GroupMetric, MetricBase, as_metric
+from karat.metrics.estimates import metric_range
 from karat.statistics import Patterns
 
 __all__ = ["performance_bounds"]

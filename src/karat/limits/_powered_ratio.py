@@ -1,21 +1,9 @@
 """The ratio of two means of a few labelled items, helped by predictions for all."""
 
-from typing import Any
-
-import numpy as np
-
-from karat._typing import Column, FloatArray, Frame
-from karat._validate import (
-    check_confidence,
-    check_flag,
-    check_number,
-    check_same_length,
-    check_scores,
-    refuse_option,
-)
-from karat.exceptions import DataError
+from karat._typing import Column, Frame
+from karat._validate import check_confidence, check_flag, check_same_length, check_scores
 from karat.limits.kernels import powered_ratio as limits_of_ratio
-from karat.limits.options import LimitRequest, powered_result, read_labelled
+from karat.limits.options import LimitRequest, check_kinds, powered_result, read_labelled
 from karat.limits.result import PoweredLimits
 
 __all__ = ["powered_ratio"]
@@ -76,14 +64,9 @@ def powered_ratio(
     """
     request = LimitRequest(check_confidence(confidence), "both")
     exactly = check_flag(finite, "finite")
-    ends = _pair(success, "success"), _pair(failure, "failure")
-    if min(ends[0]) <= 0 or ends[1][0] != 0 or ends[1][1] <= 0:
-        refuse_option(
-            (success, failure), "success, failure", "positive numbers, and 0 over a positive number"
-        )
     top, bottom = check_scores(numerator, "numerator"), check_scores(denominator, "denominator")
     check_same_length(numerator=top, denominator=bottom)
-    _check_kinds(top, bottom, *ends)
+    ends = check_kinds(top, bottom, success, failure)
     given = read_labelled({"numerator": top}, predicted, others, sample_weight, 0.0, 1.0)
     found = limits_of_ratio(
         top, bottom, given.x, given.shift, given.n_total, success=ends[0], failure=ends[1],
@@ -92,25 +75,3 @@ def powered_ratio(
     return powered_result(
         found, request, of="ratio", n=len(top), n_total=given.n_total, finite=exactly
     )
-
-
-def _pair(value: Any, name: str) -> tuple[float, float]:
-    if not isinstance(value, list | tuple | np.ndarray) or len(value) != 2:
-        refuse_option(value, name, "two numbers: what it adds to numerator and denominator")
-    return check_number(value[0], name), check_number(value[1], name)
-
-
-def _check_kinds(
-    top: FloatArray, bottom: FloatArray, success: tuple[float, float], failure: tuple[float, float]
-) -> None:
-    """Refuse items that are neither a success nor a failure nor nothing."""
-    kinds = np.array([success, failure, (0.0, 0.0)])
-    seen = np.stack([top, bottom], axis=1)
-    strange = np.flatnonzero(~(seen[:, None] == kinds).all(axis=2).any(axis=1))
-    if len(strange):
-        row = int(strange[0])
-        raise DataError(
-            f"row {row} adds ({top[row]:g}, {bottom[row]:g}) to numerator and denominator; "
-            f"expected {success} for a success, {failure} for a failure, or (0, 0). Pass success= "
-            "and failure= as the ratio counts them"
-        )

@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 
 from karat._result import Result
+from karat._typing import FloatArray
 
-__all__ = ["Limits", "PoweredLimits"]
+__all__ = ["AnytimeLimits", "Limits", "PoweredLimits"]
 
 _NAMES = {
     "clopper-pearson": "Clopper–Pearson",
@@ -156,3 +157,69 @@ class PoweredLimits(Result):
         if self.certain is not None:
             rows.append(("for any number of items", shown(self.certain.lower, self.certain.upper)))
         return [*rows, ("variance that is left", f"{100 * self.left:.0f} %")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AnytimeLimits(Result):
+    """Limits after every label, which hold at all of them together.
+
+    Attributes
+    ----------
+    of : str
+        ``"mean"``, ``"ratio"``, or the name of a metric.
+    estimates : array (n,)
+        The estimate after each label; NaN where there is none yet.
+    lowers, uppers : array (n,)
+        The limits after each label.
+    confidence : float
+        Probability that the number lies between the limits after every label.
+    n_total : int or None
+        Number of all items, if the number is that of exactly these items.
+    """
+
+    of: str
+    estimates: FloatArray
+    lowers: FloatArray
+    uppers: FloatArray
+    confidence: float
+    n_total: int | None
+
+    @property
+    def n(self) -> int:
+        """Number of labels."""
+        return len(self.lowers)
+
+    @property
+    def estimate(self) -> float:
+        """The estimate after the last label."""
+        return float(self.estimates[-1])
+
+    @property
+    def lower(self) -> float:
+        """The lower limit after the last label."""
+        return float(self.lowers[-1])
+
+    @property
+    def upper(self) -> float:
+        """The upper limit after the last label."""
+        return float(self.uppers[-1])
+
+    @property
+    def width(self) -> float:
+        """Distance between the limits after the last label."""
+        return self.upper - self.lower
+
+    def summary(self) -> str:
+        """Return the limits after the last label in one sentence."""
+        return (
+            f"the {self.of} is between {self.lower:.4g} and {self.upper:.4g} at "
+            f"{100 * self.confidence:g} % confidence, however often one looks; {self.estimate:.4g} "
+            f"was seen after {self.n:,} labels"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [
+            ("estimate", f"{self.estimate:.4g}"),
+            ("limits at every look", f"{self.lower:.4g} to {self.upper:.4g}"),
+            ("labels", f"{self.n:,}"),
+        ]

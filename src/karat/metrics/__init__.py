@@ -25,6 +25,7 @@ from karat.metrics._quadratic_metric import QuadraticMetric
 from karat.metrics._recall import recall
 from karat.metrics._weighted_accuracy import weighted_accuracy
 from karat.metrics.base import GroupMetric, Metric, MetricBase
+from karat.metrics.result import MetricEstimate, MetricGap
 
 __all__ = [
     "FairMetric",
@@ -34,6 +35,8 @@ __all__ = [
     "LinearMetric",
     "Metric",
     "MetricBase",
+    "MetricEstimate",
+    "MetricGap",
     "PolynomialMetric",
     "PowerMeanMetric",
     "QuadraticMetric",

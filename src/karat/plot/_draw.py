@@ -46,11 +46,13 @@ from karat.elicit import (
     TradeOff,
     WeightTable,
 )
-from karat.limits import Limits, PoweredLimits
+from karat.limits import AnytimeLimits, Limits, PoweredLimits
+from karat.metrics import MetricEstimate, MetricGap
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot.pictures import (
     draw_agreement,
     draw_annotators,
+    draw_anytime,
     draw_area,
     draw_areas,
     draw_asked,
@@ -65,9 +67,11 @@ from karat.plot.pictures import (
     draw_diagnostics,
     draw_difference,
     draw_elicited,
+    draw_estimate,
     draw_explanations,
     draw_forest,
     draw_frontier,
+    draw_gap,
     draw_history,
     draw_indifference,
     draw_interval,
@@ -124,6 +128,9 @@ draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
 draw.register(Limits, draw_limits)
 draw.register(PoweredLimits, draw_powered)
+draw.register(AnytimeLimits, draw_anytime)
+draw.register(MetricEstimate, draw_estimate)
+draw.register(MetricGap, draw_gap)
 draw.register(PerformanceBounds, draw_interval)
 draw.register(DifferenceBounds, draw_interval)
 draw.register(ExpectationBounds, draw_interval)

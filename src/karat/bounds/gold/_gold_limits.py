@@ -15,11 +15,11 @@ from karat.bounds.inputs import Inputs, Predictions
 from karat.limits import PoweredLimits
 from karat.limits.kernels import powered_limits, powered_ratio
 from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric, MetricBase
+from karat.metrics.estimates import Proportion, as_proportion
 
 __all__ = ["metric_limits"]
 
 _GROUP_DRAWS = 500  # a metric of groups is evaluated one draw at a time
-_Kinds = tuple[tuple[float, float], tuple[float, float]]
 
 
 def metric_limits(
@@ -50,9 +50,9 @@ def metric_limits(
         gain = (fixed.weights - span[0]) / (span[1] - span[0])
         return _linear(items, gain, at_labels, at_all, inputs.votes.ids, span)
     if isinstance(fixed, LinearFractionalMetric) and predicted.proba is None and k == 2:
-        kinds = _kinds(fixed)
-        if kinds is not None:
-            return _ratio(items, fixed, kinds, at_labels, at_all, q, inputs.votes.ids)
+        own = as_proportion(fixed)
+        if own is not None:
+            return _ratio(items, fixed, own, at_labels, at_all, q, inputs.votes.ids)
     if predicted.proba is not None:
         return None
     return _alone(items, fixed, predicted, groups, span, rng)
@@ -80,21 +80,10 @@ def _linear(
     return items.wrapped(found, span)
 
 
-def _kinds(metric: LinearFractionalMetric) -> _Kinds | None:
-    """Return what a success and a failure add to the ratio, or None if there are other kinds."""
-    cells = np.stack([metric.numerator.ravel(), metric.denominator.ravel()], axis=1)
-    kinds = {(float(a), float(b)) for a, b in cells} - {(0.0, 0.0)}
-    won, lost = ([kind for kind in kinds if (kind[0] > 0) == yes] for yes in (True, False))
-    if metric.constant != 0 or len(won) != 1 or len(lost) != 1:
-        return None
-    plain = lost[0][0] == 0 and lost[0][1] > 0 and won[0][1] > 0
-    return (won[0], lost[0]) if plain else None
-
-
 def _ratio(
     items: GoldItems,
     metric: LinearFractionalMetric,
-    kinds: _Kinds,
+    own: Proportion,
     at_labels: FloatArray,
     at_all: FloatArray,
     q: FloatArray,
@@ -120,7 +109,7 @@ def _ratio(
     ]
     far, shift = crossed(items, controls, with_q[0], with_q[1], patterns)
     found = powered_ratio(
-        top, bottom, far, shift, items.n_total, success=kinds[0], failure=kinds[1],
+        top, bottom, far, shift, items.n_total, success=own.added, failure=(0.0, own.missed),
         delta=items.request.delta, finite=False, weight=items.label_weight, cluster=items.cluster,
     )  # fmt: skip
     return items.wrapped(found)

@@ -12,7 +12,7 @@ from karat.bounds.solvers._difference import difference_bound_pair
 from karat.bounds.solvers._draws import combine_draws
 from karat.bounds.solvers._general import crossfit_values, exact_values, smoothed_values
 from karat.bounds.solvers._performance import solved_performance
-from karat.bounds.solvers._solve import metric_range, solve
+from karat.bounds.solvers._solve import solve
 from karat.bounds.solvers._thresholds import threshold_bounds
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "crossfit_values",
     "difference_bound_pair",
     "exact_values",
-    "metric_range",
     "smoothed_values",
     "solve",
     "solved_performance",

@@ -21,9 +21,9 @@ from karat.bounds.solvers._binary import (
     confusion_at,
     slope_at,
 )
-from karat.bounds.solvers._solve import metric_range
 from karat.exceptions import UndefinedHereError, UndefinedMetricWarning
 from karat.metrics import Metric
+from karat.metrics.estimates import metric_range
 
 __all__ = ["threshold_bounds"]
 

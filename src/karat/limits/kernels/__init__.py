@@ -6,6 +6,13 @@ quantiles and standard errors of means, and one construction each by betting, by
 with the help of predictions. A *reach* is the distance from an estimate to its limit on one side.
 """
 
+from karat.limits.kernels._anytime import (
+    Steps,
+    anytime_path,
+    mean_steps,
+    ratio_steps,
+    value_grid,
+)
 from karat.limits.kernels._betting import betting_limits, betting_lower
 from karat.limits.kernels._binomial import (
     clopper_pearson_limits,
@@ -35,6 +42,8 @@ from karat.limits.kernels._powered import (
     powered_ratio,
     regress,
 )
+from karat.limits.kernels._strata import stratified_limits
+from karat.limits.kernels._strata_steps import stratified_steps
 from karat.limits.kernels._surprise import surprise_limits
 
 __all__ = [
@@ -42,6 +51,8 @@ __all__ = [
     "Moments",
     "Powered",
     "Regressed",
+    "Steps",
+    "anytime_path",
     "bernstein_reach",
     "betting_limits",
     "betting_lower",
@@ -55,14 +66,19 @@ __all__ = [
     "hoeffding_reach",
     "kl_limits",
     "labels_limits",
+    "mean_steps",
     "normal_quantile",
     "percentile_limits",
     "powered_bernstein",
     "powered_limits",
     "powered_ratio",
+    "ratio_steps",
     "regress",
+    "stratified_limits",
+    "stratified_steps",
     "student_quantile",
     "surprise_limits",
+    "value_grid",
     "weighted_moments",
     "wilson_limits",
 ]

@@ -6,6 +6,7 @@ beside labelled values.
 """
 
 from karat.limits.options._data import bounded_values, check_range, check_trials
+from karat.limits.options._kinds import check_kinds
 from karat.limits.options._predictions import LabelledPredictions, powered_result, read_labelled
 from karat.limits.options._request import LimitRequest, check_request
 
@@ -13,6 +14,7 @@ __all__ = [
     "LabelledPredictions",
     "LimitRequest",
     "bounded_values",
+    "check_kinds",
     "check_range",
     "check_request",
     "check_trials",

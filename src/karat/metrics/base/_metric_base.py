@@ -3,7 +3,9 @@
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
 
 from karat._frozen import Frozen
 from karat._typing import AnyArray, Column, FloatArray, Frame
@@ -16,6 +18,9 @@ from karat._validate import (
     refuse_option,
 )
 from karat.exceptions import MetricError
+
+if TYPE_CHECKING:
+    from karat.metrics.result import MetricEstimate
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Form", "MetricBase"]
 
@@ -89,6 +94,71 @@ class MetricBase(Frozen):
         pos_label: Any = None,
     ) -> float | FloatArray:
         """Score predictions."""
+
+    def estimate(
+        self,
+        y_true: Column,
+        y_pred: Column,
+        *,
+        groups: Column | None = None,
+        clusters: Column | None = None,
+        sample_weight: Column | None = None,
+        classes: Column | None = None,
+        pos_label: Any = None,
+        confidence: float = 0.95,
+        rng: int | np.random.Generator | None = None,
+    ) -> "MetricEstimate":
+        r"""Estimate the metric from a random sample of labelled items, with limits.
+
+        Accuracy, recall and precision are shares of items, and so is
+        :math:`J = TP/(TP + FP + FN)`, with :math:`F_1 = 2J/(1 + J)`: their limits are those of
+        Clopper and Pearson 1934. Any other metric G gets limits by a surprise: each cell c of the
+        confusion draws :math:`\gamma_c \sim Gamma(n_c)`, one cell an :math:`e \sim Gamma(1/2)`
+        on top; the lower limit is the least, over the cells that e may fall into, of the lower
+        quantile of :math:`G((\gamma + e 1_c)/\Sigma)`, the upper limit the greatest of the upper
+        one. Where G is undefined it may be anything.
+
+        Parameters
+        ----------
+        y_true : column (n,)
+            True labels of a random sample.
+        y_pred : column (n,)
+            Predicted labels.
+        groups : column (n,), optional
+            Group of each item: one estimate each in ``groups``, and all pairs in ``gaps``, whose
+            limits hold together. A metric that compares groups needs it.
+        clusters : column (n,), optional
+            What items belong to together, such as a person; whole clusters are then independent,
+            and the limits are approximate.
+        sample_weight : column (n,), optional
+            Weights of at least 0; they count as Kish's number of items.
+        classes : column (k,), optional
+            The classes in the order of the metric; by default those found, sorted.
+        pos_label : label, optional
+            The positive class of a metric for two classes; by default the larger label.
+        confidence : float, default 0.95
+            Probability that the limits hold.
+        rng : int or generator, optional
+            Source of randomness, for metrics that are no proportion.
+
+        Returns
+        -------
+        MetricEstimate
+
+        Examples
+        --------
+        >>> from karat.metrics import f_beta
+        >>> truth, called = [1] * 12 + [0] * 28, [1] * 9 + [0] * 29 + [1] * 2
+        >>> r = f_beta(1).estimate(truth, called)
+        >>> round(r.value, 3), round(r.lower, 3), round(r.upper, 3)
+        (0.783, 0.52, 0.932)
+        """
+        from karat.metrics.estimates import estimate_metric
+
+        return estimate_metric(
+            self, y_true, y_pred, groups=groups, clusters=clusters, sample_weight=sample_weight,
+            classes=classes, pos_label=pos_label, confidence=confidence, rng=rng,
+        )  # fmt: skip
 
     @abstractmethod
     def describe(self, classes: Sequence[Any] | None = None) -> str:

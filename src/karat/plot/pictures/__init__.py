@@ -49,7 +49,13 @@ from karat.plot.pictures._judges import (
     draw_scores,
     draw_systems,
 )
-from karat.plot.pictures._limits import draw_limits, draw_powered
+from karat.plot.pictures._limits import (
+    draw_anytime,
+    draw_estimate,
+    draw_gap,
+    draw_limits,
+    draw_powered,
+)
 from karat.plot.pictures._optimize import (
     draw_class_weights,
     draw_history,
@@ -68,6 +74,7 @@ from karat.plot.pictures._weak import draw_check, draw_diagnostics
 __all__ = [
     "draw_agreement",
     "draw_annotators",
+    "draw_anytime",
     "draw_area",
     "draw_areas",
     "draw_asked",
@@ -82,9 +89,11 @@ __all__ = [
     "draw_diagnostics",
     "draw_difference",
     "draw_elicited",
+    "draw_estimate",
     "draw_explanations",
     "draw_forest",
     "draw_frontier",
+    "draw_gap",
     "draw_history",
     "draw_indifference",
     "draw_interval",

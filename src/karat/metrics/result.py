@@ -1,0 +1,132 @@
+"""A metric of labelled items, with its limits."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from karat._result import Result
+from karat.metrics.base import MetricBase
+
+__all__ = ["MetricEstimate", "MetricGap"]
+
+_METHODS = {
+    "clopper-pearson": "Clopper–Pearson",
+    "surprise": "surprise",
+    "cluster": "cluster",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MetricGap(Result):
+    """The difference of a metric between two groups, with limits that hold for all pairs at once.
+
+    Attributes
+    ----------
+    metric : MetricBase
+        The metric.
+    first, second : label
+        The groups, by their own names.
+    value : float
+        The metric of the first group minus that of the second.
+    lower, upper : float
+        Limits that hold for all pairs of groups together.
+    confidence : float
+        Probability that they do.
+    pairs : int
+        Number of pairs of groups.
+    """
+
+    metric: MetricBase
+    first: Any
+    second: Any
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    pairs: int
+
+    def summary(self) -> str:
+        """Return which group has more, or that it cannot be told."""
+        seen = (
+            f"{self.metric.title} of {self.first} minus {self.second}: {self.value:+.4g} (between "
+            f"{self.lower:+.4g} and {self.upper:+.4g} at {100 * self.confidence:g} % confidence "
+            f"for all {self.pairs} pairs together)"
+        )
+        if self.lower > 0:
+            return f"{seen}: {self.first} has more"
+        if self.upper < 0:
+            return f"{seen}: {self.second} has more"
+        return f"{seen}: the order cannot be told"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MetricEstimate(Result):
+    """A metric of labelled items, with limits for the population that they are a sample of.
+
+    Attributes
+    ----------
+    metric : MetricBase
+        The metric.
+    value : float
+        Its value on the items; NaN where they leave it undefined.
+    lower, upper : float
+        The limits.
+    confidence : float
+        Probability that the metric of the population lies between them.
+    n : int
+        Labelled items.
+    n_effective : float
+        How many independent items of equal weight they are worth: Kish's number for weights, at
+        most the number of clusters.
+    method : str
+        ``"clopper-pearson"``, ``"surprise"`` or ``"cluster"``.
+    guarantee : str
+        ``"exact"`` limits cover at least as often as ``confidence`` says for every number of
+        independent items; ``"approximate"`` ones fall short by little.
+    pos_label : label or None
+        The positive class of a metric for two classes.
+    groups : mapping or None
+        The estimate of each group, by the groups' own names.
+    gaps : tuple of MetricGap
+        The differences between all pairs of groups.
+    """
+
+    metric: MetricBase
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    n: int
+    n_effective: float
+    method: str
+    guarantee: str
+    pos_label: Any
+    groups: Mapping[Any, "MetricEstimate"] | None
+    gaps: tuple[MetricGap, ...]
+
+    @property
+    def width(self) -> float:
+        """Distance between the limits."""
+        return self.upper - self.lower
+
+    def summary(self) -> str:
+        """Return the metric and its limits in one sentence."""
+        seen = "undefined" if math.isnan(self.value) else f"{self.value:.4g}"
+        of = "" if self.pos_label is None else f" (positive class {self.pos_label!r})"
+        said = (
+            f"{self.metric.title}{of} is {seen} on {self.n:,} labelled items, and between "
+            f"{self.lower:.4g} and {self.upper:.4g} at {100 * self.confidence:g} % confidence "
+            f"({_METHODS[self.method]} limits, {self.guarantee})"
+        )
+        told = [gap for gap in self.gaps if gap.lower > 0 or gap.upper < 0]
+        if not self.gaps:
+            return said
+        return f"{said}; 0 is outside the limits of {len(told)} of {len(self.gaps)} gaps"
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = [("all", self)] + [(str(name), part) for name, part in (self.groups or {}).items()]
+        return [
+            (name, f"{part.value:.4g} ({part.lower:.4g} to {part.upper:.4g})")
+            for name, part in rows
+        ]
