@@ -3,9 +3,11 @@ import pytest
 
 from karat.consensus import ErrorEstimator
 from karat.consensus.identification import (
+    LONE_VOTES,
     Explanation,
     clustered_explanation,
     identification_failures,
+    lone_votes_explanation,
 )
 from karat.consensus.sampling import modes_of
 from karat.exceptions import NotIdentifiedWarning
@@ -78,3 +80,48 @@ def test_voters_who_never_disagree_are_not_identified():
         fitted = ErrorEstimator(draws=100, chains=2, rng=0).fit(same)
     assert not fitted.identified_["all"]
     assert "right or copies of one another" in fitted.result_.summary()
+
+
+def seldom_seen(rng, n=500):
+    """Six voters who see a class of a quarter of the items in three of ten cases, each alone."""
+    y = (rng.random(n) < 0.25).astype(int)
+    see = rng.random((n, 6)) < 0.3
+    alarm = rng.random((n, 6)) < 0.01
+    return y, np.where(y[:, None] == 1, see, alarm).astype(int)
+
+
+def test_votes_that_stand_alone_widen_the_limits_to_what_they_may_mean():
+    """A class that is seldom seen looks like false alarms; the limits must hold for both."""
+    y, votes = seldom_seen(np.random.default_rng(5))
+    fitted = ErrorEstimator(draws=150, chains=2, rng=0).fit(votes)
+    result, truth = fitted.result_, (votes != y[:, None]).mean(axis=0)
+    assert LONE_VOTES in fitted.explanations().names
+    assert ((result.lower <= truth) & (truth <= result.upper)).all()
+    if fitted.status_["all"] == "consistent":
+        assert "rare or seldom seen" in result.summary()
+
+
+def test_gold_labels_say_which_of_the_two_it_is(table_of):
+    """Labels of items with a lone vote, all of the other class, leave little of the explanation."""
+    y, votes = seldom_seen(np.random.default_rng(6))
+    mean = votes.mean(axis=0)
+    lone = np.flatnonzero(votes.sum(axis=1) == 1)[:20]
+    gold = np.full(len(y), -1)
+    table = table_of(votes, 2)
+    consensus = np.repeat([[1.0, 0.0]], table.n_patterns, axis=0)
+    free = lone_votes_explanation(table, mean, consensus)
+    gold[lone] = 0
+    labelled = table_of(votes, 2, gold=gold)
+    tested = lone_votes_explanation(
+        labelled, mean, np.repeat([[1.0, 0.0]], labelled.n_patterns, axis=0)
+    )
+    assert not free.competes
+    assert tested.moved < 0.25 * free.moved
+
+
+def test_votes_that_are_shared_need_no_such_account(table_of):
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 300)
+    votes = np.where(rng.random((300, 4)) < 0.15, 1 - y[:, None], y[:, None])
+    table = table_of(votes, 2)
+    assert lone_votes_explanation(table, votes.mean(axis=0), table.vote_shares()) is None

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from karat.statistics import patterns
-from karat.votes.agreement import agreement_of_posterior, labelers
+from karat.votes.agreement import agreement_of_posterior, backing, labelers
+from karat.votes.tables import VoteTable
 from karat.weak import DawidSkene, check_label_model
 
 N = 1e9  # so many items that the continuity correction and small counts do not matter
@@ -95,3 +96,24 @@ def test_asking_fewer_does_not_look_like_dependence(rng, voting):
     assert not check_label_model(votes, DawidSkene(rng=0).fit(votes)).contradicted
     as_silence = DawidSkene(rng=0).fit(votes, null="abstain")
     assert check_label_model(votes, as_silence, null="abstain").contradicted
+
+
+def test_backing_is_a_count_of_votes_with_half_of_the_others(rng, voting):
+    _, codes = voting(rng, 400, (0.7, 0.6, 0.8, 0.65, 0.9), abstain=0.2, unasked=0.3)
+    table = VoteTable.of_codes(codes, np.ones(len(codes)), 2)
+    for c, share in enumerate(backing(table)):
+        backed = []
+        for row in codes:
+            votes = row[row >= 0]
+            if len(votes) < 3:
+                continue
+            others = (len(votes) - 1) / 2
+            backed += [(votes == c).sum() - 1 >= others] * int((votes == c).sum())
+        assert share == pytest.approx(np.mean(backed))
+
+
+def test_backing_of_a_class_without_votes_is_unknown():
+    table = VoteTable.of_codes(np.zeros((5, 3), dtype=int), np.ones(5), 2)
+    shares = backing(table)
+    assert shares[0] == 1
+    assert np.isnan(shares[1])

@@ -9,6 +9,7 @@ from karat._result import Result
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import named, refuse_option
 from karat.consensus.explanation_result import Explanations, where_of
+from karat.consensus.identification import LONE_VOTES
 from karat.exceptions import LengthMismatchError
 
 __all__ = ["ErrorRates"]
@@ -132,6 +133,12 @@ class ErrorRates(Result):
             parts.append(
                 f"Gold labels have not tested the consensus{self._in(none)}, and votes cannot show "
                 "an error that most voters share: what follows holds if they share none"
+            )
+        lone = [d for d in consistent if LONE_VOTES in self.explanations[d].names]
+        if lone:
+            parts.append(
+                f"Votes for one class mostly stand alone{self._in(lone)}: votes cannot tell "
+                "whether that class is rare or seldom seen, and the limits allow for both"
             )
         if few:
             parts.append(

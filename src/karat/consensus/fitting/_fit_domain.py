@@ -24,6 +24,7 @@ from karat.consensus.identification import (
     check_consensus,
     clustered_explanation,
     identification_failures,
+    lone_votes_explanation,
     rival_explanation,
     rival_is_close,
     status_of,
@@ -245,4 +246,5 @@ def _explain(
         if model.parent is not None:
             explanations.append(clustered_explanation(table, model.parent, mean, consensus))
         shifted.append(f)
-    return shifted, explanations
+    lone = lone_votes_explanation(table, mean, consensus)
+    return shifted, explanations if lone is None else [*explanations, lone]

@@ -1,7 +1,8 @@
 """Whether votes alone identify the error rates, and which other explanations fit them as well.
 
 An `Explanation` is another set of labels and error rates under which the votes are as probable: the
-favourite is wrong on hard items, or voters that copy one another have one vote together.
+favourite is wrong on hard items, voters that copy one another have one vote together, or votes that
+stand alone are right.
 `identification_failures` lists in words why the error rates of a domain are not identified;
 `check_consensus` tests the consensus on gold labels, and `status_of` puts both into one word.
 `account_rates` are the error rates under every account where the votes cannot tell.
@@ -9,9 +10,11 @@ favourite is wrong on hard items, or voters that copy one another have one vote 
 
 from karat.consensus.identification._accounts import account_labels, account_rates
 from karat.consensus.identification._explanations import (
+    LONE_VOTES,
     Explanation,
     blind_proba,
     clustered_explanation,
+    lone_votes_explanation,
     rival_explanation,
     rival_is_close,
 )
@@ -24,6 +27,7 @@ from karat.consensus.identification._gold_test import (
 )
 
 __all__ = [
+    "LONE_VOTES",
     "MIXED",
     "Explanation",
     "GoldTest",
@@ -33,6 +37,7 @@ __all__ = [
     "check_consensus",
     "clustered_explanation",
     "identification_failures",
+    "lone_votes_explanation",
     "pairs_off",
     "poisson_binomial_tail",
     "rival_explanation",

@@ -8,13 +8,16 @@ from scipy.special import betaincinv
 from karat._typing import FloatArray, IntArray
 from karat.consensus.model import Model, Problem, build_problem, class_proba, labelled_errors
 from karat.consensus.sampling import Draws
+from karat.votes.agreement import backing
 from karat.votes.em import State, fit_point, log_likelihood, starting_state
 from karat.votes.tables import VoteTable
 
 __all__ = [
+    "LONE_VOTES",
     "Explanation",
     "blind_proba",
     "clustered_explanation",
+    "lone_votes_explanation",
     "rival_explanation",
     "rival_is_close",
 ]
@@ -22,6 +25,10 @@ __all__ = [
 # The favourite must have this many times the votes of its rival on hard items, or else which of the
 # two is right there is open, even where votes do not show hard items beyond doubt.
 _CLOSE = 1.5
+# Where fewer of the votes for a class have half of the other voters with them, voters who see a
+# rare class may be right and those who miss it wrong, though the consensus says the reverse.
+_BACKED = 0.5
+LONE_VOTES = "votes for a class are right even where they stand alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,7 @@ class Explanation:
     rates: FloatArray  # voters
     label_proba: FloatArray  # patterns × classes
     moved: float  # how far it moves the error rates, on average
+    competes: bool = True  # whether it can make the rates not identified, or widens limits only
 
 
 def rival_labels(problem: Problem, component_proba: FloatArray) -> FloatArray:
@@ -148,13 +156,39 @@ def clustered_explanation(
     share = _largest_share(
         float(decisive[theirs == table.gold].sum()), float(decisive[mine == table.gold].sum())
     )
-    rates = mean + share * np.nan_to_num(labelled_errors(table, proba) - mean)
-    return Explanation(
-        "voters who copy one another have one vote together",
-        rates,
-        proba,
-        _mean_shift(table, rates - mean),
+    name = "voters who copy one another have one vote together"
+    return _shared_out(table, name, mean, proba, share)
+
+
+def lone_votes_explanation(
+    table: VoteTable, mean: FloatArray, consensus: FloatArray
+) -> Explanation | None:
+    """Return the explanation in which votes for a class are right though they stand alone.
+
+    Only of two classes, and only where the votes for one of them mostly stand alone: the consensus
+    then takes them for false alarms, and as well may the others have missed that class. Gold labels
+    on items on which the two disagree limit how far this explanation may hold. It widens the
+    limits, and does not compete: whether a class is rare or seldom seen, votes never show.
+    """
+    shared = np.nan_to_num(backing(table), nan=1.0)
+    if table.n_classes != 2 or shared.min() >= _BACKED:
+        return None
+    rare = int(shared.argmin())
+    seen = table.vote_shares()[:, rare] > 0
+    proba = np.where(seen[:, None], np.eye(2)[rare], consensus)
+    decisive = table.count * ((table.gold >= 0) & seen & (consensus.argmax(axis=1) != rare))
+    share = _largest_share(
+        float(decisive[table.gold == rare].sum()), float(decisive[table.gold != rare].sum())
     )
+    return replace(_shared_out(table, LONE_VOTES, mean, proba, share), competes=False)
+
+
+def _shared_out(
+    table: VoteTable, name: str, mean: FloatArray, proba: FloatArray, share: float
+) -> Explanation:
+    """Return the explanation that holds on a share of the items, as far as gold labels allow."""
+    rates = mean + share * np.nan_to_num(labelled_errors(table, proba) - mean)
+    return Explanation(name, rates, proba, _mean_shift(table, rates - mean))
 
 
 def _one_vote_each(table: VoteTable, cluster: IntArray) -> VoteTable:

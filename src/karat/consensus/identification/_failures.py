@@ -48,7 +48,7 @@ def identification_failures(
         f"the votes fit as well if {other.name}, which moves the error rates by {other.moved:.2f} "
         "on average"
         for other in explanations
-        if other.moved > _SPAN
+        if other.competes and other.moved > _SPAN
     ]
     if modes:
         reasons.append(

@@ -5,9 +5,10 @@ share beside the implied one: `agreement_of_states` takes it from the parameters
 `agreement_of_posterior` from P(Y | votes) of any label model and independence given the truth.
 `copying_forest` finds voters that agree more than their errors allow, `near_copies` those that say
 the same so often that together they are one vote, and `unseen_copies` those that may be copies and
-share too few items to tell.
+share too few items to tell. `backing` says how far the votes for a class are shared.
 """
 
+from karat.votes.agreement._backing import backing
 from karat.votes.agreement._copies import FEW, copying_forest, voter_errors
 from karat.votes.agreement._implied import LabelerTable, agreement_of_posterior, labelers
 from karat.votes.agreement._near_copies import (
@@ -28,6 +29,7 @@ __all__ = [
     "SharedVotes",
     "agreement_of_posterior",
     "agreement_of_states",
+    "backing",
     "copying_forest",
     "kappas",
     "labelers",
