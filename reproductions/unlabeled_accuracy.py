@@ -19,6 +19,7 @@ from _votes_data import CHOSEN_ON, CONFIRMED, CUTS, nell
 from _votes_designs import run_designs
 from _votes_judges import run_judges
 from _votes_nell import run_nell
+from _votes_panels import run_panels
 from _votes_powered import run_powered
 from _votes_rare import show_rare
 from _votes_sharing import run_sharing
@@ -32,6 +33,7 @@ _TABLES = (
     ("llm_judges_llmbar", "verdicts_long"),
     ("llm_judges_judgebench", "judgebench_wide"),
     *((f"classifiers_and_people_{name}", "votes") for name in ("edge", "sketch")),
+    *((name, None) for name in ("adult", "magic", "credit_default", "wine_quality")),
     *((f"crowd_{name}", "truth") for name in (*CHOSEN_ON, *CONFIRMED)),
 )
 
@@ -66,6 +68,7 @@ def _run(*, quick: bool) -> list[Promise]:
     on_judges, estimator, judged = run_judges(quick=quick)
     on_labels = run_powered(estimator, quick=quick) + run_designs(estimator, quick=quick)
     on_status = run_copies(quick=quick) + run_status(quick=quick)
+    on_status += run_panels(quick=quick)
     on_sharing = run_sharing(quick=quick)
     if not quick:
         show_rare(nell(list(CUTS)[1]))
