@@ -32,7 +32,7 @@ _RIGHT, _COVERED = 0.5, 0.9  # a ranking that is right, limits that cover
 _FAILS = 0.7  # coverage below which a set that is not flagged is a known failure
 _REFITS = 20
 # Known failures: consistent, and fewer than 70 % covered; see docs/theory/failures.md.
-KNOWN = ("LLMBar: Processed/FairEval", "JudgeBench: coding")
+KNOWN = ("JudgeBench: coding",)
 
 
 class Told(NamedTuple):
