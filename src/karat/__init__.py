@@ -26,12 +26,14 @@ if TYPE_CHECKING:
         plot,
         ranking,
         report,
+        sources,
         statistics,
         studio,
         torch,
         votes,
         weak,
     )
+    from karat.sources import scan as scan
 
 __version__ = "0.1.0"
 
@@ -51,6 +53,7 @@ __all__ = [
     "plot",
     "ranking",
     "report",
+    "sources",
     "statistics",
     "studio",
     "torch",
@@ -59,12 +62,18 @@ __all__ = [
 ]
 
 
+# Functions that stand at the top, and the packages that they come from.
+_FUNCTIONS = {"scan": "sources"}
+
+
 def __getattr__(name: str) -> Any:
-    """Import a public subpackage on first use (PEP 562)."""
+    """Import a public subpackage, or a function of one, on first use (PEP 562)."""
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"karat.{_FUNCTIONS[name]}"), name)
     if name in __all__:
         return import_module(f"karat.{name}")
     raise AttributeError(f"module 'karat' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_FUNCTIONS])

@@ -1,0 +1,23 @@
+"""From what a user names to one lazy table: files, folders, patterns, the standard input, frames.
+
+`open_files` opens files by their ending after looking at their first bytes, and puts those of a
+folder together after comparing their columns. `open_frame` takes frames of every library, queries
+of DuckDB and tables of Spark. Nothing here reads rows that are not needed to know the columns.
+"""
+
+from karat.sources.opening._files import ENDINGS, first_line, format_of, open_bytes
+from karat.sources.opening._folders import list_files, open_files
+from karat.sources.opening._frames import is_query, open_frame, open_query, open_spark_table
+
+__all__ = [
+    "ENDINGS",
+    "first_line",
+    "format_of",
+    "is_query",
+    "list_files",
+    "open_bytes",
+    "open_files",
+    "open_frame",
+    "open_query",
+    "open_spark_table",
+]
