@@ -6,6 +6,7 @@ from typing import Any
 
 from karat._validate import check_choice, refuse_option
 from karat.sources._source import Source
+from karat.sources.columns import ChosenRoles
 from karat.sources.logs import read_log
 from karat.sources.opening import (
     is_query,
@@ -79,7 +80,7 @@ def scan(
     if log is not None:
         return Source(
             frame=nw.from_native(log.rows.lazy()), name=_named(files), log=log.facts,
-            chosen={role: (c,) for role, c in log.facts.roles.items()},
+            chosen=ChosenRoles({role: (c,) for role, c in log.facts.roles.items()}),
         )  # fmt: skip
     check_choice(format, "format", ("csv", "tsv", "jsonl", "parquet", "arrow"), none=True)
     return Source(frame=nw.from_native(open_files(files, format)), name=_named(files))

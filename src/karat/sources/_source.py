@@ -1,13 +1,13 @@
 """A table of any size: its columns, their roles, and its counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from karat._typing import Column
 from karat._validate import check_count
 from karat.exceptions import ColumnError, OptionError
-from karat.sources.columns import ROLES, Roles, choose_roles
+from karat.sources.columns import ROLES, ChosenRoles, Roles, choose_roles
 from karat.sources.counting import (
     confusion_of,
     grouped,
@@ -16,8 +16,8 @@ from karat.sources.counting import (
     vote_counts_of,
 )
 from karat.sources.engines import FOLDS, collect, engine_of
-from karat.sources.logs import LogFacts
-from karat.sources.result import Counts
+from karat.sources.logs import LogFacts, judged_votes
+from karat.sources.result import Counts, count_all
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
 
 __all__ = ["Source"]
@@ -55,7 +55,7 @@ class Source:
 
     frame: Any
     name: str = "the table"
-    chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    chosen: ChosenRoles = field(default_factory=ChosenRoles)
     log: LogFacts | None = None
     _collected: list[Any] = field(default_factory=list)
 
@@ -124,7 +124,7 @@ class Source:
                 strict=True,
             )
         )
-        chosen = choose_roles(self.names, given, dict(self.chosen))
+        chosen = choose_roles(self.names, given, self.chosen)
         return replace(self, chosen=chosen, _collected=[])
 
     def pattern_counts(
@@ -152,11 +152,11 @@ class Source:
         PatternCounts
             For `karat.bounds.performance_bounds_from_counts`. Two of them can be added.
         """
-        self._refuse("weight", "weights are not counted by pattern; pass the rows with them")
-        self._refuse("cluster", "clusters need the rows themselves; pass data.columns")
-        which = self._one("pred", pred)
-        weak, group = self._need("weak"), self._maybe("group")
-        by_id = self._maybe("id")
+        self.chosen.refuse("weight", "weights are not counted by pattern; pass the rows with them")
+        self.chosen.refuse("cluster", "clusters need the rows themselves; pass data.columns")
+        which = self.chosen.one("pred", pred)
+        weak, group = self.chosen.need("weak"), self.chosen.maybe("group")
+        by_id = self.chosen.maybe("id")
         if folds is not None and by_id is None:
             raise OptionError(f"folds is {folds}; expected an id column with it, roles(id=...)")
         number = 0 if by_id is None else FOLDS if folds is None else check_count(folds, "folds")
@@ -177,11 +177,11 @@ class Source:
         VoteCounts
             For `karat.consensus.ErrorEstimator.fit`. Two of them can be added.
         """
-        judges = self._need("judge" if "judge" in self.chosen else "weak")
-        group = self._maybe("group")
-        label = None if "label" not in self.chosen else self._one("label", None)
+        judges = self.chosen.need("judge" if "judge" in self.chosen else "weak")
+        group = self.chosen.maybe("group")
+        label = None if "label" not in self.chosen else self.chosen.one("label", None)
         keys = [*judges, *([group] if group else []), *([label] if label else [])]
-        found = grouped(self.frame, keys, weight=self._maybe("weight"))
+        found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
         return vote_counts_of(found, judges, group, label, classes, null)
 
     def roc_counts(
@@ -212,15 +212,15 @@ class Source:
         RocCounts, or dict of them by group
             For `karat.ranking.weighted_auc_from_counts`.
         """
-        self._refuse("cluster", "clusters need the rows themselves; pass data.columns")
-        column = self._maybe("group") if by == "group" else by
+        self.chosen.refuse("cluster", "clusters need the rows themselves; pass data.columns")
+        column = self.chosen.maybe("group") if by == "group" else by
         if by is not None and (column is None or column not in self.names):
             raise ColumnError(f"by is {by!r}; expected 'group' with that role, or a column")
         if cells is not None and (column is not None or "weight" in self.chosen):
             raise OptionError("cells does not go with by= or weights; expected one of them")
         parts: dict[Any, RocCounts] = roc_counts_of(
-            self.frame, self._one("label", None), self._one("score", score), by=column,
-            weight=self._maybe("weight"), pos_label=pos_label, classes=classes,
+            self.frame, self.chosen.one("label", None), self.chosen.one("score", score), by=column,
+            weight=self.chosen.maybe("weight"), pos_label=pos_label, classes=classes,
             cells=None if cells is None else check_count(cells, "cells"),
         )  # fmt: skip
         return parts[None] if column is None else parts
@@ -240,10 +240,10 @@ class Source:
         Confusion
             Two of them can be added.
         """
-        label, which = self._one("label", None), self._one("pred", pred)
-        group = self._maybe("group")
+        label, which = self.chosen.one("label", None), self.chosen.one("pred", pred)
+        group = self.chosen.maybe("group")
         keys = [label, which, *([group] if group else [])]
-        found = grouped(self.frame, keys, weight=self._maybe("weight"))
+        found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
         return confusion_of(found, label, which, group, classes)
 
     def counts(self, *, null: str = "not asked", pos_label: Any = None) -> Counts:
@@ -261,52 +261,23 @@ class Source:
         Counts
             They can be saved, loaded and added.
         """
-        has = self.chosen.__contains__
-        preds = self.chosen.get("pred", ())
-        votes = self.vote_counts(null=null) if has("judge") or has("weak") else None
-        found = Counts(
-            patterns={p: self.pattern_counts(p, null=null) for p in preds if has("weak")},
-            votes=votes if votes is None or len(votes.names) > 1 else None,
-            roc={
-                s: self.roc_counts(s, pos_label=pos_label)
-                for s in self.chosen.get("score", ())
-                if has("label")
-            },
-            confusions={p: self.confusion(p) for p in preds if has("label")},
-            null=null,
-        )
-        if not (found.patterns or found.votes or found.roc or found.confusions):
-            raise ColumnError(
-                f"nothing can be counted of the roles {dict(self.chosen)}; expected judges, or "
-                "predictions with weak or true labels, or scores with true labels"
-            )
-        return found
+        return count_all(self, null, pos_label)
 
-    def _need(self, role: str) -> tuple[str, ...]:
-        columns = self.chosen.get(role, ())
-        if not columns:
-            raise ColumnError(
-                f"no column has the role {role!r}; name it with roles({role}=...), there are "
-                f"{self.names}"
-            )
-        return tuple(columns)
+    def votes(self) -> Any:
+        """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.
 
-    def _one(self, role: str, named: str | None) -> str:
-        columns = self._need(role)
-        if named is None and len(columns) > 1:
-            raise ColumnError(
-                f"{len(columns)} columns have the role {role!r}: name one of {columns}"
-            )
-        if named is not None and named not in columns:
-            raise ColumnError(f"{named!r} has not the role {role!r}; {list(columns)} have")
-        return columns[0] if named is None else named
+        A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
+        ``vote`` and ``domain`` (the question that was judged), with ``gold``, ``score``,
+        ``cluster`` (the sample), ``model`` and ``epoch``. Verdicts that failed are left out, and so
+        are questions that one judge alone answered.
 
-    def _maybe(self, role: str) -> str | None:
-        return self.chosen[role][0] if self.chosen.get(role) else None
-
-    def _refuse(self, role: str, why: str) -> None:
-        if role in self.chosen:
-            raise ColumnError(f"the column {self.chosen[role][0]!r} has the role {role!r}: {why}")
+        Returns
+        -------
+        polars.DataFrame
+        """
+        if self.log is None or "judge" not in self.names:
+            raise ColumnError(f"{self.name} is no log with judges; pass data.columns of a table")
+        return judged_votes(collect(self.frame), self.name)
 
     def summary(self) -> str:
         """Return what was scanned and what its columns are."""

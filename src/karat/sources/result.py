@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from karat.exceptions import DataError
+from karat.exceptions import ColumnError, DataError
 from karat.sources.stored import read_counts, write_counts
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "count_all"]
 
 _T = TypeVar("_T")
 
@@ -108,3 +108,23 @@ def _added(mine: Mapping[str, _T], theirs: Mapping[str, _T], what: str) -> dict[
             "the same roles"
         )
     return {name: part + theirs[name] for name, part in mine.items()}  # type: ignore[operator]
+
+
+def count_all(source: Any, null: str, pos_label: Any) -> Counts:
+    """Return all that the roles of a `Source` allow to be counted."""
+    has, preds = source.chosen.__contains__, source.chosen.get("pred", ())
+    votes = source.vote_counts(null=null) if has("judge") or has("weak") else None
+    scores = source.chosen.get("score", ()) if has("label") else ()
+    found = Counts(
+        patterns={p: source.pattern_counts(p, null=null) for p in preds if has("weak")},
+        votes=votes if votes is None or len(votes.names) > 1 else None,
+        roc={s: source.roc_counts(s, pos_label=pos_label) for s in scores},
+        confusions={p: source.confusion(p) for p in preds if has("label")},
+        null=null,
+    )
+    if not (found.patterns or found.votes or found.roc or found.confusions):
+        raise ColumnError(
+            f"nothing can be counted of the roles {dict(source.chosen)}; expected judges, or "
+            "predictions with weak or true labels, or scores with true labels"
+        )
+    return found

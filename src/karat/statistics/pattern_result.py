@@ -119,6 +119,18 @@ class PatternCounts(Result):
         """``joint[z, j] = P(Z=z, Ŷ=j)``; with groups ``joint[g, z, j] = P(G=g, Z=z, Ŷ=j)``."""
         return np.asarray(self.counts / self.counts.sum())
 
+    def votes(self) -> Patterns:
+        """Return the patterns with the counts of all predictions and groups: for label models."""
+        by_pattern = self.counts.sum(axis=-1)
+        return Patterns(
+            patterns=self.patterns,
+            counts=by_pattern if self.groups is None else by_pattern.sum(axis=0),
+            ids=np.arange(0),
+            classes=self.classes,
+            names=self.names,
+            in_order=False,
+        )
+
     def __radd__(self, other: object) -> "PatternCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 

@@ -34,14 +34,7 @@ def read_counted(
     given = counts.classes
     cells = counts.counts[None] if counts.by_fold is None else counts.by_fold
     by_pattern = counts.counts.sum(axis=-1)
-    votes = Patterns(
-        patterns=counts.patterns,
-        counts=by_pattern if counts.groups is None else by_pattern.sum(axis=0),
-        ids=np.arange(0),
-        classes=given,
-        names=counts.names,
-        in_order=False,
-    )
+    votes = counts.votes()
     if (votes.patterns < 0).all():
         raise LabelError("every vote in counts abstains or is null; count a labeler that votes")
     model = fit_default(votes, None, class_prior) if label_model is None else label_model

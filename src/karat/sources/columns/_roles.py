@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from karat.exceptions import ColumnError
 
-__all__ = ["ROLES", "Roles", "choose_roles"]
+__all__ = ["ROLES", "ChosenRoles", "Roles", "choose_roles"]
 
 Roles: TypeAlias = str | Sequence[str] | None
 ROLES = (
@@ -19,9 +19,41 @@ _SINGLE = ("group", "cluster", "weight", "id")
 _ALONE = ("label", "weight", "id")
 
 
+class ChosenRoles(dict[str, tuple[str, ...]]):
+    """The columns of each role; a copy is made to change it."""
+
+    def need(self, role: str) -> tuple[str, ...]:
+        """Return the columns of a role that must be there."""
+        if not self.get(role):
+            raise ColumnError(
+                f"no column has the role {role!r}; name it with roles({role}=...). Roles: {self}"
+            )
+        return self[role]
+
+    def one(self, role: str, named: str | None) -> str:
+        """Return the one column of a role, or the named one of several."""
+        columns = self.need(role)
+        if named is None and len(columns) > 1:
+            raise ColumnError(
+                f"{len(columns)} columns have the role {role!r}: name one of {list(columns)}"
+            )
+        if named is not None and named not in columns:
+            raise ColumnError(f"{named!r} has not the role {role!r}; {list(columns)} have")
+        return columns[0] if named is None else named
+
+    def maybe(self, role: str) -> str | None:
+        """Return the first column of a role, None if there is none."""
+        return self[role][0] if self.get(role) else None
+
+    def refuse(self, role: str, why: str) -> None:
+        """Refuse a role with which something cannot be counted."""
+        if role in self:
+            raise ColumnError(f"the column {self[role][0]!r} has the role {role!r}: {why}")
+
+
 def choose_roles(
-    names: Sequence[str], given: Mapping[str, Any], before: dict[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
+    names: Sequence[str], given: Mapping[str, Any], before: ChosenRoles
+) -> ChosenRoles:
     """Return the columns of each role, those given now in place of those before."""
     asked = {role: _as_list(role, value) for role, value in given.items() if value is not None}
     kept = {role: columns for role, columns in before.items() if role not in asked}
@@ -50,7 +82,7 @@ def choose_roles(
         if role in _SINGLE and len(chosen[role]) != 1:
             raise ColumnError(f"{role} is {list(chosen[role])}; expected one column")
     _refuse_two_roles(chosen)
-    return {role: chosen[role] for role in ROLES if role in chosen}
+    return ChosenRoles({role: chosen[role] for role in ROLES if role in chosen})
 
 
 def _as_list(role: str, value: Any) -> list[str]:
