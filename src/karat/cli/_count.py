@@ -41,6 +41,10 @@ def count(
         str | None,
         typer.Option("--id", help="Column of identifiers, by whose hash folds are made."),
     ] = None,
+    cells: Annotated[
+        int | None,
+        typer.Option(help="Count scores in so many cells, and not each, which shows the scores."),
+    ] = None,
     pos_label: flags.PosLabel = None,
     null: flags.Null = "not-asked",
     as_json: flags.AsJson = False,
@@ -66,7 +70,7 @@ def count(
             if pos_label is not None and label is not None:
                 distinct = source.roles(label=label).frame.select(label).unique().head(1000)
                 positive = read_pos_label([_collected(distinct)[label]], pos_label)
-            counts = source.counts(null=read_null(null), pos_label=positive)
+            counts = source.counts(null=read_null(null), pos_label=positive, cells=cells)
         counts.save(output)
         said = [source.summary(), f"{counts.summary()}.", f"Wrote {output}."]
         data = {

@@ -117,13 +117,8 @@ class Source:
         Source
             The same table with these roles added to those it has.
         """
-        given = dict(
-            zip(
-                ROLES,
-                (label, pred, score, prob, weak, judge, order, group, cluster, weight, id),
-                strict=True,
-            )
-        )
+        columns = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
+        given = dict(zip(ROLES, columns, strict=True))
         chosen = choose_roles(self.names, given, self.chosen)
         return replace(self, chosen=chosen, _collected=[])
 
@@ -246,7 +241,9 @@ class Source:
         found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
         return confusion_of(found, label, which, group, classes)
 
-    def counts(self, *, null: str = "not asked", pos_label: Any = None) -> Counts:
+    def counts(
+        self, *, null: str = "not asked", pos_label: Any = None, cells: int | None = None
+    ) -> Counts:
         """Count all that the roles allow: what ``karat count`` writes.
 
         Parameters
@@ -255,13 +252,16 @@ class Source:
             What a null of a voter is.
         pos_label : label, optional
             The positive class of scores; by default the larger label.
+        cells : int, optional
+            Count scores in so many cells, as in ``roc_counts``; exact counts of scores that all
+            differ are the scores of the rows.
 
         Returns
         -------
         Counts
             They can be saved, loaded and added.
         """
-        return count_all(self, null, pos_label)
+        return count_all(self, null, pos_label, cells)
 
     def votes(self) -> Any:
         """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.

@@ -110,7 +110,7 @@ def _added(mine: Mapping[str, _T], theirs: Mapping[str, _T], what: str) -> dict[
     return {name: part + theirs[name] for name, part in mine.items()}  # type: ignore[operator]
 
 
-def count_all(source: Any, null: str, pos_label: Any) -> Counts:
+def count_all(source: Any, null: str, pos_label: Any, cells: int | None) -> Counts:
     """Return all that the roles of a `Source` allow to be counted."""
     has, preds = source.chosen.__contains__, source.chosen.get("pred", ())
     votes = source.vote_counts(null=null) if has("judge") or has("weak") else None
@@ -118,7 +118,7 @@ def count_all(source: Any, null: str, pos_label: Any) -> Counts:
     found = Counts(
         patterns={p: source.pattern_counts(p, null=null) for p in preds if has("weak")},
         votes=votes if votes is None or len(votes.names) > 1 else None,
-        roc={s: source.roc_counts(s, pos_label=pos_label) for s in scores},
+        roc={s: source.roc_counts(s, pos_label=pos_label, cells=cells) for s in scores},
         confusions={p: source.confusion(p) for p in preds if has("label")},
         null=null,
     )

@@ -86,7 +86,8 @@ def choose_roles(
 
 
 def _as_list(role: str, value: Any) -> list[str]:
-    patterns = [value] if isinstance(value, str) else list(value)
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    patterns = list(value) if listed else [value]
     wrong = [p for p in patterns if not isinstance(p, str)]
     if wrong or not patterns:
         raise ColumnError(
