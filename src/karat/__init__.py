@@ -27,13 +27,15 @@ if TYPE_CHECKING:
         plot,
         ranking,
         report,
+        sources,
         statistics,
         studio,
         torch,
         votes,
         weak,
     )
-    from karat.evaluation import evaluate
+    from karat.evaluation import evaluate as evaluate
+    from karat.sources import scan as scan
 
 __version__ = "0.1.0"
 
@@ -55,6 +57,7 @@ __all__ = [
     "plot",
     "ranking",
     "report",
+    "sources",
     "statistics",
     "studio",
     "torch",
@@ -62,12 +65,12 @@ __all__ = [
     "weak",
 ]
 
-# Functions that stand at the top, by the packages that they live in.
-_FUNCTIONS = {"evaluate": "evaluation"}
+# Functions that stand at the top, and the packages that they come from.
+_FUNCTIONS = {"evaluate": "evaluation", "scan": "sources"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public subpackage, or the front door, on first use (PEP 562)."""
+    """Import a public subpackage, or a function of one, on first use (PEP 562)."""
     if name in _FUNCTIONS:
         return getattr(import_module(f"karat.{_FUNCTIONS[name]}"), name)
     if name in __all__:
@@ -76,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_FUNCTIONS])

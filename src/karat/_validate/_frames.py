@@ -79,5 +79,6 @@ def _refusal(library: str, name: str) -> LazyFrameError:
     return LazyFrameError(
         f"{name} is a lazy frame of {library}, and rows of a lazy frame come in no fixed order, so "
         f"they cannot be matched with other rows; run the query once, frame = {run}, and pass the "
-        "columns of that one frame"
+        "columns of that one frame, or pass the lazy frame itself to karat.scan, which collects "
+        "its columns together or counts them"
     )

@@ -8,6 +8,7 @@ from karat.bounds._bounds_curve import bounds_curve
 from karat.bounds._difference_bounds import difference_bounds
 from karat.bounds._expectation_bounds import expectation_bounds
 from karat.bounds._performance_bounds import performance_bounds
+from karat.bounds._performance_bounds_from_counts import performance_bounds_from_counts
 from karat.bounds._rank_models import rank_models
 from karat.bounds._robustness_curve import robustness_curve
 from karat.bounds._weak_label_value import weak_label_value
@@ -32,6 +33,7 @@ __all__ = [
     "difference_bounds",
     "expectation_bounds",
     "performance_bounds",
+    "performance_bounds_from_counts",
     "rank_models",
     "robustness_curve",
     "weak_label_value",

@@ -210,35 +210,8 @@ def _by_group(
         try:
             found[name] = bound(rows, name)
         except UndefinedHereError as error:
-            found[name] = _undefined(whole, name, int(rows.sum()), str(error))
+            found[name] = whole.undefined_here(name, int(rows.sum()), str(error))
     return found
-
-
-def _undefined(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
-    """Return a result without numbers for a group, with the reason why there are none."""
-    nothing: dict[str, Any] = dict.fromkeys(
-        (
-            "lower",
-            "upper",
-            "lower_limit",
-            "upper_limit",
-            "bounds_lower_limit",
-            "bounds_upper_limit",
-            "label_model_estimate",
-        ),
-        float("nan"),
-    )
-    return replace(
-        like,
-        n=n,
-        group=group,
-        undefined=reason,
-        truth=None,
-        gold=None,
-        width_limit=None,
-        groups=None,
-        **nothing,
-    )
 
 
 def _each(draws: Any) -> list[Any]:

@@ -1,7 +1,7 @@
 """The frozen results of bounds without labels that are single intervals."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from karat._frozen import plain
@@ -165,6 +165,28 @@ class PerformanceBounds(Interval):
     group: Any = None
     undefined: str | None = None
     groups: Mapping[Any, "PerformanceBounds"] | None = None
+
+    def undefined_here(self, group: Any, n: int, reason: str) -> "PerformanceBounds":
+        """Return the same without numbers for a group on which the metric is undefined.
+
+        Parameters
+        ----------
+        group : name
+            The group.
+        n : int
+            Its number of items.
+        reason : str
+            Why there are no numbers.
+        """
+        numbers = (
+            "lower", "upper", "lower_limit", "upper_limit", "bounds_lower_limit",
+            "bounds_upper_limit", "label_model_estimate",
+        )  # fmt: skip
+        nothing: dict[str, Any] = dict.fromkeys(numbers, float("nan"))
+        return replace(
+            self, n=n, group=group, undefined=reason, truth=None, gold=None, width_limit=None,
+            groups=None, **nothing,
+        )  # fmt: skip
 
     def summary(self) -> str:
         """Return the answer in sentences; what is not known of the label model comes first.

@@ -21,6 +21,7 @@ _COMMANDS = {
     "judges": "Estimate how often each judge, annotator or classifier errs, from their votes.",
     "auc": "Measure how good a ranking is where it matters, with limits that hold.",
     "calibration": "Measure whether probabilities of several labels can be trusted jointly.",
+    "count": "Reduce rows to counts, of which bounds, judges and auc answer without the rows.",
     "doctor": "Show what is installed, and what each extra would add.",
 }
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from karat._validate import refuse_option
+from karat.cli.counted import counted_areas, is_counts, refuse_flags
 from karat.cli.frame import (
     Answer,
     Coded,
@@ -53,7 +54,7 @@ class _Measured(NamedTuple):
 
 def auc(
     file: flags.File,
-    label: flags.Label,
+    label: flags.KnownLabel = None,
     score: flags.Scores = None,
     pos_label: flags.PosLabel = None,
     group: flags.Group = None,
@@ -72,6 +73,7 @@ def auc(
     stream: Annotated[
         bool, typer.Option("--stream", help="Count a large Parquet file without reading it in.")
     ] = False,
+    rows: flags.Rows = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -82,10 +84,16 @@ def auc(
             "weight": _weight(fpr, tpr), "certificate": certificate, "confidence": confidence,
             "normalize": normalize,
         }  # fmt: skip
-        if stream:
+        if is_counts(file):
+            refuse_flags({"--group": group, "--pos-label": pos_label, "--stream": stream})
+            imported = _imports("weighted_auc_from_counts", options)
+            measured = _Measured(*counted_areas(file, score, options, imported))
+        elif label is None:
+            raise OptionError("--label is missing; expected the column of true labels")
+        elif stream:
             measured = _streamed(file, score or [], label, pos_label, group, options)
         else:
-            measured = _read(read_table(file), score, label, pos_label, group, options)
+            measured = _read(read_table(file, rows), score, label, pos_label, group, options)
         if len(measured.results) > 1 and measured.comparison is None:
             flags_needed = "--certificate auto or delong" + " without --stream" * stream
             warnings.warn(f"differences need {flags_needed}", KaratWarning, stacklevel=1)
@@ -164,14 +172,14 @@ def _streamed(
     for name in score:
         columns: dict[str, Any] = {"label": label, "score": name, "pos_label": positive}
         counts = scan_roc_counts(file, **columns)
-        results[name] = weighted_auc_from_counts(counts, cells=True, **options)
+        results[name] = weighted_auc_from_counts(counts, **options)
         codes[name] = script(
             (
                 _imports("weighted_auc_from_counts", options),
                 "from karat.statistics import scan_roc_counts",
             ),
             "counts = " + call_code("scan_roc_counts", str(file), **columns),
-            call_code("weighted_auc_from_counts", Coded(counts, "counts"), cells=True, **options),
+            call_code("weighted_auc_from_counts", Coded(counts, "counts"), **options),
         )
     return _Measured(results, codes)
 

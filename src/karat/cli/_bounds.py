@@ -13,11 +13,11 @@ from karat.bounds import (
     difference_bounds,
     performance_bounds,
 )
+from karat.cli.counted import counted_bounds, is_counts, refuse_flags
 from karat.cli.frame import (
     Answer,
     Coded,
     Grid,
-    InputTable,
     Page,
     call_code,
     flags,
@@ -70,6 +70,7 @@ def bounds(
         float, typer.Option(help="Total variation by which the label model may be off.")
     ] = 0.0,
     confidence: flags.Confidence = 0.95,
+    rows: flags.Rows = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -79,7 +80,13 @@ def bounds(
         known = read_metric(metric)
         meaning = read_null(null)
         build, settings = _MODELS[check_choice(label_model, "--label-model", tuple(_MODELS))]
-        table = read_table(file)
+        if is_counts(file):
+            refuse_flags({"--weak": weak, "--label": label, "--group": group})
+            texts: dict[str, Any] = {"pos_label": pos_label, "class_prior": class_prior}
+            texts |= {"robustness": robustness, "confidence": confidence}
+            counted = counted_bounds(file, pred, build, settings, known, texts)
+            return _answer(file, counted[0], {}, *counted[1:])
+        table = read_table(file, rows)
         models = table.names("--pred", pred, ("pred", "y_pred"))
         predictions = table.columns("--pred", models)
         labelers = table.names("--weak", weak, ("lf_", "weak_", "vote_"))
@@ -119,7 +126,7 @@ def bounds(
             lines = tuple(line.replace("performance_bounds", which) for line in imports)
             return script(lines, table.code, model, call)
 
-        return _answer(table, results, pairs, labelers, code)
+        return _answer(file, results, pairs, labelers, code)
 
     run(work, output=output, as_json=as_json, reads=[file, Path(metric)])
 
@@ -149,7 +156,7 @@ def _pairs(
 
 
 def _answer(
-    table: InputTable,
+    file: Path,
     results: dict[str, PerformanceBounds],
     pairs: dict[tuple[str, str], DifferenceBounds],
     labelers: list[str],
@@ -174,7 +181,7 @@ def _answer(
     def page() -> Page:
         together = [_together(results)] if len(results) > 1 else []
         return Page(
-            f"{table.path.name}: how good with {_how_many(results)}",
+            f"{file.name}: how good with {_how_many(results)}",
             "Bounds from weak labels: every law that agrees with the predictions, the votes and "
             "the label model has a value between them.",
             [

@@ -38,13 +38,14 @@ def calibration(
         str, typer.Option(help="What the certificate fits: copula or trees.")
     ] = "copula",
     confidence: flags.Confidence = 0.95,
+    rows: flags.Rows = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
     """Measure whether probabilities of several labels can be trusted jointly."""
 
     def work() -> Answer:
-        table = read_table(file)
+        table = read_table(file, rows)
         labels = table.names("--label", label, ("label_", "y_true_"))
         probs = table.names("--prob", prob, ("prob", "y_prob"))
         y, h = _columns(table, labels, probs)

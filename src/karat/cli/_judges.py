@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from karat.cli.counted import counted_judges, is_counts, refuse_flags
 from karat.cli.frame import (
     Answer,
     Coded,
+    InputTable,
     call_code,
     flags,
     read_null,
@@ -129,6 +131,7 @@ def judges(
         list[str] | None, typer.Option("--cost", help="With --panel: judge=number. Repeat.")
     ] = None,
     confidence: flags.Confidence = 0.95,
+    rows: flags.Rows = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -154,7 +157,7 @@ def judges(
     if asked:
 
         def other() -> Answer:
-            table = read_table(file)
+            table = read_table(file, rows)
             if asked == "--scores":
                 return scores_answer(table, judge or [], names, label, group, confidence)
             answer = pairs_answer(table, pairs, confidence) if order else None
@@ -172,7 +175,16 @@ def judges(
     def work() -> Answer:
         meaning = read_null(null)
         writer = None if todo is None else table_writer("--todo", todo)
-        table = read_table(file)
+        if is_counts(file):
+            refuse_flags(
+                {"--judge": judge, "--label": label, "--group": group, "--id": item,
+                 "--voter": voter, "--vote": vote, "--label-next": label_next, "--same": same,
+                 "--threshold": threshold, "--label-probability": label_probability}
+            )  # fmt: skip
+            counted, voters, lines = counted_judges(file, options)
+            return report(file.name, counted, voters, lines, None, "")
+        table = read_table(file, rows)
+        truth, chosen = _gold(table, label, labels, label_probability)
         found = read_votes_of(table, reading)
         domain = "domain" in found.votes.value.columns
         if structure in _SHARING and group is None and not domain:
@@ -182,8 +194,8 @@ def judges(
             )
         fitted = {
             "domains": None if found.long else table.coded("--group", group),
-            "y_true": table.coded("--label", label),
-            "labels": labels or ("probability" if label_probability else None),
+            "y_true": table.coded("--label", truth),
+            "labels": chosen,
             "label_probability": table.coded("--label-probability", label_probability),
             "same": _families(same or [], found),
             "threshold": threshold,
@@ -200,6 +212,18 @@ def judges(
         return with_panel(answer, estimator, cost or (), confidence) if panel else answer
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--todo": todo})
+
+
+def _gold(
+    table: InputTable, label: str | None, labels: str | None, probability: str | None
+) -> tuple[str | None, str | None]:
+    """Return the column of true labels, and how they were chosen.
+
+    People who correct a log choose what they correct, so those labels are no random sample.
+    """
+    if label is None and table.log and table.frame["gold"].count():
+        return "gold", labels or "picked"
+    return label, labels or ("probability" if probability else None)
 
 
 def _question(pairs: PairFlags, beside: PeopleFlags, plain: dict[str, Any], *, scores: bool) -> str:

@@ -13,12 +13,13 @@ from karat.consensus.answers import (
     FittedVotes,
     backend_of,
     check_design,
+    counted_arguments,
     posterior_states,
     warn_of_inverted_gold,
     warn_of_limits_of_the_fit,
 )
 from karat.consensus.fitting import Settings, fit_votes
-from karat.statistics import Patterns
+from karat.statistics import Patterns, VoteCounts
 from karat.votes.agreement import NearCopies
 from karat.votes.reading import read_votes
 
@@ -157,7 +158,7 @@ class ErrorEstimator(FittedVotes, Parameters):
 
     def fit(
         self,
-        votes: Frame | Patterns,
+        votes: Frame | Patterns | VoteCounts,
         domains: Column | None = None,
         y_true: Column | Mapping[Any, Any] | None = None,
         *,
@@ -179,7 +180,8 @@ class ErrorEstimator(FittedVotes, Parameters):
             domains. Or long: a frame with the columns ``item``, ``classifier``, ``vote`` (or
             ``task``, ``worker``, ``label``; or ``item``, ``judge``, ``verdict``) and perhaps
             ``domain``. Or patterns that were counted (`karat.statistics.patterns`,
-            `karat.votes.read_patterns`); an item is then a pattern, weighted by its count. A lazy
+            `karat.votes.read_patterns`); an item is then a pattern, weighted by its count. Or
+            counts by domain and true label (`karat.sources.Source.vote_counts`), alone. A lazy
             frame is collected once, and must come alone; the rows of ``label_proba_`` are then in
             the order in which they came.
         domains : column, optional
@@ -216,7 +218,12 @@ class ErrorEstimator(FittedVotes, Parameters):
         """
         settings = Settings.checked(self.get_params())
         rng = check_rng(self.rng)
-        lazy = is_lazy(votes)
+        counted = isinstance(votes, VoteCounts)
+        if isinstance(votes, VoteCounts):
+            votes, domains, y_true = counted_arguments(
+                votes, domains, y_true, sample_weight, label_probability, classes
+            )
+        lazy = is_lazy(votes) or counted
         votes = collected_alone(votes, "votes", domains, y_true, sample_weight, label_probability)
         data = read_votes(
             votes, domains=domains, y_true=y_true, label_probability=label_probability,

@@ -100,10 +100,11 @@ from karat.plot.pictures import (
     draw_systems,
     draw_table,
     draw_value,
+    draw_votes,
     draw_weight_table,
 )
 from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
-from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
+from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts, VoteCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ draw.register(Rates, draw_table)
 draw.register(Patterns, draw_patterns)
 draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
+draw.register(VoteCounts, draw_votes)
 draw.register(Limits, draw_limits)
 draw.register(PoweredLimits, draw_powered)
 draw.register(AnytimeLimits, draw_anytime)

@@ -8,6 +8,7 @@ rows, and `WeightedAUCClassifier` learns a ranking for a weight.
 from typing import TYPE_CHECKING, Any
 
 from karat.ranking._compare_auc import compare_auc
+from karat.ranking._compare_auc_from_counts import compare_auc_from_counts
 from karat.ranking._roc_at import roc_at
 from karat.ranking._uniform_margin import uniform_margin
 from karat.ranking._weighted_auc import weighted_auc
@@ -48,6 +49,7 @@ __all__ = [
     "WeightedAUC",
     "WeightedAUCClassifier",
     "compare_auc",
+    "compare_auc_from_counts",
     "roc_at",
     "uniform_margin",
     "weighted_auc",

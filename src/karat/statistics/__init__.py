@@ -11,6 +11,7 @@ from karat.statistics._roc_counts import roc_counts
 from karat.statistics._scan_roc_counts import scan_roc_counts
 from karat.statistics.pattern_result import PatternCounts, Patterns
 from karat.statistics.result import Confusion, Rates, RocCounts
+from karat.statistics.vote_result import VoteCounts
 
 __all__ = [
     "Confusion",
@@ -18,6 +19,7 @@ __all__ = [
     "Patterns",
     "Rates",
     "RocCounts",
+    "VoteCounts",
     "confusion",
     "pattern_counts",
     "patterns",

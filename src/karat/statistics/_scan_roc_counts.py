@@ -20,7 +20,7 @@ def scan_roc_counts(
 
     The table is never in memory: the data-frame engine reads it and only the counts come back. What
     the cells hide is bounded, not ignored: pass the counts to
-    ``karat.ranking.weighted_auc_from_counts(counts, cells=True)``.
+    `karat.ranking.weighted_auc_from_counts`.
 
     Parameters
     ----------
@@ -72,7 +72,11 @@ def scan_roc_counts(
     ones, rows = (counted[c].to_numpy().astype(np.int64) for c in ("ones", "rows"))
     starts = low + counted["cell"].to_numpy() * (width / number)
     return RocCounts(
-        scores=starts, positives=ones, negatives=rows - ones, classes=np.asarray(classes)
+        scores=starts,
+        positives=ones,
+        negatives=rows - ones,
+        classes=np.asarray(classes),
+        cells=True,
     )
 
 
@@ -114,8 +118,9 @@ def _range(
         table.select(
             value.min().alias("low"),
             value.max().alias("high"),
-            (value.is_null() | value.is_nan() | ~value.is_finite()).sum().alias("broken"),
-            nw.col(label).is_null().sum().alias("unlabelled"),
+            # Spark sums no booleans.
+            (value.is_null() | ~value.is_finite()).cast(nw.Int64).sum().alias("broken"),
+            nw.col(label).is_null().cast(nw.Int64).sum().alias("unlabelled"),
             nw.len().alias("rows"),
         ),
         options,

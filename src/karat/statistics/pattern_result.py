@@ -7,6 +7,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
+from karat.exceptions import DataError
 from karat.statistics.merging import merge_groups, merge_patterns, spread, union
 
 __all__ = ["PatternCounts", "Patterns"]
@@ -97,6 +98,8 @@ class PatternCounts(Result):
         The labelers, as their columns are called; ``"0"``, ``"1"``, … in an array.
     groups : array (groups,) or None
         The order of the first axis.
+    by_fold : array (folds, …) or None
+        The same counts by fold, if items were split by their identifiers; their sum is ``counts``.
     """
 
     counts: AnyArray
@@ -104,6 +107,7 @@ class PatternCounts(Result):
     classes: AnyArray
     names: tuple[Any, ...]
     groups: AnyArray | None = None
+    by_fold: AnyArray | None = None
 
     @property
     def n(self) -> float:
@@ -115,6 +119,18 @@ class PatternCounts(Result):
         """``joint[z, j] = P(Z=z, Ŷ=j)``; with groups ``joint[g, z, j] = P(G=g, Z=z, Ŷ=j)``."""
         return np.asarray(self.counts / self.counts.sum())
 
+    def votes(self) -> Patterns:
+        """Return the patterns with the counts of all predictions and groups: for label models."""
+        by_pattern = self.counts.sum(axis=-1)
+        return Patterns(
+            patterns=self.patterns,
+            counts=by_pattern if self.groups is None else by_pattern.sum(axis=0),
+            ids=np.arange(0),
+            classes=self.classes,
+            names=self.names,
+            in_order=False,
+        )
+
     def __radd__(self, other: object) -> "PatternCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
@@ -125,17 +141,22 @@ class PatternCounts(Result):
         groups, my_groups, their_groups = merge_groups(self.groups, other.groups)
         size, k = len(merged.patterns), len(merged.classes)
         _, my_codes, their_codes = union(self.classes, other.classes, "classes")
-        total = spread(self.counts, [(-1, my_codes, k), (-2, merged.mine, size)])
-        added = spread(other.counts, [(-1, their_codes, k), (-2, merged.theirs, size)])
+        _refuse_other_folds(self.by_fold, other.by_fold)
+        mine = [(-1, my_codes, k), (-2, merged.mine, size)]
+        theirs = [(-1, their_codes, k), (-2, merged.theirs, size)]
         if groups is not None:
-            total = spread(total, [(0, my_groups, len(groups))])
-            added = spread(added, [(0, their_groups, len(groups))])
+            mine.append((-3, my_groups, len(groups)))
+            theirs.append((-3, their_groups, len(groups)))
+        by_fold = None
+        if self.by_fold is not None and other.by_fold is not None:
+            by_fold = spread(self.by_fold, mine) + spread(other.by_fold, theirs)
         return PatternCounts(
-            counts=total + added,
+            counts=spread(self.counts, mine) + spread(other.counts, theirs),
             patterns=merged.patterns,
             classes=merged.classes,
             names=self.names,
             groups=groups,
+            by_fold=by_fold,
         )
 
     def summary(self) -> str:
@@ -144,4 +165,13 @@ class PatternCounts(Result):
         return (
             f"{self.n:,.6g} predictions of {len(self.classes)} classes in "
             f"{len(self.patterns):,} patterns of {len(self.names)} labelers{groups}"
+        )
+
+
+def _refuse_other_folds(mine: AnyArray | None, theirs: AnyArray | None) -> None:
+    folds = [0 if part is None else len(part) for part in (mine, theirs)]
+    if folds[0] != folds[1]:
+        raise DataError(
+            f"one part was counted in {folds[0]} folds and the other in {folds[1]}; count both "
+            "with the same folds="
         )

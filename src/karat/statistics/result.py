@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
-from karat.exceptions import LabelError
+from karat.exceptions import DataError, LabelError
 from karat.statistics.merging import merge_groups, spread, union
 
 __all__ = ["Confusion", "Rates", "RocCounts"]
@@ -178,12 +178,16 @@ class RocCounts(Result):
         Items of each class, or their weights, with that score.
     classes : array (2,)
         The negative and the positive class.
+    cells : bool
+        Whether scores were counted in cells, of which ``scores`` are the lower ends, so that the
+        order inside a cell is not known.
     """
 
     scores: FloatArray
     positives: AnyArray
     negatives: AnyArray
     classes: AnyArray
+    cells: bool = False
 
     @property
     def thresholds(self) -> FloatArray:
@@ -211,6 +215,11 @@ class RocCounts(Result):
                 f"one part has the classes {self.classes.tolist()} and the other "
                 f"{other.classes.tolist()}; count both with the same classes and pos_label"
             )
+        if self.cells or other.cells:
+            raise DataError(
+                "counts in cells of scores cannot be added: the cells of two parts overlap. Count "
+                "both parts in one scan, or count every score exactly"
+            )
         scores = np.union1d(self.scores, other.scores)
         mine, theirs = (np.searchsorted(scores, s) for s in (self.scores, other.scores))
         tables = [
@@ -226,5 +235,6 @@ class RocCounts(Result):
         """Return the number of items of each class and of distinct scores."""
         return (
             f"{self.positives.sum():,.6g} of {self.classes[1]} and {self.negatives.sum():,.6g} of "
-            f"{self.classes[0]} at {len(self.scores):,} distinct scores"
+            f"{self.classes[0]} {'in' if self.cells else 'at'} {len(self.scores):,} "
+            f"{'cells of' if self.cells else 'distinct'} scores"
         )

@@ -5,10 +5,11 @@ labels; the ``check_*`` functions check options that several public functions sh
 `refitted` fits a label model again to some of the true labels. `build_problem` counts the items by
 fold, pattern and prediction, and learns from the other folds how predictions depend on the votes
 (q̂, by `learn_predictions` on `features` of the patterns). `true_value` is the metric itself, where
-every true label is known.
+every true label is known. `read_counted` and `counted_problem` do the same from counts alone.
 """
 
 from karat.bounds.inputs._build import build_problem
+from karat.bounds.inputs._counted import counted_problem, read_counted
 from karat.bounds.inputs._options import (
     check_groups,
     check_limit,
@@ -34,8 +35,10 @@ __all__ = [
     "check_metric",
     "check_prior",
     "check_robustness",
+    "counted_problem",
     "features",
     "learn_predictions",
+    "read_counted",
     "read_gold",
     "read_inputs",
     "read_predictions",

@@ -11,7 +11,7 @@ from karat.bounds.inputs._read import Inputs
 from karat.bounds.problem import Problem, Sample, split_counts, split_rows
 from karat.statistics.kernels import joint_counts
 
-__all__ = ["build_problem"]
+__all__ = ["build_problem", "cross_fit", "number_of_folds", "plug_in"]
 
 _FOLDS = 5
 # (fold, pattern, prediction) cells in memory; with more, two folds keep the arrays small. Any
@@ -41,10 +41,17 @@ def build_problem(
         weight = None if weight is None else weight[rows]
         cluster = None if cluster is None else np.unique(cluster[rows], return_inverse=True)[1]
     shape = (len(inputs.p), n_outcomes)
-    folds = 1 if method == "plugin" else (_FOLDS if np.prod(shape) < _MOST_CELLS / _FOLDS else 2)
+    folds = number_of_folds(shape, method)
     sample = _count(ids, predicted, weight, cluster, shape, folds, rng)
-    q = _plug_in(sample) if method == "plugin" else _cross_fit(sample, inputs)
+    q = plug_in(sample) if method == "plugin" else cross_fit(sample, inputs)
     return Problem(sample, inputs.p, q, slack, prior, inputs.group)
+
+
+def number_of_folds(shape: tuple[int, ...], method: str) -> int:
+    """Return the number of folds for a table of (pattern, prediction)."""
+    if method == "plugin":
+        return 1
+    return _FOLDS if np.prod(shape) < _MOST_CELLS / _FOLDS else 2
 
 
 def _count(
@@ -71,7 +78,7 @@ def _count(
     return split_rows(ids, codes, shape, weight, cluster, folds, rng)
 
 
-def _plug_in(sample: Sample) -> FloatArray:
+def plug_in(sample: Sample) -> FloatArray:
     """Return the observed P(Ŷ | z), as Maia Polo et al. (2023) do; uniform in empty patterns."""
     counts = sample.counts.sum(axis=0)
     seen = counts.sum(axis=1, keepdims=True)
@@ -79,7 +86,7 @@ def _plug_in(sample: Sample) -> FloatArray:
     return np.asarray(np.where(seen > 0, counts / np.where(seen > 0, seen, 1.0), uniform)[None])
 
 
-def _cross_fit(sample: Sample, inputs: Inputs) -> FloatArray:
+def cross_fit(sample: Sample, inputs: Inputs) -> FloatArray:
     """Return q̂ of each fold, learned from the other folds, separately in each group."""
     x = features(inputs.votes.patterns, inputs.p, len(inputs.classes))
     group = np.zeros(len(x), dtype=int) if inputs.group is None else inputs.group

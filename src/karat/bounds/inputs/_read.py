@@ -25,7 +25,7 @@ from karat.votes.reading import read_weak_labels
 from karat.weak import DetectorLabelModel
 from karat.weak.models import classes_of, labels_of, null_of, proba_of_patterns, refitted_proba
 
-__all__ = ["Inputs", "read_gold", "read_inputs", "refitted"]
+__all__ = ["Inputs", "fit_default", "positive_last", "read_gold", "read_inputs", "refitted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def read_inputs(
         check_same_length(weak_labels=votes.ids, groups=split_by)
         votes, group = _split(votes, split_by)
     p = proba_of_patterns(model, votes)
-    keep = _positive_last(given, pos_label)
+    keep = positive_last(given, pos_label)
     codes = recode(votes.patterns, np.argsort(keep))
     ordered = replace(votes, patterns=codes, classes=given[keep])
     return Inputs(ordered, p[:, keep], given[keep], given, keep, weight, cluster, group, model)
@@ -170,7 +170,7 @@ def _read_votes(
     return replace(votes, counts=np.bincount(votes.ids, minlength=len(votes.patterns)))
 
 
-def _positive_last(classes: AnyArray, pos_label: Any) -> IntArray:
+def positive_last(classes: AnyArray, pos_label: Any) -> IntArray:
     """Return the positions of the classes with the positive one last."""
     places = np.arange(len(classes))
     if pos_label is None:

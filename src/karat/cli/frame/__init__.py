@@ -15,7 +15,13 @@ from karat.cli.frame._paths import check_paths, replaced
 from karat.cli.frame._probabilities import check_score_or_prob, read_probabilities
 from karat.cli.frame._run import run
 from karat.cli.frame._show import console, show
-from karat.cli.frame._table import InputTable, read_table, scan_table, table_writer
+from karat.cli.frame._table import (
+    InputTable,
+    check_once,
+    read_table,
+    scan_table,
+    table_writer,
+)
 from karat.cli.frame._warnings import reported_warnings
 
 __all__ = [
@@ -25,6 +31,7 @@ __all__ = [
     "InputTable",
     "Page",
     "call_code",
+    "check_once",
     "check_paths",
     "check_score_or_prob",
     "console",

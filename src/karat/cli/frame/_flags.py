@@ -19,6 +19,7 @@ __all__ = [
     "PosLabel",
     "Predictions",
     "Probabilities",
+    "Rows",
     "Score",
     "Scores",
     "Voters",
@@ -28,8 +29,9 @@ __all__ = [
 File = Annotated[
     Path,
     typer.Argument(
-        help="A CSV, TSV, Parquet, Arrow or JSON-lines file, one row per item; an empty cell is "
-        "missing."
+        help="A CSV, TSV, Parquet, Arrow or JSON-lines file (.gz too), one row per item, an empty "
+        "cell is missing; a folder or a pattern of such files; - for the standard input; an "
+        "evaluation log; or counts of karat count."
     ),
 ]
 Label = Annotated[str, typer.Option("--label", help="Column of true labels.")]
@@ -81,6 +83,7 @@ Metric = Annotated[
 Confidence = Annotated[
     float, typer.Option("--confidence", help="Probability that the limits hold.")
 ]
+Rows = Annotated[int | None, typer.Option("--rows", help="Read a random sample of so many rows.")]
 Null = Annotated[
     str,
     typer.Option(

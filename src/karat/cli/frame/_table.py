@@ -10,9 +10,12 @@ from typing import Any
 from karat._extras import require
 from karat._validate import refuse_option
 from karat.cli.frame._code import Coded, call_code
-from karat.exceptions import ColumnError, DataError, EmptyDataError, OptionError
+from karat.exceptions import ColumnError, DataError, OptionError
+from karat.sources import scan
+from karat.sources.opening import first_line, is_plain, read_rows
+from karat.sources.stored import is_counts
 
-__all__ = ["InputTable", "read_table", "scan_table", "table_writer"]
+__all__ = ["InputTable", "check_once", "read_table", "scan_table", "table_writer"]
 
 _READERS = {
     ".csv": "read_csv",
@@ -43,6 +46,8 @@ class InputTable:
 
     path: Path
     frame: Any
+    log: bool = False
+    scanned: bool = False  # read by karat.scan and by no reader of Polars alone
 
     def column(self, flag: str, name: str) -> Any:
         """Return a column, or say which ones there are."""
@@ -64,6 +69,8 @@ class InputTable:
     @property
     def code(self) -> str:
         """The line that reads the file."""
+        if self.log or self.scanned:
+            return f"frame = karat.scan({str(self.path)!r}).{'votes()' if self.log else 'columns'}"
         ending = self.path.suffix.lower()
         options = _OPTIONS.get(ending, {})
         path = Coded(self.path, repr(str(self.path)))
@@ -101,21 +108,20 @@ def check_once(flag: str, names: Sequence[str]) -> None:
             raise OptionError(f"{flag} is {name!r} twice; expected every column once")
 
 
-def read_table(path: Path) -> InputTable:
-    """Read a file into a Polars frame, by the ending of its name."""
-    ending = path.suffix.lower()
-    if ending not in _READERS:
-        raise DataError(f"{path.name} ends in {path.suffix!r}; expected one of {list(_READERS)}")
-    if not path.is_file():
-        raise DataError(f"there is no file {str(path)!r}")
-    polars = require("polars", purpose="reading a file")
-    try:
-        frame = getattr(polars, _READERS[ending])(path, **_OPTIONS.get(ending, {}))
-    except Exception as error:  # the readers raise many kinds of error for a broken file
-        raise DataError(f"{path.name} cannot be read: {_first_line(error)}") from error
-    if not len(frame):
-        raise EmptyDataError(f"{path.name} has no rows")
-    return InputTable(path, frame)
+def read_table(path: Path, rows: int | None = None) -> InputTable:
+    """Read a file, a folder, a pattern, the standard input or a log into a Polars frame.
+
+    With ``rows``, a random sample of so many rows is read. A log gives its votes, a row each.
+    """
+    if is_counts(path):
+        raise DataError(
+            f"{path.name} holds counts, and this command needs rows; karat bounds, judges and auc "
+            "answer from counts"
+        )
+    source = scan(path)
+    if source.log is not None and "judge" in source.names:
+        return InputTable(path, source.votes(), log=True)
+    return InputTable(path, read_rows(source.frame, path.name, rows), scanned=not is_plain(path))
 
 
 def scan_table(path: Path) -> InputTable:
@@ -124,13 +130,8 @@ def scan_table(path: Path) -> InputTable:
     try:
         return InputTable(path, polars.scan_parquet(path).head(0).collect())
     except Exception as error:  # the readers raise many kinds of error for a broken file
-        said = f"{str(path)!r} cannot be scanned as Parquet: {_first_line(error)}"
+        said = f"{str(path)!r} cannot be scanned as Parquet: {first_line(error)}"
         raise DataError(said) from error
-
-
-def _first_line(error: Exception) -> str:
-    """Return the first line of an error: the rest is advice on the reader's own options."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class TableWriter:
             getattr(frame.head(1), self.method)(BytesIO())
         except Exception as error:  # the writers raise many kinds of error
             endings = " or ".join(e for e, method in _WRITERS.items() if method != self.method)
-            expected = f"a name that ends in {endings} for this table ({_first_line(error)})"
+            expected = f"a name that ends in {endings} for this table ({first_line(error)})"
             refuse_option(str(self.path), self.flag, expected)
 
     def __call__(self, frame: Any, target: Path) -> None:
@@ -157,7 +158,7 @@ class TableWriter:
         except OSError:
             raise
         except Exception as error:  # the writers raise many kinds of error
-            said = f"{str(self.path)!r} cannot be written: {_first_line(error)}"
+            said = f"{str(self.path)!r} cannot be written: {first_line(error)}"
             raise DataError(said) from error
 
 

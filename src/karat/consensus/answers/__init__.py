@@ -4,9 +4,11 @@
 result and `voter_agreement` the check of one domain; the functions named ``_table`` make frames of
 the library that was passed in, with the names of domains, voters and items in the dtype that was
 passed. `next_items` lists the items to label next, `powered_rates` uses gold labels, and
-`posterior_states` and `inference_data` hand draws to other tools.
+`posterior_states` and `inference_data` hand draws to other tools. `counted_arguments` turns counts
+of votes into the arguments of a fit.
 """
 
+from karat.consensus.answers._counted import counted_arguments
 from karat.consensus.answers._design import check_design
 from karat.consensus.answers._exports import inference_data, posterior_states
 from karat.consensus.answers._fitted_votes import FittedVotes
@@ -42,6 +44,7 @@ __all__ = [
     "by_item",
     "check_design",
     "clusters_table",
+    "counted_arguments",
     "cross_predictions",
     "diagnostics_table",
     "draw_strata",

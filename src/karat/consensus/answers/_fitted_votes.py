@@ -174,9 +174,9 @@ class FittedVotes:
         check_fitted(self, "result_", "fit(votes)")
         if self._rows_unknown:
             raise LazyFrameError(
-                "label_next names rows by their number, and this ErrorEstimator was fitted to a "
-                "lazy frame, whose rows come in no fixed order; collect it once and fit again, or "
-                "pass a long table with a column 'item'"
+                "label_next names rows by their number, and this ErrorEstimator was fitted to "
+                "counts or to a lazy frame, whose rows come in no fixed order; collect the rows "
+                "once and fit again, or pass a long table with a column 'item'"
             )
         return next_items(
             self._votes,

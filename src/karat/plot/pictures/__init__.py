@@ -31,7 +31,13 @@ from karat.plot.pictures._consensus import (
     draw_forest,
     draw_ranking_robustness,
 )
-from karat.plot.pictures._counts import draw_pattern_counts, draw_patterns, draw_roc, draw_table
+from karat.plot.pictures._counts import (
+    draw_pattern_counts,
+    draw_patterns,
+    draw_roc,
+    draw_table,
+    draw_votes,
+)
 from karat.plot.pictures._elicit import (
     draw_asked,
     draw_elicited,
@@ -123,5 +129,6 @@ __all__ = [
     "draw_systems",
     "draw_table",
     "draw_value",
+    "draw_votes",
     "draw_weight_table",
 ]

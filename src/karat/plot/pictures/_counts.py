@@ -6,12 +6,12 @@ import numpy as np
 
 from karat._typing import AnyArray
 from karat.plot.style import COLORS, GRID, literal, new_axes, quiet
-from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
+from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts, VoteCounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_pattern_counts", "draw_patterns", "draw_roc", "draw_table"]
+__all__ = ["draw_pattern_counts", "draw_patterns", "draw_roc", "draw_table", "draw_votes"]
 
 # The patterns that hold most of the rows; more would not be readable.
 _MOST = 15
@@ -48,6 +48,11 @@ def draw_patterns(result: Patterns, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
+def draw_votes(result: VoteCounts, ax: "Axes | None" = None) -> "Axes":
+    """Draw the commonest patterns of votes as bars, domains added up."""
+    return draw_patterns(result.pooled(), ax)
+
+
 def draw_pattern_counts(result: PatternCounts, ax: "Axes | None" = None) -> "Axes":
     """Draw the commonest patterns as bars, divided by prediction, groups added up."""
     counts = result.counts if result.groups is None else result.counts.sum(axis=0)
@@ -66,9 +71,9 @@ def draw_pattern_counts(result: PatternCounts, ax: "Axes | None" = None) -> "Axe
 
 
 def _bars(ax: "Axes | None", patterns: AnyArray, classes: AnyArray) -> Any:
-    """Return axes whose rows are named by votes; a dot stands for abstaining."""
+    """Return axes whose rows are named by votes; a dot abstains, a dash was not asked."""
     ax = new_axes(ax, (6.0, 1.2 + 0.27 * len(patterns)))
-    names = np.array([*(literal(c) for c in classes), "·"])
+    names = np.array([*(literal(c) for c in classes), "–", "·"])
     ax.set_yticks(range(len(patterns)), [" ".join(names[row]) for row in patterns])
     return ax
 
@@ -76,7 +81,7 @@ def _bars(ax: "Axes | None", patterns: AnyArray, classes: AnyArray) -> Any:
 def _finish_bars(ax: Any, shown: int, total: int, unit: str) -> None:
     ax.invert_yaxis()
     ax.set_xlabel(unit)
-    ax.set_ylabel("votes (· abstains)")
+    ax.set_ylabel("votes (· abstains, – not asked)")
     ax.set_title(f"{shown} commonest of {total:,} patterns" if total > shown else "All patterns")
     quiet(ax, grid="x")
 

@@ -1,0 +1,117 @@
+"""``karat count``: reduce rows to counts that can be saved, added and sent."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from karat.cli.frame import Answer, check_once, console, flags, read_null, read_pos_label, run
+from karat.exceptions import ColumnError
+from karat.sources import Source, scan
+
+__all__ = ["count"]
+
+# What columns are called where no flag names them.
+_STARTS = {
+    "pred": ("pred", "y_pred"),
+    "weak": ("lf_", "weak_", "vote_"),
+    "score": ("score", "y_score", "prob"),
+}
+
+
+def count(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A file, a folder, a pattern such as 'scores/*.parquet', a DuckDB query, or - for "
+            "the standard input."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Write the counts to this .parquet file.")
+    ],
+    label: flags.KnownLabel = None,
+    pred: flags.Predictions = None,
+    score: flags.Scores = None,
+    weak: flags.WeakLabels = None,
+    judge: flags.Voters = None,
+    group: flags.Group = None,
+    weight: Annotated[str | None, typer.Option("--weight", help="Column of weights.")] = None,
+    item: Annotated[
+        str | None,
+        typer.Option("--id", help="Column of identifiers, by whose hash folds are made."),
+    ] = None,
+    cells: Annotated[
+        int | None,
+        typer.Option(help="Count scores in so many cells, and not each, which shows the scores."),
+    ] = None,
+    pos_label: flags.PosLabel = None,
+    null: flags.Null = "not-asked",
+    as_json: flags.AsJson = False,
+) -> None:
+    """Reduce rows to counts, of which bounds, judges and auc answer without the rows.
+
+    Only counts leave: predictions by pattern of weak labels, votes by pattern, positives
+    and negatives per score, truth against prediction, whatever the columns allow. The
+    file is written whole or not at all.
+    """
+
+    def work() -> Answer:
+        source = scan(file)
+        given: dict[str, Any] = {
+            "label": label, "pred": pred, "score": score, "weak": weak, "judge": judge,
+            "group": group, "weight": weight, "id": item,
+        }  # fmt: skip
+        for role in ("pred", "score", "weak", "judge"):
+            check_once(f"--{role}", given[role] or ())
+        source = _with_roles(source, given)
+        with console(stderr=True).status(f"counting {source.name}"):
+            positive = None
+            if pos_label is not None and label is not None:
+                distinct = source.roles(label=label).frame.select(label).unique().head(1000)
+                positive = read_pos_label([_collected(distinct)[label]], pos_label)
+            counts = source.counts(null=read_null(null), pos_label=positive, cells=cells)
+        counts.save(output)
+        said = [source.summary(), f"{counts.summary()}.", f"Wrote {output}."]
+        data = {
+            "roles": {role: list(columns) for role, columns in source.chosen.items()},
+            "patterns": list(counts.patterns), "scores": list(counts.roc),
+            "confusions": list(counts.confusions), "voters": [],
+            "output": str(output),
+        }  # fmt: skip
+        if counts.votes is not None:
+            data["voters"] = [str(name) for name in counts.votes.names]
+        return Answer(data=data, text=said)
+
+    run(work, as_json=as_json, reads=[Path(file)], writes={"--output": output})
+
+
+def _collected(lazy: Any) -> Any:
+    from karat.sources.engines import collect
+
+    return collect(lazy)
+
+
+def _with_roles(source: Source, given: dict[str, Any]) -> Source:
+    """Return the source with the columns that flags name, or whose names say what they are."""
+    taken = {
+        c
+        for value in given.values()
+        if value
+        for c in ([value] if isinstance(value, str) else value)
+    }
+    for role, starts in _STARTS.items():
+        if (
+            given[role]
+            or (role == "weak" and given["judge"])
+            or (role == "score" and not given["label"])
+        ):
+            continue
+        names = [n for n in source.names if n.lower().startswith(starts) and n not in taken]
+        given[role] = names or None
+    if not any(given.values()):
+        raise ColumnError(
+            f"name the columns to count with --judge, --pred, --weak, --score and --label; there "
+            f"are {source.names}"
+        )
+    return source.roles(**{role: value for role, value in given.items() if value})

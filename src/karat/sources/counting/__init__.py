@@ -1,0 +1,20 @@
+"""Counts from a lazy table, each in one scan.
+
+The engine groups the rows by the columns of a question; only the distinct combinations come back,
+and the functions of `karat.statistics` count these, weighted by how often each occurs. So checks,
+classes and the meaning of nulls are the same for 200 rows in memory and for 10⁹ on a cluster.
+"""
+
+from karat.sources.counting._counts import confusion_of, pattern_counts_of, vote_counts_of
+from karat.sources.counting._grouped import Grouped, grouped
+from karat.sources.counting._roc import MOST_SCORES, roc_counts_of
+
+__all__ = [
+    "MOST_SCORES",
+    "Grouped",
+    "confusion_of",
+    "grouped",
+    "pattern_counts_of",
+    "roc_counts_of",
+    "vote_counts_of",
+]

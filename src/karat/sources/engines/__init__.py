@@ -1,0 +1,11 @@
+"""What differs between Polars, DuckDB and Spark: running a query, and hashing identifiers.
+
+Everything else is one path through narwhals. `collect` runs a lazy table once, in streaming mode
+where there is one, and says in a sentence why it could not. `with_folds` adds the fold of each
+identifier, which is the same on every engine.
+"""
+
+from karat.sources.engines._collect import collect, engine_of
+from karat.sources.engines._folds import FOLDS, fold_of, with_folds
+
+__all__ = ["FOLDS", "collect", "engine_of", "fold_of", "with_folds"]

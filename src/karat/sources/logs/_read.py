@@ -1,0 +1,100 @@
+"""Recognise a log by what it holds."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from karat.exceptions import DataError, EmptyDataError
+from karat.sources.logs._deepeval import is_deepeval, read_deepeval
+from karat.sources.logs._facts import Log
+from karat.sources.logs._inspect import is_inspect, read_inspect
+from karat.sources.logs._inspect_archive import open_archive
+from karat.sources.logs._label_studio import is_label_studio, read_label_studio
+from karat.sources.logs._lm_eval import is_lm_eval, read_lm_eval
+from karat.sources.logs._matrices import is_wrench, read_snorkel, read_wrench
+from karat.sources.logs._mlflow import is_mlflow, read_mlflow
+from karat.sources.logs._promptfoo import is_promptfoo, read_promptfoo
+
+__all__ = ["read_log"]
+
+_Reader = Callable[[Any, Path], Log]
+_KINDS: dict[str, tuple[Callable[[Any], bool], _Reader]] = {
+    "inspect": (is_inspect, read_inspect),
+    "promptfoo": (is_promptfoo, read_promptfoo),
+    "deepeval": (is_deepeval, read_deepeval),
+    "mlflow": (is_mlflow, read_mlflow),
+    "label-studio": (is_label_studio, read_label_studio),
+    "lm-eval": (is_lm_eval, read_lm_eval),
+    "wrench": (is_wrench, read_wrench),
+}
+_LINES = ("lm-eval", "promptfoo")  # kinds that come as JSON lines
+
+
+def read_log(files: list[Path], kind: str | None) -> Log | None:
+    """Return the one log among ``files``, or None if they are plain tables."""
+    named = kind in (*_KINDS, "snorkel")
+    if kind is not None and not named:
+        return None
+    endings = {path.suffix.lower() for path in files}
+    if not named and not endings & {".eval", ".json", ".jsonl", ".npy"}:
+        return None
+    if len(files) > 1:
+        if named or endings & {".eval", ".json", ".npy"}:
+            raise DataError(f"{len(files)} logs are named; scan one log at a time")
+        return None
+    (path,) = files
+    if path.suffix.lower() == ".npy" or kind == "snorkel":
+        return read_snorkel(path)
+    if not path.stat().st_size:
+        raise EmptyDataError(f"{path.name} is empty: it has no bytes")
+    document = _document(path, kind, named=named)
+    if document is None:
+        return None
+    for name, (recognised, read) in _KINDS.items():
+        if kind == name or (kind is None and recognised(document)):
+            return read(document, path)
+    if path.suffix.lower() == ".jsonl":
+        return None  # a plain table of JSON lines
+    raise DataError(
+        f"{path.name} is JSON, and no log that is known: {_shape(document)}; expected a log of "
+        f"{', '.join(_KINDS)}, or a table as .csv, .parquet or .jsonl. format= names the kind"
+    )
+
+
+def _document(path: Path, kind: str | None, *, named: bool) -> Any:
+    """Return what a file holds as plain data; None for JSON lines that are no log."""
+    ending = path.suffix.lower()
+    if ending == ".eval" and not zipfile.is_zipfile(path):
+        text = path.read_bytes()[:1]
+        if text != b"{":
+            raise DataError(f"{path.name} is no ZIP archive, as a log of inspect is")
+    if zipfile.is_zipfile(path):
+        return open_archive(path)
+    if ending == ".jsonl":
+        with path.open(encoding="utf-8") as lines:
+            first = _parsed(lines.readline(), path, strict=False)
+        if not named and not any(_KINDS[k][0]([first]) for k in _LINES):
+            return None
+        with path.open(encoding="utf-8") as lines:
+            return [_parsed(line, path) for line in lines if line.strip()]
+    return _parsed(path.read_text(encoding="utf-8", errors="replace"), path)
+
+
+def _parsed(text: str, path: Path, *, strict: bool = True) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        if not strict:
+            return None
+        raise DataError(
+            f"{path.name} cannot be read as JSON: line {error.lineno}, {error.msg}"
+        ) from error
+
+
+def _shape(document: Any) -> str:
+    if isinstance(document, dict):
+        return f"an object with the fields {list(document)[:8]}"
+    first = document[0] if isinstance(document, list) and document else document
+    return f"a list of {list(first)[:8] if isinstance(first, dict) else type(first).__name__}"

@@ -1,0 +1,130 @@
+"""Everything that was counted of a table, to be saved and sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from karat.exceptions import ColumnError, DataError
+from karat.sources.stored import read_counts, write_counts
+from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
+
+__all__ = ["Counts", "count_all"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Counts:
+    """Counts of a table: no row of it, and enough for bounds, judges, areas and metrics.
+
+    Attributes
+    ----------
+    patterns : mapping of str to PatternCounts
+        Predictions by pattern of weak labels, by the column of the predictions.
+    votes : VoteCounts or None
+        Votes by domain.
+    roc : mapping of str to RocCounts
+        Positives and negatives per score, by the column of the scores.
+    confusions : mapping of str to Confusion
+        Truth against prediction, by the column of the predictions.
+    null : str
+        What a null of a voter was taken to be.
+
+    Examples
+    --------
+    >>> import karat
+    >>> table = {"y": [0, 1, 1], "s": [0.1, 0.9, 0.4]}
+    >>> import polars as pl
+    >>> half = karat.scan(pl.DataFrame(table)).roles(label="y", score="s").counts()
+    >>> (half + half).roc["s"].positives.tolist()
+    [0, 2, 2]
+    """
+
+    patterns: Mapping[str, PatternCounts] = field(default_factory=dict)
+    votes: VoteCounts | None = None
+    roc: Mapping[str, RocCounts] = field(default_factory=dict)
+    confusions: Mapping[str, Confusion] = field(default_factory=dict)
+    null: str = "not asked"
+
+    def save(self, path: str | Path) -> None:
+        """Write the counts to a Parquet file, which is replaced only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which ends in ``.parquet``.
+        """
+        write_counts(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Counts":
+        """Read counts that ``save`` or ``karat count`` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Counts
+        """
+        return cls(**read_counts(path))
+
+    def __radd__(self, other: object) -> "Counts":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
+
+    def __add__(self, other: "Counts") -> "Counts":
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self.null != other.null or (self.votes is None) != (other.votes is None):
+            raise DataError("the two parts were counted in different ways; count both the same way")
+        votes = None
+        if self.votes is not None and other.votes is not None:
+            votes = self.votes + other.votes
+        return Counts(
+            patterns=_added(self.patterns, other.patterns, "patterns"),
+            votes=votes,
+            roc=_added(self.roc, other.roc, "scores"),
+            confusions=_added(self.confusions, other.confusions, "predictions"),
+            null=self.null,
+        )
+
+    def summary(self) -> str:
+        """Return what was counted."""
+        parts: list[Any] = [*self.patterns.values(), *self.roc.values(), *self.confusions.values()]
+        parts += [] if self.votes is None else [self.votes]
+        return "; ".join(part.summary() for part in parts)
+
+    def __repr__(self) -> str:
+        return f"<Counts: {self.summary()}>"
+
+
+def _added(mine: Mapping[str, _T], theirs: Mapping[str, _T], what: str) -> dict[str, _T]:
+    if list(mine) != list(theirs):
+        raise DataError(
+            f"one part has the {what} {list(mine)} and the other {list(theirs)}; count both with "
+            "the same roles"
+        )
+    return {name: part + theirs[name] for name, part in mine.items()}  # type: ignore[operator]
+
+
+def count_all(source: Any, null: str, pos_label: Any, cells: int | None) -> Counts:
+    """Return all that the roles of a `Source` allow to be counted."""
+    has, preds = source.chosen.__contains__, source.chosen.get("pred", ())
+    votes = source.vote_counts(null=null) if has("judge") or has("weak") else None
+    scores = source.chosen.get("score", ()) if has("label") else ()
+    found = Counts(
+        patterns={p: source.pattern_counts(p, null=null) for p in preds if has("weak")},
+        votes=votes if votes is None or len(votes.names) > 1 else None,
+        roc={s: source.roc_counts(s, pos_label=pos_label, cells=cells) for s in scores},
+        confusions={p: source.confusion(p) for p in preds if has("label")},
+        null=null,
+    )
+    if not (found.patterns or found.votes or found.roc or found.confusions):
+        raise ColumnError(
+            f"nothing can be counted of the roles {dict(source.chosen)}; expected judges, or "
+            "predictions with weak or true labels, or scores with true labels"
+        )
+    return found

@@ -1,0 +1,180 @@
+"""``karat count``, and the commands that answer from its file."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.sources import Counts
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@pytest.fixture
+def rows(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 2000
+    y = rng.integers(0, 2, n)
+    votes = np.where(rng.random((n, 3)) < [0.1, 0.2, 0.3], 1 - y[:, None], y[:, None])
+    score = rng.normal(1.5 * y).round(2)
+    table = pl.DataFrame(
+        {
+            "id": np.arange(n), "y": np.where(y, "spam", "ham"),
+            "pred": np.where(score > 0.7, "spam", "ham"), "score": score,
+            "score_b": (score + rng.normal(size=n)).round(2),
+            **{f"lf_{j}": np.where(votes[:, j], "spam", "ham") for j in range(3)},
+        }
+    )  # fmt: skip
+    table.write_parquet(tmp_path / "rows.parquet")
+    return tmp_path / "rows.parquet"
+
+
+@pytest.fixture
+def counts(karat, rows):
+    ran = karat("count", rows, "-o", rows.with_name("counts.parquet"), "--label", "y")
+    assert ran.code == 0, ran.err
+    assert "pred: pred; score: score, score_b; weak: lf_0, lf_1, lf_2" in ran.out
+    return rows.with_name("counts.parquet")
+
+
+def test_counts_hold_no_rows(counts):
+    found = Counts.load(counts)
+    assert found.patterns["pred"].n == 2000
+    stored = pl.read_parquet(counts)
+    assert len(stored.filter(pl.col("karat").is_in(["patterns", "votes", "confusion"]))) < 50
+    assert found.confusions["pred"].classes.tolist() == ["ham", "spam"]
+
+
+def test_scores_can_be_counted_in_cells(karat, rows, tmp_path):
+    flags = ("--label", "y", "--score", "score", "--cells", 32)
+    assert karat("count", rows, "-o", tmp_path / "c.parquet", *flags).code == 0
+    counted = Counts.load(tmp_path / "c.parquet").roc["score"]
+    assert counted.cells
+    assert len(counted.scores) <= 32
+    area = karat("auc", tmp_path / "c.parquet", "--json").data["results"]["score"]
+    low, high = area["value_range"]
+    whole = karat("auc", rows, "--label", "y", "--score", "score", "--json").data
+    assert low <= whole["results"]["score"]["value"] <= high
+
+
+def test_areas_from_counts_are_those_of_the_rows(karat, rows, counts):
+    flags = ("--fpr", "0,0.2", "--json")
+    counted = karat("auc", counts, *flags).data
+    whole = karat("auc", rows, "--label", "y", *flags).data
+    for name in ("score", "score_b"):
+        for field in ("value", "lower", "upper"):
+            assert counted["results"][name][field] == pytest.approx(
+                whole["results"][name][field], abs=1e-12
+            )
+    assert counted["differences"]["pairs"][0]["lower"] == pytest.approx(
+        whole["differences"]["pairs"][0]["lower"], abs=1e-12
+    )
+
+
+def test_bounds_from_counts_are_those_of_the_rows(karat, rows, counts):
+    counted = karat("bounds", counts, "--class-prior", "ham=0.5,spam=0.5", "--json").data
+    whole = karat("bounds", rows, "--class-prior", "ham=0.5,spam=0.5", "--json").data
+    for field in ("lower", "upper", "lower_limit", "upper_limit", "n"):
+        assert counted["results"]["pred"][field] == whole["results"]["pred"][field]
+
+
+def test_judges_from_counts_are_those_of_the_rows(karat, rows, counts, tmp_path):
+    few = karat("count", rows, "-o", tmp_path / "votes.parquet", "--judge", "lf_*")
+    assert few.code == 0, few.err
+    counted = karat("judges", tmp_path / "votes.parquet", "--dependence", "none", "--json").data
+    whole = karat("judges", rows, "--judge", "lf_*", "--dependence", "none", "--json").data
+    assert counted["result"]["mean"] == whole["result"]["mean"]
+    assert counted["result"]["upper"] == whole["result"]["upper"]
+
+
+def test_a_page_from_counts(karat, counts, tmp_path):
+    ran = karat("auc", counts, "-o", tmp_path / "page.html")
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "page.html").read_text()
+    assert "Counts.load(" in text
+    assert "compare_auc_from_counts(" in text
+
+
+WRONG = {
+    "needs rows": (
+        ["calibration", "--label", "y", "--prob", "score"],
+        3,
+        "this command needs rows",
+    ),
+    "flag": (["bounds", "--label", "y"], 2, "--label does not go with a file of counts"),
+    "unknown": (["auc", "--score", "s2"], 3, "holds no such counts; there are"),
+}
+
+
+@pytest.mark.parametrize(("call", "code", "said"), WRONG.values(), ids=WRONG)
+def test_what_counts_cannot_answer(karat, counts, call, code, said):
+    ran = karat(call[0], counts, *call[1:])
+    assert (ran.code, said in ran.err) == (code, True), ran.err
+
+
+def test_count_refuses_what_it_cannot_count(karat, rows, tmp_path):
+    ran = karat("count", rows, "-o", tmp_path / "c.csv", "--label", "y")
+    assert (ran.code, "counts are written as .parquet" in ran.err) == (3, True)
+    ran = karat("count", rows, "-o", rows, "--label", "y")
+    assert (ran.code, "another file than the input" in ran.err) == (2, True)
+    ran = karat("count", rows, "-o", tmp_path / "c.parquet", "--label", "z")
+    assert (ran.code, "label='z': there is no such column" in ran.err) == (3, True)
+    assert not (tmp_path / "c.parquet").exists()
+
+
+def test_a_sample_of_the_rows_is_said(karat, rows):
+    ran = karat("auc", rows, "--label", "y", "--score", "score", "--rows", 500, "--json")
+    assert ran.data["warnings"] == [
+        "rows.parquet: a random sample of 500 of 2,000 rows was read (seed 0)"
+    ]
+    result = ran.data["results"]["score"]
+    assert result["n_positive"] + result["n_negative"] == 500
+    assert karat("auc", rows, "--label", "y", "--score", "score", "--rows", 500, "--json").data == (
+        ran.data
+    )
+    ran = karat("auc", rows, "--label", "y", "--score", "score", "--rows", 0)
+    assert (ran.code, "--rows is 0" in ran.err) == (2, True)
+
+
+def test_what_does_not_fit_into_memory_is_said_before(karat, rows, monkeypatch):
+    monkeypatch.setattr(os, "sysconf", lambda name: 8)
+    ran = karat("auc", rows, "--label", "y", "--score", "score")
+    assert ran.code == 3
+    assert "2,000 rows of 8 columns" in ran.err
+    assert "take a sample with --rows, or count where the rows are" in ran.err
+
+
+def test_folders_and_the_standard_input(karat, rows, monkeypatch):
+    folder = rows.parent / "parts"
+    folder.mkdir()
+    table = pl.read_parquet(rows)
+    table[:1000].write_csv(folder / "a.csv")
+    table[1000:].write_csv(folder / "b.csv")
+    flags = ("--label", "y", "--score", "score", "--json")
+    assert (
+        karat("auc", folder, *flags).data["results"] == karat("auc", rows, *flags).data["results"]
+    )
+
+
+@pytest.fixture
+def logs():
+    folder = Path(os.environ.get("KARAT_DATA", "")) / "eval_logs"
+    if not os.environ.get("KARAT_DATA") or not folder.is_dir():
+        pytest.skip("KARAT_DATA names no folder with eval_logs")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "voters", "gold"),
+    [("inspect.eval", 5, 0), ("inspect_edited_slim.json", 5, 1), ("mlflow_traces.json", 2, 4)],
+)
+def test_judges_of_a_log(karat, logs, name, voters, gold):
+    ran = karat("judges", logs / name, "--dependence", "none", "--json")
+    assert ran.code == 0, ran.err
+    assert len(ran.data["result"]["mean"]) == voters
+    assert ran.data["status"][0]["status"] == "not identified"  # six items show nothing
+    assert sum(ran.data["result"]["gold_votes"]) >= gold
+    # People choose what they correct: no rates are powered by their labels.
+    assert "powered" not in ran.data

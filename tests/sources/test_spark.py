@@ -1,0 +1,127 @@
+"""PySpark on two local cores: the numbers of the rows, after a repartition at 300,000 rows."""
+
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+
+import karat
+from karat.bounds import performance_bounds_from_counts
+from karat.consensus import ErrorEstimator
+from karat.exceptions import DataError, LabelError, LazyFrameError
+from karat.ranking import weighted_auc, weighted_auc_from_counts
+from karat.sources.engines import fold_of
+from karat.statistics import confusion, scan_roc_counts
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java, and there is none", allow_module_level=True)
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+ROLES = {"label": "y", "pred": "pred", "score": "score", "weak": "lf_*", "group": "sex", "id": "id"}
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """One session for all tests: it takes seconds to start."""
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "4")
+            .config("spark.driver.memory", "1g")
+            .config("spark.driver.host", "localhost")
+            .getOrCreate()
+        )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def shuffled(spark, table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("spark") / "table.parquet"
+    table.write_parquet(path)
+    return spark.read.parquet(str(path)).repartition(7, "id").cache()
+
+
+@pytest.fixture(scope="module")
+def counted(shuffled):
+    return karat.scan(shuffled).roles(**ROLES).counts()
+
+
+@pytest.fixture(scope="module")
+def wanted(table):
+    return karat.scan(table).roles(**ROLES).counts()
+
+
+def test_counts_are_those_of_the_rows(counted, wanted, table):
+    assert counted.votes == wanted.votes
+    for kind in ("patterns", "roc", "confusions"):
+        assert dict(getattr(counted, kind)) == dict(getattr(wanted, kind))
+    found = counted.confusions["pred"]
+    assert found == confusion(table["y"], table["pred"], groups=table["sex"])
+    by_fold = counted.patterns["pred"].by_fold.sum(axis=(1, 2, 3))
+    assert by_fold.tolist() == np.bincount(fold_of(table["id"].to_numpy())).tolist()
+
+
+def test_folds_of_text_are_the_same_as_elsewhere(shuffled, table):
+    data = karat.scan(shuffled).roles(pred="pred", weak="lf_*", id="name")
+    folds = np.bincount(fold_of(table["name"].to_numpy().astype(str)))
+    assert data.pattern_counts().by_fold.sum(axis=(1, 2)).tolist() == folds.tolist()
+
+
+def test_answers_are_those_of_the_rows(counted, wanted, table):
+    area = weighted_auc_from_counts(counted.roc["score"])
+    rows = weighted_auc(table["y"], table["score"])
+    assert (area.value, area.lower, area.upper) == pytest.approx(
+        (rows.value, rows.lower, rows.upper), abs=1e-12
+    )
+    here, there = (
+        performance_bounds_from_counts(c.patterns["pred"], metric="f1") for c in (counted, wanted)
+    )
+    assert (here.lower_limit, here.upper_limit) == (there.lower_limit, there.upper_limit)
+    options = {"draws": 50, "dependence": "none", "rng": 0}
+    one, two = (ErrorEstimator(**options).fit(c.votes).result_ for c in (counted, wanted))
+    assert one.mean.tolist() == two.mean.tolist()
+
+
+def test_columns_are_collected_together_and_never_apart(shuffled, table):
+    columns = karat.scan(shuffled).roles(label="y", score="score", id="id").columns
+    assert columns.sort("id").equals(table.select(columns.columns).sort("id"))
+    with pytest.raises(LazyFrameError, match=r"lazy frame of pyspark.*karat\.scan"):
+        weighted_auc(shuffled.select("y"), shuffled.select("score"))
+
+
+def test_scores_in_cells(shuffled, table):
+    counts = scan_roc_counts(shuffled, label="y", score="score", cells=128)
+    same = scan_roc_counts(table, label="y", score="score", cells=128)
+    assert counts == same
+
+
+def test_tables_by_name(spark, shuffled):
+    shuffled.createOrReplaceTempView("scores")
+    data = karat.scan("scores", session=spark).roles(label="y", pred="pred")
+    assert data.engine == "pyspark"
+    assert data.confusion().n == 300_000
+    with pytest.raises(DataError, match="no table 'nowhere'"):
+        karat.scan("nowhere", session=spark)
+
+
+def test_nulls_in_labels(spark):
+    frame = spark.createDataFrame([(1, 1), (None, 0), (0, 1)], "y int, pred int")
+    with pytest.raises(LabelError, match="label column 'y' is missing in 1 of 3 rows"):
+        karat.scan(frame).roles(label="y", pred="pred").confusion()
+
+
+def test_a_session_that_is_gone(spark):
+    """The last test: it ends the session of all others."""
+    frame = spark.createDataFrame([(1, 1), (0, 0)], "y int, pred int")
+    data = karat.scan(frame).roles(label="y", pred="pred")
+    spark.stop()
+    with pytest.raises(DataError, match="Spark session of this frame is gone"):
+        data.confusion()
