@@ -26,7 +26,7 @@ from karat.cli.frame import (
 )
 from karat.exceptions import KaratWarning, OptionError
 from karat.ranking import (
-    AucComparison,
+    RankingComparison,
     FprBand,
     TprBand,
     Uniform,
@@ -47,7 +47,7 @@ class _Measured(NamedTuple):
 
     results: dict[str, WeightedAUC]
     codes: dict[str, str]
-    comparison: AucComparison | None = None
+    comparison: RankingComparison | None = None
     comparison_code: str = ""
 
 
@@ -229,7 +229,7 @@ def _ranking(name: str, r: WeightedAUC, code: str) -> Any:
     )
 
 
-def _comparison(comparison: AucComparison, code: str) -> Any:
+def _comparison(comparison: RankingComparison, code: str) -> Any:
     rows = tuple(
         (
             f"{d.first} − {d.second}", f"{d.value:+.4f}", f"{d.lower:+.4f}", f"{d.upper:+.4f}",

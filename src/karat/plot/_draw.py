@@ -98,7 +98,7 @@ from karat.plot.pictures import (
     draw_value,
     draw_weight_table,
 )
-from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
+from karat.ranking import RankingComparison, RankingDifference, RocPoint, UniformMargin, WeightedAUC
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics
 
@@ -156,8 +156,8 @@ draw.register(AgreementOnPairs, draw_pairs_agreed)
 draw.register(CheckScores, draw_check_scores)
 draw.register(IndifferenceTest, draw_indifference)
 draw.register(WeightedAUC, draw_area)
-draw.register(AucComparison, draw_areas)
-draw.register(AucDifference, draw_difference)
+draw.register(RankingComparison, draw_areas)
+draw.register(RankingDifference, draw_difference)
 draw.register(RocPoint, draw_point)
 draw.register(UniformMargin, draw_margin)
 draw.register(CanonicalCalibration, draw_canonical)

@@ -7,8 +7,8 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
 from karat.ranking import (
-    AucComparison,
-    AucDifference,
+    RankingComparison,
+    RankingDifference,
     FprBand,
     RocPoint,
     TprBand,
@@ -140,7 +140,7 @@ def _forest(rows: dict[str, WeightedAUC], ax: "Axes | None", title: str) -> "Axe
     return ax
 
 
-def draw_areas(result: AucComparison, ax: "Axes | None" = None) -> "Axes":
+def draw_areas(result: RankingComparison, ax: "Axes | None" = None) -> "Axes":
     """Draw the ROC curves of all models."""
     ax = new_axes(ax, (5.4, 4.8))
     first = next(iter(result.models.values()))
@@ -159,7 +159,7 @@ def draw_areas(result: AucComparison, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def draw_difference(result: AucDifference, ax: "Axes | None" = None) -> "Axes":
+def draw_difference(result: RankingDifference, ax: "Axes | None" = None) -> "Axes":
     """Draw the difference with its limits, and no difference."""
     ax = new_axes(ax, (5.6, 1.6))
     ax.axvline(0, color=GRID, linestyle=":")

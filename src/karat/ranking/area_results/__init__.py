@@ -2,11 +2,16 @@
 
 `AreaOptions` holds the checked options of an area. `area_result` takes the scores of one ranking,
 `area_result_of_counts` placements of counts, and `one_against_the_rest` several classes with a
-column of scores each; of two classes `positive_column` is enough.
+column of scores each; of two classes `positive_column` is enough. `caller_level` points a warning
+at the first caller outside karat.
 """
 
 from karat.ranking.area_results._area_options import AreaOptions, check_area_options
-from karat.ranking.area_results._area_result import area_result, area_result_of_counts
+from karat.ranking.area_results._area_result import (
+    area_result,
+    area_result_of_counts,
+    caller_level,
+)
 from karat.ranking.area_results._one_against_the_rest import (
     one_against_the_rest,
     positive_column,
@@ -16,6 +21,7 @@ __all__ = [
     "AreaOptions",
     "area_result",
     "area_result_of_counts",
+    "caller_level",
     "check_area_options",
     "one_against_the_rest",
     "positive_column",
