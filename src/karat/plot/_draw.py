@@ -74,6 +74,7 @@ from karat.plot.pictures import (
     draw_lambda,
     draw_limits,
     draw_margin,
+    draw_measure,
     draw_optimum,
     draw_pair_errors,
     draw_pairs,
@@ -98,7 +99,14 @@ from karat.plot.pictures import (
     draw_value,
     draw_weight_table,
 )
-from karat.ranking import RankingComparison, RankingDifference, RocPoint, UniformMargin, WeightedAUC
+from karat.ranking import (
+    RankingComparison,
+    RankingDifference,
+    RankingMeasure,
+    RocPoint,
+    UniformMargin,
+    WeightedAUC,
+)
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics
 
@@ -158,6 +166,7 @@ draw.register(IndifferenceTest, draw_indifference)
 draw.register(WeightedAUC, draw_area)
 draw.register(RankingComparison, draw_areas)
 draw.register(RankingDifference, draw_difference)
+draw.register(RankingMeasure, draw_measure)
 draw.register(RocPoint, draw_point)
 draw.register(UniformMargin, draw_margin)
 draw.register(CanonicalCalibration, draw_canonical)

@@ -3,8 +3,8 @@
 `weighted_auc` measures any weighted area under the ROC curve with limits that hold; `compare_auc`
 compares models, `roc_at` looks at one point, `uniform_margin` covers models chosen on the same
 rows, and `WeightedAUCClassifier` learns a ranking for a weight. `average_precision`,
-`precision_at`, `recall_at`, `lift`, `net_benefit` and `cost_curve` ask other questions of the same rows, and
-`compare_rankings` compares models by any of them.
+`precision_at`, `recall_at`, `lift`, `net_benefit` and `cost_curve` ask other questions of the same
+rows, and `compare_rankings` compares models by any of them.
 """
 
 from typing import TYPE_CHECKING, Any

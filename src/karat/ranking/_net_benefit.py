@@ -28,9 +28,9 @@ def net_benefit(
     .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}}{n} - \frac{t}{1-t}\,\frac{\mathrm{FP}}{n}
 
     (Vickers & Elkin 2006). The threshold is the probability from which on acting is worth while:
-    its odds are what a false positive costs in units of what a true positive gains. Acting on nobody
-    has 0; ``.over_all`` is the advantage over acting on everybody, with limits. The picture is the
-    decision curve, whose limits hold at each threshold by itself.
+    its odds are what a false positive costs in units of what a true positive gains. Acting on
+    nobody has 0; ``.over_all`` is the advantage over acting on everybody, with limits. The picture
+    is the decision curve, whose limits hold at each threshold by itself.
 
     Parameters
     ----------

@@ -59,7 +59,9 @@ def _answer(sure: RankingComparison, paired: RankingComparison, points: dict[str
     )
 
 
-def _table(sure: RankingComparison, paired: RankingComparison, points: dict[str, RocPoint]) -> Table:
+def _table(
+    sure: RankingComparison, paired: RankingComparison, points: dict[str, RocPoint]
+) -> Table:
     rows = tuple(
         (
             name,

@@ -5,7 +5,15 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.ranking.orderings import Ordering
 
-__all__ = ["average_precision_effects", "average_precision_limits", "average_precision_of"]
+__all__ = [
+    "average_precision_effects",
+    "average_precision_limits",
+    "average_precision_of",
+    "negatives_between",
+]
+
+# What a negative above all rows, which was not seen, adds to the variance: settled by simulation.
+_UNSEEN = 0.125
 
 
 def average_precision_of(ordered: Ordering) -> float:
@@ -31,10 +39,12 @@ def average_precision_effects(ordered: Ordering) -> tuple[FloatArray, FloatArray
 
 
 def average_precision_limits(ordered: Ordering, delta: float) -> tuple[float, float]:
-    """Return limits on the scale of log-odds, with one more positive, half right and half wrong.
+    """Return limits on the scale of log-odds, with one more row of either class.
 
-    A positive counts itself in its precision, which lifts the mean of few positives: the lower
-    limit leaves each out of its own precision, the upper limit does not.
+    The positive is half above and half below all rows; the negative, above all of them, counts in
+    part: what was not seen among few rows may still be there. A positive counts itself
+    in its precision, which lifts the mean of few positives: the lower limit leaves each out of its
+    own precision, the upper limit does not.
     """
     from scipy.special import expit, logit, stdtrit
 
@@ -42,19 +52,15 @@ def average_precision_limits(ordered: Ordering, delta: float) -> tuple[float, fl
     positives, rows = ordered.taken()
     value = float(ordered.positive @ (positives / rows)) / n
     ones, zeros = average_precision_effects(ordered)
-    placed = n * ones + value  # on the scale of precisions
-    size = n + 1.0
-    mean = (float(ordered.positive @ placed) + 0.5) / size
-    square = (float(ordered.positive @ placed**2) + 0.5) / size
-    gaps = negatives_between(ordered)
-    spread = (square - mean**2) / (size + 1.0) + float(gaps @ zeros**2)
+    seen = float(ordered.positive @ ones**2) + float(negatives_between(ordered) @ zeros**2)
     others = np.where(rows > 1, (positives - 1.0) / np.maximum(rows - 1.0, 1.0), 0.5)
     alone = float(ordered.positive @ np.clip(others, 0.0, 1.0)) / n
     t = -float(stdtrit(max(n - 1.0, 1.0), delta / 2))
 
     def moved(centre: float, sign: float) -> float:
-        centre = (n * centre + 0.5) / size
-        reach = t * np.sqrt(spread) / (centre * (1 - centre))
+        centre = (n * centre + 0.5) / (n + 1.0)
+        unseen = (centre**2 + (1 - centre) ** 2) / 2 / n**2 + _UNSEEN * zeros[-1] ** 2
+        reach = t * np.sqrt(seen * n / (n + 1.0) + unseen) / (centre * (1 - centre))
         return float(expit(logit(centre) + sign * reach))
 
     upper = 1.0 if value >= 1 - 1e-12 else moved(value, 1.0)

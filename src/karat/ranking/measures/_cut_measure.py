@@ -47,8 +47,8 @@ class Cut(Measure):
     def _counts(self, ordered: Ordering) -> tuple[float, float]:
         """Return positives and negatives that are taken."""
         if self.threshold is not None:
-            ones, zeros = ordered.counts_at(np.array([self.threshold]))
-            return float(ones[0]), float(zeros[0])
+            above, alarms = ordered.counts_at(np.array([self.threshold]))
+            return float(above[0]), float(alarms[0])
         rows = self.share_of(ordered) * ordered.n
         ones = float(ordered.positives_among(np.array([rows]))[0])
         return ones, max(rows - ones, 0.0)

@@ -45,10 +45,13 @@ class AveragePrecision(Measure):
         chosen = np.unique(np.rint(np.concatenate([even, few])).astype(int))
         positives, rows = positives[chosen], rows[chosen]
         z = np.asarray(-ndtri(delta / 2))
-        return Curve(
+        found = (
             positives / ordered.n_positive, positives / rows,
             limit_below(positives, rows, z), limit_above(positives, rows, z),
         )  # fmt: skip
+        recall, *others = (np.append(values[:1], values) for values in found)
+        recall[0] = 0.0  # up to the first positive's recall, its precision holds
+        return Curve(recall, *others)
 
     def effects(self, rows: Row) -> FloatArray:
         ones, zeros = average_precision_effects(rows.ordered)
