@@ -227,6 +227,7 @@ EXAMPLES = {
     "WeightedAUC": lambda: ranking.weighted_auc(RANKED, SCORES, weight=ranking.FprBand(0, 0.5)),
     "RankingComparison": compared,
     "RankingDifference": lambda: compared().differences[0],
+    "RankingMeasure": lambda: ranking.precision_at(RANKED, SCORES, k=50),
     "RocPoint": lambda: ranking.roc_at(RANKED, SCORES, fpr=0.2),
     "UniformMargin": lambda: ranking.uniform_margin(
         200, 200, family=ranking.FiniteFamily(10), weight=ranking.Uniform()

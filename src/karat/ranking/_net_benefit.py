@@ -54,7 +54,7 @@ def net_benefit(
     >>> p = rng.beta(0.3, 2, size=2000)
     >>> r = net_benefit(rng.random(2000) < p, p, threshold=0.2)
     >>> round(r.value, 3), round(r.lower, 3), round(r.upper, 3)
-    (0, 0, 0)
+    (0.049, 0.037, 0.063)
     """
     at = check_number(threshold, "threshold", above=0.0, at_most=1.0)
     if at >= 1:

@@ -1,6 +1,6 @@
 """Pictures of ROC curves: the band, what is weighted, and models side by side."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def draw_area(result: WeightedAUC, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _headline(result: WeightedAUC) -> str:
+def _headline(result: WeightedAUC | RankingMeasure) -> str:
     return f"{result.title}\n{result.value:.4f} ({result.lower:.4f} to {result.upper:.4f})"
 
 
@@ -154,9 +154,9 @@ def draw_areas(result: RankingComparison, ax: "Axes | None" = None) -> "Axes":
     """Draw the curves of all models."""
     ax = new_axes(ax, (5.4, 4.8))
     first = next(iter(result.models.values()))
-    areas = {name: m for name, m in result.models.items() if isinstance(m, WeightedAUC)}
     if isinstance(first, RankingMeasure):
         return _draw_measures(result, first, ax)
+    areas = {name: m for name, m in result.models.items() if isinstance(m, WeightedAUC)}
     least = _log_from(first)
     for i, (name, model) in enumerate(areas.items()):
         label = f"{literal(name)}: {model.value:.4f} ({model.lower:.4f}–{model.upper:.4f})"
@@ -190,22 +190,17 @@ def draw_measure(result: RankingMeasure, ax: "Axes | None" = None) -> "Axes":
     ax = new_axes(ax, (5.4, 4.4))
     _measure_curve(ax, result, COLORS[0], "the rows")
     level = f"{100 * result.confidence:g} %"
+    step: Literal["pre"] | None = "pre" if result.measure == "average precision" else None
     if np.isfinite(result.curve_lower).any():
-        ax.fill_between(
-            result.curve_x, result.curve_lower, result.curve_upper, color=COLORS[0], alpha=0.15,
-            linewidth=0, step="pre" if result.measure == "average precision" else None,
-            label=f"{level} limits, each point by itself",
-        )  # fmt: skip
+        band = result.curve_x, result.curve_lower, result.curve_upper
+        label = f"{level} limits, each point by itself"
+        ax.fill_between(*band, color=COLORS[0], alpha=0.15, linewidth=0, step=step, label=label)
     at = _place(result)
     if at is not None:
         ax.plot([at, at], [result.lower, result.upper], color=COLORS[1], linewidth=2.5, alpha=0.7)
-        ax.plot([at], [result.value], marker=MARKERS[0], color=COLORS[1], linestyle="none",
-                label=f"the cut, with {level} limits")  # fmt: skip
+        ax.plot([at], [result.value], "o", color=COLORS[1], label=f"the cut, with {level} limits")
     _measure_frame(ax, result)
-    ax.set_title(
-        f"{result.title}\n{result.value:.4f} ({result.lower:.4f} to {result.upper:.4f})",
-        fontsize=10,
-    )
+    ax.set_title(_headline(result), fontsize=10)
     ax.legend(frameon=False, fontsize=8)
     return ax
 
@@ -226,8 +221,7 @@ def _measure_curve(ax: Any, result: RankingMeasure, color: str, label: str) -> N
 
 def _measure_frame(ax: Any, result: RankingMeasure) -> None:
     """Draw what a ranking that knows nothing has, and name the axes."""
-    x = result.curve_x
-    share = result.n_positive / result.n
+    x, share = result.curve_x, result.n_positive / result.n
     dotted: dict[str, Any] = {"color": GRID, "linestyle": ":", "label": "chance"}
     if result.measure == "recall":
         ax.plot([0, 1], [0, 1], **dotted)
@@ -246,9 +240,8 @@ def _measure_frame(ax: Any, result: RankingMeasure) -> None:
     if result.measure not in ("net benefit", "lift"):
         ax.set_ylim(0, 0.55 if result.measure == "expected cost" else 1.02)
     ax.set_xlim(0, 1)
-    across, up = _AXES[result.measure]
-    ax.set_xlabel(across)
-    ax.set_ylabel(up)
+    ax.set_xlabel(_AXES[result.measure][0])
+    ax.set_ylabel(_AXES[result.measure][1])
     quiet(ax)
 
 
@@ -263,8 +256,7 @@ def _draw_measures(result: RankingComparison, first: RankingMeasure, ax: Any) ->
     _measure_frame(ax, first)
     ax.set_title(first.title, fontsize=10)
     ax.legend(frameon=False, fontsize=8)
-    axes: Axes = ax
-    return axes
+    return ax  # type: ignore[no-any-return]
 
 
 def draw_difference(result: RankingDifference, ax: "Axes | None" = None) -> "Axes":

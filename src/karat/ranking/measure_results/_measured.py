@@ -12,18 +12,15 @@ from karat._validate import (
     check_choice,
     check_confidence,
     check_same_length,
-    check_score_columns,
     check_scores,
     check_weights,
     encode_groups,
-    encode_labels,
     is_matrix,
-    refuse_option,
 )
-from karat.exceptions import DataError, LabelError, OptionError, ScoreError, SmallSampleWarning
+from karat.exceptions import DataError, OptionError, ScoreError, SmallSampleWarning
 from karat.ranking.area_results import caller_level, positive_column
+from karat.ranking.labels import Labels, classes_apart, clustered_limits, read_labels_apart
 from karat.ranking.measure_result import RankingMeasure
-from karat.ranking.measure_results._labels import Labels, clustered_limits, read_labels_apart
 from karat.ranking.measures import AveragePrecision, Cut, ExpectedCost, Measure, NetBenefit, Row
 from karat.ranking.orderings import Ordering, ordering_of
 from karat.ranking.placements import check_weighting, labelled_scores, read_labels
@@ -49,20 +46,17 @@ def measured_ranking(
     check_choice(average, "average", ("macro", "micro"))
     labels = read_labels_apart(y_true, y_score, sample_weight, weighting)
     if labels is not None:
-        _only_average_precision(measure, "labels")
-        if pos_label is not None:
-            refuse_option(pos_label, "pos_label", "None where y_true has one column per label")
-        _no_groups(groups)
-        return _of_labels(measure, labels, level, average)
-    if is_matrix(y_score):
+        labels.only_these(groups=groups, pos_label=pos_label)
+    elif is_matrix(y_score):
         y_score = positive_column(y_true, y_score, classes, pos_label)
-    if is_matrix(y_score):
-        _only_average_precision(measure, "classes")
-        if pos_label is not None:
-            refuse_option(pos_label, "pos_label", "None where y_score has one column per class")
-        _no_groups(groups)
-        found = _of_classes(y_true, y_score, sample_weight, weighting, classes)
-        return _of_labels(measure, found, level, average)
+        if is_matrix(y_score):
+            labels = classes_apart(
+                y_true, y_score, sample_weight, weighting, classes, groups=groups,
+                pos_label=pos_label,
+            )  # fmt: skip
+    if labels is not None:
+        _only_average_precision(measure)
+        return _of_labels(measure, labels, level, average)
     positive, order = read_labels(y_true, pos_label, classes, what="a ranking")
     score = check_scores(y_score)
     weight = check_weights(sample_weight)
@@ -82,17 +76,12 @@ def measured_ranking(
     return replace(whole, groups=parts, skipped=skipped)
 
 
-def _only_average_precision(measure: Measure, what: str) -> None:
+def _only_average_precision(measure: Measure) -> None:
     if not isinstance(measure, AveragePrecision):
         raise DataError(
-            f"y_score has several columns, one for each of several {what}; {measure.name} ranks by "
+            f"y_score has several columns, one for each class or label; {measure.name} ranks by "
             "one. Pass the column of one of them, with y_true == it"
         )
-
-
-def _no_groups(groups: Any) -> None:
-    if groups is not None:
-        raise DataError("groups= is for two classes and one column of scores; leave it out")
 
 
 def check_rows(measure: Measure, score: FloatArray, *, approximate: bool) -> None:
@@ -199,21 +188,6 @@ def _grouped(
     return parts, skipped
 
 
-def _of_classes(
-    y_true: Any, y_score: Any, sample_weight: Any, weighting: str | None, classes: Any
-) -> Labels:
-    """Return each class against the rest as labels."""
-    (codes,), order = encode_labels({"y_true": y_true}, classes)
-    columns = check_score_columns(y_score, "y_score", each="column per class", classes=order)
-    weight = check_weights(sample_weight)
-    check_same_length(y_true=codes, y_score=next(iter(columns.values())), sample_weight=weight)
-    positive = {name: codes == j for j, name in enumerate(order.tolist())}
-    for name, rows in positive.items():
-        if not rows.any():
-            raise LabelError(f"y_true has no row of class {name!r}, which has a column of scores")
-    return Labels(positive, columns, weight, check_weighting(weighting, weight), {})
-
-
 def _of_labels(measure: Measure, labels: Labels, level: float, average: str) -> RankingMeasure:
     """Return the measure of every label, and their mean or that of all entries pooled."""
     each = 1 - (1 - level) / len(labels.positive)
@@ -251,5 +225,5 @@ def _pooled(measure: Measure, labels: Labels, level: float) -> RankingMeasure:
     counted = mass * (ordered.n / mass.sum())
     effects = measure.effects(Row(positive, score, counted, ordered)) * counted
     rows = len(score) // len(labels.positive)
-    lower, upper = clustered_limits(found.value, effects, positive * mass, rows, 1 - level)
+    lower, upper = clustered_limits(found.value, effects, positive & (mass > 0), rows, 1 - level)
     return replace(found, lower=lower, upper=upper, basis="clustered")

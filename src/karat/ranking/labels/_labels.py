@@ -6,12 +6,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._typing import BoolArray, Column, FloatArray
-from karat._validate import check_same_length, check_score_columns, check_weights, read_columns
+from karat._validate import (
+    check_same_length,
+    check_score_columns,
+    check_weights,
+    read_columns,
+    refuse_option,
+)
 from karat._validate import is_matrix as is_score_matrix
-from karat.exceptions import LabelError, ShapeError
+from karat.exceptions import DataError, LabelError, ShapeError
 from karat.ranking.placements import check_weighting
 
-__all__ = ["Labels", "clustered_limits", "read_labels_apart"]
+__all__ = ["Labels", "clustered_limits", "no_groups", "read_labels_apart"]
 
 
 class Labels(NamedTuple):
@@ -22,6 +28,12 @@ class Labels(NamedTuple):
     weight: FloatArray | None
     approximate: bool
     skipped: dict[Any, str]
+
+    def only_these(self, *, groups: Any, pos_label: Any) -> None:
+        """Refuse what has no meaning beside several labels."""
+        if pos_label is not None:
+            refuse_option(pos_label, "pos_label", "None where y_true has one column per label")
+        no_groups(groups)
 
     def pooled(self) -> tuple[BoolArray, FloatArray, FloatArray | None]:
         """Return the entries of all labels, label after label."""
@@ -94,7 +106,7 @@ def _has_label(values: Any, mask: Any, name: Any) -> BoolArray:
 
 
 def clustered_limits(
-    value: float, effects: FloatArray, has_label: FloatArray, rows: int, delta: float
+    value: float, effects: FloatArray, has_label: BoolArray, rows: int, delta: float
 ) -> tuple[float, float]:
     """Return limits on the scale of log-odds where the entries of one row belong together.
 
@@ -105,9 +117,15 @@ def clustered_limits(
     from scipy.special import expit, logit, stdtrit
 
     by_row = effects.reshape(-1, rows).sum(axis=0)
-    n = float((has_label.reshape(-1, rows) > 0).any(axis=0).sum())
+    n = float(has_label.reshape(-1, rows).any(axis=0).sum())
     centre = (n * value + 0.5) / (n + 1)
     error = math.sqrt(float(by_row @ by_row) + 0.25 / (n + 1) ** 2)
     reach = -float(stdtrit(max(n - 1, 1.0), delta / 2)) * error / (centre * (1 - centre))
     lower, upper = (float(expit(logit(centre) + sign * reach)) for sign in (-1, 1))
     return min(lower, value), max(upper, value)
+
+
+def no_groups(groups: Any) -> None:
+    """Refuse groups beside several classes or labels."""
+    if groups is not None:
+        raise DataError("groups= is for two classes and one column of scores; leave it out")
