@@ -172,7 +172,6 @@ def draw_areas(result: RankingComparison, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-# The axes of each measure: what is across, what is up, and where chance is drawn.
 _AXES = {
     "average precision": ("recall", "precision"),
     "precision": ("share of rows taken", "precision"),
@@ -187,9 +186,8 @@ def draw_measure(result: RankingMeasure, ax: "Axes | None" = None) -> "Axes":
     """Draw the curve that a measure is a point or an area of, with its limits."""
     if result.per_class is not None or result.groups is not None:
         return _draw_parts(result, ax)
-    ax = new_axes(ax, (5.4, 4.4))
+    ax, level = new_axes(ax, (5.4, 4.4)), f"{100 * result.confidence:g} %"
     _measure_curve(ax, result, COLORS[0], "the rows")
-    level = f"{100 * result.confidence:g} %"
     step: Literal["pre"] | None = "pre" if result.measure == "average precision" else None
     if np.isfinite(result.curve_lower).any():
         band = result.curve_x, result.curve_lower, result.curve_upper
@@ -246,8 +244,8 @@ def _measure_frame(ax: Any, result: RankingMeasure) -> None:
 
 
 def _draw_measures(result: RankingComparison, first: RankingMeasure, ax: Any) -> "Axes":
-    for i, (name, model) in enumerate(result.models.items()):
-        assert isinstance(model, RankingMeasure)
+    measures = {name: m for name, m in result.models.items() if isinstance(m, RankingMeasure)}
+    for i, (name, model) in enumerate(measures.items()):
         label = f"{literal(name)}: {model.value:.4f} ({model.lower:.4f}–{model.upper:.4f})"
         _measure_curve(ax, model, COLORS[i % len(COLORS)], label)
         at = _place(model)

@@ -55,6 +55,9 @@ def read_labels_apart(
     if not is_score_matrix(y_score) or not _is_table(y_true):
         return None
     columns, names = read_columns(y_true, "y_true", each="column per label")
+    labels: list[Any] = list(names)
+    if isinstance(y_true, list | tuple | np.ndarray):
+        labels = list(range(len(names)))  # columns without names
     scores = check_score_columns(y_score, "y_score", each="column per label")
     if len(scores) != len(names):
         raise ShapeError(
@@ -68,7 +71,7 @@ def read_labels_apart(
         y_true=columns[0][0], y_score=next(iter(scores.values())), sample_weight=weight
     )
     positive, kept, skipped = {}, {}, {}
-    for name, score, (values, mask) in zip(names, scores.values(), columns, strict=True):
+    for name, score, (values, mask) in zip(labels, scores.values(), columns, strict=True):
         has = _has_label(values, mask, name)
         if has.all() or not has.any():
             skipped[name] = f"{'all' if has.all() else 'none'} of {len(has)} rows have it"

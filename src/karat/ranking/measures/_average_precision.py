@@ -19,7 +19,7 @@ _UNSEEN = 0.125
 def average_precision_of(ordered: Ordering) -> float:
     """Return the mean over positives of the precision at their score."""
     positives, rows = ordered.taken()
-    return float(ordered.positive @ (positives / rows)) / ordered.n_positive
+    return min(1.0, float(ordered.positive @ (positives / rows)) / ordered.n_positive)
 
 
 def average_precision_effects(ordered: Ordering) -> tuple[FloatArray, FloatArray]:
@@ -50,7 +50,7 @@ def average_precision_limits(ordered: Ordering, delta: float) -> tuple[float, fl
 
     n = ordered.n_positive
     positives, rows = ordered.taken()
-    value = float(ordered.positive @ (positives / rows)) / n
+    value = average_precision_of(ordered)
     ones, zeros = average_precision_effects(ordered)
     seen = float(ordered.positive @ ones**2) + float(negatives_between(ordered) @ zeros**2)
     others = np.where(rows > 1, (positives - 1.0) / np.maximum(rows - 1.0, 1.0), 0.5)
