@@ -24,10 +24,11 @@ from karat.cli.frame import (
     section,
     values,
 )
+from karat.cli.rankings import MEASURES, check_flags, measured_scores
 from karat.exceptions import KaratWarning, OptionError
 from karat.ranking import (
-    RankingComparison,
     FprBand,
+    RankingComparison,
     TprBand,
     Uniform,
     WeightedAUC,
@@ -57,6 +58,15 @@ def auc(
     score: flags.Scores = None,
     pos_label: flags.PosLabel = None,
     group: flags.Group = None,
+    measure: Annotated[str, typer.Option(help=f"{', '.join(MEASURES)}.")] = "area",
+    k: Annotated[int | None, typer.Option(help="Rows taken, the highest first.")] = None,
+    share: Annotated[float | None, typer.Option(help="Share of the rows taken.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Least score taken; of net-benefit, a probability.")
+    ] = None,
+    at: Annotated[
+        float | None, typer.Option(help="Weight of a miss against a false alarm, of cost.")
+    ] = None,
     fpr: Annotated[
         str | None, typer.Option(help="False-positive rates that count, such as 0,0.1.")
     ] = None,
@@ -78,6 +88,17 @@ def auc(
     """Measure how good a ranking is where it matters, with limits that hold."""
 
     def work() -> Answer:
+        cuts = {"k": k, "share": share, "threshold": threshold, "at": at}
+        of_areas = {
+            "fpr": fpr is not None, "tpr": tpr is not None, "certificate": certificate != "auto",
+            "normalize": normalize != "raw", "stream": stream,
+        }  # fmt: skip
+        check_flags(measure, cuts, of_areas)
+        if measure != "area":
+            return measured_scores(
+                read_table(file), file.name, measure=measure, cuts=cuts, score=score, label=label,
+                pos_label=pos_label, group=group, confidence=confidence,
+            )  # fmt: skip
         options: dict[str, Any] = {
             "weight": _weight(fpr, tpr), "certificate": certificate, "confidence": confidence,
             "normalize": normalize,

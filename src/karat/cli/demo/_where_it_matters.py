@@ -3,7 +3,7 @@
 from typing import Any
 
 from karat.cli.demo._models import Models
-from karat.ranking import RankingComparison, FprBand, RocPoint, compare_auc, roc_at
+from karat.ranking import FprBand, RankingComparison, RocPoint, compare_auc, roc_at
 from karat.report import Section, Table, result_svg
 
 __all__ = ["where_it_matters"]
