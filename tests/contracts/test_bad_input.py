@@ -72,6 +72,13 @@ FIXED = {
     "predicted": [0.1, 0.4, 0.3, 0.8],
     "others": [0.5],
 }
+# Cuts, of which a function takes one.
+CUTS = {
+    "precision_at": {"share": 0.5},
+    "recall_at": {"share": 0.5},
+    "lift": {"share": 0.5},
+    "net_benefit": {"threshold": 0.5},
+}
 TWO_COLUMNS = pd.DataFrame({"id": [1, 2, 3, 4], "label": GOOD["y_true"]})
 ONE_CLASS = {
     "y_true": ["ham"] * 4,
@@ -165,7 +172,10 @@ CASES = {
 
 
 # An area compares rows of two classes: to name the other class does not help.
-AREAS = {"weighted_auc", "compare_auc", "roc_at"}
+AREAS = {
+    "weighted_auc", "compare_auc", "roc_at", "average_precision", "precision_at", "recall_at",
+    "lift", "net_benefit", "cost_curve", "compare_rankings",
+}  # fmt: skip
 PARTIAL_TRUTH = {"missing truth", "one class", "truth of another type"}
 
 
@@ -189,7 +199,7 @@ def functions():
 
 
 def arguments(function):
-    known = GOOD | FIXED
+    known = GOOD | FIXED | CUTS.get(function.__name__, {})
     return {name: known[name] for name in inspect.signature(function).parameters if name in known}
 
 

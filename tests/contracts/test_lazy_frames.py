@@ -44,6 +44,13 @@ GOOD = {
     "people": VOTES, "judge": TRUTH, "epsilon": 0.1, "verdicts": VOTES, "scores": PROBA,
     "statistic": np.mean, "counts": np.ones(80), "numerator": TRUTH[:9], "denominator": TRUTH[:9],
 }  # fmt: skip
+# Cuts, of which a function takes one.
+CUTS = {
+    "precision_at": {"share": 0.5},
+    "recall_at": {"share": 0.5},
+    "lift": {"share": 0.5},
+    "net_benefit": {"threshold": 0.5},
+}
 # Parameters with one value per row whose annotation says anything goes.
 ROWS = {"X", "X_val", "y", "label_model", "diagonal"}
 # Where rows need no partner: the lazy frame is collected once.
@@ -198,7 +205,8 @@ def arguments(function, parameter):
         needed.add("groups")
     if parameter.endswith("_val"):
         needed |= {name for name in ("X_val", "proba_val", "y_val") if name in found}
-    return {name: GOOD[name] for name in needed}
+    cut = CUTS.get(getattr(function, "__name__", ""), {})
+    return {name: GOOD[name] for name in needed - set(cut)} | cut
 
 
 def test_functions_and_methods_are_found():

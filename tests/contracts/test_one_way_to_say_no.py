@@ -166,6 +166,7 @@ BOUND = (VOTES[:, 0], VOTES, MODEL)
 LINEAR = LogisticRegression()
 SCORED = RNG.normal(4.0 * TRUTH[:, None], 1.0, (len(TRUTH), 4))
 SCORES = {"one": CHANCE, "two": X[:, 1]}
+HALF = {"share": 0.5}
 UNIT = [0.2, 0.9, 0.6, 0.4, 0.7]
 SPACE = elicit.BinarySpace.from_scores(TRUTH, CHANCE)
 CONFUSIONS = elicit.ConfusionSpace.from_proba(TRUTH, PROBA)
@@ -383,6 +384,19 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "ranking.WeightedAUCClassifier": lambda **o: ranking.WeightedAUCClassifier(
         ranking.FprBand(0, 0.5), **o
     ).fit(X, TRUTH),
+    "ranking.average_precision": lambda **o: ranking.average_precision(TRUTH, CHANCE, **o),
+    "ranking.compare_rankings": lambda **o: ranking.compare_rankings(
+        TRUTH, SCORES, **({"measure": "precision_at"} | ({} if "k" in o else HALF) | o)
+    ),
+    "ranking.cost_curve": lambda **o: ranking.cost_curve(TRUTH, CHANCE, **o),
+    "ranking.lift": lambda **o: ranking.lift(TRUTH, CHANCE, **({} if "k" in o else HALF), **o),
+    "ranking.net_benefit": lambda **o: ranking.net_benefit(TRUTH, CHANCE, threshold=0.5, **o),
+    "ranking.precision_at": lambda **o: ranking.precision_at(
+        TRUTH, CHANCE, **({} if "k" in o else HALF), **o
+    ),
+    "ranking.recall_at": lambda **o: ranking.recall_at(
+        TRUTH, CHANCE, **({} if "k" in o else HALF), **o
+    ),
     "ranking.compare_auc": lambda **o: ranking.compare_auc(TRUTH, SCORES, **o),
     "ranking.roc_at": lambda **o: ranking.roc_at(TRUTH, CHANCE, fpr=0.1, **o),
     "ranking.uniform_margin": lambda **o: ranking.uniform_margin(

@@ -233,8 +233,9 @@ EXAMPLES = {
     "MarginalCalibration": lambda: calibration.marginal_calibration_error(LABELS, PROBS, bins=4),
     "CalibrationCertificate": lambda: calibration.calibration_certificate(LABELS, PROBS, rng=0),
     "WeightedAUC": lambda: ranking.weighted_auc(RANKED, SCORES, weight=ranking.FprBand(0, 0.5)),
-    "AucComparison": compared,
-    "AucDifference": lambda: compared().differences[0],
+    "RankingComparison": compared,
+    "RankingDifference": lambda: compared().differences[0],
+    "RankingMeasure": lambda: ranking.precision_at(RANKED, SCORES, k=50),
     "RocPoint": lambda: ranking.roc_at(RANKED, SCORES, fpr=0.2),
     "UniformMargin": lambda: ranking.uniform_margin(
         200, 200, family=ranking.FiniteFamily(10), weight=ranking.Uniform()

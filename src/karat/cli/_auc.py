@@ -25,10 +25,11 @@ from karat.cli.frame import (
     section,
     values,
 )
+from karat.cli.rankings import MEASURES, check_flags, measured_scores
 from karat.exceptions import KaratWarning, OptionError
 from karat.ranking import (
-    AucComparison,
     FprBand,
+    RankingComparison,
     TprBand,
     Uniform,
     WeightedAUC,
@@ -48,7 +49,7 @@ class _Measured(NamedTuple):
 
     results: dict[str, WeightedAUC]
     codes: dict[str, str]
-    comparison: AucComparison | None = None
+    comparison: RankingComparison | None = None
     comparison_code: str = ""
 
 
@@ -58,6 +59,15 @@ def auc(
     score: flags.Scores = None,
     pos_label: flags.PosLabel = None,
     group: flags.Group = None,
+    measure: Annotated[str, typer.Option(help=f"{', '.join(MEASURES)}.")] = "area",
+    k: Annotated[int | None, typer.Option(help="Rows taken, the highest first.")] = None,
+    share: Annotated[float | None, typer.Option(help="Share of the rows taken.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Least score taken; of net-benefit, a probability.")
+    ] = None,
+    at: Annotated[
+        float | None, typer.Option(help="Weight of a miss against a false alarm, of cost.")
+    ] = None,
     fpr: Annotated[
         str | None, typer.Option(help="False-positive rates that count, such as 0,0.1.")
     ] = None,
@@ -80,6 +90,17 @@ def auc(
     """Measure how good a ranking is where it matters, with limits that hold."""
 
     def work() -> Answer:
+        cuts = {"k": k, "share": share, "threshold": threshold, "at": at}
+        of_areas = {
+            "fpr": fpr is not None, "tpr": tpr is not None, "certificate": certificate != "auto",
+            "normalize": normalize != "raw", "stream": stream,
+        }  # fmt: skip
+        check_flags(measure, cuts, of_areas)
+        if measure != "area":
+            return measured_scores(
+                read_table(file), file.name, measure=measure, cuts=cuts, score=score, label=label,
+                pos_label=pos_label, group=group, confidence=confidence,
+            )  # fmt: skip
         options: dict[str, Any] = {
             "weight": _weight(fpr, tpr), "certificate": certificate, "confidence": confidence,
             "normalize": normalize,
@@ -237,7 +258,7 @@ def _ranking(name: str, r: WeightedAUC, code: str) -> Any:
     )
 
 
-def _comparison(comparison: AucComparison, code: str) -> Any:
+def _comparison(comparison: RankingComparison, code: str) -> Any:
     rows = tuple(
         (
             f"{d.first} − {d.second}", f"{d.value:+.4f}", f"{d.lower:+.4f}", f"{d.upper:+.4f}",

@@ -78,6 +78,7 @@ from karat.plot.pictures import (
     draw_lambda,
     draw_limits,
     draw_margin,
+    draw_measure,
     draw_optimum,
     draw_pair_errors,
     draw_pairs,
@@ -103,7 +104,14 @@ from karat.plot.pictures import (
     draw_votes,
     draw_weight_table,
 )
-from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
+from karat.ranking import (
+    RankingComparison,
+    RankingDifference,
+    RankingMeasure,
+    RocPoint,
+    UniformMargin,
+    WeightedAUC,
+)
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts, VoteCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics
 
@@ -165,8 +173,9 @@ draw.register(AgreementOnPairs, draw_pairs_agreed)
 draw.register(CheckScores, draw_check_scores)
 draw.register(IndifferenceTest, draw_indifference)
 draw.register(WeightedAUC, draw_area)
-draw.register(AucComparison, draw_areas)
-draw.register(AucDifference, draw_difference)
+draw.register(RankingComparison, draw_areas)
+draw.register(RankingDifference, draw_difference)
+draw.register(RankingMeasure, draw_measure)
 draw.register(RocPoint, draw_point)
 draw.register(UniformMargin, draw_margin)
 draw.register(CanonicalCalibration, draw_canonical)

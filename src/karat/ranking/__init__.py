@@ -2,19 +2,29 @@
 
 `weighted_auc` measures any weighted area under the ROC curve with limits that hold; `compare_auc`
 compares models, `roc_at` looks at one point, `uniform_margin` covers models chosen on the same
-rows, and `WeightedAUCClassifier` learns a ranking for a weight.
+rows, and `WeightedAUCClassifier` learns a ranking for a weight. `average_precision`,
+`precision_at`, `recall_at`, `lift`, `net_benefit` and `cost_curve` ask other questions of the same
+rows, and `compare_rankings` compares models by any of them.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from karat.ranking._average_precision import average_precision
 from karat.ranking._compare_auc import compare_auc
 from karat.ranking._compare_auc_from_counts import compare_auc_from_counts
+from karat.ranking._compare_rankings import compare_rankings
+from karat.ranking._cost_curve import cost_curve
+from karat.ranking._lift import lift
+from karat.ranking._net_benefit import net_benefit
+from karat.ranking._precision_at import precision_at
+from karat.ranking._recall_at import recall_at
 from karat.ranking._roc_at import roc_at
 from karat.ranking._uniform_margin import uniform_margin
 from karat.ranking._weighted_auc import weighted_auc
 from karat.ranking._weighted_auc_from_counts import weighted_auc_from_counts
 from karat.ranking.certificates import FiniteFamily, GaussianComplexity, LinearScores
-from karat.ranking.comparison_result import AucComparison, AucDifference
+from karat.ranking.comparison_result import RankingComparison, RankingDifference
+from karat.ranking.measure_result import RankingMeasure
 from karat.ranking.result import RocPoint, UniformMargin, WeightedAUC
 from karat.ranking.weights import (
     FprBand,
@@ -31,8 +41,6 @@ if TYPE_CHECKING:
     from karat.ranking._weighted_auc_classifier import WeightedAUCClassifier
 
 __all__ = [
-    "AucComparison",
-    "AucDifference",
     "FiniteFamily",
     "FprBand",
     "FunctionWeight",
@@ -40,6 +48,9 @@ __all__ = [
     "LinearScores",
     "PiecewiseLinear",
     "Power",
+    "RankingComparison",
+    "RankingDifference",
+    "RankingMeasure",
     "RocPoint",
     "TprBand",
     "TwoWayBand",
@@ -48,8 +59,15 @@ __all__ = [
     "Weight",
     "WeightedAUC",
     "WeightedAUCClassifier",
+    "average_precision",
     "compare_auc",
     "compare_auc_from_counts",
+    "compare_rankings",
+    "cost_curve",
+    "lift",
+    "net_benefit",
+    "precision_at",
+    "recall_at",
     "roc_at",
     "uniform_margin",
     "weighted_auc",

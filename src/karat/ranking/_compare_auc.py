@@ -11,15 +11,13 @@ from karat._typing import BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
     check_same_length,
-    check_score_columns,
-    check_scores,
     check_weights,
 )
-from karat.exceptions import DataError
 from karat.limits.kernels import normal_quantile
 from karat.ranking.area_results import AreaOptions, area_result, check_area_options
 from karat.ranking.areas import band_inside, curve, influence
-from karat.ranking.comparison_result import AucComparison, AucDifference
+from karat.ranking.comparison_result import RankingComparison, RankingDifference
+from karat.ranking.measure_results import read_models
 from karat.ranking.placements import check_weighting, labelled_scores, place, read_labels
 from karat.ranking.result import WeightedAUC
 from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Uniform, Weight, scale_of
@@ -40,7 +38,7 @@ def compare_auc(
     pos_label: Any = None,
     sample_weight: Column | None = None,
     weighting: str | None = None,
-) -> AucComparison:
+) -> RankingComparison:
     """Compare the areas of several models on the same rows.
 
     The limits hold for all models, and for all differences, together: each of M models gets
@@ -61,7 +59,7 @@ def compare_auc(
 
     Returns
     -------
-    AucComparison
+    RankingComparison
         ``models``, ``differences`` and ``best``.
 
     Examples
@@ -77,7 +75,7 @@ def compare_auc(
     check_choice(certificate, "certificate", _CERTIFICATES)
     options = check_area_options(weight, "interpolate", certificate, confidence, normalize, None)
     positive, classes = read_labels(y_true, pos_label)
-    scores = _read_models(y_scores)
+    scores = read_models(y_scores)
     row_weight = check_weights(sample_weight)
     for name, score in scores.items():
         check_same_length(**{"y_true": positive, f"y_scores[{name!r}]": score})
@@ -94,22 +92,11 @@ def compare_auc(
         name: _effects(positive, score, row_weight, weight, kish=approximate)
         for name, score in scores.items()
     }
-    return AucComparison(
+    return RankingComparison(
         models=models,
         differences=_differences(models, effects, options),
         confidence=options.confidence,
     )
-
-
-def _read_models(y_scores: Any) -> dict[Any, FloatArray]:
-    """Return the scores of each model, by the name that was passed."""
-    if isinstance(y_scores, Mapping):
-        scores = {k: check_scores(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
-    else:
-        scores = dict(check_score_columns(y_scores, "y_scores", each="column per model"))
-    if len(scores) < 2:
-        raise DataError(f"y_scores holds {len(scores)} model; expected at least two to compare")
-    return scores
 
 
 def _effects(
@@ -148,7 +135,7 @@ def _differences(
     models: Mapping[Any, WeightedAUC],
     effects: Mapping[Any, FloatArray | None],
     options: AreaOptions,
-) -> tuple[AucDifference, ...]:
+) -> tuple[RankingDifference, ...]:
     from scipy.special import ndtr
 
     pairs = list(combinations(models, 2))
@@ -169,6 +156,8 @@ def _differences(
                 most = scale * region.area  # no two areas are further apart
                 lower, upper = max(value - margin, -most), min(value + margin, most)
         found.append(
-            AucDifference(first=a, second=b, value=value, lower=lower, upper=upper, p_value=p_value)
+            RankingDifference(
+                first=a, second=b, value=value, lower=lower, upper=upper, p_value=p_value
+            )
         )
     return tuple(found)

@@ -8,7 +8,7 @@ from karat._validate import check_choice, named
 from karat.exceptions import DataError
 from karat.ranking._weighted_auc_from_counts import weighted_auc_from_counts
 from karat.ranking.area_results import check_area_options
-from karat.ranking.comparison_result import AucComparison, AucDifference
+from karat.ranking.comparison_result import RankingComparison, RankingDifference
 from karat.ranking.weights import AnyWeight, Uniform
 from karat.statistics import RocCounts
 
@@ -24,7 +24,7 @@ def compare_auc_from_counts(
     certificate: str = "auto",
     confidence: float = 0.95,
     normalize: str = "raw",
-) -> AucComparison:
+) -> RankingComparison:
     """Compare the areas of several models from the counts of each.
 
     Areas and limits are those of `compare_auc` on the rows: certain limits of a difference need
@@ -42,7 +42,7 @@ def compare_auc_from_counts(
 
     Returns
     -------
-    AucComparison
+    RankingComparison
         ``models``, ``differences`` and ``best``.
 
     Examples
@@ -81,11 +81,11 @@ def compare_auc_from_counts(
         first, second = sorted(pair, key=lambda name: -models[name].value)
         a, b = models[first], models[second]
         differences.append(
-            AucDifference(
+            RankingDifference(
                 first=first, second=second, value=a.value - b.value, lower=a.lower - b.upper,
                 upper=a.upper - b.lower, p_value=None,
             )
         )  # fmt: skip
-    return AucComparison(
+    return RankingComparison(
         models=models, differences=tuple(differences), confidence=options.confidence
     )

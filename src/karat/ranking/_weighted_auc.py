@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
+    check_choice,
     check_same_length,
     check_scores,
     check_weights,
@@ -19,10 +20,11 @@ from karat.exceptions import SmallSampleWarning
 from karat.ranking.area_results import (
     AreaOptions,
     area_result,
+    areas_of_labels,
     check_area_options,
-    one_against_the_rest,
     positive_column,
 )
+from karat.ranking.labels import classes_apart, read_labels_apart
 from karat.ranking.placements import (
     LabelledScores,
     check_weighting,
@@ -36,7 +38,7 @@ __all__ = ["weighted_auc"]
 
 
 def weighted_auc(
-    y_true: Column,
+    y_true: Column | Frame,
     y_score: Column | Frame,
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
@@ -49,6 +51,7 @@ def weighted_auc(
     weighting: str | None = None,
     groups: Column | None = None,
     classes: Column | None = None,
+    average: str = "macro",
     rng: int | np.random.Generator | None = None,
 ) -> WeightedAUC:
     r"""Measure a weighted area under the ROC curve, with limits that hold.
@@ -61,9 +64,10 @@ def weighted_auc(
 
     Parameters
     ----------
-    y_true : column (n,)
-        Labels; two classes, or more with one column of scores each.
-    y_score : column (n,) or frame (n, classes)
+    y_true : column (n,) or frame (n, labels)
+        Labels; two classes, or more with one column of scores each; or one column of 0 and 1 for
+        each of several labels that a row may have together.
+    y_score : column (n,) or frame (n, classes or labels)
         Scores; a higher one speaks for the positive class. With one column per class, each class
         is ranked against the rest and the areas are averaged; of two columns the one of the
         positive class is taken.
@@ -102,6 +106,10 @@ def weighted_auc(
     classes : column, optional
         The order of the columns of ``y_score``; with one column, the negative and the positive
         class.
+    average : {"macro", "micro"}
+        With several classes or labels: the mean of their areas, or the area of all entries pooled.
+        Entries of one row are not independent, so limits of the latter are those of
+        ``certificate="clustered"``, approximate, whatever ``certificate`` says.
     rng : int or generator, optional
         Randomness of the bootstrap.
 
@@ -121,12 +129,18 @@ def weighted_auc(
     (0.0409, 0.0368, 0.0449)
     """
     options = check_area_options(weight, ties, certificate, confidence, normalize, rng)
+    check_choice(average, "average", ("macro", "micro"))
+    labels = read_labels_apart(y_true, y_score, sample_weight, weighting)
+    if labels is not None:
+        labels.only_these(groups=groups, pos_label=pos_label)
+        return areas_of_labels(labels, options, average)
     if is_matrix(y_score):
         y_score = positive_column(y_true, y_score, classes, pos_label)
     if is_matrix(y_score):
-        return one_against_the_rest(
-            y_true, y_score, options, sample_weight, weighting, groups, classes, pos_label
+        labels = classes_apart(
+            y_true, y_score, sample_weight, weighting, classes, groups=groups, pos_label=pos_label
         )
+        return areas_of_labels(labels, options, average)
     positive, order = read_labels(y_true, pos_label, classes)
     score = check_scores(y_score)
     row_weight = check_weights(sample_weight)

@@ -24,6 +24,7 @@ _GUARANTEES = {
     "smoothed": "approximate limits for small samples",
     "delong": "normal limits",
     "bootstrap": "bootstrap limits",
+    "clustered": "approximate limits, labels of one row taken together",
 }
 
 
@@ -68,9 +69,11 @@ class WeightedAUC(Result):
     groups : mapping or None
         The area in each group.
     skipped : mapping or None
-        Groups that have no area, and why.
+        Groups or labels that have no area, and why.
     per_class : mapping or None
-        The area of each class against the rest; ``value`` is then their mean.
+        The area of each class against the rest, or of each label.
+    average : str or None
+        How ``value`` averages these: ``macro`` (their mean) or ``micro`` (all labels pooled).
     """
 
     value: float
@@ -95,6 +98,7 @@ class WeightedAUC(Result):
     groups: Mapping[Any, "WeightedAUC"] | None = None
     skipped: Mapping[Any, str] | None = None
     per_class: Mapping[Any, "WeightedAUC"] | None = None
+    average: str | None = None
 
     @property
     def pos_label(self) -> Any:
@@ -123,7 +127,7 @@ class WeightedAUC(Result):
         n = f"{self.n_positive:,.6g} rows of {self.pos_label!r}, the positive class, and "
         n += f"{self.n_negative:,.6g} others"
         if self.per_class is not None:
-            n = f"{len(self.per_class)} classes, each against the rest"
+            n = f"{self.average} average of {len(self.per_class)} labels, each against the rest"
         sure = (
             "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
         )

@@ -9,7 +9,7 @@ from karat.bounds import PerformanceBounds, performance_bounds_from_counts
 from karat.cli.frame import Coded, call_code, read_class_prior, read_pos_label, script
 from karat.consensus import ErrorEstimator
 from karat.exceptions import ColumnError, KaratWarning, OptionError
-from karat.ranking import AucComparison, WeightedAUC, compare_auc_from_counts
+from karat.ranking import RankingComparison, WeightedAUC, compare_auc_from_counts
 from karat.ranking import weighted_auc_from_counts as weighted_auc
 from karat.sources import Counts
 
@@ -105,7 +105,7 @@ def counted_judges(path: Path, options: dict[str, Any]) -> tuple[ErrorEstimator,
 
 def counted_areas(
     path: Path, score: Sequence[str] | None, options: dict[str, Any], imported: str
-) -> tuple[dict[str, WeightedAUC], dict[str, str], AucComparison | None, str]:
+) -> tuple[dict[str, WeightedAUC], dict[str, str], RankingComparison | None, str]:
     """Return areas by score with the code of each, and the comparison of several with its code."""
     found = _chosen(Counts.load(path).roc, score, "--score", path)
     load = f"counts = Counts.load({str(path)!r}).roc"

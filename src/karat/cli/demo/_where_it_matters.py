@@ -3,7 +3,7 @@
 from typing import Any
 
 from karat.cli.demo._models import Models
-from karat.ranking import AucComparison, FprBand, RocPoint, compare_auc, roc_at
+from karat.ranking import FprBand, RankingComparison, RocPoint, compare_auc, roc_at
 from karat.report import Section, Table, result_svg
 
 __all__ = ["where_it_matters"]
@@ -46,7 +46,7 @@ def where_it_matters(models: Models) -> Section:
     )
 
 
-def _answer(sure: AucComparison, paired: AucComparison, points: dict[str, RocPoint]) -> str:
+def _answer(sure: RankingComparison, paired: RankingComparison, points: dict[str, RocPoint]) -> str:
     best = sure.best
     area, point, difference = sure.models[best], points[best], paired.differences[0]
     verdict = "is" if difference.lower > 0 else "may or may not be"
@@ -59,7 +59,9 @@ def _answer(sure: AucComparison, paired: AucComparison, points: dict[str, RocPoi
     )
 
 
-def _table(sure: AucComparison, paired: AucComparison, points: dict[str, RocPoint]) -> Table:
+def _table(
+    sure: RankingComparison, paired: RankingComparison, points: dict[str, RocPoint]
+) -> Table:
     rows = tuple(
         (
             name,

@@ -73,6 +73,7 @@ from karat.plot.pictures._ranking import (
     draw_areas,
     draw_difference,
     draw_margin,
+    draw_measure,
     draw_point,
 )
 from karat.plot.pictures._weak import draw_check, draw_diagnostics
@@ -106,6 +107,7 @@ __all__ = [
     "draw_lambda",
     "draw_limits",
     "draw_margin",
+    "draw_measure",
     "draw_optimum",
     "draw_pair_errors",
     "draw_pairs",

@@ -1,15 +1,16 @@
 """Pictures of ROC curves: the band, what is weighted, and models side by side."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from karat._typing import FloatArray
 from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
 from karat.ranking import (
-    AucComparison,
-    AucDifference,
     FprBand,
+    RankingComparison,
+    RankingDifference,
+    RankingMeasure,
     RocPoint,
     TprBand,
     TwoWayBand,
@@ -22,7 +23,14 @@ from karat.ranking.areas import band_of, curves_in_bands
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_area", "draw_areas", "draw_difference", "draw_margin", "draw_point"]
+__all__ = [
+    "draw_area",
+    "draw_areas",
+    "draw_difference",
+    "draw_margin",
+    "draw_measure",
+    "draw_point",
+]
 
 # Up to here a band of small rates is drawn on a logarithmic axis: that is where it matters.
 _SMALL = 0.2
@@ -44,7 +52,7 @@ def draw_area(result: WeightedAUC, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _headline(result: WeightedAUC) -> str:
+def _headline(result: WeightedAUC | RankingMeasure) -> str:
     return f"{result.title}\n{result.value:.4f} ({result.lower:.4f} to {result.upper:.4f})"
 
 
@@ -118,16 +126,18 @@ def _frame(ax: Any, least: float | None) -> None:
     quiet(ax)
 
 
-def _draw_parts(result: WeightedAUC, ax: "Axes | None") -> "Axes":
+def _draw_parts(result: WeightedAUC | RankingMeasure, ax: "Axes | None") -> "Axes":
     """Draw the area of each group or class with its limits."""
     parts = result.groups if result.groups is not None else result.per_class
     assert parts is not None
     rows = {str(name): part for name, part in parts.items()}
-    whole = "all rows" if result.groups is not None else "mean of classes"
+    whole = "all rows"
+    if result.groups is None:
+        whole = "all pooled" if result.average == "micro" else "mean of all"
     return _forest({whole: result, **rows}, ax, result.title)
 
 
-def _forest(rows: dict[str, WeightedAUC], ax: "Axes | None", title: str) -> "Axes":
+def _forest(rows: dict[str, WeightedAUC | RankingMeasure], ax: "Axes | None", title: str) -> "Axes":
     ax = new_axes(ax, (6.0, 1.4 + 0.36 * len(rows)))
     for i, part in enumerate(rows.values()):
         color = INK if i == 0 else COLORS[0]
@@ -140,12 +150,15 @@ def _forest(rows: dict[str, WeightedAUC], ax: "Axes | None", title: str) -> "Axe
     return ax
 
 
-def draw_areas(result: AucComparison, ax: "Axes | None" = None) -> "Axes":
-    """Draw the ROC curves of all models."""
+def draw_areas(result: RankingComparison, ax: "Axes | None" = None) -> "Axes":
+    """Draw the curves of all models."""
     ax = new_axes(ax, (5.4, 4.8))
     first = next(iter(result.models.values()))
+    if isinstance(first, RankingMeasure):
+        return _draw_measures(result, first, ax)
+    areas = {name: m for name, m in result.models.items() if isinstance(m, WeightedAUC)}
     least = _log_from(first)
-    for i, (name, model) in enumerate(result.models.items()):
+    for i, (name, model) in enumerate(areas.items()):
         label = f"{literal(name)}: {model.value:.4f} ({model.lower:.4f}–{model.upper:.4f})"
         _curve(ax, model, COLORS[i % len(COLORS)], label, least)
     _frame(ax, least)
@@ -159,14 +172,99 @@ def draw_areas(result: AucComparison, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def draw_difference(result: AucDifference, ax: "Axes | None" = None) -> "Axes":
+_AXES = {
+    "average precision": ("recall", "precision"),
+    "precision": ("share of rows taken", "precision"),
+    "recall": ("share of rows taken", "recall (cumulative gain)"),
+    "lift": ("share of rows taken", "lift"),
+    "net benefit": ("threshold probability", "net benefit"),
+    "expected cost": ("weight of a miss", "expected cost"),
+}
+
+
+def draw_measure(result: RankingMeasure, ax: "Axes | None" = None) -> "Axes":
+    """Draw the curve that a measure is a point or an area of, with its limits."""
+    if result.per_class is not None or result.groups is not None:
+        return _draw_parts(result, ax)
+    ax, level = new_axes(ax, (5.4, 4.4)), f"{100 * result.confidence:g} %"
+    _measure_curve(ax, result, COLORS[0], "the rows")
+    step: Literal["pre"] | None = "pre" if result.measure == "average precision" else None
+    if np.isfinite(result.curve_lower).any():
+        band = result.curve_x, result.curve_lower, result.curve_upper
+        label = f"{level} limits, each point by itself"
+        ax.fill_between(*band, color=COLORS[0], alpha=0.15, linewidth=0, step=step, label=label)
+    at = _place(result)
+    if at is not None:
+        ax.plot([at, at], [result.lower, result.upper], color=COLORS[1], linewidth=2.5, alpha=0.7)
+        ax.plot([at], [result.value], "o", color=COLORS[1], label=f"the cut, with {level} limits")
+    _measure_frame(ax, result)
+    ax.set_title(_headline(result), fontsize=10)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def _place(result: RankingMeasure) -> float | None:
+    """Return where the cut is on the axis; None where the measure is no point of it."""
+    if result.measure in ("precision", "recall") and result.basis == "exact":
+        return None  # a score, on an axis of shares
+    return result.at
+
+
+def _measure_curve(ax: Any, result: RankingMeasure, color: str, label: str) -> None:
+    style = "steps-pre" if result.measure == "average precision" else "default"
+    ax.plot(
+        result.curve_x, result.curve_y, color=color, linewidth=1.6, drawstyle=style, label=label
+    )
+
+
+def _measure_frame(ax: Any, result: RankingMeasure) -> None:
+    """Draw what a ranking that knows nothing has, and name the axes."""
+    x, share = result.curve_x, result.n_positive / result.n
+    dotted: dict[str, Any] = {"color": GRID, "linestyle": ":", "label": "chance"}
+    if result.measure == "recall":
+        ax.plot([0, 1], [0, 1], **dotted)
+    elif result.measure == "lift":
+        ax.axhline(1.0, **dotted)
+    elif result.measure == "expected cost":
+        ax.plot([0, 0.5, 1], [0, 0.5, 0], **(dotted | {"label": "without scores"}))
+    elif result.measure == "net benefit":
+        ax.axhline(0.0, color=GRID, linestyle=":", label="acting on nobody")
+        everybody = share - (1 - share) * x / (1 - x)
+        ax.plot(x, everybody, color=INK, linestyle="--", linewidth=1, label="acting on everybody")
+        top = max(float(np.max(result.curve_upper)), share)
+        ax.set_ylim(-0.4 * top, 1.08 * top)
+    else:
+        ax.axhline(share, **dotted)
+    if result.measure not in ("net benefit", "lift"):
+        ax.set_ylim(0, 0.55 if result.measure == "expected cost" else 1.02)
+    ax.set_xlim(0, 1)
+    ax.set_xlabel(_AXES[result.measure][0])
+    ax.set_ylabel(_AXES[result.measure][1])
+    quiet(ax)
+
+
+def _draw_measures(result: RankingComparison, first: RankingMeasure, ax: Any) -> "Axes":
+    measures = {name: m for name, m in result.models.items() if isinstance(m, RankingMeasure)}
+    for i, (name, model) in enumerate(measures.items()):
+        label = f"{literal(name)}: {model.value:.4f} ({model.lower:.4f}–{model.upper:.4f})"
+        _measure_curve(ax, model, COLORS[i % len(COLORS)], label)
+        at = _place(model)
+        if at is not None:
+            ax.plot([at], [model.value], marker=MARKERS[0], color=COLORS[i % len(COLORS)])
+    _measure_frame(ax, first)
+    ax.set_title(first.title, fontsize=10)
+    ax.legend(frameon=False, fontsize=8)
+    return ax  # type: ignore[no-any-return]
+
+
+def draw_difference(result: RankingDifference, ax: "Axes | None" = None) -> "Axes":
     """Draw the difference with its limits, and no difference."""
     ax = new_axes(ax, (5.6, 1.6))
     ax.axvline(0, color=GRID, linestyle=":")
     ax.plot([result.lower, result.upper], [0, 0], color=COLORS[0], linewidth=2.5, alpha=0.6)
     ax.plot([result.value], [0], marker=MARKERS[0], color=COLORS[0])
     ax.set_yticks([0], [f"{literal(result.first)} − {literal(result.second)}"])
-    ax.set_xlabel("difference of areas")
+    ax.set_xlabel("difference on the same rows")
     quiet(ax, grid="x")
     return ax
 

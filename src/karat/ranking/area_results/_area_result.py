@@ -24,7 +24,7 @@ from karat.ranking.result import WeightedAUC
 from karat.ranking.weights import TprBand, TwoWayBand, Weight, scale_of
 from karat.statistics import RocCounts
 
-__all__ = ["area_result", "area_result_of_counts"]
+__all__ = ["area_result", "area_result_of_counts", "caller_level"]
 
 _NAMES = ("positives", "negatives")
 _POINTS = 600  # of the curve that is kept for drawing
@@ -153,16 +153,18 @@ def _warn_of_few(
             f"{seen}: {options.certificate} limits are too narrow below {FEW} of either; "
             "certificate='smoothed' holds for fewer (the AUC alone), 'auto' for any number",
             SmallSampleWarning,
-            stacklevel=_outside(),
+            stacklevel=caller_level(),
         )
     elif useless:
         text = f"{seen} are too few to limit the area{_what_holds(placed, options, names)}"
         warnings.warn(
-            f"the limits exclude nothing: {note or text}", SmallSampleWarning, stacklevel=_outside()
+            f"the limits exclude nothing: {note or text}",
+            SmallSampleWarning,
+            stacklevel=caller_level(),
         )
 
 
-def _outside() -> int:
+def caller_level() -> int:
     """Return the ``stacklevel`` of the first caller outside karat: a warning points there."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("karat."):

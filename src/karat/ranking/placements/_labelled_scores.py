@@ -80,7 +80,11 @@ def _size(score: FloatArray, weight: FloatArray | None, *, kish: bool) -> float:
 
 
 def read_labels(
-    y_true: Column, pos_label: Any, classes: Column | None = None
+    y_true: Column,
+    pos_label: Any,
+    classes: Column | None = None,
+    *,
+    what: str = "an area under the ROC curve",
 ) -> tuple[BoolArray, AnyArray]:
     """Return which rows are positive, and the two classes with the positive one last."""
     plain: Any = y_true
@@ -90,7 +94,7 @@ def read_labels(
     (codes,), order = encode_labels({"y_true": y_true}, classes)
     if (codes == codes[0]).all():
         raise LabelError(
-            f"y_true holds one class only, {order[codes[0]].item()!r}; an area under the ROC curve "
+            f"y_true holds one class only, {order[codes[0]].item()!r}; {what} "
             "compares two. Pass rows of both classes"
         )
     require_two_classes(order, "y_true")

@@ -1,0 +1,60 @@
+"""The least expected cost over all thresholds, and its limits."""
+
+import numpy as np
+from scipy.special import ndtri
+
+from karat._typing import FloatArray
+from karat.ranking.measures._average_precision import negatives_between
+from karat.ranking.measures._pivots import ring_limits
+from karat.ranking.orderings import Ordering
+
+__all__ = ["best_cut", "cost_limits", "left_out_errors"]
+
+
+def _errors(ordered: Ordering) -> tuple[FloatArray, FloatArray]:
+    """Return missed positives and false alarms when 0, 1, … steps are taken."""
+    missed = ordered.n_positive - np.concatenate([[0.0], np.cumsum(ordered.positive)])
+    alarms = np.concatenate([[0.0], ordered.above + ordered.tied])
+    return np.maximum(missed, 0.0), alarms
+
+
+def best_cut(ordered: Ordering, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return missed positives and false alarms at the cheapest cut, for each weight of a miss."""
+    missed, alarms = _errors(ordered)
+    miss, alarm = missed / ordered.n_positive, alarms / ordered.n_negative
+    steps = np.array([int(np.argmin(c * miss + (1 - c) * alarm)) for c in at])
+    return missed[steps], alarms[steps]
+
+
+def left_out_errors(ordered: Ordering, at: float) -> tuple[float, float]:
+    """Return missed positives and false alarms when each row is left out of the choice of its cut.
+
+    Without a positive, every cut above it is cheaper by one miss; without a negative, every cut
+    below it by one false alarm: least costs from either end tell which side the choice falls on.
+    """
+    missed, alarms = _errors(ordered)
+    cost = at * missed / ordered.n_positive + (1 - at) * alarms / ordered.n_negative
+    first, last = np.minimum.accumulate(cost), np.minimum.accumulate(cost[::-1])[::-1]
+    is_missed = first[:-1] - at / ordered.n_positive < last[1:]
+    among = negatives_between(ordered)[::-1]  # above all steps, …, below all
+    is_alarm = last[1:] - (1 - at) / ordered.n_negative < first[:-1]
+    return float(ordered.positive @ is_missed), float(among[:-1] @ is_alarm)
+
+
+def cost_limits(ordered: Ordering, at: float, delta: float) -> tuple[float, float]:
+    """Return limits of the least expected cost in the population.
+
+    The least cost of the rows is lower than that of the population's best cut would be on them, so
+    a lower limit of it is one of the population's. A cut that a row had no say in is no better than
+    the best: the errors of rows left out give the upper limit. No cost exceeds that of taking all
+    rows or none.
+    """
+    z = -float(ndtri(delta / 2))
+    ends = []
+    missed, alarms = (float(x[0]) for x in best_cut(ordered, np.array([at])))
+    for miss, alarm in ((missed, alarms), left_out_errors(ordered, at)):
+        ones = np.asarray(miss), np.asarray(ordered.n_positive)
+        zeros = np.asarray(alarm), np.asarray(ordered.n_negative)
+        miss_rate, alarm_rate = ring_limits(ones, zeros, z)
+        ends.append(at * miss_rate + (1 - at) * alarm_rate)
+    return float(ends[0].min()), float(min(at, 1 - at, ends[1].max()))
