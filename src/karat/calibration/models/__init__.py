@@ -11,13 +11,21 @@ from karat.calibration.models._centred import CentredCopula
 from karat.calibration.models._dequantized import DequantizedCopula
 from karat.calibration.models._folds import folds_of
 from karat.calibration.models._latent import LatentCopula, shrunk_correlation
-from karat.calibration.models._methods import METHODS, Fit, Model, fit_of
+from karat.calibration.models._methods import (
+    COPULAS,
+    METHODS,
+    Fit,
+    Model,
+    WeightedFit,
+    fit_of,
+)
 from karat.calibration.models._normal_scores import NormalScores
 from karat.calibration.models._probit import ProbitCopula, probit_weights
 from karat.calibration.models._shrunk import ShrunkModel, fit_shrunk
 from karat.calibration.models._trees import Trees
 
 __all__ = [
+    "COPULAS",
     "METHODS",
     "CentredCopula",
     "DequantizedCopula",
@@ -28,6 +36,7 @@ __all__ = [
     "ProbitCopula",
     "ShrunkModel",
     "Trees",
+    "WeightedFit",
     "fit_of",
     "fit_shrunk",
     "folds_of",

@@ -24,13 +24,13 @@ class CentredCopula:
     ``(1, v, v_j·v)`` with the normal scores v of h, by ridge.
     """
 
-    def __init__(self, y: FloatArray, h: FloatArray) -> None:
-        self.seen = LatentCopula(y, h)
+    def __init__(self, y: FloatArray, h: FloatArray, weight: FloatArray | None = None) -> None:
+        self.seen = LatentCopula(y, h, weight)
         self.scores, self.rows = self.seen.scores, h
-        self.expected = LatentCopula(h, h, self.scores)
+        self.expected = LatentCopula(h, h, weight, scores=self.scores)
         v = self.scores.own
         rest = y - self._moved(h, v)
-        self.weight = _ridge_weights(v, rest)
+        self.weight = _ridge_weights(v, rest, weight)
 
     def __call__(self, h: FloatArray) -> FloatArray:
         return self._corrected(h, self.scores(h))
@@ -49,13 +49,16 @@ class CentredCopula:
         return np.asarray(np.clip(self._moved(h, v) + off, 0.0, 1.0))
 
 
-def _ridge_weights(v: FloatArray, rest: FloatArray) -> FloatArray:
+def _ridge_weights(v: FloatArray, rest: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Return for each label j the weights of ``(1, v, v_j·v)``, from products of columns alone."""
     n, k = v.shape
     plain = np.column_stack([np.ones(n), v])
+    if weight is not None:
+        root = np.sqrt(weight)[:, None]
+        plain, rest = plain * root, rest * root
     common, found = plain.T @ plain, np.empty((k, 1 + 2 * k))
     for j in range(k):
-        bent = v[:, j : j + 1] * v
+        bent = v[:, j : j + 1] * plain[:, 1:]
         across = plain.T @ bent
         gram = np.block([[common, across], [across.T, bent.T @ bent]])
         ridge = _RIDGE * np.diag(gram) + 1e-12

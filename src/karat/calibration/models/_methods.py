@@ -11,7 +11,7 @@ from karat.calibration.models._dequantized import DequantizedCopula
 from karat.calibration.models._probit import ProbitCopula
 from karat.calibration.models._trees import Trees
 
-__all__ = ["METHODS", "Fit", "Model", "fit_of"]
+__all__ = ["COPULAS", "METHODS", "Fit", "Model", "WeightedFit", "fit_of"]
 
 
 class Model(Protocol):
@@ -24,6 +24,8 @@ class Model(Protocol):
 
 
 Fit = Callable[[FloatArray, FloatArray], Model]
+WeightedFit = Callable[[FloatArray, FloatArray, FloatArray], Model]
+COPULAS: dict[str, WeightedFit] = {"latent": CentredCopula, "probit": ProbitCopula}
 METHODS = ("latent", "probit", "trees", "dequantized")
 
 
