@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from karat.calibration import CopulaCalibrator
 from karat.datasets import load_shared
 
-__all__ = ["multilabel_table", "run_maps"]
+__all__ = ["log_loss", "multilabel_table", "run_maps"]
 
 Array = NDArray[np.float64]
 
