@@ -74,7 +74,9 @@ def run_training(*, quick: bool, names: tuple[str, ...] = _NAMES) -> list[Promis
     torch.set_num_threads(1)
     names, splits = (("flags",), 2) if quick else (names, 5)
     say(_introduction(splits))
-    _split(names[-1], 0, Regime(rows=_FEW, epochs=1), _SOME)  # a first step takes longer than others
+    _split(
+        names[-1], 0, Regime(rows=_FEW, epochs=1), _SOME
+    )  # a first step takes longer than others
     pays: dict[str, dict[str, str]] = {}
     made: list[Promise] = []
     for name in names:
@@ -155,7 +157,7 @@ def _show_verdicts(pays: dict[str, dict[str, str]]) -> None:
 
 
 def _as_risk_alone(name: str, found: dict[str, list[Found]]) -> Promise:
-    """The published penalty has no gradient: its objective may only cost time."""
+    """Promise that the published objective, whose penalty has no gradient, gains nothing."""
     base = np.mean([run.log_loss for run in found["BCE"]])
     gap = float(np.mean([run.log_loss for run in found[_PUBLISHED]]) - base)
     return Promise(f"{name}: log-loss of the published objective − BCE's", gap, -0.005)
@@ -204,7 +206,13 @@ def _measured(y: Array, h: Array, seed: int, seconds: float) -> Found:
 
 
 def _trained(
-    train: Rows, stop: Rows, seed: int, criterion: Callable, epochs: int, *, pull: bool | None = None
+    train: Rows,
+    stop: Rows,
+    seed: int,
+    criterion: Callable,
+    epochs: int,
+    *,
+    pull: bool | None = None,
 ) -> object:
     """Return a network at the epoch at which the criterion was least on the rows to stop on."""
     import torch

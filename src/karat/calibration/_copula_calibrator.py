@@ -8,6 +8,7 @@ from karat._parameters import Parameters
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
+    check_count,
     check_fitted,
     check_rng,
     check_same_length,
@@ -17,7 +18,7 @@ from karat._validate import (
 from karat.calibration._calibrator_score import CalibratorScore
 from karat.calibration.inputs import LabelTable, in_order_of, read_new, read_table
 from karat.calibration.maps import PARTS, MixtureMap, Rows, fit_mixture
-from karat.calibration.models import COPULAS
+from karat.calibration.models import COPULAS, WeightedFit, folds_of
 from karat.exceptions import DataError
 
 __all__ = ["CopulaCalibrator"]
@@ -59,6 +60,8 @@ class CopulaCalibrator(Parameters):
         What the maps are.
     names_ : tuple of str
         The labels.
+    cross_score_ : CalibratorScore
+        What the map is worth on rows that it was not fitted to, after `cross_fit_transform`.
 
     Examples
     --------
@@ -98,12 +101,11 @@ class CopulaCalibrator(Parameters):
         sample_weight : column (n,), optional
             How many rows each row stands for.
         """
-        copula = COPULAS[check_choice(self.method, "method", tuple(COPULAS))]
-        table, rng = read_table(y_true, y_prob), check_rng(self.rng)
-        if len(table.y) < _LEAST:
-            raise DataError(f"y_true has {len(table.y)} rows; a map needs at least {_LEAST}")
+        copula, table, rng = self._copula(), read_table(y_true, y_prob), check_rng(self.rng)
         rows = Rows(table.y, table.h, _row_weights(table, sample_weight), table.exclusive)
-        self.model_: MixtureMap = fit_mixture(rows.taken(rows.weight > 0), copula, rng)
+        rows = rows.taken(rows.weight > 0)
+        _require_rows(len(rows.y))
+        self.model_: MixtureMap = fit_mixture(rows, copula, rng)
         self.weights_, self.parts_ = self.model_.weights, PARTS
         self.names_, self._columns = table.names, table.columns
         self._exclusive = table.exclusive
@@ -144,27 +146,87 @@ class CopulaCalibrator(Parameters):
         """
         check_fitted(self, "model_", "fit(y_true, y_prob)")
         table = in_order_of(read_table(y_true, y_prob), self.names_)
-        calibrated = self.transform(table.h)
+        return self._scored(table, self.transform(table.h), groups, sample_weight)
+
+    def cross_fit_transform(
+        self,
+        y_true: Frame | Column,
+        y_prob: Frame | Column,
+        *,
+        n_folds: int = 5,
+        groups: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> FloatArray:
+        """Return calibrated probabilities of the very rows whose labels are known.
+
+        Each row is mapped by what was fitted to the other folds, so its label has no part in its
+        probability. The map itself is then fitted to all rows, for `transform` of new ones, and
+        ``cross_score_`` holds the log-loss of the rows before and after.
+
+        Parameters
+        ----------
+        y_true : frame (n, K) or column (n,)
+            0 or 1 for each label; or one column of classes.
+        y_prob : frame (n, K) or column (n,)
+            Probabilities, of rows that the model was not trained on.
+        n_folds : int, default 5
+            Parts of the rows; at least 2.
+        groups : column (n,), optional
+            The group of each row, for ``cross_score_``.
+        sample_weight : column (n,), optional
+            How many rows each row stands for.
+        """
+        folds, copula, rng = check_count(n_folds, "n_folds", at_least=2), self._copula(), self.rng
+        table, generator = read_table(y_true, y_prob), check_rng(rng)
+        weight = _row_weights(table, sample_weight)
+        rows = Rows(table.y, table.h, weight, table.exclusive)
+        fold, found = folds_of(len(weight), folds, generator), np.empty(table.h.shape)
+        for k in range(folds):
+            others = rows.taken((fold != k) & (weight > 0))
+            _require_rows(len(others.y))
+            found[fold == k] = fit_mixture(others, copula, generator)(table.h[fold == k])
+        self.fit(y_true, y_prob, sample_weight=sample_weight)
+        found = np.clip(found, 0.0, 1.0)
+        self.cross_score_: CalibratorScore = self._scored(table, found, groups, sample_weight)
+        return found
+
+    def _copula(self) -> WeightedFit:
+        return COPULAS[check_choice(self.method, "method", tuple(COPULAS))]
+
+    def _scored(
+        self,
+        table: LabelTable,
+        calibrated: FloatArray,
+        groups: Column | None,
+        sample_weight: Column | None,
+    ) -> CalibratorScore:
         codes, names = encode_groups(groups)
         weight = _row_weights(table, sample_weight)
         check_same_length(y_true=table.y, groups=codes)
         losses = [_losses(table, p) for p in (table.h, calibrated)]
-        which = np.zeros(len(weight), int) if codes is None else codes
-        size = np.bincount(which, weight)
-        parts = [np.bincount(which, weight * loss) / size for loss in losses]
+        size = np.empty(0) if codes is None else np.bincount(codes, weight)
+        parts = [
+            np.empty(0) if codes is None else np.bincount(codes, weight * loss) / size
+            for loss in losses
+        ]
         before, after = (float(weight @ loss / weight.sum()) for loss in losses)
         return CalibratorScore(
             before=before,
             after=after,
-            per=("row" if table.exclusive else "label"),
+            per="row" if table.exclusive else "label",
             groups=() if names is None else tuple(names.tolist()),
-            group_before=parts[0] if codes is not None else np.empty(0),
-            group_after=parts[1] if codes is not None else np.empty(0),
-            group_n=np.bincount(which) if codes is not None else np.empty(0, int),
+            group_before=parts[0],
+            group_after=parts[1],
+            group_n=np.empty(0, int) if codes is None else np.bincount(codes),
             parts=self.parts_,
             weights=self.weights_,
             n=len(weight),
         )
+
+
+def _require_rows(n: int) -> None:
+    if n < _LEAST:
+        raise DataError(f"y_true has {n} rows to fit a map to; it needs at least {_LEAST}")
 
 
 def _row_weights(table: LabelTable, sample_weight: Column | None) -> FloatArray:
@@ -177,5 +239,5 @@ def _losses(table: LabelTable, p: FloatArray) -> FloatArray:
     """Return the log-loss of each row, for each label or for the class; 13.8 at most."""
     p = np.clip(p, 1e-6, 1 - 1e-6)
     if table.exclusive:
-        return -np.log((table.y * p).sum(axis=1))
-    return -np.log(np.where(table.y == 1, p, 1 - p)).mean(axis=1)
+        return np.asarray(-np.log((table.y * p).sum(axis=1)))
+    return np.asarray(-np.log(np.where(table.y == 1, p, 1 - p)).mean(axis=1))

@@ -44,7 +44,7 @@ def positive_columns(values: Any) -> AnyArray:
     check_same_length(**{f"y_prob[{j}]": each for j, each in enumerate(arrays)})
     found = np.column_stack([each[:, 1] for each in arrays])
     if found.dtype.kind == "f":
-        _check_sums([each for each in arrays], found)
+        _check_sums(arrays, found)
     return found
 
 

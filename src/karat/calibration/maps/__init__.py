@@ -24,10 +24,10 @@ __all__ = [
     "Rows",
     "fit_mixture",
     "fit_parts",
-    "logistic_weights",
-    "logits",
-    "mixture_weights",
     "fit_platt",
     "fit_stack",
     "fit_temperature",
+    "logistic_weights",
+    "logits",
+    "mixture_weights",
 ]

@@ -103,7 +103,9 @@ def fit_temperature(rows: Rows) -> Temperature:
     from scipy.optimize import minimize_scalar
 
     def loss(log_factor: float) -> float:
-        p = np.clip(Temperature(float(np.exp(log_factor)), rows.exclusive)(rows.h), 1e-12, 1 - 1e-12)
+        p = np.clip(
+            Temperature(float(np.exp(log_factor)), rows.exclusive)(rows.h), 1e-12, 1 - 1e-12
+        )
         each = rows.y * np.log(p)
         if not rows.exclusive:
             each += (1 - rows.y) * np.log1p(-p)

@@ -18,6 +18,7 @@ from karat.plot.pictures._bounds import (
     draw_value,
 )
 from karat.plot.pictures._calibration import (
+    draw_calibrator,
     draw_canonical,
     draw_certificate,
     draw_pairs,
@@ -71,6 +72,7 @@ __all__ = [
     "draw_area",
     "draw_areas",
     "draw_asked",
+    "draw_calibrator",
     "draw_canonical",
     "draw_certificate",
     "draw_check",
