@@ -128,9 +128,12 @@ def _estimated(
 ) -> CanonicalCalibration:
     y, h = table.y, table.h
     split, fit = split_rng(rng), fit_of(method, rng)
-    expected = _out_of_fold(y, h, fit, rng) if method == "trees" else fit(y, h).fitted
-    off = np.abs(expected - h)
-    v = NormalScores(h).own
+    if method == "trees":
+        expected, scores = _out_of_fold(y, h, fit, rng), NormalScores(h)
+    else:
+        model = fit(y, h)
+        expected, scores = model.fitted, getattr(model, "scores", None) or NormalScores(h)
+    off, v = np.abs(expected - h), scores.own
     marginal = np.array([binned(y[:, j], h[:, j], _BINS)[3] for j in range(y.shape[1])])
     limits = p_value = found = None
     if confidence is not None:

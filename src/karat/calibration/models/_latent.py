@@ -59,7 +59,9 @@ class LatentCopula:
         """Return E[y | h] of rows by their normal scores."""
         from scipy.special import ndtr
 
-        return np.asarray(ndtr((v @ self.weight.T - self.tau) / self.noise))
+        at = v @ (self.weight / self.noise[:, None]).T
+        at -= self.tau / self.noise
+        return np.asarray(ndtr(at, out=at))
 
 
 def shrunk_correlation(v: FloatArray, weight: FloatArray | None = None) -> FloatArray:
