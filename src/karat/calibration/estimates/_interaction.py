@@ -90,10 +90,12 @@ def chernoff_p_value(y: FloatArray, h: FloatArray, f: FloatArray) -> float:
     for _ in range(_STEPS):
         p = expit(at + t * f)
         slope, curve = float(p @ f) - seen, float((f**2) @ (p * (1 - p)))
-        if curve <= 1e-12 or slope >= -1e-9:
+        if curve <= 1e-12 or abs(slope) <= 1e-9 or (t == 0 and slope > 0):
             break
-        step = min(-slope / curve, 1.0 + t)
-        while log_bound(t + step) > best and step > 1e-9:
+        step = float(np.clip(-slope / curve, -t, 1.0 + t))
+        while (then := log_bound(t + step)) > best and abs(step) > 1e-9:
             step /= 2
-        t, best = t + step, min(best, log_bound(t + step))
+        if then > best:
+            break
+        t, best = t + step, then
     return float(np.exp(best))
