@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from karat.calibration import CopulaCalibrator
 from karat.datasets import load_shared
 
-__all__ = ["log_loss", "multilabel_table", "run_maps"]
+__all__ = ["log_loss", "multilabel_table", "out_of_fold", "run_maps"]
 
 Array = NDArray[np.float64]
 
@@ -173,3 +173,16 @@ def multilabel_table(name: str) -> tuple[Array, Array]:
         frame[[c for c in frame if c.startswith(start)]].to_numpy(float) for start in ("x_", "y_")
     ]
     return parts[0], parts[1]
+
+
+@cache
+def out_of_fold(name: str) -> Array:
+    """Return probabilities of logistic regressions that did not see the row, in five folds."""
+    x, y = multilabel_table(name)
+    fold = np.random.default_rng(_FIRST_SEED).permutation(len(y)) % 5
+    found = np.empty(y.shape)
+    for k in range(5):
+        here = fold == k
+        model = "logistic regression"
+        found[here] = _probabilities(model, x[~here], y[~here], x[here], _FIRST_SEED)
+    return found

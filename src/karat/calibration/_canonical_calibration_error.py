@@ -17,7 +17,7 @@ from karat.calibration.estimates import (
     strict_gain,
 )
 from karat.calibration.inputs import LabelTable, read_table
-from karat.calibration.models import METHODS, Fit, NormalScores, fit_of, folds_of
+from karat.calibration.models import METHODS, Fit, NormalScores, debiased_fit_of, fit_of, folds_of
 from karat.calibration.result import CanonicalCalibration
 from karat.exceptions import DataError
 from karat.limits.kernels import normal_quantile
@@ -138,7 +138,8 @@ def _estimated(
     limits = p_value = found = None
     if confidence is not None:
         proven = max(0.0, strict_gain(table, fit, 1 - confidence, split)[1])
-        limits = _limits(table, fit, float(marginal.sum()), proven, confidence, rng)
+        wide = debiased_fit_of(method, rng)
+        limits = _limits(table, wide, float(marginal.sum()), proven, confidence, rng)
         p_value = score_test(y, h, rng)
         found = interaction_test(y, h, v)
     per_label: FloatArray = (off**2).mean(axis=0) if limits is None else limits.per_label

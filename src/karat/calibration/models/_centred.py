@@ -5,7 +5,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.calibration.models._latent import LatentCopula
 
-__all__ = ["CentredCopula"]
+__all__ = ["CentredCopula", "moved"]
 
 _BLOCK = 1024  # rows
 _RIDGE = 0.02  # of the ridge regression, relative to the squares of each feature
@@ -25,40 +25,51 @@ class CentredCopula:
     ``(1, v, v_j·v)`` with the normal scores v of h, by ridge.
     """
 
-    def __init__(self, y: FloatArray, h: FloatArray, weight: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        y: FloatArray,
+        h: FloatArray,
+        weight: FloatArray | None = None,
+        *,
+        ridge: float = _RIDGE,
+    ) -> None:
         self.seen = LatentCopula(y, h, weight)
         self.scores = self.seen.scores
         self.expected = LatentCopula(h, h, weight, scores=self.scores)
         v = self.scores.own
-        self.own = self._moved(h, v)
-        self.weight = _ridge_weights(v, y - self.own, weight)
+        self.own = moved(h, v, self.seen, self.expected)
+        self.weight = _ridge_weights(v, y - self.own, weight, ridge)
 
     def __call__(self, h: FloatArray) -> FloatArray:
         v = self.scores(h)
-        return self._corrected(self._moved(h, v), v)
+        return self._corrected(moved(h, v, self.seen, self.expected), v)
 
     @property
     def fitted(self) -> FloatArray:
         """E[y | h] of the rows that the model was fitted to."""
         return self._corrected(self.own, self.scores.own)
 
-    def _moved(self, h: FloatArray, v: FloatArray) -> FloatArray:
-        moved = self.seen.at_scores(v)
-        moved -= self.expected.at_scores(v)
-        moved += h
-        return moved
-
-    def _corrected(self, moved: FloatArray, v: FloatArray) -> FloatArray:
+    def _corrected(self, start: FloatArray, v: FloatArray) -> FloatArray:
         own, bent = np.split(self.weight, [1 + v.shape[1]], axis=1)
         off = v @ bent.T
         off *= v
         off += v @ own[:, 1:].T
         off += own[:, 0]
-        off += moved
+        off += start
         return np.clip(off, 0.0, 1.0, out=off)
 
 
-def _ridge_weights(v: FloatArray, rest: FloatArray, weight: FloatArray | None) -> FloatArray:
+def moved(h: FloatArray, v: FloatArray, seen: LatentCopula, expected: LatentCopula) -> FloatArray:
+    """Return ``h + L_y − L_h`` at rows with normal scores v."""
+    found = seen.at_scores(v)
+    found -= expected.at_scores(v)
+    found += h
+    return found
+
+
+def _ridge_weights(
+    v: FloatArray, rest: FloatArray, weight: FloatArray | None, ridge: float
+) -> FloatArray:
     """Return for each label j the weights of ``(1, v, v_j·v)``.
 
     Products of two, three and four scores are all that the regressions need; those of v_a and v_b
@@ -88,6 +99,6 @@ def _ridge_weights(v: FloatArray, rest: FloatArray, weight: FloatArray | None) -
     for j in range(k):
         across = np.vstack([square[j], moments[:, 1 + j][place]])
         gram = np.block([[common, across], [across.T, moments[:, 1 + k + j][place]]])
-        ridge = _RIDGE * np.diag(gram) + 1e-12
-        found[j] = np.linalg.solve(gram + np.diag(ridge), np.append(plain[:, j], ahead[j]))
+        penalty = ridge * np.diag(gram) + 1e-12
+        found[j] = np.linalg.solve(gram + np.diag(penalty), np.append(plain[:, j], ahead[j]))
     return found
