@@ -1,35 +1,52 @@
 """Networks on multi-label data: the calibration loss and the post-hoc map beside the usual ones."""
 
+import time
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from _calibration_maps import log_loss, multilabel_table
 from _show import Promise, say, show_table
 from numpy.typing import NDArray
 
-from karat.calibration import (
-    CopulaCalibrator,
-    canonical_calibration_error,
-    marginal_calibration_error,
-)
-from karat.datasets import load_shared
+from karat.calibration import CopulaCalibrator
+from karat.calibration.estimates import debiased_terms
+from karat.calibration.models import WideCopula
 
 __all__ = ["run_training"]
 
 Array = NDArray[np.float64]
 
-_NAMES = ("yeast", "emotions", "birds", "medical")
-# The recipe was settled on splits of these data drawn with other seeds; others had no part in it.
+# The recipe of the loss was settled on splits of the first four, drawn with other seeds.
+_NAMES = ("yeast", "emotions", "birds", "medical", "enron", "flags")
 _FIRST_SEED = 1000
 _BETA = 8.0  # times the loss over the number of labels
 _HELD_OUT = 256  # rows to stop on that the loss sees in a step
 _HIDDEN, _BATCH, _RATE, _EPOCHS, _PATIENCE = 128, 64, 2e-3, 60, 10
-_LEVEL = 0.05
+_FEW, _EARLY = 100, 3  # training rows, epochs
 _REPEATS = 4  # random folds that the debiased error is averaged over
+_PAYS = 2.13  # one-sided 5 % of Student's t with four degrees of freedom
 _LOSS, _PULL = "BCE + loss, training rows", "BCE + loss, held-out rows"
-_MAP = "BCE, then CopulaCalibrator"
-_METHODS = ("BCE", "focal loss", "label smoothing", "BCE, then temperature", _LOSS, _PULL, _MAP)
+_MAP, _COOLED = "BCE, then CopulaCalibrator", "BCE, then temperature"
+_PUBLISHED = "published, eq. 12–13"
+_METHODS = (
+    "BCE", "focal loss", "label smoothing", _PUBLISHED, _COOLED, _LOSS, _PULL, _MAP,
+)  # fmt: skip
+_SOME = ("BCE", _COOLED, _PULL, _MAP)
+
+
+class Regime(NamedTuple):
+    """How much a network is trained: rows at most, epochs at most."""
+
+    rows: int = 10**9
+    epochs: int = _EPOCHS
+
+
+_REGIMES = {
+    "all training rows": Regime(),
+    f"{_FEW} training rows": Regime(rows=_FEW),
+    f"{_EARLY} epochs": Regime(epochs=_EARLY),
+}
 
 
 class Rows(NamedTuple):
@@ -42,28 +59,38 @@ class Rows(NamedTuple):
 class Found(NamedTuple):
     """What is measured on test rows."""
 
+    log_loss: float
     canonical: float
-    plug_in: float
-    marginal: float
     brier: float
     f1: float
+    seconds: float
 
 
 def run_training(*, quick: bool, names: tuple[str, ...] = _NAMES) -> list[Promise]:
-    """Print the table of methods and datasets; return what is promised."""
+    """Print the tables of methods, datasets and regimes; return what is promised."""
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    names, splits = (("emotions",), 2) if quick else (names, 10)
+    names, splits = (("flags",), 2) if quick else (names, 5)
     say(_introduction(splits))
-    found: dict[str, dict[str, list[Found]]] = {}
+    _split(
+        names[-1], 0, Regime(rows=_FEW, epochs=1), _SOME
+    )  # a first step takes longer than others
+    pays: dict[str, dict[str, str]] = {}
+    made: list[Promise] = []
     for name in names:
-        runs = [_split(name, _FIRST_SEED + i) for i in range(splits)]
-        found[name] = {method: [run[method] for run in runs] for method in _METHODS}
-        _show(name, found[name])
+        for title, regime in list(_REGIMES.items())[: 1 if quick else None]:
+            methods = _METHODS if regime == Regime() else _SOME
+            runs = [_split(name, _FIRST_SEED + i, regime, methods) for i in range(splits)]
+            found = {method: [run[method] for run in runs] for method in methods}
+            _show(f"{name}, {title}", found)
+            pays.setdefault(name, {})[title] = _verdict(found)
+            if regime == Regime() and not quick:
+                made.append(_as_risk_alone(name, found))
+    _show_verdicts(pays)
     torch.set_num_threads(threads)
-    return [] if quick else _promises(found)
+    return made
 
 
 def _introduction(splits: int) -> str:
@@ -73,94 +100,119 @@ def _introduction(splits: int) -> str:
         f"(β = {_BETA:g} over the number of labels, one recipe for all data) and the post-hoc maps "
         "see the 20 % that BCE stops on, so no method has more labels than another; the loss with "
         "stop_gradient=True. For comparison it is also added, with gradients, on the training rows "
-        "themselves, as Panda & Garain (2023) do. CE₂² is "
+        "themselves, as Panda & Garain (2023) do. 'published' is their objective, the squared risk "
+        "of labels with uniform noise plus γ times eq. 13, γ = ½, on ranks as printed. CE₂² is "
         f"karat's debiased estimate, averaged over {_REPEATS} foldings; with few rows and many "
         "labels it is below the truth, for every method alike. t is that of the paired "
-        "differences from BCE over splits, which share rows.\n"
+        "differences from BCE with temperature over splits, which share rows. The paper's own "
+        "figures are of PASCAL-VOC images and a ResNet50, which are not here.\n"
     )
 
 
-def _show(name: str, found: dict[str, list[Found]]) -> None:
+def _show(title: str, found: dict[str, list[Found]]) -> None:
+    base = np.mean([run.seconds for run in found["BCE"]])
     rows = []
     for method, runs in found.items():
-        mean = np.mean(runs, axis=0)
-        t = [_t(found, method, i) for i in (0, 3)]
+        mean = Found(*np.mean(runs, axis=0))
         rows.append(
             [
-                method, f"{mean[0]:+.4f}", t[0], f"{mean[1]:.4f}", f"{mean[2]:.4f}",
-                f"{mean[3]:.4f}", t[1], f"{mean[4]:.4f}", f"{_gap(found, method, 4).mean():+.4f}",
+                method, f"{mean.log_loss:.4f}", _t(found, method, 0), f"{mean.canonical:+.4f}",
+                _t(found, method, 1), f"{mean.brier:.4f}", f"{mean.f1:.4f}",
+                f"{mean.seconds / base:.1f}×",
             ]
         )  # fmt: skip
-    columns = ["method", "CE₂²", "t", "plug-in CE₂", "marginal", "Brier", "t", "F1", "F1 − BCE's"]
-    show_table(f"{name}: test rows", columns, rows)
+    columns = ["method", "log-loss", "t", "CE₂²", "t", "Brier", "F1", "training time"]
+    show_table(f"{title}: test rows", columns, rows)
 
 
-def _gap(found: dict[str, list[Found]], method: str, i: int) -> Array:
-    return np.array([a[i] - b[i] for a, b in zip(found[method], found["BCE"], strict=True)])
+def _gap(found: dict[str, list[Found]], method: str, i: int, peer: str = _COOLED) -> Array:
+    return np.array([a[i] - b[i] for a, b in zip(found[method], found[peer], strict=True)])
 
 
 def _t(found: dict[str, list[Found]], method: str, i: int) -> str:
-    gap = _gap(found, method, i)
-    if method == "BCE":
-        return ""
-    return f"{gap.mean() / max(gap.std(ddof=1) / np.sqrt(len(gap)), 1e-12):+.1f}"
+    return "" if method == _COOLED else f"{_student(_gap(found, method, i)):+.1f}"
 
 
-def _promises(found: dict[str, dict[str, list[Found]]]) -> list[Promise]:
-    from scipy.stats import ttest_1samp
-
-    made: list[Promise] = []
-    lower, surely, mapped = 0, 0, 0
-    for name, each in found.items():
-        gap = _gap(each, _PULL, 0)
-        lower += bool(gap.mean() < 0)
-        surely += bool(ttest_1samp(gap, 0, alternative="less").pvalue < _LEVEL)
-        mapped += all(bool(_gap(each, _MAP, i).mean() < 0) for i in (0, 3))
-        change = float(_gap(each, _PULL, 4).mean())
-        made.append(Promise(f"{name}: F1 with the loss on held-out rows − BCE's", change, -0.01))
-    most, few = len(found), len(found) - 1
-    made.append(Promise("datasets where the loss lowers the mean CE₂²", lower, most))
-    made.append(Promise(f"datasets where it does, paired p < {_LEVEL:g}", surely, few))
-    made.append(Promise("datasets where the map lowers CE₂² and Brier score", mapped, few))
-    return made
+def _student(gap: Array) -> float:
+    return float(gap.mean() / max(gap.std(ddof=1) / np.sqrt(len(gap)), 1e-12))
 
 
-def _split(name: str, seed: int) -> dict[str, Found]:
+def _verdict(found: dict[str, list[Found]]) -> str:
+    """Return whether the loss on held-out rows is better than the same rows used afterwards."""
+    words = []
+    for i, what in ((0, "log-loss"), (1, "CE₂²")):
+        t = min(-_student(_gap(found, _PULL, i, peer)) for peer in ("BCE", _COOLED))
+        worse = max(_student(_gap(found, _PULL, i, peer)) for peer in ("BCE", _COOLED))
+        words.append(f"{what} {'less' if t > _PAYS else 'more' if worse > _PAYS else 'open'}")
+    return ", ".join(words)
+
+
+def _show_verdicts(pays: dict[str, dict[str, str]]) -> None:
+    titles = list(next(iter(pays.values())))
+    rows = [[name, *(each[title] for title in titles)] for name, each in pays.items()]
+    show_table(
+        "The loss on held-out rows against BCE alone and BCE with temperature: 'less' than both, "
+        "'more' than one of them, both at 5 %, or 'open'", ["dataset", *titles], rows,
+    )  # fmt: skip
+
+
+def _as_risk_alone(name: str, found: dict[str, list[Found]]) -> Promise:
+    """Promise that the published objective, whose penalty has no gradient, gains nothing."""
+    base = np.mean([run.log_loss for run in found["BCE"]])
+    gap = float(np.mean([run.log_loss for run in found[_PUBLISHED]]) - base)
+    return Promise(f"{name}: log-loss of the published objective − BCE's", gap, -0.005)
+
+
+def _split(name: str, seed: int, regime: Regime, methods: tuple[str, ...]) -> dict[str, Found]:
     """Return what every method reaches on the test rows of a split."""
     import torch
 
     train, stop, test = _parts(name, seed)
-    nets = {
-        "BCE": _trained(train, stop, seed, _bce),
-        "focal loss": _trained(train, stop, seed, _focal),
-        "label smoothing": _trained(train, stop, seed, _smoothed),
-        _LOSS: _trained(train, stop, seed, _bce, pull=False),
-        _PULL: _trained(train, stop, seed, _bce, pull=True),
-    }
+    train = Rows(train.x[: regime.rows], train.y[: regime.rows])
+    how = {
+        "BCE": (_bce, None), "focal loss": (_focal, None), "label smoothing": (_smoothed, None),
+        _PUBLISHED: (_published(seed), None), _LOSS: (_bce, False), _PULL: (_bce, True),
+    }  # fmt: skip
+    nets, seconds = {}, {}
+    for method in [m for m in methods if m in how]:
+        criterion, pull = how[method]
+        start = time.process_time()
+        nets[method] = _trained(train, stop, seed, criterion, regime.epochs, pull=pull)
+        seconds[method] = time.process_time() - start
     with torch.no_grad():
         logits = {k: net(test.x) for k, net in nets.items()}
         held = nets["BCE"](stop.x)
-        logits["BCE, then temperature"] = logits["BCE"] * _coolness(held, stop.y)
+        logits[_COOLED] = logits["BCE"] * _coolness(held, stop.y)
     prob = {k: torch.sigmoid(value).double().numpy() for k, value in logits.items()}
+    start = time.process_time()
     fitted = CopulaCalibrator(rng=seed).fit(stop.y.numpy(), torch.sigmoid(held).numpy())
     prob[_MAP] = fitted.transform(prob["BCE"])
-    return {k: _measured(test.y.numpy(), prob[k], seed) for k in _METHODS}
+    seconds[_MAP] = seconds["BCE"] + time.process_time() - start
+    seconds[_COOLED] = seconds["BCE"]
+    return {k: _measured(test.y.numpy(), prob[k], seed, seconds[k]) for k in methods}
 
 
-def _measured(y: Array, h: Array, seed: int) -> Found:
-    runs = [canonical_calibration_error(y, h, rng=[seed, i]) for i in range(_REPEATS)]
+def _measured(y: Array, h: Array, seed: int, seconds: float) -> Found:
+    rngs = [np.random.default_rng([seed, i]) for i in range(_REPEATS)]
+    terms = [debiased_terms(y, h, WideCopula, rng).terms.sum(axis=1).mean() for rng in rngs]
     sure = h > 0.5
     return Found(
-        canonical=float(np.mean([r.debiased for r in runs])),
-        plug_in=runs[0].value,
-        marginal=marginal_calibration_error(y, h, p=1).value / y.shape[1],
+        log_loss=log_loss(y, h),
+        canonical=float(np.mean(terms)),
         brier=float(((y - h) ** 2).mean()),
         f1=float(2 * (sure * y).sum() / (sure.sum() + y.sum())),
+        seconds=seconds,
     )
 
 
 def _trained(
-    train: Rows, stop: Rows, seed: int, criterion: Callable, *, pull: bool | None = None
+    train: Rows,
+    stop: Rows,
+    seed: int,
+    criterion: Callable,
+    epochs: int,
+    *,
+    pull: bool | None = None,
 ) -> object:
     """Return a network at the epoch at which the criterion was least on the rows to stop on."""
     import torch
@@ -175,7 +227,7 @@ def _trained(
     optimizer = torch.optim.Adam(net.parameters(), lr=_RATE)
     term = None if pull is None else _term(net, stop, generator, pull=pull)
     least, best, since = float("inf"), net.state_dict(), 0
-    for _ in range(_EPOCHS):
+    for _ in range(epochs):
         for rows in torch.randperm(len(train.x), generator=generator).split(_BATCH):
             logits = net(train.x[rows])
             loss = criterion(logits, train.y[rows])
@@ -235,6 +287,24 @@ def _smoothed(logits, y):
     return _bce(logits, 0.9 * y + 0.05)
 
 
+def _published(seed: int) -> Callable:
+    """Return the objective of eq. 12–13; rows that are only looked at have no noise."""
+    import torch
+
+    from karat.torch.copula import published_objective, ranked_scores
+
+    generator = torch.Generator().manual_seed(seed)
+
+    def criterion(logits, y):
+        h = torch.sigmoid(logits)
+        if not torch.is_grad_enabled():
+            return ((y - h) ** 2).sum(dim=1).mean()
+        noise = torch.rand(y.shape, generator=generator) - 0.5
+        return published_objective(h, y, ranked_scores(h), noise, 1.0) / y.shape[1]
+
+    return criterion
+
+
 def _coolness(logits, y) -> float:
     """Return the factor of the logits that the rows to stop on like best."""
     from scipy.optimize import minimize_scalar
@@ -249,7 +319,7 @@ def _parts(name: str, seed: int) -> tuple[Rows, Rows, Rows]:
     """Return rows to train, stop and test on; features are scaled by the first."""
     import torch
 
-    x, y = _table(name)
+    x, y = multilabel_table(name)
     order = np.random.default_rng(seed).permutation(len(y))
     ends = [int(0.4 * len(y)), int(0.6 * len(y))]
     train = order[: ends[0]]
@@ -260,13 +330,3 @@ def _parts(name: str, seed: int) -> tuple[Rows, Rows, Rows]:
         for rows in np.split(order, ends)
     ]
     return made[0], made[1], made[2]
-
-
-@cache
-def _table(name: str) -> tuple[Array, Array]:
-    """Read features and labels."""
-    frame = load_shared(f"multilabel_{name}")
-    parts = [
-        frame[[c for c in frame if c.startswith(start)]].to_numpy(float) for start in ("x_", "y_")
-    ]
-    return parts[0], parts[1]

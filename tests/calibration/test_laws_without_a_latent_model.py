@@ -6,7 +6,7 @@ from scipy.special import expit, logit, ndtr
 from scipy.stats import binomtest
 
 from karat.calibration.estimates import debiased_terms
-from karat.calibration.models import CentredCopula, LatentCopula
+from karat.calibration.models import LatentCopula, WideCopula
 
 LEVELS = np.array([0.1, 0.3, 0.6, 0.9])
 
@@ -28,6 +28,12 @@ def classes(rng, n, temper):
     return h, g, one_class(g, rng)
 
 
+def dependent_levels(rng, n):
+    """Four levels that go with each other, and a shift by another label's probability."""
+    h = LEVELS[(4 * correlated(rng, n, 6, 0.5)).astype(int).clip(0, 3)]
+    return separate(h, h + 0.1 * (np.roll(h, 1, axis=1) - 0.5), rng)
+
+
 def separate(h, g, rng):
     return h, g, (rng.random(g.shape) < g).astype(float)
 
@@ -38,6 +44,7 @@ LAWS = {
     "four levels, calibrated": lambda n, rng: separate(
         *(2 * [LEVELS[rng.integers(0, 4, (n, 6))]]), rng
     ),
+    "four levels, dependent, shifted": lambda n, rng: dependent_levels(rng, n),
     "a linear shift": lambda n, rng: (
         lambda h: separate(h, h + 0.1 * (np.roll(h, 1, axis=1) - 0.5), rng)
     )(0.1 + 0.8 * correlated(rng, n, 4, 0.3)),
@@ -56,7 +63,7 @@ def test_the_truth_is_covered(name):
     for seed in range(1000, 1000 + runs):
         rng = np.random.default_rng(seed)
         h, _, y = LAWS[name](2000, rng)
-        terms = debiased_terms(y, h, CentredCopula, rng).terms.sum(axis=1)
+        terms = debiased_terms(y, h, WideCopula, rng).terms.sum(axis=1)
         reach = 1.96 * terms.std(ddof=1) / np.sqrt(len(terms))
         held += abs(terms.mean() - truth) <= reach
     assert binomtest(held, runs, 0.93, alternative="less").pvalue > 1e-3
@@ -66,7 +73,7 @@ def test_the_latent_model_alone_moves_calibrated_classes():
     """What the centring is for: its absence is noticed."""
     rng = np.random.default_rng(0)
     h, _, y = LAWS["classes, calibrated"](4000, rng)
-    for fit, holds in ((LatentCopula, False), (CentredCopula, True)):
+    for fit, holds in ((LatentCopula, False), (WideCopula, True)):
         terms = debiased_terms(y, h, fit, np.random.default_rng(1)).terms.sum(axis=1)
         reach = 4 * terms.std(ddof=1) / np.sqrt(len(terms))
         assert bool(abs(terms.mean()) <= reach) is holds

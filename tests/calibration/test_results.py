@@ -15,6 +15,7 @@ import pytest
 
 import karat
 from karat.calibration import (
+    CopulaCalibrator,
     calibration_certificate,
     canonical_calibration_error,
     marginal_calibration_error,
@@ -23,6 +24,7 @@ from karat.datasets import MultilabelLaw
 
 Y, H, _ = MultilabelLaw("shift", n_labels=4).sample(600, rng=0)
 WIDE = MultilabelLaw("latent", n_labels=30).sample(200, rng=0)[:2]
+CROSSED = MultilabelLaw("interaction", n_labels=4).sample(800, rng=0)[:2]
 CALM = MultilabelLaw("calibrated", n_labels=2).sample(200, rng=0)[:2]
 
 RESULTS = {
@@ -38,6 +40,9 @@ RESULTS = {
     "marginal of many": lambda: marginal_calibration_error(*WIDE, bins=3),
     "proof": lambda: calibration_certificate(Y, H, rng=0),
     "no proof": lambda: calibration_certificate(*CALM, rng=0),
+    "a map": lambda: CopulaCalibrator(rng=0).fit(Y, H).score(Y, H, groups=np.arange(600) % 3),
+    "a map of all": lambda: CopulaCalibrator(rng=0).fit(Y, H).score(Y, H),
+    "interaction": lambda: canonical_calibration_error(*CROSSED, rng=0),
     "approximate": lambda: calibration_certificate(Y, H, split="cross-fitted", rng=0),
 }
 each = pytest.mark.parametrize("name", RESULTS)
@@ -112,12 +117,69 @@ def test_summaries_are_true():
     assert "CE1" in RESULTS["value alone"]().summary()
     assert "for certain" not in RESULTS["value alone"]().summary()
     proof = RESULTS["proof"]()
-    assert f"at least {proof.lower:.5f} at 95 % (for any law)" in proof.summary()
+    assert f"CE2 is at least {math.sqrt(proof.lower):.4f} at 95 % (for any law)" in proof.summary()
+    assert (
+        f"at least {math.sqrt(proof.lower):.4f} for certain" in r.summary()
+    )  # one seed, one proof
+    assert f"marginal error {math.sqrt(max(r.marginal.sum(), 0)):.4f}" in r.summary()
     assert "approximately" in RESULTS["approximate"]().summary()
     assert "nothing is proven" in RESULTS["no proof"]().summary()
     m = RESULTS["marginal"]()
     worst = int(np.argmax(m.per_label))
-    assert f"{m.value:.4f} over 4 labels ({m.names[worst]} is worst" in m.summary()
+    assert f"marginal error {math.sqrt(max(m.debiased, 0)):.4f} over 4 labels" in m.summary()
+    assert f"CE2 {m.value:.4f}, which is too large by chance ({m.names[worst]} is" in m.summary()
+    assert "²" not in m.summary() + proof.summary()
+    assert m.debiased == pytest.approx(r.marginal.sum())  # one name, one number
+
+
+def test_an_interaction_is_said_with_the_method_that_sees_it():
+    r = RESULTS["interaction"]()
+    label, *others = r.interaction
+    assert r.misses_interaction
+    assert f"{label} goes with the product of {others[0]} and {others[1]}" in r.summary()
+    assert "which the latent model cannot see: method='trees' would" in r.summary()
+    seen = dataclasses.replace(r, method="trees").summary()
+    assert "cannot see" not in seen
+    calm = RESULTS["nothing certain"]()
+    assert not calm.misses_interaction
+    assert "product" not in calm.summary()
+    assert RESULTS["one label"]().interaction_p_value is None
+    assert RESULTS["value alone"]().interaction == ()
+
+
+def test_the_upper_limit_is_not_below_the_marginal_error():
+    """Bins of one label see a wave that slopes along scores do not."""
+    rng = np.random.default_rng(0)
+    h = rng.uniform(0.25, 0.75, (3000, 3))
+    y = rng.random(h.shape) < h + 0.2 * np.sin(12 * np.pi * h)
+    r = canonical_calibration_error(y, h, rng=0)
+    assert r.debiased < r.marginal.sum() <= r.upper
+    assert "the upper limit was raised to it" in r.notes[-1]
+    own = math.sqrt(r.marginal.sum())
+    assert f"at most {own:.4f}" in r.summary() or f"and {own:.4f} at" in r.summary()
+
+
+def test_a_map_names_the_groups_as_they_were_passed():
+    fitted = CopulaCalibrator(rng=0).fit(Y, H)
+    names = np.array(["north", "south"])[np.arange(600) % 2]
+    score = fitted.score(Y, H, groups=names)
+    assert score.groups == ("north", "south")
+    assert score.group_n.tolist() == [300, 300]
+    assert fitted.score(Y, H, groups=np.arange(600) % 2 == 0).groups == (False, True)
+    assert [row[0] for row in score._table()] == ["north", "south"]
+    assert score.to_dict()["groups"] == ["north", "south"]
+    assert np.mean(score.group_after) == pytest.approx(score.after)
+    apart = fitted.score(Y[names == "south"], H[names == "south"])
+    assert apart.after == pytest.approx(score.group_after[1])
+    assert apart.before == pytest.approx(score.group_before[1])
+    assert "less in each of 2 groups" in score.summary()
+    lost = dataclasses.replace(score, group_after=score.group_before + np.array([0.1, -0.1]))
+    assert "more in the groups north of 2" in lost.summary()
+    for part, weight in zip(score.parts, score.weights, strict=True):
+        assert f"{part} {weight:.2f}" in score.summary()
+    ticks = [t.get_text() for t in score.plot().get_yticklabels()]
+    assert ticks == ["all rows", "north", "south"]
+    plt.close("all")
 
 
 def test_tables_have_a_row_for_each_label():

@@ -93,7 +93,7 @@ def test_many_rows_have_the_same_law(kind):
 def test_certain_labels_have_nothing_to_test(rng):
     y = (rng.random((50, 2)) < 0.5).astype(float)
     assert score_test(y, y, rng) == 1.0
-    assert (pair_scores(y, y) == 0).all()
+    assert (pair_scores(y, y, NormalScores(y).own) == 0).all()
 
 
 def test_a_certain_label_beside_others_does_not_matter(rng):
@@ -113,7 +113,7 @@ def test_errors_are_found(kind):
 def test_pair_scores_by_hand(rng):
     y, h, _ = MultilabelLaw("shift", n_labels=3).sample(200, rng=0)
     v = NormalScores(h).own
-    z = pair_scores(y, h)
+    z = pair_scores(y, h, v)
     for j in range(3):
         for k in range(3):
             product_ = (y[:, j] - h[:, j]) * v[:, k]

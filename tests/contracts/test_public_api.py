@@ -232,6 +232,11 @@ EXAMPLES = {
     "LabelPairs": lambda: calibrated().label_pairs,
     "MarginalCalibration": lambda: calibration.marginal_calibration_error(LABELS, PROBS, bins=4),
     "CalibrationCertificate": lambda: calibration.calibration_certificate(LABELS, PROBS, rng=0),
+    "CalibratorScore": lambda: (
+        calibration.CopulaCalibrator(rng=0)
+        .fit(LABELS, PROBS)
+        .score(LABELS, PROBS, groups=np.arange(len(LABELS)) % 2)
+    ),
     "WeightedAUC": lambda: ranking.weighted_auc(RANKED, SCORES, weight=ranking.FprBand(0, 0.5)),
     "RankingComparison": compared,
     "RankingDifference": lambda: compared().differences[0],

@@ -4,7 +4,7 @@ import numpy as np
 
 from karat._typing import Column, Frame
 from karat._validate import check_choice, check_confidence, check_rng
-from karat.calibration.estimates import cross_fitted_gain, strict_gain
+from karat.calibration.estimates import cross_fitted_gain, split_rng, strict_gain
 from karat.calibration.inputs import read_table
 from karat.calibration.models import fit_of
 from karat.calibration.result import CalibrationCertificate
@@ -35,6 +35,10 @@ def calibration_certificate(
     since no function of h predicts y better than ``E[y | h]``. A gain on held-out rows is therefore
     miscalibration, and its lower limit a proof.
 
+    It cannot see what its map cannot: with ``model="copula"`` an interaction, such as ``h_j`` that
+    means ``h_j + 0.15·sign(h_k − ½)·sign(h_l − ½)``, proves nothing however many rows there are;
+    ``model="trees"`` proves it. And it never proves calibration: no proof is no evidence.
+
     Parameters
     ----------
     y_true : frame (n, K) or column (n,)
@@ -64,7 +68,7 @@ def calibration_certificate(
     check_choice(model, "model", tuple(_MODELS))
     check_choice(split, "split", ("strict", "cross-fitted"))
     level = check_confidence(confidence)
-    table, generator = read_table(y_true, y_prob), check_rng(rng)
+    table, generator = read_table(y_true, y_prob), split_rng(check_rng(rng))
     if len(table.y) < 10:
         raise DataError(f"y_true has {len(table.y)} rows; a certificate needs at least 10")
     fit = fit_of(_MODELS[model], generator)

@@ -1,4 +1,4 @@
-"""Each label by itself: binned and debiased."""
+"""The marginal error: one label at a time, binned and debiased."""
 
 import numpy as np
 
@@ -16,9 +16,10 @@ def marginal_calibration_error(
 ) -> MarginalCalibration:
     """Measure how far each label's probability is from its frequency.
 
-    It does not see whether probabilities are right *together*: a model can be calibrated in each
-    label and wrong wherever another label's probability is high. For that there is
-    `canonical_calibration_error`.
+    It cannot see whether probabilities are right *together*. Where ``h_j`` means
+    ``h_j + 0.15·sign(h_k − ½)`` for an independent ``h_k``, the sign averages out within every bin
+    of ``h_j``: the marginal error is 0 and every single row is wrong by 0.15. For that there is
+    `canonical_calibration_error`. Nor can it see errors that change sign within a bin.
 
     Parameters
     ----------

@@ -14,6 +14,11 @@ __all__ = [
 ]
 
 
+def marginal_root(squared: float) -> float:
+    """Return the marginal error of its debiased square, which chance can bring below 0."""
+    return math.sqrt(max(squared, 0.0))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MarginalCalibration(Result):
     """How far each label's own probability is from its frequency.
@@ -23,7 +28,8 @@ class MarginalCalibration(Result):
     value : float
         ``(Σ_j E|E[y_j | bin] − E[h_j | bin]|^p)^{1/p}``: binned, and too large for few rows.
     debiased : float
-        The squared error summed over labels, less what chance alone adds; can be below 0.
+        The squared error (p = 2) summed over labels, less what chance alone adds; can be below 0.
+        Its root is what every summary calls the marginal error.
     per_label : array (K,)
         The binned error of each label.
     p : float
@@ -50,12 +56,12 @@ class MarginalCalibration(Result):
     notes: tuple[str, ...]
 
     def summary(self) -> str:
-        """Return the error and whether it is more than chance."""
+        """Return the error, with and without what chance adds."""
         worst = int(self.per_label.argmax())
         return (
-            f"marginal calibration error {self.value:.4f} over {len(self.names)} labels "
-            f"({self.names[worst]} is worst, {self.per_label[worst]:.4f}); squared and debiased "
-            f"{self.debiased:.5f} (n = {self.n:,})"
+            f"marginal error {marginal_root(self.debiased):.4f} over {len(self.names)} labels; "
+            f"binned it is CE{self.p:g} {self.value:.4f}, which is too large by chance "
+            f"({self.names[worst]} is worst, {self.per_label[worst]:.4f}; n = {self.n:,})"
         )
 
     def _table(self) -> list[tuple[str, str]]:
@@ -111,14 +117,14 @@ class CalibrationCertificate(Result):
         kind = "for any law" if self.strict else "approximately"
         if not self.proves:
             return (
-                f"nothing is proven: {self.model} of all probabilities gains {self.value:.5f} on "
-                f"{self.n:,} held-out rows, which may be chance ({100 * self.confidence:g} %, "
-                f"{kind})"
+                f"nothing is proven: {self.model} of all probabilities takes {self.value:.5f} off "
+                f"the Brier score of {self.n:,} held-out rows, which may be chance "
+                f"({100 * self.confidence:g} %, {kind})"
             )
         return (
-            f"not canonically calibrated: the squared error is at least {self.lower:.5f} at "
-            f"{100 * self.confidence:g} % ({kind}); {self.model} of all probabilities gains "
-            f"{self.value:.5f} on {self.n:,} held-out rows"
+            f"not canonically calibrated: CE2 is at least {math.sqrt(self.lower):.4f} at "
+            f"{100 * self.confidence:g} % ({kind}), for {self.model} of all probabilities takes "
+            f"{self.value:.5f} off the Brier score of {self.n:,} held-out rows"
         )
 
     def _table(self) -> list[tuple[str, str]]:
@@ -163,7 +169,7 @@ class CanonicalCalibration(Result):
     lower, upper : float or None
         Limits of ``CE₂²`` as far as the model can see it: ``debiased`` is never above ``CE₂²`` on
         average, and ``upper`` assumes that the model sees all of it. ``upper`` is at least the
-        certificate.
+        certificate, and at least the marginal error, which is never above the canonical one.
     standard_error : float or None
         Of ``debiased``.
     certificate : float or None
@@ -171,10 +177,15 @@ class CanonicalCalibration(Result):
     p_value : float or None
         Of the hypothesis that the probabilities are canonically calibrated, by random draws: not
         below 1/2,000 (1/200 for thousands of rows with a hundred labels).
+    interaction_p_value : float or None
+        Of the same hypothesis, against a label that goes with a product of two probabilities, to
+        which copulas are blind; None for one label or very many, and without ``confidence``.
+    interaction : tuple of str
+        The label and the two probabilities of the product that stands out most; may be chance.
     per_label : array (K,)
         The debiased squared error by label (the plug-in without ``confidence``).
     marginal : array (K,)
-        The binned, debiased squared error of each label by itself.
+        The debiased squared marginal error of each label, in bins.
     pairs : array (K, K)
         Correlation of the residuals of label j (row) with the probability of label k, as z-values.
     p : float
@@ -198,6 +209,8 @@ class CanonicalCalibration(Result):
     standard_error: float | None
     certificate: float | None
     p_value: float | None
+    interaction_p_value: float | None
+    interaction: tuple[str, ...]
     per_label: FloatArray
     marginal: FloatArray
     pairs: FloatArray
@@ -214,15 +227,32 @@ class CanonicalCalibration(Result):
         return LabelPairs(z_values=self.pairs, names=self.names)
 
     def summary(self) -> str:
-        """Return the error, whether it is proven, and the error of the labels by themselves."""
+        """Return the error, whether it is proven, what the model misses, and the marginal error."""
         head = f"canonical calibration error CE{self.p:g} {self.value:.4f} ({self.method})"
         if self.debiased is None:
             return f"{head}, n = {self.n:,}, {len(self.names)} labels"
-        own = math.sqrt(max(float(self.marginal.sum()), 0.0))
+        own = marginal_root(float(self.marginal.sum()))
         return (
             f"{head}, which is too large by chance; without that bias CE2 is {self._headline()}; "
-            f"p = {self.p_value:.2g} if there were none; marginal error, without bias, {own:.4f} "
+            f"p = {self.p_value:.2g} if there were none; {self._missed()}marginal error {own:.4f} "
             f"(n = {self.n:,}, {len(self.names)} labels)"
+        )
+
+    @property
+    def misses_interaction(self) -> bool:
+        """Whether a label goes with a product of two probabilities, at the level of the limits."""
+        level = 1 - (self.confidence or 1.0)
+        return self.interaction_p_value is not None and self.interaction_p_value <= level
+
+    def _missed(self) -> str:
+        """Return which method would see an interaction that the model cannot."""
+        if not self.misses_interaction or self.method == "trees":
+            return ""
+        label, first, second = self.interaction
+        return (
+            f"{label} goes with the product of {first} and {second} "
+            f"(p = {self.interaction_p_value:.2g}), which the {self.method} model cannot see: "
+            "method='trees' would; "
         )
 
     def _headline(self) -> str:
@@ -242,6 +272,6 @@ class CanonicalCalibration(Result):
 
     def _table(self) -> list[tuple[str, str]]:
         return [
-            (name, f"{all_of:.5f} (by itself {own:.5f})")
+            (name, f"{all_of:.5f} (marginal {own:.5f})")
             for name, all_of, own in zip(self.names, self.per_label, self.marginal, strict=True)
         ]

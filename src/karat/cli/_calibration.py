@@ -1,6 +1,7 @@
 """``karat calibration``: whether the probabilities in a file can be trusted jointly."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,10 +22,13 @@ from karat.cli.frame import (
     call_code,
     flags,
     read_table,
+    replaced,
     run,
     script,
     section,
+    table_writer,
 )
+from karat.cli.mapping import MappedTable, check_new_columns, labelled, mapped_table
 
 __all__ = ["calibration"]
 
@@ -39,37 +43,75 @@ def calibration(
     ] = "copula",
     confidence: flags.Confidence = 0.95,
     rows: flags.Rows = None,
+    calibrated: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the table with a column of calibrated probabilities for each --prob here. "
+            "Each row is mapped by what was fitted to other rows; rows without labels by what was "
+            "fitted to all others.",
+        ),
+    ] = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
     """Measure whether probabilities of several labels can be trusted jointly."""
+    write = None if calibrated is None else table_writer("--calibrated", calibrated)
 
     def work() -> Answer:
         table = read_table(file, rows)
         labels = table.names("--label", label, ("label_", "y_true_"))
         probs = table.names("--prob", prob, ("prob", "y_prob"))
-        y, h = _columns(table, labels, probs)
+        if write is not None:
+            check_new_columns(table, probs)
+            write.check(table.frame)
+        known = table if write is None else labelled(table, labels)
+        y, h = _columns(known, labels, probs)
         estimated: dict[str, Any] = {"method": method, "confidence": confidence, "rng": 0}
         proven: dict[str, Any] = {"model": model, "confidence": confidence, "rng": 0}
         estimate = canonical_calibration_error(y.value, h.value, **estimated)
         proof = calibration_certificate(y.value, h.value, **proven)
-        names = "calibration_certificate, canonical_calibration_error"
-        code = script(
-            ("import polars as pl", f"from karat.calibration import {names}"),
-            table.code,
-            call_code("canonical_calibration_error", y, h, **estimated),
-            call_code("calibration_certificate", y, h, **proven),
-        )
+        data: dict[str, Any] = {"canonical": estimate, "certificate": proof}
+        text = [
+            f"labels: {', '.join(labels)}", "", estimate.summary(), "", proof.summary(),
+            *(f"\nnote: {note}" for note in estimate.notes),
+        ]  # fmt: skip
+        code = _code(table, known, labels, (y, h), estimated, proven)
+        mapped = None
+        if write is not None:
+            mapped = mapped_table(table, known, labels, probs, _columns)
+            with replaced(write.path) as target:
+                write(mapped.frame, target)
+            data["calibrated"] = mapped.score
+            text += ["", mapped.summary(write.path.name)]
         return Answer(
-            data={"canonical": estimate, "certificate": proof},
-            text=[
-                f"labels: {', '.join(labels)}", "", estimate.summary(), "", proof.summary(),
-                *(f"\nnote: {note}" for note in estimate.notes),
-            ],
-            page=partial(_page, file.name, y.value, h.value, estimate, proof, code),
-        )  # fmt: skip
+            data=data,
+            text=text,
+            page=partial(_page, file.name, y.value, h.value, estimate, proof, code, mapped),
+        )
 
-    run(work, output=output, as_json=as_json, reads=[file])
+    run(work, output=output, as_json=as_json, reads=[file], writes={"--calibrated": calibrated})
+
+
+def _code(
+    table: InputTable,
+    known: InputTable,
+    labels: list[str],
+    columns: tuple[Coded, Coded],
+    estimated: dict[str, Any],
+    proven: dict[str, Any],
+) -> str:
+    """Return the script that gives the same numbers."""
+    names = "calibration_certificate, canonical_calibration_error"
+    dropped = (
+        () if len(known.frame) == len(table.frame) else (f"frame = frame.drop_nulls({labels})",)
+    )
+    return script(
+        ("import polars as pl", f"from karat.calibration import {names}"),
+        table.code,
+        *dropped,
+        call_code("canonical_calibration_error", *columns, **estimated),
+        call_code("calibration_certificate", *columns, **proven),
+    )
 
 
 def _columns(table: InputTable, labels: list[str], probs: list[str]) -> tuple[Coded, Coded]:
@@ -92,6 +134,7 @@ def _page(
     estimate: CanonicalCalibration,
     proof: CalibrationCertificate,
     code: str,
+    mapped: MappedTable | None,
 ) -> Page:
     marginal = marginal_calibration_error(y, h)
     sections = [
@@ -103,7 +146,7 @@ def _page(
             picture="The gain of a map of all probabilities on rows it did not see.",
         ),
         section(
-            "And each label by itself?",
+            "Are labels calibrated one at a time?",
             marginal.summary(),
             result=marginal,
             picture="Frequency against probability.",
@@ -119,6 +162,8 @@ def _page(
                 picture="Residuals of each label against probabilities of the others.",
             )
         )
+    if mapped is not None:
+        sections.append(mapped.section())
     return Page(
         f"{name}: can the probabilities be trusted jointly",
         "Canonical calibration: what a label's frequency is given the probabilities of all labels.",
@@ -127,7 +172,7 @@ def _page(
 
 
 def _joint(estimate: CanonicalCalibration, proof: CalibrationCertificate, code: str) -> Any:
-    columns = ("label", "by itself", "given all, estimated", "given all, on held-out rows")
+    columns = ("label", "marginal", "canonical, estimated", "canonical, proven on held-out rows")
     numbers = zip(
         estimate.names, estimate.marginal, estimate.per_label, proof.per_label, strict=True
     )
@@ -138,11 +183,13 @@ def _joint(estimate: CanonicalCalibration, proof: CalibrationCertificate, code: 
         "Can the probabilities be trusted jointly?",
         estimate.summary(),
         result=estimate,
-        picture="Squared calibration error of each label, given all and by itself.",
-        grid=Grid(columns, rows, "Squared calibration error"),
+        picture="Squared canonical and marginal error of each label.",
+        grid=Grid(columns, rows, "Squared error"),
         assumptions=(
             "Rows are independent, and the model was not trained on them.",
             "The estimate sees what a Gaussian copula sees; the certificate rests on no model.",
+            "The canonical error is never below the marginal error; estimates of one label may be, "
+            "by chance.",
             *estimate.notes,
         ),
         code=code,

@@ -15,6 +15,7 @@ from karat.bounds import (
 )
 from karat.calibration import (
     CalibrationCertificate,
+    CalibratorScore,
     CanonicalCalibration,
     LabelPairs,
     MarginalCalibration,
@@ -56,6 +57,7 @@ from karat.plot.pictures import (
     draw_area,
     draw_areas,
     draw_asked,
+    draw_calibrator,
     draw_canonical,
     draw_certificate,
     draw_check,
@@ -182,6 +184,7 @@ draw.register(CanonicalCalibration, draw_canonical)
 draw.register(LabelPairs, draw_pairs)
 draw.register(MarginalCalibration, draw_reliability)
 draw.register(CalibrationCertificate, draw_certificate)
+draw.register(CalibratorScore, draw_calibrator)
 draw.register(OptimizationHistory, draw_history)
 draw.register(Optimum, draw_optimum)
 draw.register(ClassWeights, draw_class_weights)

@@ -9,10 +9,18 @@ from karat.calibration.inputs import LabelTable
 from karat.calibration.models import Fit, fit_shrunk, folds_of
 from karat.limits.kernels import betting_lower, normal_quantile
 
-__all__ = ["cross_fitted_gain", "strict_gain"]
+__all__ = ["cross_fitted_gain", "split_rng", "strict_gain"]
 
 _FOLDS = 5
 LowerLimit = Callable[[FloatArray, float, float, float], float]
+
+
+def split_rng(rng: np.random.Generator) -> np.random.Generator:
+    """Return the generator of a certificate's split, drawn first.
+
+    The error and the certificate of one seed then prove the same.
+    """
+    return np.random.default_rng(int(rng.integers(2**63)))
 
 
 def strict_gain(

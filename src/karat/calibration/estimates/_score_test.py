@@ -158,9 +158,8 @@ def score_parts(y: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray]:
     return residual / size, np.column_stack([np.ones(len(v)), v])
 
 
-def pair_scores(y: FloatArray, h: FloatArray) -> FloatArray:
-    """Return, for labels j and k, how far residuals of j go with the score of k, in z-values."""
+def pair_scores(y: FloatArray, h: FloatArray, v: FloatArray) -> FloatArray:
+    """Return, for labels j and k, how far residuals of j go with the score v of k, in z-values."""
     residual = y - h
-    v = NormalScores(h).own
     size = np.sqrt((residual**2).T @ v**2)
     return np.asarray(np.divide(residual.T @ v, size, out=np.zeros(size.shape), where=size > 0))

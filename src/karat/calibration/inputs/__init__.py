@@ -4,6 +4,6 @@
 the columns of frames by name, and notes labels that carry no information.
 """
 
-from karat.calibration.inputs._read import LabelTable, in_order, read_probabilities, read_table
+from karat.calibration.inputs._read import LabelTable, in_order_of, read_new, read_table
 
-__all__ = ["LabelTable", "in_order", "read_probabilities", "read_table"]
+__all__ = ["LabelTable", "in_order_of", "read_new", "read_table"]

@@ -1,6 +1,6 @@
 """From what users pass to 0/1 labels and probabilities, one column per label."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from karat._validate import (
     read_column,
     read_columns,
 )
+from karat.calibration.inputs._lists import is_list_of_arrays, positive_columns
 from karat.exceptions import ColumnError, LabelError, ProbabilityError, ShapeError
 
-__all__ = ["LabelTable", "in_order", "read_probabilities", "read_table"]
+__all__ = ["LabelTable", "in_order_of", "read_new", "read_table"]
 
 _ROUNDING = 1e-6  # by which a probability in single precision may be outside [0, 1]
 _SHOWN = 6  # names in a note
@@ -38,6 +39,8 @@ class LabelTable:
         How labels and columns without information were treated.
     columns : list of str or None
         The columns of probabilities, if they came in a frame.
+    exclusive : bool
+        Whether exactly one label of each row is 1 and probabilities of a row sum to 1: classes.
     """
 
     y: FloatArray
@@ -45,6 +48,7 @@ class LabelTable:
     names: tuple[str, ...]
     notes: tuple[str, ...]
     columns: list[str] | None = None
+    exclusive: bool = False
 
 
 def read_table(y_true: Frame | Column, y_prob: Frame | Column) -> LabelTable:
@@ -66,11 +70,35 @@ def read_table(y_true: Frame | Column, y_prob: Frame | Column) -> LabelTable:
     shown = tuple(_given(names) or _given(columns) or (f"label {j}" for j in range(h.shape[1])))
     # Sums of rows depend in their last digit on how these lie in memory.
     y, h = np.ascontiguousarray(y), np.ascontiguousarray(h)
-    return LabelTable(y, h, shown, _notes(y, h, shown), columns)
+    return LabelTable(y, h, shown, _notes(y, h, shown), columns, _exclusive(y, h))
+
+
+def in_order_of(table: LabelTable, names: tuple[str, ...]) -> LabelTable:
+    """Return a table with its labels in the order of names, if it has the same ones."""
+    if table.names == names or sorted(table.names) != sorted(names):
+        return table
+    order = [table.names.index(name) for name in names]
+    return replace(table, y=table.y[:, order], h=table.h[:, order], names=names)
+
+
+def read_new(
+    y_prob: Frame | Column, n_labels: int, columns: list[str] | None, *, exclusive: bool
+) -> FloatArray:
+    """Read probabilities of the labels that a map was fitted to, in the order of that fit."""
+    h, passed = read_probabilities(y_prob)
+    if h.shape[1] != n_labels:
+        raise ShapeError(f"y_prob has {h.shape[1]} columns and the map was fitted to {n_labels}")
+    if passed is not None and columns is not None:
+        h, _ = in_order(h, passed, columns)
+    if exclusive:
+        check_probabilities(h, "y_prob")
+    return h
 
 
 def read_probabilities(y_prob: Frame | Column) -> tuple[FloatArray, list[str] | None]:
     """Return probabilities, one column per label, and the names that a frame gives them."""
+    if is_list_of_arrays(y_prob):
+        y_prob = positive_columns(y_prob)
     if _is_table(y_prob):
         columns, names = read_columns(y_prob, "y_prob", each="column per label")
         names = [str(name) for name in names]  # labels are matched with columns as text
@@ -183,7 +211,7 @@ def _read_classes(
     if h.shape[1] == 1:
         return _two_classes(codes, classes)
     order = _class_order(classes, columns, h.shape[1])
-    check_probabilities(y_prob, "y_prob")
+    check_probabilities(h if is_list_of_arrays(y_prob) else y_prob, "y_prob")
     place = np.array([order.index(str(c)) for c in classes.tolist()])
     return np.eye(len(order))[place[codes]], order
 
@@ -224,6 +252,11 @@ def _class_order(classes: AnyArray, columns: list[str] | None, k: int) -> list[s
         "column of probabilities per class, in a frame that names them if some class does not "
         "occur here"
     )
+
+
+def _exclusive(y: FloatArray, h: FloatArray) -> bool:
+    one = y.shape[1] > 1 and bool((y.sum(axis=1) == 1).all())
+    return one and bool((np.abs(h.sum(axis=1) - 1) <= _ROUNDING * h.shape[1]).all())
 
 
 def _notes(y: FloatArray, h: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:

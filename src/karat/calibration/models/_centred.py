@@ -5,8 +5,9 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.calibration.models._latent import LatentCopula
 
-__all__ = ["CentredCopula"]
+__all__ = ["CentredCopula", "moved"]
 
+_BLOCK = 1024  # rows
 _RIDGE = 0.02  # of the ridge regression, relative to the squares of each feature
 
 
@@ -24,41 +25,80 @@ class CentredCopula:
     ``(1, v, v_j·v)`` with the normal scores v of h, by ridge.
     """
 
-    def __init__(self, y: FloatArray, h: FloatArray) -> None:
-        self.seen = LatentCopula(y, h)
-        self.scores, self.rows = self.seen.scores, h
-        self.expected = LatentCopula(h, h, self.scores)
+    def __init__(
+        self,
+        y: FloatArray,
+        h: FloatArray,
+        weight: FloatArray | None = None,
+        *,
+        ridge: float = _RIDGE,
+    ) -> None:
+        self.seen = LatentCopula(y, h, weight)
+        self.scores = self.seen.scores
+        self.expected = LatentCopula(h, h, weight, scores=self.scores)
         v = self.scores.own
-        rest = y - self._moved(h, v)
-        self.weight = _ridge_weights(v, rest)
+        self.own = moved(h, v, self.seen, self.expected)
+        self.weight = _ridge_weights(v, y - self.own, weight, ridge)
 
     def __call__(self, h: FloatArray) -> FloatArray:
-        return self._corrected(h, self.scores(h))
+        v = self.scores(h)
+        return self._corrected(moved(h, v, self.seen, self.expected), v)
 
     @property
     def fitted(self) -> FloatArray:
         """E[y | h] of the rows that the model was fitted to."""
-        return self._corrected(self.rows, self.scores.own)
+        return self._corrected(self.own, self.scores.own)
 
-    def _moved(self, h: FloatArray, v: FloatArray) -> FloatArray:
-        return np.asarray(h + self.seen.at_scores(v) - self.expected.at_scores(v))
-
-    def _corrected(self, h: FloatArray, v: FloatArray) -> FloatArray:
+    def _corrected(self, start: FloatArray, v: FloatArray) -> FloatArray:
         own, bent = np.split(self.weight, [1 + v.shape[1]], axis=1)
-        off = own[:, 0] + v @ own[:, 1:].T + v * (v @ bent.T)
-        return np.asarray(np.clip(self._moved(h, v) + off, 0.0, 1.0))
+        off = v @ bent.T
+        off *= v
+        off += v @ own[:, 1:].T
+        off += own[:, 0]
+        off += start
+        return np.clip(off, 0.0, 1.0, out=off)
 
 
-def _ridge_weights(v: FloatArray, rest: FloatArray) -> FloatArray:
-    """Return for each label j the weights of ``(1, v, v_j·v)``, from products of columns alone."""
+def moved(h: FloatArray, v: FloatArray, seen: LatentCopula, expected: LatentCopula) -> FloatArray:
+    """Return ``h + L_y − L_h`` at rows with normal scores v."""
+    found = seen.at_scores(v)
+    found -= expected.at_scores(v)
+    found += h
+    return found
+
+
+def _ridge_weights(
+    v: FloatArray, rest: FloatArray, weight: FloatArray | None, ridge: float
+) -> FloatArray:
+    """Return for each label j the weights of ``(1, v, v_j·v)``.
+
+    Products of two, three and four scores are all that the regressions need; those of v_a and v_b
+    serve every label, so they are formed once, in blocks that fit in a processor's memory.
+    """
     n, k = v.shape
-    plain = np.column_stack([np.ones(n), v])
-    common, found = plain.T @ plain, np.empty((k, 1 + 2 * k))
+    first, second = np.triu_indices(k)
+    place = np.empty((k, k), dtype=int)
+    place[first, second] = place[second, first] = np.arange(len(first))
+    moments, plain = np.zeros((len(first), 1 + 2 * k)), np.zeros((1 + k, k))
+    ahead, sums, total = np.zeros((k, k)), np.zeros(k), 0.0
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        at, off = v[rows], rest[rows]
+        one = np.ones(len(at)) if weight is None else weight[rows]
+        counted = at * one[:, None]
+        products = counted[:, first] * at[:, second]
+        moments += products.T @ np.column_stack([np.ones(len(at)), at, at**2])
+        plain[0] += one @ off
+        plain[1:] += counted.T @ off
+        ahead += (at * off).T @ counted
+        sums += counted.sum(axis=0)
+        total += float(one.sum())
+    square = moments[:, 0][place]  # of v_a v_b
+    common = np.block([[np.array([[total]]), sums[None, :]], [sums[:, None], square]])
+    found = np.empty((k, 1 + 2 * k))
     for j in range(k):
-        bent = v[:, j : j + 1] * v
-        across = plain.T @ bent
-        gram = np.block([[common, across], [across.T, bent.T @ bent]])
-        ridge = _RIDGE * np.diag(gram) + 1e-12
-        target = np.concatenate([plain.T @ rest[:, j], bent.T @ rest[:, j]])
-        found[j] = np.linalg.solve(gram + np.diag(ridge), target)
+        across = np.vstack([square[j], moments[:, 1 + j][place]])
+        gram = np.block([[common, across], [across.T, moments[:, 1 + k + j][place]]])
+        penalty = ridge * np.diag(gram) + 1e-12
+        found[j] = np.linalg.solve(gram + np.diag(penalty), np.append(plain[:, j], ahead[j]))
     return found

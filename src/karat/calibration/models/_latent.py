@@ -20,24 +20,31 @@ class LatentCopula:
     ``s_j² = 1 − r_jᵀR⁻¹r_j``.
     """
 
-    def __init__(self, y: FloatArray, h: FloatArray, scores: NormalScores | None = None) -> None:
+    def __init__(
+        self,
+        y: FloatArray,
+        h: FloatArray,
+        weight: FloatArray | None = None,
+        *,
+        scores: NormalScores | None = None,
+    ) -> None:
         from scipy.special import ndtri
 
-        n = len(y)
-        self.scores = NormalScores(h) if scores is None else scores  # of the same rows
-        v = self.scores.own
-        spread = v.std(axis=0)
-        spread[spread == 0] = 1.0
+        self.scores = NormalScores(h, weight) if scores is None else scores  # of the same rows
+        v, n = self.scores.own, self.scores.total
+        each = np.full(len(y), 1 / n) if weight is None else weight / n
+        spread = np.sqrt(each @ v**2 - (each @ v) ** 2)
+        spread[~(spread > 1e-9)] = 1.0
         v = v / spread
-        share = y.mean(axis=0)
+        share = each @ y
         # A label that is always 0 or 1 stays so, as far as n rows can say.
         self.tau = -ndtri(np.clip(share, 0.5 / (n + 1), 1 - 0.5 / (n + 1)))
         density = np.exp(-(self.tau**2) / 2) / np.sqrt(2 * np.pi)
-        r = (y - share).T @ v / n / density[:, None]
-        weight = np.linalg.solve(shrunk_correlation(v), r.T).T
-        explained = (weight * r).sum(axis=1)
+        r = ((y - share) * each[:, None]).T @ v / density[:, None]
+        slope = np.linalg.solve(shrunk_correlation(v, weight), r.T).T
+        explained = (slope * r).sum(axis=1)
         factor = np.sqrt(np.minimum(1.0, _MOST / np.maximum(explained, 1e-300)))
-        self.weight = weight * factor[:, None] / spread
+        self.weight = slope * factor[:, None] / spread
         self.noise = np.sqrt(1.0 - explained * factor**2)
 
     def __call__(self, h: FloatArray) -> FloatArray:
@@ -52,18 +59,23 @@ class LatentCopula:
         """Return E[y | h] of rows by their normal scores."""
         from scipy.special import ndtr
 
-        return np.asarray(ndtr((v @ self.weight.T - self.tau) / self.noise))
+        at = v @ (self.weight / self.noise[:, None]).T
+        at -= self.tau / self.noise
+        return np.asarray(ndtr(at, out=at))
 
 
-def shrunk_correlation(v: FloatArray) -> FloatArray:
+def shrunk_correlation(v: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Return the correlation of columns of mean 0, drawn toward independence (Ledoit–Wolf)."""
-    n, k = v.shape
-    cov = v.T @ v / n
+    k = v.shape[1]
+    n = float(len(v) if weight is None else weight.sum())
+    root = v if weight is None else v * np.sqrt(weight)[:, None]
+    cov = root.T @ root / n
     scale = np.trace(cov) / k
     off = cov - scale * np.eye(k)
     distance = (off**2).sum()
-    square = v**2
-    spread = ((square.T @ square / n).sum() - (cov**2).sum()) / n
+    length = (v**2).sum(axis=1)  # Σ_jk v_j² v_k² is its square
+    fourth = float(length @ length if weight is None else weight @ length**2)
+    spread = (fourth / n - (cov**2).sum()) / n
     amount = 1.0 if distance <= 0 else min(1.0, max(0.0, float(spread / distance)))
     shrunk = cov - amount * off + 1e-9 * np.eye(k)  # constant columns have no variance at all
     size = np.sqrt(np.diag(shrunk))

@@ -10,8 +10,9 @@ from karat.calibration.models._centred import CentredCopula
 from karat.calibration.models._dequantized import DequantizedCopula
 from karat.calibration.models._probit import ProbitCopula
 from karat.calibration.models._trees import Trees
+from karat.calibration.models._wide import WideCopula
 
-__all__ = ["METHODS", "Fit", "Model", "fit_of"]
+__all__ = ["COPULAS", "METHODS", "Fit", "Model", "WeightedFit", "debiased_fit_of", "fit_of"]
 
 
 class Model(Protocol):
@@ -24,7 +25,14 @@ class Model(Protocol):
 
 
 Fit = Callable[[FloatArray, FloatArray], Model]
+WeightedFit = Callable[[FloatArray, FloatArray, FloatArray], Model]
+COPULAS: dict[str, WeightedFit] = {"latent": CentredCopula, "probit": ProbitCopula}
 METHODS = ("latent", "probit", "trees", "dequantized")
+
+
+def debiased_fit_of(method: str, rng: np.random.Generator) -> Fit:
+    """Return how the models of a debiased estimate are fitted: their variance does not matter."""
+    return WideCopula if method == "latent" else fit_of(method, rng)
 
 
 def fit_of(method: str, rng: np.random.Generator) -> Fit:

@@ -17,11 +17,11 @@ class ProbitCopula:
     ``P(y_j = 1 | h) = Φ(a_j + b_jᵀv)``, by Newton's method.
     """
 
-    def __init__(self, y: FloatArray, h: FloatArray) -> None:
-        self.scores = NormalScores(h)
+    def __init__(self, y: FloatArray, h: FloatArray, weight: FloatArray | None = None) -> None:
+        self.scores = NormalScores(h, weight)
         v = self.scores.own
         x = np.column_stack([np.ones(len(v)), v])
-        self.weight = np.array([probit_weights(x, y[:, j]) for j in range(y.shape[1])])
+        self.weight = np.array([probit_weights(x, y[:, j], weight) for j in range(y.shape[1])])
 
     def __call__(self, h: FloatArray) -> FloatArray:
         return self._conditional_mean(self.scores(h))
@@ -37,14 +37,16 @@ class ProbitCopula:
         return np.asarray(ndtr(v @ self.weight[:, 1:].T + self.weight[:, 0]))
 
 
-def probit_weights(x: FloatArray, y: FloatArray) -> FloatArray:
+def probit_weights(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Return the weights of a probit regression with a small ridge on all but the intercept."""
     from scipy.special import log_ndtr, ndtri
 
-    share = float(np.clip(y.mean(), 0.5 / (len(y) + 1), 1 - 0.5 / (len(y) + 1)))
+    each = np.ones(len(y)) if weight is None else weight
+    half = 0.5 / (each.sum() + 1)
+    share = float(np.clip(each @ y / each.sum(), half, 1 - half))
     beta = np.zeros(x.shape[1])
     beta[0] = ndtri(share)
-    if y.min() == y.max():
+    if share in (half, 1 - half):
         return beta
     ridge = np.full(x.shape[1], _RIDGE)
     ridge[0] = 1e-6
@@ -52,8 +54,8 @@ def probit_weights(x: FloatArray, y: FloatArray) -> FloatArray:
     for _ in range(_STEPS):
         t = sign * (x @ beta)
         mills = np.exp(-(t**2) / 2 - log_ndtr(t)) / np.sqrt(2 * np.pi)
-        curve = mills * (mills + t)
-        gradient = x.T @ (sign * mills) - ridge * beta
+        curve = each * mills * (mills + t)
+        gradient = x.T @ (each * sign * mills) - ridge * beta
         step = np.linalg.solve((x * curve[:, None]).T @ x + np.diag(ridge), gradient)
         beta = beta + step
         if np.abs(step).max() < 1e-8:

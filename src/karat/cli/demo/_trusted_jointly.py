@@ -73,10 +73,9 @@ def _answer(joint: CanonicalCalibration, proof: CalibrationCertificate) -> str:
     alone = float(np.sqrt(max(joint.marginal.sum(), 0.0)))
     together = float(np.sqrt(proof.lower))
     return (
-        f"Label by label, yes: four properties of handwritten digits, each calibrated by itself "
-        f"(error {alone:.2f} in all). Jointly, no: a digit's four probabilities together say much "
-        f"more than each of them claims, and their canonical error is at least {together:.2f} for "
-        f"certain."
+        f"Label by label, yes: the marginal error of four properties of handwritten digits is "
+        f"{alone:.2f}. Jointly, no: a digit's four probabilities together say much more than each "
+        f"of them claims, and their canonical error is at least {together:.2f} for certain."
     )
 
 
@@ -90,5 +89,5 @@ def _table(joint: CanonicalCalibration, proof: CalibrationCertificate) -> Table:
         f"{joint.marginal.sum():.4f}",
         f"{proof.value:.4f} (at least {proof.lower:.4f})",
     )
-    columns = ("label", "by itself", "given all four, on unseen digits")
-    return Table(columns=columns, rows=(*rows, total), caption="Squared calibration error")
+    columns = ("label", "marginal", "canonical, proven on unseen digits")
+    return Table(columns=columns, rows=(*rows, total), caption="Squared error")

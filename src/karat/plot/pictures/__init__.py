@@ -18,6 +18,7 @@ from karat.plot.pictures._bounds import (
     draw_value,
 )
 from karat.plot.pictures._calibration import (
+    draw_calibrator,
     draw_canonical,
     draw_certificate,
     draw_pairs,
@@ -85,6 +86,7 @@ __all__ = [
     "draw_area",
     "draw_areas",
     "draw_asked",
+    "draw_calibrator",
     "draw_canonical",
     "draw_certificate",
     "draw_check",

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat.calibration import (
     CalibrationCertificate,
+    CalibratorScore,
     CanonicalCalibration,
     LabelPairs,
     MarginalCalibration,
@@ -16,7 +17,13 @@ from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quie
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_canonical", "draw_certificate", "draw_pairs", "draw_reliability"]
+__all__ = [
+    "draw_calibrator",
+    "draw_canonical",
+    "draw_certificate",
+    "draw_pairs",
+    "draw_reliability",
+]
 
 _MOST = 20  # labels that can be read in one picture
 _CURVES = 6
@@ -42,7 +49,7 @@ def draw_reliability(result: MarginalCalibration, ax: "Axes | None" = None) -> "
     ax.set_ylim(0, 1)
     more = len(result.names) - len(worst)
     ax.set_title(
-        "Each label by itself" + (f" (the worst {len(worst)})" if more else ""), fontsize=10
+        "Marginal calibration" + (f" (the worst {len(worst)})" if more else ""), fontsize=10
     )
     ax.legend(frameon=False, fontsize=8)
     quiet(ax)
@@ -50,12 +57,12 @@ def draw_reliability(result: MarginalCalibration, ax: "Axes | None" = None) -> "
 
 
 def draw_canonical(result: CanonicalCalibration, ax: "Axes | None" = None) -> "Axes":
-    """Draw each label's error given all probabilities beside its error by itself."""
+    """Draw each label's canonical error beside its marginal error."""
     order = np.argsort(-result.per_label)[:_MOST]
     ax = new_axes(ax, (6.0, 1.6 + 0.36 * len(order)))
     rows = np.arange(len(order))
-    ax.barh(rows - 0.18, result.per_label[order], 0.34, color=COLORS[0], label="given all labels")
-    ax.barh(rows + 0.18, result.marginal[order], 0.34, color=COLORS[5], label="by itself")
+    ax.barh(rows - 0.18, result.per_label[order], 0.34, color=COLORS[0], label="canonical")
+    ax.barh(rows + 0.18, result.marginal[order], 0.34, color=COLORS[5], label="marginal")
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(rows, [literal(result.names[j]) for j in order])
     ax.invert_yaxis()
@@ -107,4 +114,25 @@ def draw_certificate(result: CalibrationCertificate, ax: "Axes | None" = None) -
     ax.set_title("Proven: not calibrated" if result.proves else "Nothing is proven", fontsize=10)
     ax.legend(frameon=False, fontsize=8)
     quiet(ax)
+    return ax
+
+
+def draw_calibrator(result: CalibratorScore, ax: "Axes | None" = None) -> "Axes":
+    """Draw the log-loss without and with the map, of all rows and of each group."""
+    names = ["all rows", *(literal(str(group)) for group in result.groups)]
+    before = np.append(result.before, result.group_before)
+    after = np.append(result.after, result.group_after)
+    shown = min(len(names), _MOST + 1)
+    ax = new_axes(ax, (6.0, 1.4 + 0.4 * shown))
+    rows = np.arange(shown)
+    ax.barh(rows - 0.18, before[:shown], 0.34, color=COLORS[5], label="without the map")
+    ax.barh(rows + 0.18, after[:shown], 0.34, color=COLORS[0], label="with the map")
+    ax.set_yticks(rows, names[:shown])
+    ax.invert_yaxis()
+    ax.set_xlabel(f"log-loss a {result.per}")
+    ax.set_title(
+        f"Log-loss {result.after:.4f} with the map, {result.before:.4f} without", fontsize=10
+    )
+    ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 1.12), ncols=2)
+    quiet(ax, grid="x")
     return ax
