@@ -1,11 +1,13 @@
 """One search: the probes and the feedback that a task and its options ask for."""
 
+from functools import partial
+
 import numpy as np
 
 from karat._typing import IntArray
 from karat.decisions import Mixture
 from karat.decisions.rules import one_hot
-from karat.metrics import MetricBase
+from karat.metrics import GroupMetric, MetricBase
 from karat.optimize.feedback import (
     BlackBox,
     Feedback,
@@ -29,7 +31,7 @@ __all__ = ["run_search"]
 _DIRECT = 60  # evaluations of a direct search
 # Times the gain of a mixture that the gain of a single rule must be: a little more on the
 # validation rows is their noise.
-_CLEARLY = 1.2
+_CLEARLY = 1.5
 
 
 def run_search(task: Task, options: SearchOptions, some: IntArray | None = None) -> Search:
@@ -50,11 +52,22 @@ def run_search(task: Task, options: SearchOptions, some: IntArray | None = None)
     if options.step == "corrective":
         found = best_mixture(problem, task.metric, seed=options.seed, own_rules=options.own_rules)
     else:
-        found = search(
-            problem, feedback, n_iter=options.n_iter, step=options.step, seed=options.seed,
-            least=model.value, impatient=options.direct,
-        )  # fmt: skip
+        found = _followed(problem, feedback, options, options.step, model)
+        if options.step == "line-search" and isinstance(task.metric, GroupMetric):
+            # At a corner no share of a new rule helps, however far the best mixture is.
+            other = _followed(problem, feedback, options, "harmonic", model)
+            found = max(found, other, key=partial(_worth, problem, feedback, options))
     return _no_worse_than_the_model(problem, feedback, found, model, options)
+
+
+def _followed(
+    problem: Problem, feedback: Feedback, options: SearchOptions, step: str, model: Rule
+) -> Search:
+    """Return where the slopes of the metric lead, by steps of one kind."""
+    return search(
+        problem, feedback, n_iter=options.n_iter, step=step, seed=options.seed,
+        least=model.value, impatient=options.direct,
+    )  # fmt: skip
 
 
 def _no_worse_than_the_model(
@@ -63,12 +76,8 @@ def _no_worse_than_the_model(
     """Return what was found, or a single rule that is better: the model's own, if nothing is."""
     if np.isnan(found.value):  # preferences have no values
         return found
-    value = found.value
-    if options.deterministic:
-        sample = problem.probes.validation
-        decided = one_hot(np.argmax(found.shares, axis=1), sample.n_classes)
-        value = feedback.value(Position(sample.confusion(decided), None, None, decided))
-    kept, rule, gain = "model", model, value - model.value
+    kept, rule = "model", model
+    gain = _worth(problem, feedback, options, found) - model.value
     if options.direct:
         climbed_to = climbed(problem, feedback, model, _DIRECT)
         if climbed_to.value - model.value > max(_CLEARLY * gain, 0.0):
@@ -84,6 +93,15 @@ def _no_worse_than_the_model(
         value,
         kept,
     )
+
+
+def _worth(problem: Problem, feedback: Feedback, options: SearchOptions, found: Search) -> float:
+    """Return the metric of the classifier that is made of a mixture."""
+    if not options.deterministic:
+        return found.value
+    sample = problem.probes.validation
+    decided = one_hot(np.argmax(found.shares, axis=1), sample.n_classes)
+    return feedback.value(Position(sample.confusion(decided), None, None, decided))
 
 
 def _matching(task: Task, options: SearchOptions, validation: Sample) -> Sample:
