@@ -97,7 +97,10 @@ class OptimizationHistory(Result):
         n, asked = len(self.values), int(self.n_evaluations[-1])
         course = f"after {n} iteration{'s' if n > 1 else ''} and {asked} evaluations"
         if np.isnan(self.value):
-            return f"{self.metric}: a classifier from {asked} preferences, in {n} iterations"
+            text = f"{self.metric}: a classifier from {asked} preferences, in {n} iterations"
+            if self.kept == "model":
+                text += "; the model's most probable class was preferred, and is kept"
+            return text
         text = (
             f"{self.metric} {self.value:.4f} on the {self.n_rows:,} validation rows, where the "
             f"most probable class has {self.baseline:.4f}, {course}"
