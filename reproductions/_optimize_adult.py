@@ -17,14 +17,17 @@ __all__ = [
     "SEEDS",
     "Split",
     "Task",
+    "ages",
     "black_box_fairness",
     "fairness_task",
     "husband",
     "income",
+    "income_columns",
     "non_private",
     "private",
     "proxy_task",
     "seeds",
+    "sex_columns",
     "wife",
 ]
 
@@ -86,8 +89,8 @@ class Task:
 @cache
 def proxy_task() -> Task:
     """Sex, which the training rows hide: their label is whether someone is a husband."""
-    frame, is_training, male, earns = _columns()
-    x = frame[[c for c in frame if not c.startswith("relationship")]].assign(income=earns)
+    frame, is_training, male, _ = _columns()
+    x, _ = sex_columns()
     return _task(x, is_training, frame["relationship_Husband"].to_numpy(int), male, male)
 
 
@@ -96,6 +99,24 @@ def fairness_task() -> Task:
     """Income, with sex as the group that only the metric sees."""
     frame, is_training, male, earns = _columns()
     return _task(frame, is_training, earns, earns, male)
+
+
+def income_columns() -> tuple[Array, Codes, Codes]:
+    """Return the columns of all rows of both files, who earns much and who is male."""
+    frame, _, male, earns = _columns()
+    return frame.to_numpy(float), earns, male
+
+
+def ages() -> Array:
+    """Return the ages of all rows of both files."""
+    return load_shared("adult")["age"].to_numpy(float)
+
+
+def sex_columns() -> tuple[pd.DataFrame, Codes]:
+    """Return columns that do not give sex away, of all rows of both files, and who is female."""
+    frame, _, male, earns = _columns()
+    x = frame[[c for c in frame if not c.startswith("relationship")]].assign(income=earns)
+    return x, 1 - male
 
 
 def black_box_fairness(y: Codes, shares: Array, groups: Codes) -> float:

@@ -15,6 +15,7 @@ from _optimize_adult import (
     seeds,
     wife,
 )
+from _optimize_linear import RATES, fine_tuned, reweighted
 from _show import Promise, number, say, show_table
 from sklearn.linear_model import LogisticRegression
 
@@ -34,6 +35,8 @@ _PRINTED = {
     "Cross-entropy (train)": ".736 ± .005",
     "Cross-entropy (val)": ".610 ± .020",
     "Plug-in (train-val)": ".812 ± .005",
+    "Fine-tuning": ".738 ± .005",
+    "Learn-to-reweight, rate 0.5": ".729 ± .007",
     "FW-EG, all": ".822 ± .002",
 }
 _INTRODUCTION = """\
@@ -41,8 +44,9 @@ Table 7.6: predict income on Adult by the geometric mean of the true-positive an
 rates of men and of women (eq. 7.24). The metric is a Python function; sex is passed to it as
 groups_val, and neither the model nor the basis functions see it. 106 columns: those of Table 7.4
 and relationship, without income. 10 % of the test file, alike in income and sex, are validation
-rows (the code; section 7.7.2 speaks of training data). Not run: Learn-to-reweight (.729),
-Fine-tuning (.738), Adaptive Surrogates (.812).
+rows (the code; section 7.7.2 speaks of training data). Fine-tuning and Learn-to-reweight train the
+logistic regression again, as beside Table 7.4; Adaptive Surrogates (.812) is not reimplemented: the
+figure is the printed one.
 """
 _REMARK = """\
 Why the two kinds of matching differ: Algorithm 7.1 sets sums over training rows with their labels
@@ -62,6 +66,8 @@ def run_fairness(*, quick: bool) -> list[Promise]:
     asked = 0
     for matching in ("probabilities", "labels"):
         for basis, functions in _BASES.items():
+            if quick and matching == "labels" and basis != "all":
+                continue
             name = f"FW-EG, {basis}{', matching by labels' if matching == 'labels' else ''}"
             values = []
             for s in splits:
@@ -75,7 +81,10 @@ def run_fairness(*, quick: bool) -> list[Promise]:
         f"Test value of the fairness metric over {len(splits)} splits; FW-EG made at most {asked} "
         "evaluations, the threshold search 9,999",
         ["", "published", "mean", "deviation", "each split"],
-        [_row(name, values) for name, values in found.items()],
+        [
+            *(_row(name, values) for name, values in found.items()),
+            ["Adaptive Surrogates (not run)", ".812 ± .004", "–", "–", ""],
+        ],
     )
     say(_REMARK)
     return _promises(found)
@@ -84,7 +93,8 @@ def run_fairness(*, quick: bool) -> list[Promise]:
 def _promises(found: dict[str, Array]) -> list[Promise]:
     full = float(found["FW-EG, all"].mean())
     lines = [Promise("Table 7.6, FW-EG, all basis functions", full, _GOAL)]
-    for peer in ("Cross-entropy (train)", "Plug-in (train-val)"):
+    retrained = ["Fine-tuning", *(f"Learn-to-reweight, rate {rate:g}" for rate in RATES)]
+    for peer in ("Cross-entropy (train)", "Plug-in (train-val)", *retrained):
         gain = 1e3 * (full - float(found[peer].mean()))
         lines.append(Promise(f"Table 7.6, FW-EG − {peer}, thousandths", gain, 0.0))
     return lines
@@ -97,11 +107,22 @@ def _baselines(task: Task, splits: list[Split]) -> dict[str, Array]:
     def refitted(s: Split) -> Any:
         return LogisticRegression(max_iter=2000).fit(s.x_val, s.y_val)
 
+    def tuned(s: Split) -> float:
+        return value(s, fine_tuned(task.model, s.x_val, s.y_val)(s.x))
+
+    def learnt(s: Split, rate: float) -> float:
+        return value(s, reweighted(task.x, task.y, s.x_val, s.y_val, rate=rate)(s.x))
+
     threshold = CoordinateSearchClassifier(task.model, black_box_fairness)
     return {
         "Cross-entropy (train)": np.array([value(s, task.model.predict(s.x)) for s in splits]),
         "Cross-entropy (val)": np.array([value(s, refitted(s).predict(s.x)) for s in splits]),
         "Plug-in (train-val)": np.array([_fitted(threshold, task, s) for s in splits]),
+        "Fine-tuning": np.array([tuned(s) for s in splits]),
+        **{
+            f"Learn-to-reweight, rate {rate:g}": np.array([learnt(s, rate) for s in splits])
+            for rate in RATES
+        },
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from _optimize_adult import Array, Split, Task, income, non_private, private, proxy_task, seeds
+from _optimize_linear import RATES, fine_tuned, forward_corrected, reweighted
 from _show import Promise, number, say, show_table
 from sklearn.linear_model import LogisticRegression
 
@@ -31,6 +32,10 @@ _PRINTED = {
     "Opt-metric (val)": ".652 ± .027",
     "Plug-in (train-val)": ".672 ± .013",
     "Importance weights": ".662 ± .024",
+    "Fine-tuning": ".631 ± .017",
+    "Learn-to-reweight, rate 0.5": ".668 ± .003",
+    "Forward Correction": ".214 ± .004",
+    "Adaptive Surrogates (not run)": ".682 ± .002",
     "FW-EG, known ψ, chosen by cross-validation": ".685 ± .001",
     "FW-EG, unknown ψ, chosen by cross-validation": ".685 ± .002",
 }
@@ -42,8 +47,17 @@ relationship nor sex. Section 7.7.2 says that 1 % of the training data (350 rows
 validation sample. The authors' public code (stair-lab/fweg) takes 1 % of the test file instead: 163
 rows, seeds 15 to 55, the rest being the test rows. So it is here; the one difference left is the
 model, a logistic regression of all 32,561 training rows (theirs: SGD on two thirds of them).
-Not run: Learn-to-reweight (.668), Forward Correction (.214), Fine-tuning (.631), Adaptive
-Surrogates (.682). "matching by labels" is Algorithm 7.1 as printed, on the training rows.
+Fine-tuning, Learn-to-reweight and Forward Correction train the logistic regression again; their
+gradients are written out here, with three learning rates of reweighting, since the published one is
+not given. Adaptive Surrogates (Jiang et al. 2020; .682 ± .002) is not reimplemented: the figure is
+the printed one. "matching by labels" is Algorithm 7.1 as printed, on the training rows.
+"""
+_RETRAINED = """\
+Reweighting with the rate .5 is {above} post-shifting here: it trains again, and each of its 600
+steps looks at all true labels; at the other rates it is below. Which rate to take is not said, and
+the log loss of held-out validation rows prefers .1, so no promise is made about it. Forward
+correction reads the noise off the most certain predictions: P(label 1 | truth 0) = {low:.2f} and
+P(label 1 | truth 1) = {high:.2f}. So it corrects little; what made the published .214 is unknown.
 """
 
 Decide = Callable[[Task, Split], Array]
@@ -54,7 +68,8 @@ def run_proxy(*, quick: bool) -> list[Promise]:
     say(_INTRODUCTION)
     task = proxy_task()
     splits = [task.split(0.01, seed) for seed in seeds(quick=quick)]
-    methods = _baselines() | _post_shifts(quick=quick)
+    corrected, rates = forward_corrected(task.model, task.x, task.y)
+    methods = _baselines() | _retrained(corrected) | _post_shifts(quick=quick)
     found = {
         name: np.array([g_mean.score(s.y, decide(task, s)) for s in splits])
         for name, decide in methods.items()
@@ -62,9 +77,15 @@ def run_proxy(*, quick: bool) -> list[Promise]:
     show_table(
         f"Test G-mean over {len(splits)} splits",
         ["", "published", "mean", "deviation", "each split"],
-        [_row(name, values) for name, values in found.items()],
+        [
+            *(_row(name, values) for name, values in found.items()),
+            ["Adaptive Surrogates (not run)", ".682 ± .002", "–", "–", ""],
+        ],
     )
     say(_remark(found))
+    ahead = found["Learn-to-reweight, rate 0.5"] - found["FW-EG, known ψ, constant"]
+    above = "above" if ahead.mean() > 0 else "below"
+    say(_RETRAINED.format(above=above, low=rates[0, 1], high=rates[1, 1]))
     return _promises(found)
 
 
@@ -87,11 +108,12 @@ def _remark(found: dict[str, Array]) -> str:
 
 
 def _promises(found: dict[str, Array]) -> list[Promise]:
-    best = max(found[name].mean() for name in _baselines())
+    compared = [*_baselines(), "Fine-tuning", "Forward Correction"]
+    best = max(found[name].mean() for name in compared)
     promises = []
     for psi in ("known", "unknown"):
         mean = float(found[f"FW-EG, {psi} ψ, constant"].mean())
-        above = f"Table 7.4, {psi} ψ − best baseline, thousandths"
+        above = f"Table 7.4, {psi} ψ − best baseline but reweighting, thousandths"
         promises += [
             Promise(f"Table 7.4, FW-EG, {psi} ψ, constant basis", mean, _GOAL),
             Promise(above, 1e3 * (mean - best), 0.0),
@@ -125,6 +147,28 @@ def _baselines() -> dict[str, Decide]:
         "Opt-metric (val)": opt_metric,
         "Plug-in (train-val)": plug_in,
         "Importance weights": importance,
+    }
+
+
+def _retrained(corrected: Any) -> dict[str, Decide]:
+    """Return the baselines that train the logistic regression again."""
+
+    def tuned(task: Task, s: Split) -> Array:
+        return np.eye(2)[fine_tuned(task.model, s.x_val, s.y_val)(s.x)]
+
+    def learnt(rate: float) -> Decide:
+        def decide(task: Task, s: Split) -> Array:
+            return np.eye(2)[reweighted(task.x, task.y, s.x_val, s.y_val, rate=rate)(s.x)]
+
+        return decide
+
+    def forward(_: Task, s: Split) -> Array:
+        return np.eye(2)[corrected(s.x)]
+
+    return {
+        "Fine-tuning": tuned,
+        **{f"Learn-to-reweight, rate {rate:g}": learnt(rate) for rate in RATES},
+        "Forward Correction": forward,
     }
 
 

@@ -69,7 +69,7 @@ def test_an_elicited_metric_and_a_basis(table, tmp_path, answer):
     kind = pl.read_csv(path)["kind"].to_numpy()[:2000]
     basis = np.column_stack([np.ones(2000), kind == "card", kind == "wire"]).astype(float)
     clf = FrankWolfeClassifier(metric=cost_matrix([[0, 5], [1, 0]]), deterministic=True)
-    clf.fit_from_proba(proba, np.where(fraud, "fraud", "legit")[:2000], basis_train=basis)
+    clf.fit_from_proba(proba, np.where(fraud, "fraud", "legit")[:2000], basis=basis)
     assert found["history"]["deterministic"] == pytest.approx(clf.history_.deterministic)
 
 

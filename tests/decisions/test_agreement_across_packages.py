@@ -104,7 +104,7 @@ def test_three_ways_to_the_best_classifier_agree(seed, k, m, kind, noisy):
     shares = best.mixture.class_shares(proba, basis)
     assert metric.score(y, shares, **options) == pytest.approx(best.value, abs=1e-9)
     clf = FrankWolfeClassifier(metric=metric)
-    clf.fit_from_proba(proba, y, basis_train=basis, groups_val=groups, sample_weight=weight)
+    clf.fit_from_proba(proba, y, basis=basis, groups_val=groups, sample_weight=weight)
     predicted = clf.predict_proba_from_proba(proba, basis=basis)
     value = metric.score(y, predicted, **options)
     assert clf.history_.value == pytest.approx(value, abs=1e-9)

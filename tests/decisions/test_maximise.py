@@ -227,6 +227,20 @@ def test_classifiers_that_do_not_see_groups_do_no_better():
         assert metric._values(mixed.reshape(-1, 2, 2, 2)).max() <= blind.value + 1e-9
 
 
+def test_groups_keep_their_names():
+    rng = np.random.default_rng(4)
+    proba, names = rng.dirichlet([1, 1], 80), np.where(np.arange(80) % 2, "west", "east")
+    metric = FairMetric([1, 1], [[1, 1]], 0.5)
+    for sees in (True, False):
+        some = Attainable.from_calibrated(proba, groups=names, sees_groups=sees)
+        best = maximise(metric, some)
+        assert best.groups.tolist() == ["east", "west"]
+        for table, name in zip(best.confusion, best.groups, strict=True):
+            own = proba[names == name].sum(axis=0) / 80
+            np.testing.assert_allclose(table.sum(axis=1), own)
+    assert maximise(f_beta(1), Attainable.from_calibrated(proba)).groups.size == 0
+
+
 @FEW
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 3), m=st.integers(2, 3), squared=st.booleans())
 def test_order_of_items_and_repeats_do_not_matter(seed, k, m, squared):

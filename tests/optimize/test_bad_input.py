@@ -273,14 +273,12 @@ def test_saved_validation_rows(saved):
         clf.fit_from_proba(proba, y, sample_weight_val=np.ones(N))
     ones = np.ones((N, 1))
     with pytest.raises(DataError, match="basis_val belongs to proba_val"):
-        clf.fit_from_proba(proba, y, basis_train=ones, basis_val=ones)
-    with pytest.raises(DataError, match="basis_train and basis_val belong together"):
+        clf.fit_from_proba(proba, y, basis=ones, basis_val=ones)
+    with pytest.raises(DataError, match="basis and basis_val belong together"):
         clf.fit_from_proba(proba, y, proba_val=proba, y_val=y, basis_val=np.ones((N, 1)))
     one, other = pd.DataFrame({"a": np.ones(N)}), pd.DataFrame({"b": np.ones(N)})
-    with pytest.raises(
-        DataError, match=r"basis_train has the columns \['a'\] and basis_val \['b'\]"
-    ):
-        clf.fit_from_proba(proba, y, proba_val=proba, y_val=y, basis_train=one, basis_val=other)
+    with pytest.raises(DataError, match=r"basis has the columns \['a'\] and basis_val \['b'\]"):
+        clf.fit_from_proba(proba, y, proba_val=proba, y_val=y, basis=one, basis_val=other)
     with pytest.raises(LabelError, match="one class only, 0; expected at least two"):
         clf.fit_from_proba(proba, np.zeros(N))
     with pytest.raises(EmptyDataError, match="y has no rows"):
@@ -302,17 +300,15 @@ def test_basis_values(saved):
     ones = np.ones(N)
 
     def fit(basis):
-        return FrankWolfeClassifier().fit_from_proba(proba, y, basis_train=basis)
+        return FrankWolfeClassifier().fit_from_proba(proba, y, basis=basis)
 
     with pytest.raises(DataError, match=r"'1' is 0 in every validation row.*drop it, or add rows"):
         fit(np.column_stack([ones, 0 * ones]))
-    with pytest.raises(
-        DataError, match=r"basis_train holds 2; expected numbers between 0 and 1. Re"
-    ):
+    with pytest.raises(DataError, match=r"basis holds 2; expected numbers between 0 and 1. Re"):
         fit(np.column_stack([ones, 2 * ones]))
-    with pytest.raises(DataError, match="basis_train holds -1; expected numbers between 0 and 1"):
+    with pytest.raises(DataError, match="basis holds -1; expected numbers between 0 and 1"):
         fit(np.column_stack([ones, -ones]))
-    with pytest.raises(DataError, match=r"basis_train has shape \(50, 2\); expected \(200, num"):
+    with pytest.raises(DataError, match=r"basis has shape \(50, 2\); expected \(200, num"):
         fit(np.ones((50, 2)))
     fit(np.column_stack([ones, 0.5 * ones, ones]))  # combinations of others are left out
     clf = fit(np.column_stack([ones, np.arange(N) % 2]))
@@ -334,7 +330,7 @@ def test_a_singular_system_says_where(saved):
     with pytest.raises(
         ProbeError, match="class 1 with the basis function 'night' is not determined"
     ):
-        FrankWolfeClassifier().fit_from_proba(sure, y, basis_train=basis)
+        FrankWolfeClassifier().fit_from_proba(sure, y, basis=basis)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_a_constant_and_all_indicators_are_as_the_indicators(law, rng):
     both = np.column_stack([np.ones(2000), indicators])
     shares = [
         FrankWolfeClassifier(n_iter=4)
-        .fit_from_proba(proba, y, basis_train=b)
+        .fit_from_proba(proba, y, basis=b)
         .predict_proba_from_proba(proba, basis=b)
         for b in (indicators, both)
     ]

@@ -119,7 +119,7 @@ def test_held_out_is_honest_and_the_value_is_not(law, capsys):
         proba, y = where.sample(n, rng)
         basis = np.eye(n_basis)[rng.integers(0, n_basis, n)]
         clf = FrankWolfeClassifier(metric="g_mean", n_iter=5, n_folds=5)
-        found = clf.fit_from_proba(proba, y, basis_train=basis).history_
+        found = clf.fit_from_proba(proba, y, basis=basis).history_
         shares = clf.predict_proba_from_proba(where.population, basis=np.eye(n_basis)[cells])
         true = g_mean(where.confusion(shares))
         hits += found.lower <= true <= found.upper

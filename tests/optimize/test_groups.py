@@ -31,7 +31,7 @@ def test_probes_and_gradients_agree_with_a_function_of_the_rows(k, gradient):
     def function(y_true, shares, groups):
         return metric.score(y_true, shares, groups=groups)
 
-    given = {"groups_val": groups, "basis_train": basis}
+    given = {"groups_val": groups, "basis": basis}
     options = {"entries": "all", "n_iter": 6, "step": "harmonic"}
     one = FrankWolfeClassifier(metric=metric, gradient=gradient, **options)
     one.fit_from_proba(proba, y, **given)
@@ -52,7 +52,7 @@ def test_weighing_equality_more_brings_the_groups_closer(kind):
         violation = np.ones((1, 2)) if kind is FairMetric else 20 * np.eye(2)[None]
         metric = kind([1, 1], violation, tradeoff)
         clf = FrankWolfeClassifier(metric=metric, n_iter=40)
-        clf.fit_from_proba(proba, y, groups_val=groups, basis_train=basis)
+        clf.fit_from_proba(proba, y, groups_val=groups, basis=basis)
         shares = clf.predict_proba_from_proba(proba, basis=basis)
         only_gap, only_cost = FairMetric([1, 1], [[1, 1]], 1.0), FairMetric([1, 1], [[1, 1]], 0.0)
         gaps.append(-only_gap.score(y, shares, groups=groups))
@@ -69,7 +69,7 @@ def test_corners_are_settled_in(tradeoff):
     proba, y, groups, basis = two_groups(40_000, rng)
     metric = FairMetric([1, 1], [[1, 1]], tradeoff)
     clf = FrankWolfeClassifier(metric=metric)
-    clf.fit_from_proba(proba, y, groups_val=groups, basis_train=basis)
+    clf.fit_from_proba(proba, y, groups_val=groups, basis=basis)
     second, hint = proba[:, 1], basis[:, 1].astype(int)
     cuts = np.linspace(0.02, 0.98, 49)
     tables = np.zeros((2, 49, 2, 2, 2))  # hint, cut, group, truth, prediction
@@ -111,7 +111,7 @@ def test_folds_hold_rows_of_each_group_out():
     proba, y, groups, basis = two_groups(4000, rng)
     metric = FairMetric([1, 1], [[1, 1]], 0.3)
     clf = FrankWolfeClassifier(metric=metric, n_folds=5)
-    clf.fit_from_proba(proba, y, groups_val=groups, basis_train=basis)
+    clf.fit_from_proba(proba, y, groups_val=groups, basis=basis)
     history = clf.history_
     assert history.lower < history.held_out < history.upper
     assert history.held_out > history.held_out_baseline
@@ -147,3 +147,44 @@ def test_corrective_shares_are_as_good_as_any_for_smooth_metrics():
     assert other.history_.value > plain.history_.value - 3e-4
     shares = other.predict_proba_from_proba(proba)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("names", [["f", "m"], [7, 3], [True, False]])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_rates_carry_the_names_of_the_groups(names, deterministic):
+    rng = np.random.default_rng(9)
+    proba, y, groups, basis = two_groups(900, rng)
+    groups = np.where(groups == "f", *names)
+    weight = rng.uniform(0.5, 2.0, 900)
+    clf = FrankWolfeClassifier(
+        metric=FairMetric([1, 1], [[1, 1]], 0.5), deterministic=deterministic, pos_label=0
+    )
+    clf.fit_from_proba(proba, y, groups_val=groups, basis=basis, sample_weight=weight)
+    history = clf.history_
+    assert history.groups.tolist() == sorted(names)
+    shares = clf.predict_proba_from_proba(proba, basis=basis)
+    for shown, used in ((history.rates, shares), (history.baseline_rates, np.round(proba))):
+        for g, name in enumerate(sorted(names)):
+            for c, label in enumerate([1, 0]):  # the positive class, 0, is the last
+                rows = (groups == name) & (y == label)
+                assert shown[g, c] == pytest.approx(
+                    np.average(used[rows, label], None, weight[rows])
+                )
+    assert f"rates of {sorted(names)[0]}" in dict(history._table())
+
+
+def test_a_function_has_its_groups_named_too():
+    rng = np.random.default_rng(10)
+    proba, y, groups, _ = two_groups(300, rng)
+
+    def right(y_true, shares, groups):
+        return shares[np.arange(len(y_true)), y_true].mean() - np.ptp(
+            [shares[groups == g, 1].mean() for g in ("f", "m")]
+        )
+
+    history = (
+        FrankWolfeClassifier(metric=right).fit_from_proba(proba, y, groups_val=groups).history_
+    )
+    assert history.groups.tolist() == ["f", "m"]
+    none = FrankWolfeClassifier(metric="g_mean").fit_from_proba(proba, y).history_
+    assert none.groups.size == none.rates.size == 0

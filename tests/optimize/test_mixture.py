@@ -39,7 +39,7 @@ def test_history_is_of_the_mixture_that_predicts(seed, k, metric, gradient, step
     proba, y, basis = draw(seed, k)
     weight = np.random.default_rng(seed).uniform(0.1, 2, len(y)) if weighted else None
     clf = FrankWolfeClassifier(metric=metric, gradient=gradient, step=step, n_iter=6)
-    clf.fit_from_proba(proba, y, basis_train=basis, sample_weight=weight)
+    clf.fit_from_proba(proba, y, basis=basis, sample_weight=weight)
     shares = clf.predict_proba_from_proba(proba, basis=basis)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
     assert shares.min() >= 0
@@ -49,7 +49,7 @@ def test_history_is_of_the_mixture_that_predicts(seed, k, metric, gradient, step
     assert mixture.start + mixture.shares.sum() == pytest.approx(1)
     sure = FrankWolfeClassifier(
         metric=metric, gradient=gradient, step=step, n_iter=6, deterministic=True
-    ).fit_from_proba(proba, y, basis_train=basis, sample_weight=weight)
+    ).fit_from_proba(proba, y, basis=basis, sample_weight=weight)
     predicted = sure.predict_from_proba(proba, basis=basis)
     np.testing.assert_array_equal(predicted, np.argmax(shares, axis=1))
     assert sure.history_.deterministic == pytest.approx(
@@ -66,7 +66,7 @@ def test_history_is_of_the_mixture_that_predicts(seed, k, metric, gradient, step
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 3))
 def test_a_row_is_predicted_alike_whatever_comes_with_it(seed, k):
     proba, y, basis = draw(seed, k)
-    clf = FrankWolfeClassifier(n_iter=5, rng=seed).fit_from_proba(proba, y, basis_train=basis)
+    clf = FrankWolfeClassifier(n_iter=5, rng=seed).fit_from_proba(proba, y, basis=basis)
     all_rows = clf.predict_from_proba(proba, basis=basis)
     np.testing.assert_array_equal(all_rows, clf.predict_from_proba(proba, basis=basis))
     some = np.random.default_rng(seed).permutation(len(y))[:30]

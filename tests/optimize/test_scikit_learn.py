@@ -14,7 +14,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_estimator,
+)
 
 from karat.exceptions import DataError, SmallSampleWarning
 from karat.metrics import cost_matrix, f_beta, g_mean
@@ -61,6 +64,21 @@ def test_is_a_scikit_learn_classifier(classifier):
     found = check_estimator(classifier, on_skip=None)
     assert len(found) > 40
     assert {check["status"] for check in found} <= {"passed", "skipped"}
+
+
+@same_rows
+@pytest.mark.parametrize("kind", ALL)
+def test_names_of_columns(kind, data):
+    X, y, X_val, y_val = data
+    check_dataframe_column_names_consistency(kind.__name__, kind(LogisticRegression()))
+    frame = pd.DataFrame(X, columns=list("vwxyz"))
+    named = kind(LogisticRegression()).fit(frame, y, X_val=frame[:0:-1], y_val=y[:0:-1])
+    assert list(named.feature_names_in_) == list("vwxyz")
+    assert not hasattr(kind(LogisticRegression()), "feature_names_in_")  # not fitted
+    assert not hasattr(kind(LogisticRegression()).fit(X, y), "feature_names_in_")  # no names
+    if kind is not ImportanceWeightedClassifier:  # it retrains, so it needs rows
+        named.fit_from_proba(LogisticRegression().fit(X, y).predict_proba(X_val), y_val)
+        assert not hasattr(named, "feature_names_in_")  # those of another fit are gone
 
 
 @same_rows
@@ -175,11 +193,11 @@ def test_frames(frame, data):
     saved = FrankWolfeClassifier(n_iter=3).fit_from_proba(
         frame({"1": proba[:, 1], "0": proba[:, 0]}),
         y_val,
-        basis_train=frame({"high": 1.0 * (kind == "high"), "low": 1.0 * (kind == "low")}),
+        basis=frame({"high": 1.0 * (kind == "high"), "low": 1.0 * (kind == "low")}),
     )
     assert saved.history_.basis == ("high", "low")
     plain = FrankWolfeClassifier(n_iter=3).fit_from_proba(
-        proba, y_val, basis_train=np.column_stack([kind == "high", kind == "low"]).astype(float)
+        proba, y_val, basis=np.column_stack([kind == "high", kind == "low"]).astype(float)
     )
     assert saved.history_.value == pytest.approx(plain.history_.value)
 

@@ -128,7 +128,7 @@ def _read(
     if basis:
         functions = _functions(table, basis)
         made.append(functions.code)
-        fitted["basis_train"] = Coded(functions.value.filter(known), "basis.filter(known)")
+        fitted["basis"] = Coded(functions.value.filter(known), "basis.filter(known)")
         decided["basis"] = Coded(functions.value, "basis")
     groups = table.coded("--group", group)
     if groups is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -39,6 +39,10 @@ class AttainableSet(Protocol):
         """Number of groups that a metric compares; None if the confusion is of all items."""
 
     @property
+    def groups(self) -> AnyArray:
+        """The names of these groups; empty if there are none."""
+
+    @property
     def exact(self) -> bool:
         """Whether the oracle of the columns finds the best there is."""
 
@@ -65,6 +69,8 @@ class Attainable:
         Number of groups that a metric compares; None if the confusion is of all items.
     group : sequence of int, optional
         The group that each block is.
+    groups : sequence, optional
+        The names of the groups; by default their numbers.
 
     Examples
     --------
@@ -84,10 +90,12 @@ class Attainable:
         *,
         n_groups: int | None = None,
         group: Sequence[int] | None = None,
+        groups: Sequence[Any] | AnyArray | None = None,
     ) -> None:
         self.blocks = tuple(blocks)
         self._n_groups = None if n_groups is None else check_count(n_groups, "n_groups")
         self.group = None if group is None else tuple(group)
+        self._groups = np.arange(self._n_groups or 0) if groups is None else np.asarray(groups)
 
     @classmethod
     def from_proba(
@@ -170,6 +178,11 @@ class Attainable:
         return self._n_groups
 
     @property
+    def groups(self) -> AnyArray:
+        """The names of these groups; empty if there are none."""
+        return self._groups
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of a confusion: (k, k), or (groups, k, k)."""
         k = self.n_classes
@@ -242,10 +255,11 @@ def _attainable_of(
             own = members == g
             within = truth[own] * (weight[own] / weight[own].sum())[:, None]
             blocks.append(Population(proba[own], share * within))
-        return Attainable(blocks, n_groups=n_groups, group=range(n_groups))
+        return Attainable(blocks, n_groups=n_groups, group=range(n_groups), groups=names)
     apart = np.zeros((len(proba), n_groups, proba.shape[1]))
     apart[np.arange(len(proba)), members] = truth * (weight / weight.sum())[:, None]
-    return Attainable([Population(proba, apart.reshape(len(proba), -1))], n_groups=n_groups)
+    together = Population(proba, apart.reshape(len(proba), -1))
+    return Attainable([together], n_groups=n_groups, groups=names)
 
 
 def require_every_class(mass: FloatArray, members: IntArray, names: AnyArray) -> None:

@@ -84,6 +84,7 @@ def maximise(
         tol=level,
         certified=certified,
         confusion=found.point.reshape(shape),
+        groups=attainable.groups,
         mixture=Mixture.of_blocks(found.shares, known.makers),
         values=np.array(found.values),
         gaps=np.array(found.gaps),

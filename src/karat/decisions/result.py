@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from karat._result import Result
-from karat._typing import FloatArray
+from karat._typing import AnyArray, FloatArray
 from karat.decisions._mixture import Mixture
 
 __all__ = ["Optimum"]
@@ -30,6 +30,8 @@ class Optimum(Result):
         right.
     confusion : array (k, k) or (groups, k, k)
         The confusion of the mixture.
+    groups : array (groups,)
+        The names of the groups; empty where the confusion is of all items.
     mixture : Mixture
         The rules and their shares: weights (T, blocks, k, k). Apply it with the block of each
         row: ``mixture.class_shares(proba, np.eye(n_blocks)[block])``, one column of ones where
@@ -44,6 +46,7 @@ class Optimum(Result):
     tol: float
     certified: bool
     confusion: FloatArray
+    groups: AnyArray
     mixture: Mixture
     values: FloatArray
     gaps: FloatArray

@@ -42,6 +42,8 @@ class CoordinateSearchClassifier(RuleClassifier):
         The metric on the validation rows.
     n_evaluations_ : int
         At how many classifiers the metric was evaluated.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where the estimator saw any.
 
     Examples
     --------

@@ -35,6 +35,8 @@ class CostSensitiveClassifier(RuleClassifier):
         The classes.
     rule_ : array (1, k, k)
         The gains of (truth, prediction), in the order of the metric.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where the estimator saw any.
 
     Examples
     --------

@@ -83,6 +83,8 @@ class FrankWolfeClassifier(ProbingClassifier):
         The model; absent after `fit_from_proba`.
     n_iter_ : int
         Iterations made.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where the estimator saw any.
 
     Examples
     --------

@@ -48,6 +48,8 @@ class ImportanceWeightedClassifier(RuleClassifier):
         The classes.
     estimator_ : classifier
         The model that was fitted with weights.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where the estimator saw any.
     """
 
     def __init__(

@@ -31,6 +31,8 @@ class PlugInClassifier(ProbingClassifier):
     ----------
     classes_, history_, weights_, mixture_, basis_, estimator_, n_iter_
         As in `FrankWolfeClassifier`; the mixture is one rule.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names where the estimator saw any.
 
     Examples
     --------

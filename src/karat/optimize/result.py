@@ -49,6 +49,11 @@ class OptimizationHistory(Result):
         Number of validation rows.
     basis : tuple of str
         The basis functions in use.
+    groups : array (G,)
+        The groups of the validation rows, as they were passed; empty where there are none.
+    rates, baseline_rates : array (G, k)
+        How often each class is predicted rightly in each group, by the classifier and by the most
+        probable class; classes in the order of the metric, the positive one last.
     held_out, held_out_baseline : float
         The metric and the baseline on rows that took no part in finding the classifier that
         decides them (cross-validation); NaN if it was not asked for.
@@ -69,6 +74,9 @@ class OptimizationHistory(Result):
     randomized: bool
     n_rows: int
     basis: tuple[str, ...]
+    groups: AnyArray
+    rates: FloatArray
+    baseline_rates: FloatArray
     held_out: float = float("nan")
     held_out_baseline: float = float("nan")
     lower: float = float("nan")
@@ -89,7 +97,10 @@ class OptimizationHistory(Result):
         n, asked = len(self.values), int(self.n_evaluations[-1])
         course = f"after {n} iteration{'s' if n > 1 else ''} and {asked} evaluations"
         if np.isnan(self.value):
-            return f"{self.metric}: a classifier from {asked} preferences, in {n} iterations"
+            text = f"{self.metric}: a classifier from {asked} preferences, in {n} iterations"
+            if self.kept == "model":
+                text += "; the model's most probable class was preferred, and is kept"
+            return text
         text = (
             f"{self.metric} {self.value:.4f} on the {self.n_rows:,} validation rows, where the "
             f"most probable class has {self.baseline:.4f}, {course}"
@@ -116,6 +127,17 @@ class OptimizationHistory(Result):
             ("evaluations", str(int(self.n_evaluations[-1]))),
             *self._condition(),
             ("basis functions", ", ".join(self.basis)),
+            *self._by_group(),
+        ]
+
+    def _by_group(self) -> list[tuple[str, str]]:
+        """Say of each group how often each class is predicted rightly, before and after."""
+        if len(self.groups) > _MOST_GROUPS:
+            return [("groups", f"{len(self.groups)}")]
+        rows = zip(self.groups.tolist(), self.baseline_rates, self.rates, strict=True)
+        return [
+            (f"rates of {group}", f"{_listed(before)} → {_listed(after)}")
+            for group, before, after in rows
         ]
 
     def _condition(self) -> list[tuple[str, str]]:
@@ -237,6 +259,11 @@ class DecisionRegions(Result):
 
 
 _CONSTANT = ("always", "never")
+_MOST_GROUPS = 8  # that are listed in a table
+
+
+def _listed(rates: FloatArray) -> str:
+    return ", ".join(f"{rate:.3f}" for rate in rates)
 
 
 def _in_words(intervals: tuple[tuple[float, float], ...], least: float, greatest: float) -> str:

@@ -57,9 +57,13 @@ class BlackBox:
         assert at.shares is not None
         return self._call(at.shares, "the current classifier")
 
+    @property
+    def error(self) -> float:
+        """A guess at the standard error of the metric: its greatest slope stands for its scale."""
+        return self._size / float(np.sqrt(len(self._rows.labels)))
+
     def improves(self, at: Position, value: float, new: Position) -> bool:
-        # The standard error of the metric is unknown; its greatest slope stands for its scale.
-        return bool(self.value(new) - value > self._size / len(self._rows.labels) ** 0.5)
+        return bool(self.value(new) - value > self.error)
 
     def slopes(self, at: Position, value: float, probes: Probes, moves: FloatArray) -> FloatArray:
         assert at.shares is not None

@@ -98,7 +98,7 @@ class PostShiftClassifier(ShareClassifier):
         *,
         proba_val: Frame | None = None,
         y_val: Column | None = None,
-        basis_train: Frame | None = None,
+        basis: Frame | None = None,
         basis_val: Frame | None = None,
         groups_val: Column | None = None,
         sample_weight: Column | None = None,
@@ -116,7 +116,7 @@ class PostShiftClassifier(ShareClassifier):
         proba_val, y_val : matrix (m, k) and column (m,), optional
             The same of rows with the labels that the metric is about; by default the training rows
             serve.
-        basis_train, basis_val : matrix (n, L) and (m, L), optional
+        basis, basis_val : matrix (n, L) and (m, L), optional
             Values of the basis functions, in [0, 1]; by default the constant. The columns of a
             frame name them.
         groups_val, sample_weight, sample_weight_val
@@ -132,22 +132,22 @@ class PostShiftClassifier(ShareClassifier):
         order = encode_labels(columns)[1] if classes is None else check_classes(classes)
         if same:
             _refuse_weights_alone(sample_weight_val, "proba_val and y_val")
-            if basis_train is not None and basis_val is not None:
-                raise DataError("basis_val belongs to proba_val; pass both, or basis_train alone")
+            if basis is not None and basis_val is not None:
+                raise DataError("basis_val belongs to proba_val; pass both, or basis alone")
             proba_val, y_val, sample_weight_val = proba, y, sample_weight
-            basis_train = basis_val = basis_val if basis_train is None else basis_train
-        elif (basis_train is None) != (basis_val is None) and self._needs_training():
-            raise DataError("basis_train and basis_val belong together; pass both or none")
+            basis = basis_val = basis_val if basis is None else basis
+        elif (basis is None) != (basis_val is None) and self._needs_training():
+            raise DataError("basis and basis_val belong together; pass both or none")
         wanted = getattr(self, "basis", None)
         if basis_val is None and wanted is not None:  # there is no X to compute a basis from
             refuse_option(
-                wanted, "basis", "None without X; pass the values of the basis as basis_train="
+                wanted, "basis", "None without X; pass the values of its functions as basis="
             )
-        names, on_val = read_basis(basis_val, proba_val, "basis_train" if same else "basis_val")
+        names, on_val = read_basis(basis_val, proba_val, "basis" if same else "basis_val")
         training, on_train = None, None
         if self._needs_training():
             training = GivenRows(proba, y, sample_weight)
-            on_train = on_val if same else _training_basis(basis_train, proba, names)
+            on_train = on_val if same else _training_basis(basis, proba, names)
         if hasattr(self, "estimator_"):
             del self.estimator_
         validation = GivenRows(proba_val, y_val, sample_weight_val, groups_val)
@@ -218,10 +218,10 @@ class PostShiftClassifier(ShareClassifier):
 
 def _training_basis(basis: Any, proba: Any, names: tuple[str, ...]) -> FloatArray:
     """Return the basis functions of the training rows, which must be those of the validation."""
-    found, values = read_basis(basis, proba, "basis_train")
+    found, values = read_basis(basis, proba, "basis")
     if found != names:
         raise DataError(
-            f"basis_train has the columns {named(list(found))} and basis_val "
+            f"basis has the columns {named(list(found))} and basis_val "
             f"{named(list(names))}; pass the same functions"
         )
     return values

@@ -82,6 +82,12 @@ class ShareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC): 
         check_fitted(self, "estimator_")
         return int(self.estimator_.n_features_in_)
 
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """Names of the columns of X; there are none if the estimator saw no names."""
+        check_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.feature_names_in_)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is not None:

@@ -127,7 +127,7 @@ class _SolvedRules:
     exact = False
 
     def __init__(self, problem: Problem, n_groups: int | None) -> None:
-        self.problem, self.n_groups = problem, n_groups
+        self.problem, self.n_groups, self.groups = problem, n_groups, np.arange(n_groups or 0)
         self.n_classes = problem.probes.validation.n_classes
         self.start = problem.start(rows=False)
         matched, self._moves = problem.probes.moves(self.start)

@@ -1,13 +1,15 @@
 """A direct search over plug-in rules, for metrics whose slopes mislead.
 
 A greatest gap between groups, or an absolute one, has corners, and its slope on one side of a
-corner says nothing of the other. Rules have few weights, so these are moved one by one, up and
-down, as long as that helps.
+corner says nothing of the other. Rules have few weights, so a simplex of rules is turned, stretched
+and shrunk by the values at its corners (Nelder and Mead 1965). It can follow a ridge on which
+several weights have to change together, where moves of single weights stop.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
 from karat._typing import FloatArray, IntArray
 from karat.optimize.feedback import Feedback
@@ -15,9 +17,8 @@ from karat.optimize.search._problem import Problem
 
 __all__ = ["Rule", "climbed", "model_rule"]
 
-_FIRST = 0.8  # how far a weight is moved at first, as a logarithm
-_LAST = 0.02  # the move at which a weight is left alone
-_LONGER, _SHORTER = 1.6, 0.4  # times a move after it helped, and after neither way did
+_FIRST = 0.8  # how far the corners of the first simplex are from the model, as a logarithm
+_LAST = 0.02  # the size at which a simplex is left alone
 
 
 class Rule(NamedTuple):
@@ -36,34 +37,29 @@ def model_rule(problem: Problem, feedback: Feedback) -> Rule:
 
 
 def climbed(problem: Problem, feedback: Feedback, start: Rule, most: int) -> Rule:
-    """Return the best rule that moves of single weights lead to, in ``most`` evaluations."""
-    best, moves = start, dict.fromkeys(_places(start.weights), _FIRST)
-    way = dict.fromkeys(moves, 1.0)  # the way that helped last is tried first
-    spent = 0
-    while moves and spent < most:
-        for place in list(moves):
-            for sign in (way[place], -way[place]):
-                if spent >= most:
-                    break
-                weights = best.weights.copy()
-                weights[place] *= np.exp(sign * moves[place])
-                new = _rule(problem, feedback, weights)
-                spent += 1
-                if new.value > best.value:
-                    best, way[place] = new, sign
-                    moves[place] *= _LONGER
-                    break
-            else:
-                moves[place] *= _SHORTER
-                if moves[place] < _LAST:
-                    del moves[place]
+    """Return the best rule of a simplex search from a rule, in ``most`` evaluations."""
+    best = start
+    # One class is what the others are compared with.
+    places = tuple(np.argwhere((start.weights != 0) & (np.arange(start.weights.shape[-1]) > 0)).T)
+
+    def loss(logarithms: FloatArray) -> float:
+        nonlocal best
+        if not logarithms.any():
+            return -start.value
+        weights = start.weights.copy()
+        weights[places] *= np.exp(logarithms)
+        new = _rule(problem, feedback, weights)
+        if new.value > best.value:
+            best = new
+        return -new.value
+
+    n = len(places[0])
+    simplex = np.vstack([np.zeros(n), _FIRST * np.eye(n)])
+    minimize(
+        loss, simplex[0], method="Nelder-Mead",
+        options={"initial_simplex": simplex, "maxfev": most, "xatol": _LAST, "fatol": np.inf},
+    )  # fmt: skip
     return best
-
-
-def _places(weights: FloatArray) -> list[tuple[int, ...]]:
-    """Return the weights that are moved: one class is what the others are compared with."""
-    every = np.argwhere(weights != 0)
-    return [tuple(map(int, place)) for place in every if place[-1] > 0]
 
 
 def _rule(problem: Problem, feedback: Feedback, weights: FloatArray) -> Rule:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._typing import AnyArray, FloatArray
 from karat.decisions.rules import one_hot
 from karat.optimize.result import ClassWeights, OptimizationHistory
 from karat.optimize.search._cross_validation import HeldOut
@@ -21,6 +22,8 @@ def history_of(
     decided = one_hot(np.argmax(found.shares, axis=1), len(task.classes))
     values, gaps, shares, conditions, n_evaluations = zip(*found.steps, strict=True)
     apart = {} if held_out is None else held_out._asdict()
+    argmax = most_probable(task)
+    groups, before = _rates_by_group(task, argmax)
     return OptimizationHistory(
         metric=task.metric.title if hasattr(task.metric, "title") else _name(task.metric),
         values=np.array(values),
@@ -30,13 +33,34 @@ def history_of(
         n_evaluations=np.array(n_evaluations, dtype=np.int64),
         mixture=found.value,
         kept=found.kept,
-        baseline=metric_value(task, most_probable(task)),
+        baseline=metric_value(task, argmax),
         deterministic=metric_value(task, decided),
         randomized=randomized,
         n_rows=len(task.validation.proba),
         basis=task.basis_names,
+        groups=groups,
+        rates=_rates_by_group(task, found.shares if randomized else decided)[1],
+        baseline_rates=before,
         **apart,
     )
+
+
+def _rates_by_group(task: Task, shares: FloatArray) -> tuple[AnyArray, FloatArray]:
+    """Return the names of the groups, and how often each class is predicted rightly in each.
+
+    NaN where a group has no row of a class; there are no groups where a function has several
+    columns of them.
+    """
+    k, sample = len(task.classes), task.validation
+    if task.rows.groups is None or task.rows.groups.ndim != 1 or sample.labels is None:
+        return np.empty(0), np.empty((0, k))
+    names, members = np.unique(task.rows.groups, return_inverse=True)
+    cells = members * k + sample.labels
+    right = sample.weight * shares[np.arange(len(shares)), sample.labels]
+    there = np.bincount(cells, sample.weight, minlength=len(names) * k)
+    hits = np.bincount(cells, right, minlength=len(names) * k)
+    with np.errstate(invalid="ignore"):
+        return names, (hits / there).reshape(-1, k)
 
 
 def class_weights_of(task: Task, found: Search) -> ClassWeights:

@@ -1,11 +1,13 @@
 """One search: the probes and the feedback that a task and its options ask for."""
 
+from functools import partial
+
 import numpy as np
 
-from karat._typing import IntArray
+from karat._typing import FloatArray, IntArray
 from karat.decisions import Mixture
 from karat.decisions.rules import one_hot
-from karat.metrics import MetricBase
+from karat.metrics import GroupMetric, MetricBase
 from karat.optimize.feedback import (
     BlackBox,
     Feedback,
@@ -27,9 +29,9 @@ from karat.optimize.search._value import scale_of_sample
 __all__ = ["run_search"]
 
 _DIRECT = 60  # evaluations of a direct search
-# Times the gain of a mixture that the gain of a single rule must be: a little more on the
+# Errors of the metric by which a single rule must be above a mixture: a little more on the
 # validation rows is their noise.
-_CLEARLY = 1.2
+_CLEARLY = 2.0
 
 
 def run_search(task: Task, options: SearchOptions, some: IntArray | None = None) -> Search:
@@ -50,40 +52,70 @@ def run_search(task: Task, options: SearchOptions, some: IntArray | None = None)
     if options.step == "corrective":
         found = best_mixture(problem, task.metric, seed=options.seed, own_rules=options.own_rules)
     else:
-        found = search(
-            problem, feedback, n_iter=options.n_iter, step=options.step, seed=options.seed,
-            least=model.value, impatient=options.direct,
-        )  # fmt: skip
+        found = _followed(problem, feedback, options, options.step, model)
+        if options.step == "line-search" and isinstance(task.metric, GroupMetric):
+            # At a corner no share of a new rule helps, however far the best mixture is.
+            other = _followed(problem, feedback, options, "harmonic", model)
+            found = max(found, other, key=partial(_worth, problem, feedback, options))
     return _no_worse_than_the_model(problem, feedback, found, model, options)
+
+
+def _followed(
+    problem: Problem, feedback: Feedback, options: SearchOptions, step: str, model: Rule
+) -> Search:
+    """Return where the slopes of the metric lead, by steps of one kind."""
+    return search(
+        problem, feedback, n_iter=options.n_iter, step=step, seed=options.seed,
+        least=model.value, impatient=options.direct,
+    )  # fmt: skip
 
 
 def _no_worse_than_the_model(
     problem: Problem, feedback: Feedback, found: Search, model: Rule, options: SearchOptions
 ) -> Search:
     """Return what was found, or a single rule that is better: the model's own, if nothing is."""
-    if np.isnan(found.value):  # preferences have no values
-        return found
-    value = found.value
-    if options.deterministic:
+    kept, rule = "model", model
+    if np.isnan(found.value):  # preferences have no values: one more question
         sample = problem.probes.validation
-        decided = one_hot(np.argmax(found.shares, axis=1), sample.n_classes)
-        value = feedback.value(Position(sample.confusion(decided), None, None, decided))
-    kept, rule, gain = "model", model, value - model.value
-    if options.direct:
+        ours = Position(sample.confusion(_decided(found, options)), None, None, None)
+        own = Position(sample.confusion(model.codes), None, None, None)
+        gain = -1.0 if feedback.improves(ours, np.nan, own) else 0.0
+    else:
+        gain = _worth(problem, feedback, options, found) - model.value
+    if options.direct and isinstance(feedback, BlackBox):
         climbed_to = climbed(problem, feedback, model, _DIRECT)
-        if climbed_to.value - model.value > max(_CLEARLY * gain, 0.0):
+        clearly = gain + _CLEARLY * feedback.error if gain > 0 else 0.0
+        if climbed_to.value - model.value > clearly:
             kept, rule = "rule", climbed_to
-    steps = [*found.steps[:-1], found.steps[-1]._replace(n_evaluations=feedback.n_evaluations)]
+    steps = found.steps
+    if not isinstance(feedback, ProbedMetric):  # what is asked of a function or a person counts
+        steps = [*steps[:-1], steps[-1]._replace(n_evaluations=feedback.n_evaluations)]
     if kept == "model" and gain >= 0:
-        return found._replace(steps=steps) if feedback.needs_rows else found
+        return found._replace(steps=steps)
     weights, codes, value = rule
     return Search(
         Mixture(np.ones(1), weights[None], seed=options.seed),
-        steps if feedback.needs_rows else found.steps,
+        steps,
         one_hot(codes, problem.probes.validation.n_classes),
         value,
         kept,
     )
+
+
+def _worth(problem: Problem, feedback: Feedback, options: SearchOptions, found: Search) -> float:
+    """Return the metric of the classifier that is made of a mixture."""
+    if not options.deterministic:
+        return found.value
+    decided = _decided(found, options)
+    confusion = problem.probes.validation.confusion(decided)
+    return feedback.value(Position(confusion, None, None, decided))
+
+
+def _decided(found: Search, options: SearchOptions) -> FloatArray:
+    """Return the shares of the classes that are predicted on the validation rows."""
+    if not options.deterministic:
+        return found.shares
+    return one_hot(np.argmax(found.shares, axis=1), found.shares.shape[1])
 
 
 def _matching(task: Task, options: SearchOptions, validation: Sample) -> Sample:
