@@ -159,7 +159,7 @@ class DawidSkene(PatternModel):
             weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
             sample_weight=sample_weight, null=null,
         )  # fmt: skip
-        rows = VoteRows(*known.apart())
+        rows = VoteRows.of(*known.apart(), known.k)
         require_voters(rows.codes, "DawidSkene", least=3)
         self._warn_of_silence(known.found)
         problem_of = partial(
@@ -175,7 +175,7 @@ class DawidSkene(PatternModel):
         fit = fit_aligned(problem, start.state, max_iter=max_iter, tol=tol)
         self._remember(known, fit.state.weight, null)
         # An outcome that never occurs is impossible under every truth, not a sign of one.
-        confusions = np.ascontiguousarray(fit.state.theta.transpose(0, 2, 1))
+        confusions = np.ascontiguousarray(problem.rates(fit.state).transpose(0, 2, 1))
         self.confusions_ = np.where(confusions < 1e-200, 0.0, confusions)
         self.log_likelihood_ = fit.seen.total
         self.n_iter_ = start.n_iter + fit.n_iter
