@@ -80,9 +80,11 @@ def bounds(
         meaning = read_null(null)
         build, settings = _MODELS[check_choice(label_model, "--label-model", tuple(_MODELS))]
         table = read_table(file)
-        models = table.names("--pred", pred, ("pred", "y_pred"))
+        models = table.names("--pred", pred, ("pred", "y_pred"), taken=(label, group))
         predictions = table.columns("--pred", models)
-        labelers = table.names("--weak", weak, ("lf_", "weak_", "vote_"))
+        labelers = table.names(
+            "--weak", weak, ("lf_", "weak_", "vote_"), taken=(label, group, *models)
+        )
         votes = Coded(table.columns("--weak", labelers), f"frame[{labelers}]")
         classes, prior = read_class_prior([*predictions, *votes.value], class_prior)
         labels = table.coded("--label", label)
