@@ -36,7 +36,7 @@ def run_corollary(*, quick: bool) -> None:
 
 def _estimates(law: Law, rng: np.random.Generator) -> NDArray[Any]:
     """Return the estimate of each metric's upper bound and three standard errors: (3, 4)."""
-    predicted, _, p = draw_sample(law, N, rng)
+    predicted, _, p, _ = draw_sample(law, N, rng)
     called, chance = predicted == 1, p[:, 1]
     q = RIGHT * chance + (1 - RIGHT) * (1 - chance)
     phi = np.where(q < chance, called, chance)  # its mean bounds P(Y=1, h=1) from above

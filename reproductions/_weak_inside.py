@@ -17,7 +17,7 @@ from karat.exceptions import KaratWarning, MetricError
 from karat.metrics import as_metric
 from karat.weak import DawidSkene, DetectorLabelModel, OracleLabelModel
 
-__all__ = ["run_inside"]
+__all__ = ["BINARY", "QUICK", "SETS", "SEVERAL", "gold_of", "predictions_of", "run_inside"]
 
 SETS = ("yoruba", "imdb", "yelp", "youtube", "sms", "trec", "agnews", "semeval", "chemprot")
 QUICK = ("youtube", "sms")
@@ -74,7 +74,8 @@ def run_inside(*, quick: bool) -> list[Promise]:
         "performance_bounds(y_pred, votes, y_true=) recommends with 50 labels; the others rest on "
         "P(Y | votes) alone, and a label model that was fitted with labels is not yet right. "
         f"Each draw of labels ({draws} of them for the limits) is shared by all classifiers and "
-        "metrics of a set. The two limits are one-sided at 95 % each.\n"
+        "metrics of a set. Limits of labels are two-sided at 95 %, those of bounds one-sided "
+        "at 95 % each.\n"
     )
     say(f"Without labels the check of the default says: {', '.join(sorted(set(states)))}.\n")
     called = sum(state == "consistent with gold" for state in states)
@@ -96,7 +97,7 @@ def _show_before(names: tuple[str, ...]) -> None:
 def _status(task: Task) -> str:
     """Return what the check of the default says where there are no labels."""
     found = performance_bounds(
-        _predictions(task)[0], task.votes[task.bound], metric="accuracy", classes=task.classes,
+        predictions_of(task)[0], task.votes[task.bound], metric="accuracy", classes=task.classes,
         rng=0,
     )  # fmt: skip
     return found.check.status if found.check is not None else "none"
@@ -110,7 +111,7 @@ def _of_set(task: Task, draws: int) -> dict[str, NDArray[Any]]:
     for column in _columns(task, draws):
         found.setdefault(column.name, []).extend(
             _is_inside(predicted, votes, y, column, metric, task)
-            for predicted in _predictions(task)
+            for predicted in predictions_of(task)
             for metric in metrics
         )
     return {name: np.array(inside) for name, inside in found.items()}
@@ -142,7 +143,7 @@ def _columns(task: Task, draws: int) -> list[Column]:
     def oracle(gold: NDArray[Any]) -> Any:
         return OracleLabelModel(base="naive-bayes").fit(votes, gold, classes=classes)
 
-    few = {n: _gold(task, n, 0) for n in GOLD}
+    few = {n: gold_of(task, n, 0) for n in GOLD}
     known = DawidSkene(rng=0).fit(votes, classes=classes, class_prior=task.prior)
     columns = [
         Column("Dawid–Skene", DawidSkene(rng=0).fit(votes, classes=classes)),
@@ -159,13 +160,13 @@ def _columns(task: Task, draws: int) -> list[Column]:
         model = DetectorLabelModel().fit(votes, classes=classes, y_true=gold)
         columns.append(Column(f"default, {n}", model))
     return columns + [
-        Column(f"limits, {n}", None, _gold(task, n, draw)[task.bound])
+        Column(f"limits, {n}", None, gold_of(task, n, draw)[task.bound])
         for n in GOLD
         for draw in range(draws)
     ]
 
 
-def _gold(task: Task, n: int, draw: int) -> NDArray[Any]:
+def gold_of(task: Task, n: int, draw: int) -> NDArray[Any]:
     """Return the labels of n rows of those to bound, -1 elsewhere."""
     there = np.flatnonzero(task.bound & (task.y >= 0))
     rows = np.random.default_rng([n, draw]).permutation(there)[:n]
@@ -177,7 +178,7 @@ def _gold(task: Task, n: int, draw: int) -> NDArray[Any]:
 _FITTED: dict[str, list[NDArray[Any]]] = {}
 
 
-def _predictions(task: Task) -> list[NDArray[Any]]:
+def predictions_of(task: Task) -> list[NDArray[Any]]:
     """Return the predictions of four classifiers, trained with true labels of other rows."""
     if task.name not in _FITTED:
         rows = task.train & (task.y >= 0)

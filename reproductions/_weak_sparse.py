@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from karat.bounds import performance_bounds
 from karat.exceptions import KaratWarning
 
-__all__ = ["run_sparse"]
+__all__ = ["RIGHT", "draw_law", "draw_sample", "run_sparse"]
 
 LABELERS = 8
 RIGHT = 0.8
@@ -73,7 +73,7 @@ def draw_law(k: int, rng: np.random.Generator) -> Law:
 
 
 def draw_sample(law: Law, n: int, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
-    """Draw predictions and votes; return them with the exact P(Y | Z)."""
+    """Draw predictions and votes; return them with the exact P(Y | Z), and the truth."""
     k = len(law.prior)
     y = rng.choice(k, size=n, p=law.prior)
     steps = law.table.cumsum(axis=2)[:, y, :2]
@@ -82,7 +82,7 @@ def draw_sample(law: Law, n: int, rng: np.random.Generator) -> tuple[NDArray[Any
     votes = named[np.arange(LABELERS), outcomes]
     other = (y + rng.integers(1, k, size=n)) % k
     predicted = np.where(rng.random(n) < RIGHT, y, other)
-    return predicted, votes, law.posterior(outcomes)[1]
+    return predicted, votes, law.posterior(outcomes)[1], y
 
 
 def sharp_bounds(law: Law, metric: str) -> Sharp:
@@ -103,7 +103,7 @@ def one_seed(n: int, k: int, seed: int) -> dict[tuple[str, str], Run]:
     """Bound one sample of one law, by metric and method."""
     rng = np.random.default_rng([n, k, seed])
     law = draw_law(k, rng)
-    predicted, votes, p = draw_sample(law, n, rng)
+    predicted, votes, p, _ = draw_sample(law, n, rng)
     runs = {}
     for metric in ("accuracy", "f1") if k == 2 else ("accuracy",):
         sharp = sharp_bounds(law, metric)

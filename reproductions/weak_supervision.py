@@ -15,6 +15,7 @@ from _show import say, verdict
 from _weak_corollary import run_corollary
 from _weak_data import feature_name
 from _weak_figures import run_figures
+from _weak_gold import run_gold
 from _weak_inside import run_inside
 from _weak_label_models import run_label_models
 from _weak_selection import run_selection
@@ -35,6 +36,7 @@ def main() -> int:
     with threadpool_limits(1):  # small matrices; more threads only wait for each other
         promises = run_label_models(quick=quick)
         promises += run_inside(quick=quick)
+        promises += run_gold(quick=quick)
         promises += run_tables(quick=quick)
         run_selection(quick=quick)
         run_figures(quick=quick)

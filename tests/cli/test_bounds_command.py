@@ -35,6 +35,23 @@ def test_guessed_columns(table, karat, name):
     assert "Accuracy is between" in ran.out
 
 
+def test_columns_by_patterns(table, karat):
+    plain = karat("bounds", table / "items.csv", "--json").data["results"]["pred_a"]
+    ran = karat("bounds", table / "items.csv", "--pred", "pred_?", "--weak", "lf_*", "--json")
+    assert ran.data["results"] == {"pred_a": plain}
+    some = karat("bounds", table / "items.csv", "--weak", "lf_4", "--weak", "lf_[0-2]")
+    assert "weak labels: lf_4, lf_0, lf_1, lf_2" in some.out
+
+
+def test_a_pattern_takes_no_column_of_another_flag(table, karat):
+    options = ("--label", "truth", "--pred", "pred_a", "--pred", "other", "--group", "site")
+    ran = karat("bounds", table / "items.csv", *options, "--weak", "*")
+    assert "weak labels: lf_0, lf_1, lf_2, lf_3, lf_4\n" in ran.out
+    ran = karat("bounds", table / "items.csv", "--weak", "rule_*")
+    assert ran.code == 3
+    assert "--weak rule_*: no column matches" in ran.err
+
+
 def test_json_is_nothing_but_json_and_covers(table, karat):
     ran = karat(
         "bounds", table / "items.parquet", "--pred", "pred_a", "--pred", "other",

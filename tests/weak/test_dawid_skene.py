@@ -142,7 +142,7 @@ def test_restarts_never_do_worse(rng, law, draw):
         one, many = (
             best_start(
                 problem_of,
-                VoteRows(votes, np.ones(200), np.full(200, -1)),
+                VoteRows.of(votes, np.ones(200), np.full(200, -1), 2),
                 restarts=restarts,
                 max_iter=100,
                 tol=1e-6,
@@ -153,6 +153,27 @@ def test_restarts_never_do_worse(rng, law, draw):
         assert many >= one
         better += many > one
     assert better > 0
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_what_a_labeler_never_says_needs_no_parameter(rng, draw, confusions, missing):
+    """Rules of one or two classes, in their own numbering and in that of all classes."""
+    _, votes = draw(rng, 120, PRIOR, confusions)
+    codes = np.where((votes == [0, 1, 2, 2]) | (votes == [1, 1, 2, 0]), votes, -1)
+    codes[rng.random(codes.shape) < 0.1] = -2
+    gold = np.where(rng.random(120) < 0.1, rng.integers(0, 3, 120), -1)
+    own = VoteRows.of(codes, rng.random(120), gold, 3)
+    assert own.classes.shape == (4, 2)
+    everything = VoteRows(codes, own.weight, gold, codes, np.tile(np.arange(3), (4, 1)))
+    fits = []
+    for rows in (own, everything):
+        problem_of = partial(em_problem, k=3, smoothing=5.0, missing=missing, prior=None)
+        options = {"restarts": 2, "max_iter": 40, "tol": 1e-9, "rng": np.random.default_rng(0)}
+        fit = best_start(problem_of, rows, **options)
+        fits.append((fit.objective, fit.state.weight, problem_of(rows).rates(fit.state)))
+    for a, b in zip(*fits, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-7)
+    np.testing.assert_allclose(fits[0][2].sum(axis=1), 1.0)
 
 
 def test_unanimous_votes_are_not_contradicted_in_silence():

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -13,6 +14,7 @@ def test_shares():
     )
 
 
+@pytest.mark.filterwarnings("ignore:no labeler ever votes for")
 @given(arrays(int, st.tuples(st.integers(1, 20), st.integers(1, 6)), elements=st.integers(-1, 3)))
 def test_equals_counting(votes):
     assume((votes >= 0).any())

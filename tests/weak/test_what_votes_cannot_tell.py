@@ -41,6 +41,13 @@ def test_a_class_that_nobody_votes_for_is_warned_of_and_the_implied_shares_are_s
     assert f"averages 0 {shares[0]:.3g} %, 1 {shares[1]:.3g} %" in model.assumption_
 
 
+@pytest.mark.parametrize("model", [MajorityVote, TripletLabelModel, DawidSkene])
+def test_every_label_model_warns_of_a_class_that_nobody_votes_for(positive_only, model):
+    rules, _ = positive_only
+    with pytest.warns(NotIdentifiedWarning, match=r"no labeler ever votes for \[0\].*class_prior="):
+        model().fit(rules, classes=[0, 1])
+
+
 def test_with_labels_or_a_prior_there_is_no_warning(positive_only):
     rules, y = positive_only
     some = np.where(np.arange(3000) < 200, y, -1)

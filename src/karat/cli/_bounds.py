@@ -87,9 +87,11 @@ def bounds(
             counted = counted_bounds(file, pred, build, settings, known, texts)
             return _answer(file, counted[0], {}, *counted[1:])
         table = read_table(file, rows)
-        models = table.names("--pred", pred, ("pred", "y_pred"))
+        models = table.names("--pred", pred, ("pred", "y_pred"), taken=(label, group))
         predictions = table.columns("--pred", models)
-        labelers = table.names("--weak", weak, ("lf_", "weak_", "vote_"))
+        labelers = table.names(
+            "--weak", weak, ("lf_", "weak_", "vote_"), taken=(label, group, *models)
+        )
         votes = Coded(table.columns("--weak", labelers), f"frame[{labelers}]")
         classes, prior = read_class_prior([*predictions, *votes.value], class_prior)
         labels = table.coded("--label", label)

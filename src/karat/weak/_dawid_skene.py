@@ -2,29 +2,27 @@
 
 import warnings
 from functools import partial
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 
-from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._typing import FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_number, check_rng
 from karat.exceptions import KaratWarning
-from karat.statistics import Patterns
 from karat.votes.tables import naive_bayes
 from karat.weak.models import (
-    PatternModel,
+    KnownVotes,
+    VoteModel,
     VoteRows,
     best_start,
     em_problem,
     fit_aligned,
-    read_votes,
-    require_voters,
 )
 
 __all__ = ["DawidSkene"]
 
 
-class DawidSkene(PatternModel):
+class DawidSkene(VoteModel):
     r"""Labelers that err independently given the truth, each with its own confusion, fitted by EM.
 
     .. math:: P(Z=z) = \sum_y \pi_y \prod_j \theta_j(z_j \mid y)
@@ -119,88 +117,51 @@ class DawidSkene(PatternModel):
 
     _learns_prior = True
 
-    def fit(
-        self,
-        weak_labels: Frame | Patterns,
-        *,
-        y_true: Column | None = None,
-        classes: Column | None = None,
-        class_prior: Column | None = None,
-        sample_weight: Column | None = None,
-        null: str = "not asked",
-    ) -> Self:
-        """Fit prior and confusions.
+    _fewest_voters = 3
 
-        Parameters
-        ----------
-        weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler; -1 where a labeler abstained, null where it
-            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
-        y_true : column (n,), optional
-            True labels of some items, null or -1 elsewhere. These items count with their true
-            class, and the labels give P(Y) where no class prior is passed.
-        classes : column (k,), optional
-            The classes in the wanted order; by default those found, sorted.
-        class_prior : column (k,) or mapping, optional
-            P(Y), if it is known; by default that of the true labels, and learnt without them.
-        sample_weight : column (n,), optional
-            Weights of at least 0; a weight of 2 counts as two equal rows.
-        null : {"not asked", "abstain"}, default "not asked"
-            What a null is: an item that the labeler was not asked about, or an abstention, as -1
-            always is. ``predict_proba`` reads nulls in the same way.
-
-        Returns
-        -------
-        DawidSkene
-            Itself.
-        """
-        max_iter, tol, restarts, smoothing = self._options()
-        known = read_votes(
-            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
-            sample_weight=sample_weight, null=null,
-        )  # fmt: skip
-        rows = VoteRows(*known.apart())
-        require_voters(rows.codes, "DawidSkene", least=3)
-        self._warn_of_silence(known.found)
+    def _learn(self, known: KnownVotes) -> FloatArray:
+        rows = VoteRows.of(*known.apart(), known.k)
         problem_of = partial(
             em_problem,
             k=known.k,
-            smoothing=smoothing,
+            smoothing=float(self.smoothing),
             missing=self.abstain == "missing",
             prior=known.prior,
         )
-        rng = check_rng(self.rng)
-        start = best_start(problem_of, rows, restarts=restarts, max_iter=max_iter, tol=tol, rng=rng)
+        passes, tol = int(self.max_iter), float(self.tol)
+        start = best_start(
+            problem_of, rows, restarts=int(self.restarts), max_iter=passes, tol=tol,
+            rng=check_rng(self.rng),
+        )  # fmt: skip
         problem = problem_of(rows)
-        fit = fit_aligned(problem, start.state, max_iter=max_iter, tol=tol)
-        self._remember(known, fit.state.weight, null)
+        fit = fit_aligned(problem, start.state, max_iter=passes, tol=tol)
         # An outcome that never occurs is impossible under every truth, not a sign of one.
-        confusions = np.ascontiguousarray(fit.state.theta.transpose(0, 2, 1))
+        confusions = np.ascontiguousarray(problem.rates(fit.state).transpose(0, 2, 1))
         self.confusions_ = np.where(confusions < 1e-200, 0.0, confusions)
         self.log_likelihood_ = fit.seen.total
         self.n_iter_ = start.n_iter + fit.n_iter
         self.gap_, self.converged_ = fit.gap, fit.gap <= tol
-        self._warn_if_not_converged(tol)
+        return fit.state.weight
+
+    def _look_back(self, known: KnownVotes) -> None:
+        self._warn_if_not_converged()
         self._warn_of_contradictions(known.found)
-        return self
 
-    def _options(self) -> tuple[int, float, int, float]:
+    def _check_options(self) -> None:
         check_choice(self.abstain, "abstain", ("outcome", "missing"))
-        return (
-            check_count(self.max_iter, "max_iter", at_least=2),
-            check_number(self.tol, "tol", at_least=0.0),
-            check_count(self.restarts, "restarts"),
-            check_number(self.smoothing, "smoothing", at_least=0.0),
-        )
+        check_count(self.max_iter, "max_iter", at_least=2)
+        check_number(self.tol, "tol", at_least=0.0)
+        check_count(self.restarts, "restarts")
+        check_number(self.smoothing, "smoothing", at_least=0.0)
 
-    def _warn_if_not_converged(self, tol: float) -> None:
+    def _warn_if_not_converged(self) -> None:
         if not self.converged_:
             warnings.warn(
                 f"DawidSkene stopped after {self.n_iter_} passes with about {self.gap_:.2g} of "
-                f"log-likelihood per item still to gain, more than tol={tol:.2g}; raise max_iter, "
-                "or tol if that is near enough",
+                f"log-likelihood per item still to gain, more than tol={self.tol:.2g}; raise "
+                "max_iter, or tol if that is near enough",
                 KaratWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _posterior(self, codes: IntArray) -> FloatArray:

@@ -1,20 +1,18 @@
 """Labelers as detectors of classes, beside a smoothed vote; P(Y) is never learnt from votes."""
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import Column, FloatArray, Frame, IntArray
-from karat.statistics import Patterns
+from karat._typing import FloatArray, IntArray
 from karat.votes.tables import naive_bayes
 from karat.weak.models import (
     DetectorRates,
     GoldCounts,
-    PatternModel,
+    KnownVotes,
+    VoteModel,
     detector_confusions,
     fit_detectors,
-    read_votes,
-    require_voters,
     smoothed_majority,
 )
 
@@ -36,7 +34,7 @@ _KNOWN = _Regime(share=0.5, lead=3.0, abstention=0.1)
 _WORTH = 10.0  # true labels of a pattern that P(Y | z) is worth
 
 
-class DetectorLabelModel(PatternModel):
+class DetectorLabelModel(VoteModel):
     r"""The label model that is used where none is passed: detectors beside a smoothed vote.
 
     .. math:: P(Y=y \mid z) = (1-s)\,\frac{T_y + \pi_y/2}{T + 1/2} + s\,D(y \mid z)
@@ -106,52 +104,10 @@ class DetectorLabelModel(PatternModel):
 
     assumes_independence = False
 
-    def fit(
-        self,
-        weak_labels: Frame | Patterns,
-        *,
-        y_true: Column | None = None,
-        classes: Column | None = None,
-        class_prior: Column | None = None,
-        sample_weight: Column | None = None,
-        null: str = "not asked",
-    ) -> Self:
-        """Fit hit rates and false-alarm rates.
+    _fewest_voters = 2
 
-        Parameters
-        ----------
-        weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler; -1 where a labeler abstained, null where it
-            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
-        y_true : column (n,), optional
-            True labels of some items, null or -1 elsewhere. If the weak labels are a long table,
-            one per item, in the sorted order of the items.
-        classes : column (k,), optional
-            The classes in the wanted order; by default those voted for, sorted. A true label that
-            nobody votes for is refused unless it is named here.
-        class_prior : column (k,) or mapping, optional
-            P(Y), if it is known, in the order of the classes or as ``{label: probability}``;
-            without it true labels give it, and without them the classes are taken to be equally
-            common, with a `NotIdentifiedWarning` where no labeler ever votes for a class.
-        sample_weight : column (n,), optional
-            Weights of at least 0; a weight of 2 counts as two equal rows.
-        null : {"not asked", "abstain"}, default "not asked"
-            What a null is: an item that the labeler was not asked about, or an abstention, as -1
-            always is. ``predict_proba`` reads nulls in the same way.
-
-        Returns
-        -------
-        DetectorLabelModel
-            Itself.
-        """
-        known = read_votes(
-            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
-            sample_weight=sample_weight, null=null,
-        )  # fmt: skip
+    def _learn(self, known: KnownVotes) -> FloatArray:
         codes, weight = known.found.patterns, known.found.counts.astype(np.float64)
-        require_voters(codes[weight > 0], "DetectorLabelModel", least=2)
-        self._warn_of_silence(known.found)
-        self._warn_of_unvoted(known)
         prior = np.full(known.k, 1.0 / known.k) if known.prior is None else known.prior
         self._regime = _UNKNOWN if known.prior is None else _KNOWN
         self._rates: DetectorRates = fit_detectors(
@@ -159,10 +115,11 @@ class DetectorLabelModel(PatternModel):
             abstention=self._regime.abstention,
         )  # fmt: skip
         self._gold = None if known.gold is None else GoldCounts.of(codes, known.gold)
-        self._remember(known, prior, null)
-        self._note_implied(known.found)
         self.hit_rates_, self.false_alarm_rates_ = self._rates
-        return self
+        return prior
+
+    def _look_back(self, known: KnownVotes) -> None:
+        self._note_implied(known.found)
 
     def _posterior(self, codes: IntArray) -> FloatArray:
         share = self._regime.share

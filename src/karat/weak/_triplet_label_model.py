@@ -1,19 +1,16 @@
 """Accuracies in closed form from the agreement of three labelers at a time."""
 
 import warnings
-from typing import Self
 
 import numpy as np
 
-from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
 from karat._validate import named
 from karat.exceptions import KaratWarning
-from karat.statistics import Patterns
 from karat.votes.tables import normalized_exp
 from karat.weak.models import (
-    PatternModel,
-    read_votes,
-    require_voters,
+    KnownVotes,
+    VoteModel,
     signed_votes,
     totals_of,
     triplet_accuracies,
@@ -24,7 +21,7 @@ from karat.weak.models import (
 __all__ = ["TripletLabelModel"]
 
 
-class TripletLabelModel(PatternModel):
+class TripletLabelModel(VoteModel):
     r"""Closed form of FlyingSquid: accuracies from the agreement of three labelers at a time.
 
     Votes are ±1, 0 where a labeler abstained or was not asked, which are alike here. If labelers
@@ -71,60 +68,24 @@ class TripletLabelModel(PatternModel):
 
     _learns_prior = True
 
-    def fit(
-        self,
-        weak_labels: Frame | Patterns,
-        *,
-        y_true: Column | None = None,
-        classes: Column | None = None,
-        class_prior: Column | None = None,
-        sample_weight: Column | None = None,
-        null: str = "not asked",
-    ) -> Self:
-        """Fit the accuracies.
+    _fewest_voters = 3
 
-        Parameters
-        ----------
-        weak_labels : matrix or frame (n, m)
-            One row per item, one column per labeler; -1 where a labeler abstained, null where it
-            was not asked. A long table or patterns, as in `karat.votes.read_patterns`, will do.
-        y_true : column (n,), optional
-            True labels of some items, null or -1 elsewhere: they give the class prior where none
-            is passed.
-        classes : column (k,), optional
-            The classes in the wanted order; by default those found, sorted.
-        class_prior : column (k,) or mapping, optional
-            P(Y), if it is known; by default that of the true labels, or of the majority vote.
-        sample_weight : column (n,), optional
-            Weights of at least 0; a weight of 2 counts as two equal rows.
-        null : {"not asked", "abstain"}, default "not asked"
-            What a null is: an item that the labeler was not asked about, or an abstention, as -1
-            always is. ``predict_proba`` reads nulls in the same way.
-
-        Returns
-        -------
-        TripletLabelModel
-            Itself.
-        """
-        known = read_votes(
-            weak_labels, y_true=y_true, classes=classes, class_prior=class_prior,
-            sample_weight=sample_weight, null=null,
-        )  # fmt: skip
-        found, k, prior = known.found, known.k, known.prior
-        codes, weight = found.patterns, found.counts.astype(np.float64)
-        require_voters(codes[weight > 0], "TripletLabelModel", least=3)
-        self._warn_of_silence(known.found)
+    def _learn(self, known: KnownVotes) -> FloatArray:
+        codes, weight = known.found.patterns, known.found.counts.astype(np.float64)
+        k, prior = known.k, known.prior
         if prior is None:
             won = weight @ winners(totals_of(codes, k))
             prior = won / won.sum()
         sides = [1] if k == 2 else list(range(k))
         fits = [triplet_accuracies(signed_votes(codes, c), weight) for c in sides]
         self._signed = np.stack([signed for signed, _ in fits])
+        self._guessed = np.any([guessed for _, guessed in fits], axis=0)
         self.accuracies_ = (1 + self._signed[0]) / 2 if k == 2 else (1 + self._signed) / 2
-        self._remember(known, prior, null)
-        self._warn_of_guesses(np.any([guessed for _, guessed in fits], axis=0))
-        self._warn_of_contradictions(found)
-        return self
+        return prior
+
+    def _look_back(self, known: KnownVotes) -> None:
+        self._warn_of_guesses(self._guessed)
+        self._warn_of_contradictions(known.found)
 
     def _warn_of_guesses(self, guessed: BoolArray) -> None:
         if guessed.any():
@@ -134,7 +95,7 @@ class TripletLabelModel(PatternModel):
                 "others vote beside each of them and together, so TripletLabelModel gives them the "
                 "median of the rest; DetectorLabelModel needs no triplets",
                 KaratWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _posterior(self, codes: IntArray) -> FloatArray:

@@ -44,11 +44,17 @@ Labels = Annotated[
 ]
 Predictions = Annotated[
     list[str] | None,
-    typer.Option("--pred", help="Column of predictions; repeat for several models."),
+    typer.Option(
+        "--pred",
+        help="Column of predictions, or a pattern such as 'model_*'; repeat for several models.",
+    ),
 ]
 WeakLabels = Annotated[
     list[str] | None,
-    typer.Option("--weak", help="Column of a weak labeler; -1: it abstained. Repeat."),
+    typer.Option(
+        "--weak",
+        help="Column of a weak labeler, or a pattern such as 'rule_*'; -1: it abstained. Repeat.",
+    ),
 ]
 Voters = Annotated[
     list[str] | None,

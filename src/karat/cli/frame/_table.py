@@ -1,8 +1,9 @@
 """Tables from files, and columns by the flags that name them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -90,14 +91,43 @@ class InputTable:
             self.column(flag, name)
         return self.frame.select(list(names))
 
-    def names(self, flag: str, given: Sequence[str] | None, starts: Sequence[str]) -> list[str]:
-        """Return the columns that a flag names, or those whose names start as such names do."""
-        check_once(flag, given or ())
-        found = list(given or ()) or [
+    def names(
+        self,
+        flag: str,
+        given: Sequence[str] | None,
+        starts: Sequence[str],
+        *,
+        taken: Collection[str | None] = (),
+    ) -> list[str]:
+        """Return the columns that a flag chooses, or those whose names start as such names do."""
+        found = self.matching(flag, given or (), taken=taken) or [
             name for name in self.frame.columns if name.lower().startswith(tuple(starts))
         ]
         if not found:
             raise ColumnError(f"{flag}: name at least one column; there are {self.frame.columns}")
+        return found
+
+    def matching(
+        self, flag: str, given: Sequence[str], *, taken: Collection[str | None] = ()
+    ) -> list[str]:
+        """Return the columns that names and patterns choose, each once, in the order of the flags.
+
+        A column that is called like a pattern is meant by its name. No pattern chooses a column
+        that is ``taken`` by another flag: '*' would read the true labels as votes.
+        """
+        check_once(flag, given)
+        names: list[str] = self.frame.columns
+        found: list[str] = []
+        for pattern in given:
+            if pattern in names or not any(mark in pattern for mark in "*?["):
+                self.column(flag, pattern)
+                hits = [pattern]
+            else:
+                own = [name for name in names if name not in taken]
+                hits = [name for name in own if fnmatchcase(name, pattern)]
+            if not hits:
+                raise ColumnError(f"{flag} {pattern}: no column matches; there are {names}")
+            found += [name for name in hits if name not in found]
         return found
 
 

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from karat.cli.frame import Coded, InputTable
@@ -90,7 +89,7 @@ def _wide(table: InputTable, flags: Reading) -> Votes:
         item = next((n for n in _IDS if n in table.frame.columns and n not in flags.judge), None)
     taken = {flags.label, flags.group, item, *flags.also}
     if flags.judge:
-        columns = _matching(table, flags.judge)
+        columns = table.matching("--judge", flags.judge, taken=taken)
     else:
         columns = _votes_among(table, [n for n in table.frame.columns if n not in taken], flags)
     if len(columns) < 2 and not flags.judge:
@@ -104,23 +103,6 @@ def _wide(table: InputTable, flags: Reading) -> Votes:
         frame = frame.with_columns(table.frame[item].alias("item"))
         code = f"{code}.with_columns(item=frame[{item!r}])"
     return Votes(Coded(frame, code), False, columns)
-
-
-def _matching(table: InputTable, patterns: Sequence[str]) -> list[str]:
-    """Return the columns that names and patterns choose, each once, in the order of the flags."""
-    names, found = table.frame.columns, []
-    for pattern in patterns:
-        if pattern in names or not any(mark in pattern for mark in "*?["):
-            table.column("--judge", pattern)
-            if pattern in found:
-                raise OptionError(f"--judge is {pattern!r} twice; expected every column once")
-            found.append(pattern)
-            continue
-        hits = [name for name in names if fnmatchcase(name, pattern)]
-        if not hits:
-            raise ColumnError(f"--judge {pattern}: no column matches; there are {names}")
-        found += [name for name in hits if name not in found]
-    return found
 
 
 def _votes_among(table: InputTable, names: Sequence[str], flags: Reading) -> list[str]:

@@ -21,6 +21,8 @@ __all__ = ["Blocks"]
 _TABLE = 4096
 _CHUNK = 1 << 14
 _DENSE = 1 << 15
+# Look-ups that take as long as what a pass does with the tables, however few patterns there are.
+_TABLES = 2500
 
 
 class BlocksExpectation(NamedTuple):
@@ -75,7 +77,7 @@ class Blocks:
     def cost(codes: IntArray, k: int) -> float:
         """Return the look-ups of a pass over these codes: one for each pattern and block."""
         size = _size_for(codes, k)
-        return float(len(codes) * -(-codes.shape[1] // size))
+        return float(_TABLES + len(codes) * -(-codes.shape[1] // size))
 
     def totals(self, mass: FloatArray) -> FloatArray:
         """Return the mass (c, patterns) of every cell: (cells, c)."""

@@ -158,9 +158,9 @@ class VoteLaw:
         """Scale rows to sum to 1; with ``coverage``, votes to it and abstention to the rest."""
         if self.coverage is None:
             return _normalized(rows)
-        k, cover = self.n_classes, self.coverage[:, None, None]
+        cover = self.coverage[:, None, None]
         abstained = np.broadcast_to(1.0 - cover, (len(rows), 1, rows.shape[2]))
-        return np.concatenate([cover * _normalized(rows[:, :k]), abstained], axis=1)
+        return np.concatenate([cover * _normalized(rows[:, :-1]), abstained], axis=1)
 
     def _even_rows(self, own: FloatArray) -> FloatArray:
         """Return rows of one error rate per voter and difficulty, and one rate of abstention."""

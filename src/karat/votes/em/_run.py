@@ -20,6 +20,7 @@ __all__ = [
 
 # The longest leap, in EM steps.
 _LEAP = 256.0
+_NOTHING = float(safe_log(np.zeros(())))
 
 
 class Expectation(Protocol):
@@ -86,29 +87,38 @@ def em_pass(problem: Problem[Seen_co], state: State) -> tuple[float, Seen_co]:
     return (seen.total + law.penalty(state)) / design.items, seen
 
 
-def _logs(law: VoteLaw, state: State) -> list[FloatArray]:
-    """Return the logarithms of the parameters; those of copying as pairs (own, copied)."""
-    parts = [safe_log(state.theta), safe_log(state.weight)]
-    return [*parts, safe_log(np.stack([1 - state.copied, state.copied]))] if law.copies else parts
+def _logs(law: VoteLaw, state: State) -> FloatArray:
+    """Return the logarithms of all parameters; those of copying as pairs (own, copied)."""
+    parts = [state.theta.ravel(), state.weight]
+    copies = [1 - state.copied, state.copied] if law.copies else []
+    return safe_log(np.concatenate([*parts, *copies]))
 
 
-def _leap(law: VoteLaw, a: State, b: State, c: State) -> tuple[State, float]:
-    """Return a SQUAREM extrapolation of three successive iterates, and EM's rate there."""
-    logs = [_logs(law, state) for state in (a, b, c)]
-    first = [y - x for x, y in zip(logs[0], logs[1], strict=True)]
-    second = [y - x for x, y in zip(logs[1], logs[2], strict=True)]
-    bend = [y - x for x, y in zip(first, second, strict=True)]
-    size, turn = (np.sqrt(sum(float((d**2).sum()) for d in v)) for v in (first, bend))
-    rate = np.sqrt(sum(float((d**2).sum()) for d in second)) / max(size, 1e-300)
+def _leap(
+    law: VoteLaw, last: State, a: FloatArray, b: FloatArray, c: FloatArray
+) -> tuple[State, float]:
+    """Return a SQUAREM extrapolation of the logarithms of three iterates, and EM's rate there.
+
+    ``last`` is the third iterate, whose shape the leap has.
+    """
+    first, second = b - a, c - b
+    bend = second - first
+    size, turn, gone = (np.sqrt(np.einsum("i,i", d, d)) for d in (first, bend, second))
     step = min(max(1.0, size / max(turn, 1e-300)), _LEAP)
-    moved = [x + 2 * step * r + step**2 * v for x, r, v in zip(logs[0], first, bend, strict=True)]
-    theta = np.exp(moved[0] - moved[0].max(axis=1, keepdims=True))
-    weight = np.exp(moved[1] - moved[1].max())
-    copied = a.copied
+    moved = a + 2 * step * first + step**2 * bend
+    # What is zero stays zero: scaled with its row, it would have a part in the next step's length.
+    moved[c <= _NOTHING] = -np.inf
+    theta, weight, copied = np.split(moved, np.cumsum([last.theta.size, last.weight.size]))
+    theta = theta.reshape(last.theta.shape)
+    raw = State(
+        np.exp(theta - theta.max(axis=1, keepdims=True)),
+        last.copied,
+        np.exp(weight - weight.max()),
+    )
     if law.copies:
-        pair = np.exp(moved[2] - moved[2].max(axis=0))
-        copied = pair[1] / pair.sum(axis=0)
-    return law.project(State(theta, copied, weight)), float(rate)
+        own, copy = copied.reshape(2, -1)
+        raw = raw._replace(copied=1 / (1 + np.exp(np.clip(own - copy, -700.0, 700.0))))
+    return law.project(raw), float(gone / max(size, 1e-300))
 
 
 def run_em(
@@ -132,20 +142,24 @@ def run_em(
     state, gap, used = start, np.inf, 0
     value, seen = em_pass(fixed, state)
     after = step(state, *seen.counts())
+    logs, next_logs = _logs(fixed.law, state), _logs(fixed.law, after)
     while used < max_iter and not (stop is not None and stop.is_set()):
         next_value, next_seen = em_pass(fixed, after)
         if rough and next_value - value <= tol:
             return EmFit(after, next_seen, next_value, max(next_value - value, 0.0), used + 1)
         beyond = step(after, *next_seen.counts())
-        leap, rate = _leap(fixed.law, state, after, beyond)
+        logs_beyond = _logs(fixed.law, beyond)
+        leap, rate = _leap(fixed.law, beyond, logs, next_logs, logs_beyond)
         gap = (next_value - value) / max(1.0 - min(rate, 1.0) ** 2, 1e-3)
         leap_value, leap_seen = em_pass(fixed, leap)
         used += 2
         if leap_value >= next_value:
-            state, value, seen = leap, leap_value, leap_seen
+            state, value, seen, logs = leap, leap_value, leap_seen, _logs(fixed.law, leap)
             after = step(leap, *leap_seen.counts()) if gap > tol else beyond
+            next_logs = _logs(fixed.law, after)
         else:
             state, value, seen, after = after, next_value, next_seen, beyond
+            logs, next_logs = next_logs, logs_beyond
         if gap <= tol:
             break
     return EmFit(state, seen, value, max(gap, 0.0), used)

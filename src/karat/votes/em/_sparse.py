@@ -19,19 +19,19 @@ __all__ = ["Sparse"]
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
-    """The unusual outcomes of each pattern, as a sparse matrix of patterns × slots.
+    """What each pattern changes in the usual outcomes, as a sparse matrix of patterns × cells.
 
-    A labeler has a slot for each class, for abstention and, last, for not being asked, which has
-    no cell. ``usual[j]`` is the outcome of labeler j that is taken for granted. ``gold`` is the
-    class of a pattern whose items were labelled, -1 otherwise.
+    A labeler has a cell for each class and, last, for abstention; not being asked has no cell.
+    ``usual`` are the cells that are taken for granted, one of each labeler that has such a cell.
+    ``change[z, cell]`` is 1 for an unusual outcome of pattern z and -1 for the usual one in its
+    place. ``gold`` is the class of a pattern whose items were labelled, -1 otherwise.
     """
 
-    unusual: Any
-    by_slot: Any
+    change: Any
+    by_cell: Any
     usual: IntArray
     count: FloatArray
     gold: IntArray
-    outcomes: int
 
     @classmethod
     def of_codes(
@@ -40,15 +40,19 @@ class Sparse:
         """Find the usual outcomes of a matrix of codes, and list the others."""
         from scipy.sparse import csr_array
 
-        m, slots = codes.shape[1], k + 2
+        m, outcomes = codes.shape[1], outcomes_of(codes, k)
         usual = usual_outcomes(codes, k)
-        pattern, labeler = np.nonzero(outcomes_of(codes, k) != usual)
-        slot = labeler * slots + outcomes_of(codes[pattern, labeler], k)
-        start = np.searchsorted(pattern, np.arange(len(codes) + 1))
-        ones = np.ones(len(slot))
-        unusual = csr_array((ones, slot, start), shape=(len(codes), m * slots))
+        pattern, labeler = np.nonzero(outcomes != usual)
+        added, dropped = outcomes[pattern, labeler], usual[labeler]
+        asked, granted = added <= k, dropped <= k
+        cell = (k + 1) * np.concatenate([labeler[asked], labeler[granted]])
+        cell += np.concatenate([added[asked], dropped[granted]])
+        row = np.concatenate([pattern[asked], pattern[granted]])
+        ones = np.repeat([1.0, -1.0], [asked.sum(), granted.sum()])
+        change = csr_array((ones, (row, cell)), shape=(len(codes), m * (k + 1)))
+        cells = ((k + 1) * np.arange(m) + usual)[usual <= k]
         none = np.full(len(codes), -1) if gold is None else gold
-        return cls(unusual, unusual.T.tocsr(), usual, count, none, k + 1)
+        return cls(change, change.T.tocsr(), cells, count, none)
 
     @property
     def items(self) -> float:
@@ -58,49 +62,45 @@ class Sparse:
     @property
     def cost(self) -> float:
         """Look-ups of a pass, in those of `Blocks`."""
-        return float(1.5 * self.unusual.nnz + 2.0 * len(self.count))
+        return 0.5 * float(self.change.nnz)
 
     def totals(self, mass: FloatArray) -> FloatArray:
         """Return the mass (c, patterns) of every cell: (cells, c)."""
-        return self._cells(np.ascontiguousarray(mass.T))
+        return self._cells(np.ascontiguousarray(mass.T), mass.sum(axis=1))
 
     def expect(self, cells: FloatArray, weight: FloatArray) -> BlocksExpectation:
         """Return the log-likelihood, and the expected items (c,) and votes (cells, c)."""
-        logs = np.zeros((len(self.usual), self.outcomes + 1, len(weight)))
-        logs[:, : self.outcomes] = safe_log(cells).T.reshape(len(self.usual), self.outcomes, -1)
-        granted = logs[np.arange(len(self.usual)), self.usual]
-        corrections = (logs - granted[:, None]).reshape(-1, len(weight))
-        scores = self.unusual @ corrections
-        scores += granted.sum(axis=0) + safe_log(weight)
+        logs = np.ascontiguousarray(safe_log(cells).T)
+        scores = self.change @ logs
+        scores += np.einsum("uc->c", logs[self.usual]) + safe_log(weight)
         # A loop over the few components; NumPy's own reductions of short rows are slow.
-        top = scores[:, :1].copy()
+        top = scores[:, 0].copy()
         for column in scores.T[1:]:
-            np.maximum(top[:, 0], column, out=top[:, 0])
-        joint = np.exp(scores - top)
+            np.maximum(top, column, out=top)
+        joint = np.exp(scores - top[:, None])
         known = self.gold >= 0
         if known.any():
             self._keep_gold(joint, scores, top, known)
         evidence = np.einsum("pc->p", joint)
-        total = float((self.count * (top[:, 0] + np.log(evidence))).sum())
+        total = float((self.count * (top + np.log(evidence))).sum())
         joint *= (self.count / evidence)[:, None]
-        return BlocksExpectation(total, np.einsum("pc->c", joint), self._cells(joint))
+        mass = np.einsum("pc->c", joint)
+        return BlocksExpectation(total, mass, self._cells(joint, mass))
 
     def _keep_gold(
         self, joint: FloatArray, scores: FloatArray, top: FloatArray, known: Any
     ) -> None:
         """Give labelled patterns to their class, however improbable their votes make it."""
         rows, label = np.flatnonzero(known), self.gold[known]
-        top[rows, 0] = scores[rows, label]
+        top[rows] = scores[rows, label]
         joint[rows] = 0.0
         joint[rows, label] = 1.0
 
-    def _cells(self, mass: FloatArray) -> FloatArray:
-        """Return the mass (patterns, c) of every cell: (cells, c)."""
-        labelers = np.arange(len(self.usual))
-        votes = (self.by_slot @ mass).reshape(len(labelers), self.outcomes + 1, -1)
-        rest = np.einsum("pc->c", mass) - np.einsum("moc->mc", votes)
-        votes[labelers, self.usual] = np.maximum(rest, 0.0)
-        return np.asarray(votes[:, : self.outcomes].reshape(-1, mass.shape[1]))
+    def _cells(self, mass: FloatArray, total: FloatArray) -> FloatArray:
+        """Return the mass (patterns, c) of every cell: (cells, c); ``total`` is its sum."""
+        votes = np.asarray(self.by_cell @ mass)
+        votes[self.usual] = np.maximum(votes[self.usual] + total, 0.0)
+        return votes
 
 
 def usual_outcomes(codes: IntArray, k: int) -> IntArray:

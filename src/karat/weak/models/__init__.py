@@ -1,7 +1,8 @@
 """What label models are made of.
 
 `PatternModel` is the base of karat's own label models: it reads votes, remembers how they were
-read, and asks a subclass for P(Y | Z) once per distinct pattern. `pattern_posterior` and
+read, and asks a subclass for P(Y | Z) once per distinct pattern; `VoteModel` is that of those which
+votes alone suffice for, and has their one ``fit``. `pattern_posterior` and
 `proba_of_patterns` ask any label model, or an array of probabilities, for the same. The rest are
 pure functions on encoded votes: vote totals and unanimous votes, confusions, detectors, accuracies
 from triplets of labelers, and the EM problem of Dawid and Skene. `refitted_proba` fits a model
@@ -26,6 +27,7 @@ from karat.weak.models._posterior import (
 from karat.weak.models._refit import has_seen_gold, labels_of, refitted_proba
 from karat.weak.models._requirements import check_class_prior, require_voters
 from karat.weak.models._triplets import signed_votes, triplet_accuracies, triplet_log_odds
+from karat.weak.models._vote_model import VoteModel
 from karat.weak.models._votes import smoothed_confusions, totals_of, winners
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "GoldCounts",
     "KnownVotes",
     "PatternModel",
+    "VoteModel",
     "VoteRows",
     "best_start",
     "check_class_prior",

@@ -190,5 +190,5 @@ class PatternModel(Parameters, ABC):
                 f"{type(self).__name__} contradicts them. Give it class_prior= or some true labels "
                 "as y_true=, or test it with them in check_label_model",
                 KaratWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
