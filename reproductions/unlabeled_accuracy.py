@@ -22,7 +22,8 @@ from _votes_nell import run_nell
 from _votes_powered import run_powered
 from _votes_rare import show_rare
 from _votes_sharing import run_sharing
-from _votes_status import run_status
+from _votes_small import run_small
+from _votes_status import halves_of, run_status
 
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
@@ -66,6 +67,7 @@ def _run(*, quick: bool) -> list[Promise]:
     on_judges, estimator, judged = run_judges(quick=quick)
     on_labels = run_powered(estimator, quick=quick) + run_designs(estimator, quick=quick)
     on_status = run_copies(quick=quick) + run_status(quick=quick)
+    on_status += run_small(halves_of(quick=quick), quick=quick)
     on_sharing = run_sharing(quick=quick)
     if not quick:
         show_rare(nell(list(CUTS)[1]))
