@@ -132,7 +132,7 @@ def people(name: str) -> VoteSet:
 
 
 def fit(data: VoteSet, *, y_true: Any = None, **options: Any) -> tuple[ErrorEstimator, float]:
-    """Fit the estimator and return it with the CPU seconds that it took; its warnings are tabled."""
+    """Fit the estimator; return it with the CPU seconds that it took. Its warnings are tabled."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KaratWarning)
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""Panels of few items: are copies that cannot be looked for flagged, and how many others with them?
+"""Panels of few items, on which copies cannot be looked for: what is flagged, and what with it.
 
 Fewer than forty items in common are too few to tell copies from good voters. There a pair that
 agrees at Cohen's κ of .85 or more makes the status "not identified". Panels of five voters and few

@@ -18,7 +18,7 @@ from karat.cli.frame import (
 )
 from karat.cli.judging._columns import LongNames, cannot_tell, limits_text, matching, parse_families
 from karat.cli.judging._panel import panel_of, panel_section, panel_text
-from karat.cli.voters import Todo, powered_grid, sure_of, todo_grid
+from karat.cli.voters import Todo, powered_grid, sure_of, todo_section
 from karat.consensus import (
     ErrorEstimator,
     JudgePanel,
@@ -203,21 +203,21 @@ def _grid(r: PairErrors) -> Grid:
     order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
     level = f"{100 * r.confidence:g} % limits"
     told = [status in ("consistent", "confirmed") for status in r.status]
+    several = len(r.domains) > 1
     rows = tuple(
         (
-            str(r.domains[r.domain[i]]), str(r.judges[r.judge[i]]), r.status[r.domain[i]],
+            *((str(r.domains[r.domain[i]]),) if several else ()), str(r.judges[r.judge[i]]),
             f"{r.mean[i]:.3f}",
             cannot_tell("votes", told, r.domain[i]) + limits_text(r.lower[i], r.upper[i]),
             f"{r.bias.bias[r.judge[i]]:+.3f}",
             limits_text(r.bias.lower[r.judge[i]], r.bias.upper[r.judge[i]], signed=True),
-            f"{r.cost[i]:.3f}",
+            f"{r.cost[i]:.3f}", r.status[r.domain[i]],
         )
         for i in order
     )  # fmt: skip
     of_rate = level if any(told) else "votes cannot tell"
-    names = (
-        "domain", "judge", "status", "error rate", of_rate, "position bias", level,
-        "cost of one order",
+    names = ("domain",) * several + (
+        "judge", "error rate", of_rate, "position bias", level, "cost of one order", "status",
     )  # fmt: skip
     return Grid(names, rows)
 
@@ -248,7 +248,6 @@ def _page(said: _Said) -> Page:
         section(
             "Whom to trust, how sure, and what to label?",
             " ".join(said.opening),
-            grid=None if said.drawn is None else todo_grid(said.drawn),
             code=said.code,
         ),
         section(
@@ -283,6 +282,7 @@ def _page(said: _Said) -> Page:
             )
         )
     sections += [panel_section(panel) for panel in said.panels]
+    sections += todo_section(said.drawn)
     return Page(
         f"{said.name}: judges on pairs in two orders",
         "Every pair was shown in both orders: what the position does to each judge, and how often "

@@ -74,20 +74,22 @@ def scores_answer(table: InputTable, flags: ScoreFlags, confidence: float) -> An
 def _grid(r: ScoreErrors) -> Grid:
     order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
     level = f"{100 * r.confidence:g} % limits"
-    told = r.identified.tolist()
+    told, several = r.identified.tolist(), len(r.domains) > 1
     rows = tuple(
         (
-            str(r.domains[r.domain[i]]), str(r.classifiers[r.classifier[i]]),
-            r.status[r.domain[i]], f"{r.mean[i]:.3f}",
+            *((str(r.domains[r.domain[i]]),) if several else ()),
+            str(r.classifiers[r.classifier[i]]), f"{r.mean[i]:.3f}",
             cannot_tell("scores", told, r.domain[i]) + limits_text(r.lower[i], r.upper[i]),
             f"{r.area[i]:.3f}",
             cannot_tell("scores", told, r.domain[i])
             + limits_text(r.area_lower[i], r.area_upper[i]),
+            r.status[r.domain[i]],
         )
         for i in order
     )  # fmt: skip
     limits = level if any(told) else "scores cannot tell"
-    return Grid(("domain", "voter", "status", "error rate", limits, "area", limits), rows)
+    head = ("domain",) * several + ("voter", "error rate", limits, "area", limits, "status")
+    return Grid(head, rows)
 
 
 def _page(name: str, r: ScoreErrors, code: str) -> Page:

@@ -6,7 +6,7 @@ how sure that is, and what to label next. `Todo` draws those items and writes th
 
 from karat.cli.voters._columns import Reading, Votes, read_votes_of
 from karat.cli.voters._report import powered_grid, report, sure_of
-from karat.cli.voters._todo import Todo, todo_grid
+from karat.cli.voters._todo import Todo, todo_section
 
 __all__ = [
     "Reading",
@@ -16,5 +16,5 @@ __all__ = [
     "read_votes_of",
     "report",
     "sure_of",
-    "todo_grid",
+    "todo_section",
 ]

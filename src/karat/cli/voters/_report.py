@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._frozen import plain
 from karat.cli.frame import Answer, Grid, Page, section
-from karat.cli.voters._todo import Todo, todo_grid
+from karat.cli.voters._todo import Todo, todo_section
 from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
 
 __all__ = ["powered_grid", "report", "sure_of"]
@@ -144,7 +144,6 @@ def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, d
         section(
             "Whom to trust, how sure, and what to label?",
             " ".join(opening),
-            grid=None if drawn is None else todo_grid(drawn),
             code=code,
         )
     ]
@@ -156,6 +155,7 @@ def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, d
         sections.append(_rates(result.of_domain(domain), domain))
         if _told(result, domain):
             sections.append(_robust(estimator, domain))
+    sections += todo_section(drawn)
     gold = bool((result.gold_votes > 0).any())
     return Page(
         f"{name}: how good are the voters",

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from karat.cli.frame import Grid, replaced, table_writer
+from karat.cli.frame import Grid, replaced, section, table_writer
 from karat.consensus import ErrorEstimator, PairEstimator
 from karat.exceptions import OptionError
 
-__all__ = ["Todo", "todo_grid"]
+__all__ = ["Todo", "todo_section"]
 
 _NEXT = 30  # labels that a report asks for where none was asked for
 _SHOWN = 10
@@ -63,10 +63,23 @@ class Todo(NamedTuple):
         )
 
 
-def todo_grid(drawn: Any) -> Grid:
-    """Return the items to label as a table."""
+def todo_section(drawn: Any) -> list[Any]:
+    """Return the section of a page that lists the items to label, none without items."""
+    if drawn is None:
+        return []
+    several = drawn["domain"].n_unique() > 1
     rows = tuple(
-        (str(row["domain"]), str(row["item"]), f"{row['probability']:.4g}")
+        (
+            *((str(row["domain"]),) if several else ()), str(row["item"]),
+            f"{row['probability']:.4g}",
+        )
         for row in drawn.iter_rows(named=True)
-    )
-    return Grid(("domain", "item", "probability"), rows, "Items to label next")
+    )  # fmt: skip
+    return [
+        section(
+            "Which items to label next?",
+            "Each was drawn with the probability beside it, which --label-probability takes back "
+            "together with the labels.",
+            grid=Grid(("domain",) * several + ("item", "probability"), rows),
+        )
+    ]
