@@ -252,7 +252,8 @@ def _page(said: _Said) -> Page:
         ),
         section(
             "How often does each judge prefer the worse answer?",
-            r.summary(),
+            "These are the rates with the position bias out: a tie, and a verdict that the order "
+            f"changes, count as half an error. {sure_of(r.domains, r.status)}",
             result=r,
             picture="Error rate of each judge with the bias out, and in one order only.",
             grid=_grid(r),
