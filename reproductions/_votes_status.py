@@ -25,7 +25,7 @@ from scipy.stats import spearmanr
 from karat.consensus import ErrorEstimator
 from karat.exceptions import KaratWarning
 
-__all__ = ["run_status"]
+__all__ = ["halves_of", "run_status"]
 
 _GOLD_VOTES = 20  # of a voter, below which its true error rate is not known well enough
 _RIGHT, _COVERED = 0.5, 0.9  # a ranking that is right, limits that cover
@@ -60,12 +60,8 @@ class Told(NamedTuple):
 
 def run_status(*, quick: bool) -> list[Promise]:
     """Print the status of every domain of every set; return what is promised."""
-    halves = {
-        "sets on which the rules were settled": _settled(quick=quick),
-        "sets on which they were confirmed, unchanged": _confirmed(quick=quick),
-    }
     rows: list[Told] = []
-    for title, sets in halves.items():
+    for title, sets in halves_of(quick=quick).items():
         here = [row for data in sets for row in _told(data)]
         rows += here
         columns = ["set", "voters", "status", "covered", "width", "Spearman"]
@@ -74,6 +70,14 @@ def run_status(*, quick: bool) -> list[Promise]:
     if quick:  # too few sets to promise a share of them
         return [p for p in _promises(rows) if not p.what.startswith("share")]
     return [*_promises(rows), *_refits()]
+
+
+def halves_of(*, quick: bool) -> dict[str, list[VoteSet]]:
+    """Return the sets on which rules were settled, and those on which they were confirmed."""
+    return {
+        "sets on which the rules were settled": _settled(quick=quick),
+        "sets on which they were confirmed, unchanged": _confirmed(quick=quick),
+    }
 
 
 def _settled(*, quick: bool) -> list[VoteSet]:

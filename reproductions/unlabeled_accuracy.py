@@ -23,7 +23,8 @@ from _votes_panels import run_panels
 from _votes_powered import run_powered
 from _votes_rare import show_rare
 from _votes_sharing import run_sharing
-from _votes_status import run_status
+from _votes_small import run_small
+from _votes_status import halves_of, run_status
 
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
@@ -69,6 +70,7 @@ def _run(*, quick: bool) -> list[Promise]:
     on_labels = run_powered(estimator, quick=quick) + run_designs(estimator, quick=quick)
     on_status = run_copies(quick=quick) + run_status(quick=quick)
     on_status += run_panels(quick=quick)
+    on_status += run_small(halves_of(quick=quick), quick=quick)
     on_sharing = run_sharing(quick=quick)
     if not quick:
         show_rare(nell(list(CUTS)[1]))

@@ -76,6 +76,34 @@ def test_elicit_binary(example):
     assert len(names["result"].transcript.answers) == numbers("Certified. # answers", printed)[0]
 
 
+def test_judge_pairs(example):
+    """Against the law that the verdicts were drawn from."""
+    printed, names = example
+    push, skill = names["PUSH"], names["SKILL"]
+    true = (
+        ndtr(push - skill) + ndtr(push + skill) - 1
+    )  # says the first on average, less a half, × 2
+    bias = names["bias"]
+    assert ((bias.lower - 0.01 <= true) & (true <= bias.upper + 0.01)).all()
+    assert numbers(r"the most biased is dora, toward the first .\+#,", printed)[0] == pytest.approx(
+        true[3], abs=0.05
+    )
+    wrong = (1 - ndtr(skill + push) + 1 - ndtr(skill - push)) / 2
+    for fitted in (names["pairs"], names["tested"]):
+        r = fitted.result_
+        assert ((r.lower <= wrong[r.judge]) & (wrong[r.judge] <= r.upper)).all()
+    assert "With 60 labels the verdicts are confirmed." in printed
+    order = sorted(names["STRENGTH"], key=lambda s: -names["STRENGTH"][s])
+    for ranking in (names["judged"], names["powered"]):
+        place = np.array([order.index(s) + 1 for s in ranking.systems])
+        assert ((ranking.rank_best <= place) & (place <= ranking.rank_worst)).all()
+    share, _ = numbers("judges, at # % of the cost, decide as all of them do but for # %", printed)
+    assert share < 50
+    assert names["panel"].loss <= 0.02
+    assert names["replaced"].winning_rate == 1.0
+    assert "With 60 labels: confirmed." in printed
+
+
 @pytest.mark.slow
 def test_llm_judges(example):
     printed, names = example

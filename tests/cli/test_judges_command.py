@@ -265,3 +265,15 @@ def test_families_and_picked_labels(panel, karat):
     assert "powered" not in ran.data
     ran = karat("judges", panel / "wide.csv", "--same", "nothing")
     assert ran.code == 2
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_a_column_called_like_true_labels_is_no_silent_voter(files, karat, tmp_path):
+    frame = pl.read_csv(files / "wide.csv").select("^judge_.*$", gold="judge_0")
+    frame.write_csv(tmp_path / "gold.csv")
+    ran = karat("judges", tmp_path / "gold.csv", "--json")
+    assert "gold" in ran.data["result"]["classifiers"]
+    assert any("pass --label gold" in said for said in ran.data["warnings"])
+    ran = karat("judges", tmp_path / "gold.csv", "--label", "gold", "--json")
+    assert "gold" not in ran.data["result"]["classifiers"]
+    assert not any("pass --label" in said for said in ran.data["warnings"])

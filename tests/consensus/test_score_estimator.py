@@ -275,3 +275,59 @@ def test_the_answer_opens_with_what_is_not_known():
     assert "% limits" not in two.result_.summary()
     assert "the scores cannot tell: " in two.result_.summary()
     assert "scores cannot tell" in repr(two.result_._table())
+
+
+# --- gold labels test the consensus
+
+
+def test_random_labels_confirm_scores_that_see_the_truth():
+    gold = np.where(np.arange(400) < 60, Y, -1)
+    est = ScoreEstimator(draws=100, rng=0).fit(STARS, y_true=gold)
+    assert est.status_ == {"all": "confirmed"}
+    assert est.identified_ == {"all": True}
+    assert est.error_rates_["status"].tolist() == ["confirmed"] * 4
+    assert "gold labels confirm it: the consensus is wrong on " in est.result_.summary()
+    few = ScoreEstimator(draws=100, rng=0).fit(STARS, y_true=np.where(np.arange(400) < 12, Y, -1))
+    assert few.status_ == {"all": "consistent"}
+    assert few.result_.summary().startswith("Too few labels confirm this")
+    picked = ScoreEstimator(draws=100, rng=0).fit(STARS, y_true=gold, labels="picked")
+    assert picked.status_ == {"all": "consistent"}
+    assert picked.result_.evidence == ("",)
+
+
+def test_random_labels_contradict_scores_that_share_a_taste():
+    """The scores see y; the gold labels are of another question, which they cannot know."""
+    other = np.random.default_rng(3).integers(0, 2, 400)
+    gold = np.where(np.arange(400) < 40, other, -1)
+    with pytest.warns(NotIdentifiedWarning, match="gold labels contradict the consensus"):
+        est = ScoreEstimator(draws=100, rng=0).fit(STARS, y_true=gold)
+    assert est.status_ == {"all": "contradicted"}
+    assert est.result_.summary().startswith("Gold labels contradict the consensus of the scores: ")
+    assert (est.result_.lower == 0).all()
+    assert (est.result_.upper >= 0.5).all()
+    assert "scores cannot tell" in repr(est.result_._table())
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
+def test_a_few_labels_do_not_hide_that_one_scale_explains_the_scores():
+    rng = np.random.default_rng(5)
+    truth = rng.normal(size=300)
+    taste = 0.8 * truth[:, None] + 0.6 * rng.normal(size=(300, 4))
+    gold = np.where(np.arange(300) < 12, (truth > 0).astype(int), -1)
+    est = ScoreEstimator(draws=100, rng=0).fit(taste, y_true=gold)
+    assert est.status_ == {"all": "not identified"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
+def test_true_labels_seldom_contradict_scores_of_the_model():
+    """60 panels notice a level of .25 where .05 is meant; the slack makes it lower."""
+    rng, runs = np.random.default_rng(8), 60
+    contradicted = 0
+    for _ in range(runs):
+        y, z = drawn(150, rng)
+        gold = np.where(np.arange(150) < 40, y, -1)
+        est = ScoreEstimator(draws=60, chains=2, rng=rng)
+        est.fit(np.searchsorted(CUTS, z), y_true=gold)
+        contradicted += est.status_ == {"all": "contradicted"}
+    assert binomtest(contradicted, runs, 0.05, alternative="greater").pvalue > 0.001

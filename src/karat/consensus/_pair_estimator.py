@@ -8,17 +8,19 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._typing import Column, Frame
-from karat._validate import check_confidence, refuse_lazy
+from karat._validate import check_confidence, check_fitted, refuse_lazy
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus.answers import backend_of, to_frame, warn_of_limits_of_the_fit
 from karat.consensus.judging import (
     bias_of,
     item_weights,
+    pair_chances,
     pair_domains,
     pair_errors,
     pair_gold,
     pair_styles,
     pair_table,
+    pair_votes,
 )
 from karat.consensus.pairs import net_votes, read_pairs
 from karat.exceptions import KaratWarning, ShapeError
@@ -73,7 +75,7 @@ class PairEstimator(Parameters):
         By domain: "not identified", "consistent", "confirmed" or "contradicted", as in
         `ErrorEstimator`.
     identified_ : dict
-        By domain, whether votes alone identify the error rates.
+        By domain, whether the status is consistent or confirmed.
     classes_ : array (2,)
         What the answers are called.
     items_ : array or None
@@ -120,6 +122,8 @@ class PairEstimator(Parameters):
         swapped: Frame | None = None,
         *,
         y_true: Column | Mapping[Any, Any] | None = None,
+        labels: Literal["random", "probability", "picked"] = "random",
+        label_probability: Column | Mapping[Any, float] | None = None,
         domains: Column | Mapping[Any, Any] | None = None,
         same: Mapping[Any, Any] | None = None,
         covariates: Frame | None = None,
@@ -139,6 +143,12 @@ class PairEstimator(Parameters):
         y_true : column or mapping, optional
             Gold: which answer is better; one value per row, or a mapping from item (row number of a
             wide table). Null, -1 or "tie" where unknown.
+        labels : {"random", "probability", "picked"}, default "random"
+            How the pairs with a gold label were chosen, as in `ErrorEstimator`; those that are not
+            picked test the consensus.
+        label_probability : column or mapping, optional
+            With ``labels="probability"``, the chance with which each labelled pair was drawn, as
+            ``label_next()`` gives it.
         domains : column or mapping, optional
             Domain of each pair.
         same : mapping, optional
@@ -164,7 +174,7 @@ class PairEstimator(Parameters):
         level = check_confidence(self.confidence)
         refuse_lazy(
             verdicts=verdicts, swapped=swapped, y_true=y_true, domains=domains,
-            covariates=covariates, sample_weight=sample_weight,
+            label_probability=label_probability, covariates=covariates, sample_weight=sample_weight,
         )  # fmt: skip
         read = read_pairs(verdicts, swapped, classes=classes, says=says, first_order=first_order)
         weight = item_weights(read, sample_weight)
@@ -176,8 +186,6 @@ class PairEstimator(Parameters):
                 f"{len(voting)} judge saw pairs in both orders; its errors show only where another "
                 "disagrees, so pass at least two, three to learn anything without gold"
             )
-        names = read.judges.tolist()
-        columns = {str(names[j]): np.where(votes[:, j] == -2, np.nan, votes[:, j]) for j in voting}
         backend = backend_of(verdicts)
         families = _as_text(same)
         with warnings.catch_warnings():
@@ -185,9 +193,11 @@ class PairEstimator(Parameters):
             said = "votes do not identify|gold labels contradict|near copies count"
             warnings.filterwarnings("ignore", said, KaratWarning)
             estimator = ErrorEstimator(**self.get_params()).fit(
-                to_frame(columns, backend),
+                to_frame(pair_votes(read, votes, voting), backend),
                 domains=pair_domains(read, domains),
                 y_true=pair_gold(read, y_true),
+                labels=labels,
+                label_probability=pair_chances(read, label_probability),
                 same=families,
                 classes=[0, 1],
                 sample_weight=None if sample_weight is None else weight,
@@ -204,6 +214,26 @@ class PairEstimator(Parameters):
         self.error_rates_ = pair_table(read, result, backend)
         warn_of_limits_of_the_fit(rates, families, holder="estimator_.")
         return self
+
+    def label_next(self, n: int = 20, *, domain: Any = None, how: str = "strata") -> Any:
+        """Draw the pairs to label next, with the probability of each.
+
+        Parameters
+        ----------
+        n : int, default 20
+            How many.
+        domain : name, optional
+            Take them from this domain only; by default from all, in proportion to their pairs.
+        how : {"strata", "random", "contested"}, default "strata"
+            As in `ErrorEstimator`.
+
+        Returns
+        -------
+        frame
+            ``domain``, ``item`` (the name of the pair, or its row), ``probability`` and ``doubt``.
+        """
+        check_fitted(self, "estimator_", "fit(verdicts)")
+        return self.estimator_.label_next(n, domain=domain, how=how)
 
 
 def _as_text(same: Mapping[Any, Any] | None) -> dict[Any, list[str]] | None:

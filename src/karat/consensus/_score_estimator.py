@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    check_choice,
     check_confidence,
     check_count,
     check_fitted,
@@ -77,9 +78,10 @@ class ScoreEstimator(Parameters):
     label_proba_ : array (items, 2)
         P(class) of every item.
     status_ : dict
-        By domain: "not identified" or "consistent"; labels do not test the consensus here.
+        By domain: "not identified" or "consistent"; and with random gold labels "contradicted" by
+        an exact test of the consensus, or "confirmed", as in `ErrorEstimator`.
     identified_ : dict
-        By domain, whether the scores alone identify the error rates.
+        By domain, whether the status is consistent or confirmed.
     classes_ : array (2,)
         The classes; a higher score speaks for the second.
     classifiers_ : tuple
@@ -91,10 +93,12 @@ class ScoreEstimator(Parameters):
     -----
     The error rate of a voter is that of reading each of its scores as the more probable class. The
     model takes voters to err independently given the class. It is checked on every pair of voters;
-    where it fails, the limits span the fits that leave out one voter. Without gold labels it is
-    also compared with one scale on which items vary without classes: voters who share a taste look
-    the same as voters who see the truth, unless the scores fall into two groups. Where either check
-    fails the domain is not identified, and a warning says so.
+    where it fails, the limits span the fits that leave out one voter. It is also compared with one
+    scale on which items vary without classes: voters who share a taste look the same as voters who
+    see the truth, unless the scores fall into two groups. Where either check fails the domain is
+    not identified, and a warning says so, unless gold labels confirm the consensus of a fit that
+    has not seen them. The truth is one of two classes; a truth that itself has several levels is
+    not modelled.
 
     Examples
     --------
@@ -129,6 +133,7 @@ class ScoreEstimator(Parameters):
         domains: Column | None = None,
         y_true: Column | Mapping[Any, Any] | None = None,
         *,
+        labels: Literal["random", "picked"] = "random",
         classes: Column | None = None,
         sample_weight: Column | None = None,
     ) -> Self:
@@ -144,6 +149,9 @@ class ScoreEstimator(Parameters):
         y_true : column or mapping, optional
             Gold labels, null or -1 where there is none: one value per row, or a mapping from item
             (row number of a wide table) to label.
+        labels : {"random", "picked"}, default "random"
+            Whether the items with a gold label were drawn at random, or with known probabilities;
+            or picked, and then they do not test the consensus.
         classes : column (2,), optional
             The classes; a higher score speaks for the second. By default 0 and 1, or the two gold
             labels, sorted.
@@ -163,6 +171,7 @@ class ScoreEstimator(Parameters):
         }
         most = check_count(self.levels, "levels", at_least=2)
         rng = check_rng(self.rng)
+        tested = check_choice(labels, "labels", ("random", "picked")) == "random"
         refuse_lazy(scores=scores, domains=domains, y_true=y_true, sample_weight=sample_weight)
         table = read_scores(scores, most=most)
         order, gold = score_gold(table, y_true, classes)
@@ -177,7 +186,7 @@ class ScoreEstimator(Parameters):
             fits.append(
                 fit_scores(
                     table.codes[np.ix_(here, voters)], weight[here], gold[here],
-                    table.levels[voters], table.fine[voters], rng=rng, **options,  # type: ignore[arg-type]
+                    table.levels[voters], table.fine[voters], rng=rng, tested=tested, **options,  # type: ignore[arg-type]
                 )
             )  # fmt: skip
         self._keep(table, order, names, fits, inside, weight, options, backend_of(scores))
@@ -205,19 +214,9 @@ class ScoreEstimator(Parameters):
         r: ScoreErrors = score_errors(table, classes, names, fits, inside, weight, options)
         self.result_ = r
         self.identified_ = dict(zip(r.domains, r.identified.tolist(), strict=True))
-        self.status_ = {
-            name: "consistent" if told else "not identified"
-            for name, told in self.identified_.items()
-        }
+        self.status_ = dict(zip(r.domains, r.status, strict=True))
         self.error_rates_, self.calibration_ = score_tables(table, names, r, backend)
-        if not r.identified.all():
-            where = [str(d) for d, ok in self.identified_.items() if not ok]
-            warnings.warn(
-                f"scores alone do not identify the error rates in {named(where)}: "
-                f"{'; '.join(r.reasons[int(np.flatnonzero(~r.identified)[0])])}",
-                NotIdentifiedWarning,
-                stacklevel=3,
-            )
+        _warn(r)
 
     def predict_proba(self, scores: Frame, *, domain: Any = None) -> FloatArray:
         """Return P(class) of further items from scores of the same voters.
@@ -252,3 +251,20 @@ class ScoreEstimator(Parameters):
         codes = self._table.coded(read.scores)[:, voters]
         p = class_chances(codes, fit.chances, float(fit.share[0]))
         return np.column_stack([1 - p, p])
+
+
+def _warn(r: ScoreErrors) -> None:
+    """Say first what labels contradict, and what scores do not identify."""
+    for status, said, why in (
+        ("contradicted", "gold labels contradict the consensus of the scores", r.evidence),
+        ("not identified", "scores alone do not identify the error rates", r.reasons),
+    ):
+        here = [d for d, found in enumerate(r.status) if found == status]
+        if here:
+            reason = why[here[0]]
+            words = f"it is {reason}" if isinstance(reason, str) else "; ".join(reason)
+            warnings.warn(
+                f"{said} in {named([str(r.domains[d]) for d in here])}: {words}",
+                NotIdentifiedWarning,
+                stacklevel=4,
+            )

@@ -1,5 +1,6 @@
 """The frozen answers about pairs that judges saw in two orders, and about the systems compared."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate import check_count
+from karat._validate import check_count, named
 from karat.consensus.pairs import predictive_limits
 
 __all__ = ["PairErrors", "PositionBias", "SystemRanking"]
@@ -127,7 +128,11 @@ class PairErrors(Result):
     style : tuple
         With covariates: name, effect on the log-odds of a verdict (judges), lower, upper.
     status : tuple of str
-        By domain, whether the votes identify the rates.
+        By domain: "not identified", "consistent", "confirmed" or "contradicted" by gold labels.
+    reasons : tuple of tuples of str
+        By domain, why the votes do not identify the rates.
+    evidence : tuple of str
+        By domain, what gold labels say of the consensus; empty without a test.
     classes : array (2,)
         What the answers are called.
     confidence : float
@@ -154,6 +159,8 @@ class PairErrors(Result):
     bias: PositionBias
     style: tuple[tuple[Any, ...], ...]
     status: tuple[str, ...]
+    reasons: tuple[tuple[str, ...], ...]
+    evidence: tuple[str, ...]
 
     def summary(self) -> str:
         """Return first what is not known, then the best judge and what one order would cost."""
@@ -172,22 +179,44 @@ class PairErrors(Result):
             f"({limits}); asked in one order only, the error rate of {other} "
             f"could be off by up to {100 * self.cost[worst]:.0f} points"
         )
-        if self.status[self.domain[best]] == "consistent":
-            text = (
-                "gold labels have not confirmed the verdicts, and verdicts cannot show an error "
-                f"that most judges share; if they share none, {text}"
+        d = int(self.domain[best])
+        if self.status[d] == "consistent":
+            labels = (
+                f"too few gold labels confirm the verdicts (the consensus is {self.evidence[d]})"
+                if self.evidence[d]
+                else "gold labels have not confirmed the verdicts"
             )
+            text = (
+                f"{labels}, and verdicts cannot show an error that most judges share; if they "
+                f"share none, {text}"
+            )
+        if self.status[d] == "confirmed":
+            text += f"; gold labels confirm the consensus: it is {self.evidence[d]}"
         face = "where they do" if told.any() else "taken at face value"
-        doubts = (
-            ("not identified", "the votes do not identify the error rates"),
-            ("contradicted", "gold labels contradict the consensus of the judges"),
-        )
-        for status, meaning in doubts:
-            here = [str(d) for d, s in zip(self.domains, self.status, strict=True) if s == status]
-            if here:
-                where = "" if here == ["all"] else f" in {', '.join(here)}"
-                text = f"{meaning}{where}; {face}, {text}"
+        doubts = self._doubts()
+        text = "; ".join([*doubts, f"{face}, {text}" if doubts else text])
         return text[0].upper() + text[1:]
+
+    def _doubts(self) -> list[str]:
+        """Return what gold labels contradict, and what the verdicts do not identify."""
+        parts = []
+        for status, said in (
+            ("contradicted", "gold labels contradict the consensus of the judges"),
+            ("not identified", "the votes do not identify the error rates"),
+        ):
+            here = [d for d, found in enumerate(self.status) if found == status]
+            if here:
+                where = "" if len(self.domains) == 1 else f" in {named(self._names(here))}"
+                why = (
+                    f": it is {self.evidence[here[0]]}"
+                    if status == "contradicted"
+                    else f", because {' and because '.join(self.reasons[here[0]])}"
+                )
+                parts.append(f"{said}{where}{why}")
+        return parts
+
+    def _names(self, domains: Sequence[int]) -> list[Any]:
+        return [self.domains[d] for d in domains]
 
     @property
     def _told(self) -> AnyArray:

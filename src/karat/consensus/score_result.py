@@ -1,5 +1,6 @@
 """The frozen answer about voters who give scores."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
+from karat._validate import named
 
 __all__ = ["ScoreErrors"]
 
@@ -37,10 +39,15 @@ class ScoreErrors(Result):
     level_from, level_proba : tuple of arrays
         By entry: the least score of each level (the first has none: NaN), and the calibration:
         P(second class) given the level.
+    status : tuple of str
+        By domain: "not identified", "consistent" (the scores do not contradict the rates), or with
+        random gold labels "confirmed" or "contradicted" by an exact test of the consensus.
     identified : array (domains,)
-        Whether the scores alone identify the rates.
+        Whether the status is "consistent" or "confirmed".
+    evidence : tuple of str
+        By domain, what gold labels say of the consensus; empty without a test.
     reasons : tuple of tuples
-        By domain: if not, why.
+        By domain: why the scores alone do not identify the rates; empty if they do.
     r_hat, ess : array (domains,)
         Whether chains agree, and effective draws.
     slack, confidence : float
@@ -66,14 +73,15 @@ class ScoreErrors(Result):
     share_upper: FloatArray
     level_from: tuple[FloatArray, ...]
     level_proba: tuple[FloatArray, ...]
+    status: tuple[str, ...]
     identified: AnyArray
+    evidence: tuple[str, ...]
     reasons: tuple[tuple[str, ...], ...]
     r_hat: FloatArray
     ess: FloatArray
 
     def summary(self) -> str:
         """Return first what is not known, then the best voter."""
-        first = next((d for d, told in enumerate(self.identified) if not told), None)
         told = self.identified[self.domain]
         best = int(np.where(told, self.mean, np.inf).argmin() if told.any() else self.mean.argmin())
         limits = f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %"
@@ -82,24 +90,54 @@ class ScoreErrors(Result):
             if told.any()
             else f"the scores cannot tell: {limits}"
         )
-        where = "" if len(self.domains) == 1 else f" in {self.domains[self.domain[best]]}"
+        d = int(self.domain[best])
         text = (
-            f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
+            f"the scores of {self.classifiers[self.classifier[best]]} err least{self._in([d])}: "
             f"{100 * self.mean[best]:.1f} % ({limits}), area {self.area[best]:.2f}"
         )
-        if told.any():
-            text = (
-                "no test on labels stands behind this, and scores cannot show an error that most "
-                f"voters share; if they share none, {text}"
+        if self.status[d] == "consistent":
+            labels = (
+                f"too few labels confirm this (the consensus is {self.evidence[d]})"
+                if self.evidence[d]
+                else "no test on labels stands behind this"
             )
-        if first is not None:
-            face = "where they do" if told.any() else "taken at face value"
             text = (
-                f"the scores alone do not identify the error rates"
-                f"{'' if len(self.domains) == 1 else f' in {self.domains[first]}'}, because "
-                f"{' and because '.join(self.reasons[first])}; {face}, {text}"
+                f"{labels}, and scores cannot show an error that most voters share; if they share "
+                f"none, {text}"
             )
+        if self.status[d] == "confirmed":
+            text += f"; gold labels confirm it: the consensus is {self.evidence[d]}"
+        text = "; ".join([*self._doubts(), f"{self._face()}{text}"])
         return text[0].upper() + text[1:]
+
+    def _doubts(self) -> list[str]:
+        """Return what gold labels contradict, and what the scores do not identify."""
+        parts = []
+        for status, said, why in (
+            ("contradicted", "gold labels contradict the consensus of the scores", self.evidence),
+            ("not identified", "the scores alone do not identify the error rates", self.reasons),
+        ):
+            here = [d for d, found in enumerate(self.status) if found == status]
+            if here:
+                reason = why[here[0]]
+                because = (
+                    f": it is {reason}"
+                    if isinstance(reason, str)
+                    else f", because {' and because '.join(reason)}"
+                )
+                parts.append(f"{said}{self._in(here)}{because}")
+        return parts
+
+    def _face(self) -> str:
+        if self.identified.all():
+            return ""
+        return "where they do, " if self.identified.any() else "taken at face value, "
+
+    def _in(self, domains: Sequence[int]) -> str:
+        """Return where, if there is more than one domain."""
+        if len(self.domains) == 1:
+            return ""
+        return f" in {named([self.domains[d] for d in domains])}"
 
     def _table(self) -> list[tuple[Any, str]]:
         return [

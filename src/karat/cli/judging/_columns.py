@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from karat.cli.frame import InputTable
 from karat.exceptions import ColumnError, OptionError
 
-__all__ = ["LongNames", "limits_text", "matching", "parse_families"]
+__all__ = ["LongNames", "cannot_tell", "limits_text", "matching", "parse_families"]
 
 _ITEM = ("item", "item_id", "id", "pair_id", "task")
 _VOTER = ("judge", "classifier", "annotator", "worker")
@@ -20,6 +20,13 @@ class LongNames(NamedTuple):
     item: str | None = None
     voter: str | None = None
     vote: str | None = None
+
+    def item_of(self, table: InputTable) -> str | None:
+        """Return the column that names the items: the flag's, or one of a known name."""
+        if self.item is not None:
+            table.column("--id", self.item)
+            return self.item
+        return next((name for name in _ITEM if name in table.frame.columns), None)
 
     def found(self, table: InputTable, *, vote: bool) -> dict[str, str] | None:
         """Return the columns item, who and what of a long file; None if it has none of these."""
@@ -56,6 +63,14 @@ def matching(table: InputTable, flag: str, patterns: Sequence[str]) -> list[str]
 def limits_text(lower: float, upper: float, signed: bool = False) -> str:
     """Return limits as a table shows them."""
     return f"{lower:+.3f} to {upper:+.3f}" if signed else f"{lower:.3f} to {upper:.3f}"
+
+
+def cannot_tell(what: str, told: Sequence[bool], domain: int) -> str:
+    """Return what stands before limits of a domain where votes cannot tell, beside others.
+
+    Where no domain is told, the head of the table says it.
+    """
+    return f"{what} cannot tell: " if any(told) and not told[domain] else ""
 
 
 def parse_families(given: Sequence[str], voters: Sequence[Any]) -> dict[str, list[Any]] | None:

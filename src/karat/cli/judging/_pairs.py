@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from karat._frozen import plain
 from karat.cli.frame import (
     Answer,
     Coded,
@@ -15,12 +16,24 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.cli.judging._columns import LongNames, limits_text, matching, parse_families
+from karat.cli.judging._columns import LongNames, cannot_tell, limits_text, matching, parse_families
 from karat.cli.judging._panel import panel_of, panel_section, panel_text
-from karat.consensus import JudgePanel, PairErrors, PairEstimator, SystemRanking, rank_systems
+from karat.cli.voters import Todo, powered_grid, sure_of, todo_section
+from karat.consensus import (
+    ErrorEstimator,
+    JudgePanel,
+    PairErrors,
+    PairEstimator,
+    SystemRanking,
+    rank_systems,
+)
 from karat.exceptions import ColumnError, OptionError
 
 __all__ = ["PairFlags", "pairs_answer"]
+
+_GOLD = (
+    "With the gold labels, on pairs where both orders give one verdict; valid whatever the model:"
+)
 
 
 class PairFlags(NamedTuple):
@@ -34,14 +47,24 @@ class PairFlags(NamedTuple):
     panel: bool = False
     cost: Sequence[str] = ()
     same: Sequence[str] = ()
+    todo: Todo = Todo()
+    labels: str | None = None
+    label_probability: str | None = None
 
 
-def pairs_answer(table: InputTable, flags: PairFlags, confidence: float) -> Answer:
-    """Return bias and error rates of judges on pairs, and on request systems and panel."""
+def pairs_answer(table: InputTable, flags: PairFlags, options: dict[str, Any]) -> Answer:
+    """Return bias and error rates of judges on pairs, and on request systems and panel.
+
+    ``options`` are those of the estimator.
+    """
     verdicts, swapped = _verdicts(table, flags)
-    options: dict[str, Any] = {"confidence": confidence, "rng": 0}
-    fitted = {
+    confidence = options["confidence"]
+    design = {
         "y_true": table.coded("--label", flags.label),
+        "labels": flags.labels or ("probability" if flags.label_probability else "random"),
+        "label_probability": table.coded("--label-probability", flags.label_probability),
+    }
+    fitted = design | {
         "domains": table.coded("--group", flags.group),
         "same": parse_families(flags.same, _judges(verdicts)),
     }
@@ -53,7 +76,7 @@ def pairs_answer(table: InputTable, flags: PairFlags, confidence: float) -> Answ
     )
     blind = estimator
     if flags.system and flags.label is not None:  # gold helps a ranking only if judges are blind
-        without = values(fitted | {"y_true": None})
+        without = values({name: v for name, v in fitted.items() if name not in design})
         blind = PairEstimator(**options).fit(
             verdicts.value, *(one.value for one in beside), **without
         )
@@ -65,8 +88,30 @@ def pairs_answer(table: InputTable, flags: PairFlags, confidence: float) -> Answ
         table.code,
         f"estimator = {call_code(f'{build}.fit', verdicts, *beside, **fitted)}",
         "estimator.error_rates_",
+        flags.todo.code,
     )
-    return _answer(table.path.name, estimator, ranking, panels, code)
+    drawn = flags.todo.draw(estimator)
+    label = flags.todo.sentence(drawn, unknown=not all(estimator.identified_.values()))
+    said = _Said(table.path.name, estimator, ranking, panels, code, label, drawn)
+    return _answer(said)
+
+
+class _Said(NamedTuple):
+    """What is printed and stands on the page."""
+
+    name: str
+    estimator: PairEstimator
+    ranking: SystemRanking | None
+    panels: Sequence[JudgePanel]
+    code: str
+    label: str
+    drawn: Any
+
+    @property
+    def opening(self) -> list[str]:
+        """Whom to trust, how sure that is, and what to label."""
+        r = self.estimator.result_
+        return [f"{r.summary()}.", sure_of(r.domains, r.status), self.label]
 
 
 def _verdicts(table: InputTable, flags: PairFlags) -> tuple[Coded, Coded | None]:
@@ -87,9 +132,12 @@ def _verdicts(table: InputTable, flags: PairFlags) -> tuple[Coded, Coded | None]
             )
         same = dict(zip(second, first, strict=True))
         return (
-            Coded(table.frame.select(first), f"frame[{first}]"),
-            Coded(table.frame.select(second).rename(same), f"frame[{second}].rename({same})"),
-        )
+            _named(table, flags, table.frame.select(first), f"frame[{first}]"),
+            _named(
+                table, flags, table.frame.select(second).rename(same),
+                f"frame[{second}].rename({same})",
+            ),
+        )  # fmt: skip
     for name in order:
         table.column("--order", name)
     columns = flags.names.found(table, vote=len(order) == 1)
@@ -108,13 +156,25 @@ def _verdicts(table: InputTable, flags: PairFlags) -> tuple[Coded, Coded | None]
     return Coded(frame, f"frame.select({picked})"), None
 
 
+def _named(table: InputTable, flags: PairFlags, frame: Any, code: str) -> Coded:
+    """Return a wide table of verdicts with the names of its pairs, if the file has them."""
+    item = flags.names.item_of(table)
+    if item is None or item in frame.columns:
+        return Coded(frame, code)
+    names = table.frame[item]
+    if flags.names.item is None and names.n_unique() < len(names):
+        return Coded(frame, code)  # nobody said that this column names the pairs
+    return Coded(
+        frame.with_columns(names.alias("item")), f"{code}.with_columns(item=frame[{item!r}])"
+    )
+
+
 def _judges(verdicts: Coded) -> list[str]:
     """Return the names of the judges of a long table, or of a wide one."""
     frame = verdicts.value
-    found = (
-        frame["judge"].unique(maintain_order=True) if "judge" in frame.columns else frame.columns
-    )
-    return [str(name) for name in found]
+    if "judge" in frame.columns:
+        return [str(name) for name in frame["judge"].unique(maintain_order=True)]
+    return [name for name in frame.columns if name != "item"]
 
 
 def _systems(
@@ -131,9 +191,9 @@ def _systems(
     columns: list[Any] = [table.column("--system", name) for name in flags.system]
     columns += [table.column("--label", flags.label)] if flags.label is not None else []
     if estimator.items_ is not None:
-        found = flags.names.found(table, vote=False)
-        assert found is not None  # the verdicts were read by it
-        items = table.frame[found["item"]].to_list()
+        name = flags.names.item_of(table)
+        assert name is not None  # the verdicts were read by it
+        items = table.frame[name].to_list()
         columns = [dict(zip(items, column.to_list(), strict=True)) for column in columns]
     gold = columns[2] if len(columns) > 2 else None
     return rank_systems(estimator, *columns[:2], y_true=gold, confidence=confidence, rng=0)
@@ -142,50 +202,58 @@ def _systems(
 def _grid(r: PairErrors) -> Grid:
     order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
     level = f"{100 * r.confidence:g} % limits"
+    told = [status in ("consistent", "confirmed") for status in r.status]
+    several = len(r.domains) > 1
     rows = tuple(
         (
-            str(r.domains[r.domain[i]]), str(r.judges[r.judge[i]]), f"{r.mean[i]:.3f}",
-            limits_text(r.lower[i], r.upper[i]), f"{r.bias.bias[r.judge[i]]:+.3f}",
+            *((str(r.domains[r.domain[i]]),) if several else ()), str(r.judges[r.judge[i]]),
+            f"{r.mean[i]:.3f}",
+            cannot_tell("votes", told, r.domain[i]) + limits_text(r.lower[i], r.upper[i]),
+            f"{r.bias.bias[r.judge[i]]:+.3f}",
             limits_text(r.bias.lower[r.judge[i]], r.bias.upper[r.judge[i]], signed=True),
-            f"{r.cost[i]:.3f}",
+            f"{r.cost[i]:.3f}", r.status[r.domain[i]],
         )
         for i in order
     )  # fmt: skip
-    names = ("domain", "judge", "error rate", level, "position bias", level, "cost of one order")
+    of_rate = level if any(told) else "votes cannot tell"
+    names = ("domain",) * several + (
+        "judge", "error rate", of_rate, "position bias", level, "cost of one order", "status",
+    )  # fmt: skip
     return Grid(names, rows)
 
 
-def _answer(
-    name: str,
-    estimator: PairEstimator,
-    ranking: SystemRanking | None,
-    panels: Sequence[JudgePanel],
-    code: str,
-) -> Answer:
-    r = estimator.result_
-    data: dict[str, Any] = {"summary": r.summary(), "result": r, "position_bias": r.bias}
-    text: list[str | Grid] = [r.summary(), r.bias.summary(), _grid(r)]
-    if ranking is not None:
-        data["systems"] = ranking
-        text.append(ranking.summary())
-    if panels:
-        data["panels"] = list(panels)
-        text += panel_text(panels)
-    return Answer(data=data, text=text, page=partial(_page, name, estimator, ranking, panels, code))
+def _answer(said: _Said) -> Answer:
+    r = said.estimator.result_
+    data: dict[str, Any] = {
+        "summary": " ".join(said.opening), "status": dict(said.estimator.status_), "result": r,
+        "position_bias": r.bias,
+    }  # fmt: skip
+    text: list[str | Grid] = [*said.opening, r.bias.summary(), _grid(r)]
+    if said.estimator.estimator_.powered_ is not None:
+        text += [_GOLD, powered_grid(said.estimator.estimator_)]
+    if said.drawn is not None:
+        data["label_next"] = plain(said.drawn.to_dict(as_series=False))
+    if said.ranking is not None:
+        data["systems"] = said.ranking
+        text.append(said.ranking.summary())
+    if said.panels:
+        data["panels"] = list(said.panels)
+        text += panel_text(said.panels)
+    return Answer(data=data, text=text, page=partial(_page, said))
 
 
-def _page(
-    name: str,
-    estimator: PairEstimator,
-    ranking: SystemRanking | None,
-    panels: Sequence[JudgePanel],
-    code: str,
-) -> Page:
-    r = estimator.result_
+def _page(said: _Said) -> Page:
+    r = said.estimator.result_
     sections = [
         section(
+            "Whom to trust, how sure, and what to label?",
+            " ".join(said.opening),
+            code=said.code,
+        ),
+        section(
             "How often does each judge prefer the worse answer?",
-            r.summary(),
+            "These are the rates with the position bias out: a tie, and a verdict that the order "
+            f"changes, count as half an error. {sure_of(r.domains, r.status)}",
             result=r,
             picture="Error rate of each judge with the bias out, and in one order only.",
             grid=_grid(r),
@@ -193,8 +261,9 @@ def _page(
                 "A pair and its mirror image are alike to a judge, but for the position.",
                 f"The votes leave the rates {', '.join(sorted(set(r.status)))}.",
             ),
-            code=code,
+            code="estimator.error_rates_",
         ),
+        *_gold(said.estimator.estimator_),
         section(
             "Who follows the position of an answer?",
             r.bias.summary(),
@@ -203,20 +272,35 @@ def _page(
             code="estimator.position_bias_",
         ),
     ]
-    if ranking is not None:
+    if said.ranking is not None:
         sections.append(
             section(
                 "Which systems answer better?",
-                ranking.summary(),
-                result=ranking,
+                said.ranking.summary(),
+                result=said.ranking,
                 picture="Strength of each system, by tier.",
                 code="rank_systems(estimator, first, second)",
             )
         )
-    sections += [panel_section(panel) for panel in panels]
+    sections += [panel_section(panel) for panel in said.panels]
+    sections += todo_section(said.drawn)
     return Page(
-        f"{name}: judges on pairs in two orders",
+        f"{said.name}: judges on pairs in two orders",
         "Every pair was shown in both orders: what the position does to each judge, and how often "
         "each errs without it.",
         sections,
     )
+
+
+def _gold(estimator: ErrorEstimator) -> list[Any]:
+    if estimator.powered_ is None:
+        return []
+    return [
+        section(
+            "What do the gold labels say?",
+            _GOLD,
+            grid=powered_grid(estimator),
+            assumptions=("The labelled pairs were drawn at random, or with known probabilities.",),
+            code="estimator.estimator_.powered_",
+        )
+    ]

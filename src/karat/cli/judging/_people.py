@@ -1,5 +1,6 @@
 """May a judge replace a person, as a command answers it."""
 
+import warnings
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 from karat.cli.frame import Answer, Coded, Grid, InputTable, Page, call_code, script, section
 from karat.cli.judging._columns import LongNames, limits_text, matching
 from karat.consensus import AnnotatorTest, annotator_test
-from karat.exceptions import ColumnError, OptionError
+from karat.exceptions import ColumnError, KaratWarning, OptionError
 
 __all__ = ["PeopleFlags", "people_answer"]
 
@@ -21,6 +22,7 @@ class PeopleFlags(NamedTuple):
     names: LongNames
     epsilon: float | None
     alignment: str = "accuracy"
+    also: Sequence[str | None] = ()  # columns that other flags name
 
 
 class _Tested(NamedTuple):
@@ -58,14 +60,47 @@ def people_answer(table: InputTable, flags: PeopleFlags, confidence: float) -> A
 def _wide(table: InputTable, flags: PeopleFlags) -> list[tuple[str, Coded, Coded]]:
     """Return each judge's column beside those of the people."""
     people = matching(table, "--people", flags.people)
-    judges = matching(table, "--judge", flags.judge) if flags.judge else []
+    judges = (
+        matching(table, "--judge", flags.judge) if flags.judge else _others(table, flags, people)
+    )
     both = [name for name in judges if name in people]
     if both:
         raise OptionError(f"--judge and --people both name {both[0]!r}; expected one of them")
-    if not judges:
-        raise ColumnError("--people: name the judges to test beside them with --judge")
     names = Coded(table.frame.select(people), f"frame[{people}]")
     return [(name, Coded(table.frame[name], f"frame[{name!r}]"), names) for name in judges]
+
+
+def _others(table: InputTable, flags: PeopleFlags, people: Sequence[str]) -> list[str]:
+    """Return the columns that answer as the people do: numbers to be rated, or the same labels.
+
+    Those left out are named in a warning.
+    """
+    taken = {*people, flags.names.item_of(table), *flags.also}
+    rest = [name for name in table.frame.columns if name not in taken]
+    if flags.alignment == "rmse":
+        judges = [name for name in rest if table.frame[name].dtype.is_numeric()]
+    else:
+        answers = {str(v) for name in people for v in table.frame[name].drop_nulls().unique()}
+        judges = [
+            name
+            for name in rest
+            if {str(v) for v in table.frame[name].drop_nulls().unique()} & answers
+            and table.frame[name].n_unique() <= max(2 * len(answers), 2)
+        ]
+    if not judges:
+        raise ColumnError(
+            "--people: no other column answers as the people do; name the judges with --judge. "
+            f"There are {table.frame.columns}"
+        )
+    left = [name for name in rest if name not in judges]
+    if left:
+        warnings.warn(
+            f"the column{'s' * (len(left) > 1)} {', '.join(left)} hold{'s' * (len(left) == 1)} no "
+            "answers like those of the people and counted as no judge; name judges with --judge",
+            KaratWarning,
+            stacklevel=2,
+        )
+    return judges
 
 
 def _long(

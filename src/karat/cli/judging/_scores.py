@@ -1,7 +1,8 @@
 """Scores as votes, as a command answers them."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from karat.cli.frame import (
     Answer,
@@ -14,21 +15,26 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.cli.judging._columns import LongNames, limits_text, matching
+from karat.cli.judging._columns import LongNames, cannot_tell, limits_text, matching
+from karat.cli.voters import sure_of
 from karat.consensus import ScoreErrors, ScoreEstimator
 
-__all__ = ["scores_answer"]
+__all__ = ["ScoreFlags", "scores_answer"]
 
 
-def scores_answer(
-    table: InputTable,
-    judge: list[str],
-    names: LongNames,
-    label: str | None,
-    group: str | None,
-    confidence: float,
-) -> Answer:
+class ScoreFlags(NamedTuple):
+    """What the flags say of scores."""
+
+    judge: Sequence[str]
+    names: LongNames
+    label: str | None = None
+    group: str | None = None
+    labels: str | None = None
+
+
+def scores_answer(table: InputTable, flags: ScoreFlags, confidence: float) -> Answer:
     """Return error rates and calibration of voters who give numbers."""
+    judge, names, label, group, labels = flags
     columns = None if judge else names.found(table, vote=True)
     if columns is None:
         taken = {label, group, names.item, "item", "id", "item_id"}
@@ -46,6 +52,7 @@ def scores_answer(
     fitted = {
         "domains": table.coded("--group", group),
         "y_true": table.coded("--label", label),
+        "labels": labels or "random",
     }
     estimator = ScoreEstimator(**options).fit(scores.value, **values(fitted))
     build = call_code("ScoreEstimator", **options)
@@ -56,9 +63,10 @@ def scores_answer(
         "estimator.error_rates_",
     )
     r = estimator.result_
+    opening = [f"{r.summary()}.", sure_of(r.domains, r.status)]
     return Answer(
-        data={"summary": r.summary(), "result": r},
-        text=[r.summary(), _grid(r)],
+        data={"summary": " ".join(opening), "status": dict(estimator.status_), "result": r},
+        text=[*opening, _grid(r)],
         page=partial(_page, table.path.name, r, code),
     )
 
@@ -66,18 +74,22 @@ def scores_answer(
 def _grid(r: ScoreErrors) -> Grid:
     order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
     level = f"{100 * r.confidence:g} % limits"
+    told, several = r.identified.tolist(), len(r.domains) > 1
     rows = tuple(
         (
-            str(r.domains[r.domain[i]]), str(r.classifiers[r.classifier[i]]), f"{r.mean[i]:.3f}",
-            limits_text(r.lower[i], r.upper[i]), f"{r.area[i]:.3f}",
-            limits_text(r.area_lower[i], r.area_upper[i]),
-            "yes" if r.identified[r.domain[i]] else "no",
+            *((str(r.domains[r.domain[i]]),) if several else ()),
+            str(r.classifiers[r.classifier[i]]), f"{r.mean[i]:.3f}",
+            cannot_tell("scores", told, r.domain[i]) + limits_text(r.lower[i], r.upper[i]),
+            f"{r.area[i]:.3f}",
+            cannot_tell("scores", told, r.domain[i])
+            + limits_text(r.area_lower[i], r.area_upper[i]),
+            r.status[r.domain[i]],
         )
         for i in order
     )  # fmt: skip
-    return Grid(
-        ("domain", "voter", "error rate", level, "area", level, "identified by the scores"), rows
-    )
+    limits = level if any(told) else "scores cannot tell"
+    head = ("domain",) * several + ("voter", "error rate", limits, "area", limits, "status")
+    return Grid(head, rows)
 
 
 def _page(name: str, r: ScoreErrors, code: str) -> Page:

@@ -1,10 +1,20 @@
 """What ``karat judges`` reads and says.
 
 `read_votes_of` finds which columns are votes; `report` is an answer that opens with whom to trust,
-how sure that is, and what to label next.
+how sure that is, and what to label next. `Todo` draws those items and writes them to a file.
 """
 
 from karat.cli.voters._columns import Reading, Votes, read_votes_of
-from karat.cli.voters._report import report
+from karat.cli.voters._report import powered_grid, report, sure_of
+from karat.cli.voters._todo import Todo, todo_section
 
-__all__ = ["Reading", "Votes", "read_votes_of", "report"]
+__all__ = [
+    "Reading",
+    "Todo",
+    "Votes",
+    "powered_grid",
+    "read_votes_of",
+    "report",
+    "sure_of",
+    "todo_section",
+]

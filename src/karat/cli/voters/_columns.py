@@ -18,6 +18,7 @@ _LONG = (
     ("task", "worker", "answer"),
 )
 _IDS = ("item", "id", "item_id")  # columns that name the items of a wide file
+_TRUTHS = ("gold", "label", "truth", "true_label", "y_true", "target", "answer_key")
 _MANY = 50  # distinct values beyond which a column is no column of classes
 
 
@@ -120,6 +121,14 @@ def _votes_among(table: InputTable, names: Sequence[str], flags: Reading) -> lis
             KaratWarning,
             stacklevel=2,
         )
+    for name in votes:
+        if name.lower() in _TRUTHS:
+            warnings.warn(
+                f"the column {name} counted as a voter; if it holds true labels, pass --label "
+                f"{name}",
+                KaratWarning,
+                stacklevel=2,
+            )
     return votes
 
 

@@ -1,5 +1,6 @@
 """The answer of ``karat judges``: whom to trust, how sure that is, and what to label."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -7,24 +8,24 @@ import numpy as np
 
 from karat._frozen import plain
 from karat.cli.frame import Answer, Grid, Page, section
+from karat.cli.voters._todo import Todo, todo_section
 from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
 
-__all__ = ["report"]
-
-_NEXT = 30  # labels that a report asks for where none was asked for
+__all__ = ["powered_grid", "report", "sure_of"]
 
 
 def report(
-    name: str, estimator: ErrorEstimator, read: list[str], code: str, todo: Any, wrote: str
+    name: str, estimator: ErrorEstimator, read: list[str], code: str, todo: Todo, drawn: Any
 ) -> Answer:
-    """Return the answer; ``todo`` are items to label, if asked for, ``wrote`` where they are."""
+    """Return the answer; ``drawn`` are the items to label, None if ``todo`` asks for none."""
     r, clusters = estimator.result_, estimator.co_clustering_
-    opening = [*_trust(estimator), _sure(estimator), _label(estimator, todo, wrote)]
+    label = todo.sentence(drawn, unknown=not r.identified.all())
+    opening = [*_trust(estimator), sure_of(r.domains, r.status), label]
     data: dict[str, Any] = {"summary": " ".join(opening), "status": _status(r), "result": r}
     text: list[str | Grid] = list(opening)
     if estimator.powered_ is not None:
         data["powered"] = plain(estimator.powered_.to_dict(as_series=False))
-        text += ["With the gold labels, which is the table that counts:", _powered(estimator)]
+        text += ["With the gold labels, which is the table that counts:", powered_grid(estimator)]
         text.append("From the votes, with the labels as far as the model uses them:")
     text.append(_rates_grid(r))
     if clusters is not None:
@@ -32,10 +33,10 @@ def report(
         text.append(clusters.summary())
     text += [other.summary() for other in r.explanations if not other.identified]
     text += [estimator.robustness_curve(d).summary() for d in r.domains if _told(r, d)]
-    if todo is not None:
-        data["label_next"] = plain(todo.to_dict(as_series=False))
+    if drawn is not None:
+        data["label_next"] = plain(drawn.to_dict(as_series=False))
     text.append(f"votes: {', '.join(read)}")
-    return Answer(data=data, text=text, page=partial(_page, name, estimator, opening, code, todo))
+    return Answer(data=data, text=text, page=partial(_page, name, estimator, opening, code, drawn))
 
 
 def _told(r: ErrorRates, domain: Any) -> bool:
@@ -84,9 +85,8 @@ def _trust(estimator: ErrorEstimator) -> list[str]:
     return lines
 
 
-def _sure(estimator: ErrorEstimator) -> str:
+def sure_of(domains: Sequence[Any], statuses: Sequence[str]) -> str:
     """Return how sure that is: the status of every domain."""
-    r = estimator.result_
     words = {
         "not identified": "the votes cannot tell who errs",
         "consistent": "nothing in the votes speaks against it, and votes cannot say more",
@@ -95,26 +95,11 @@ def _sure(estimator: ErrorEstimator) -> str:
     }
     parts = []
     for status, meaning in words.items():
-        here = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == status]
+        here = [str(d) for d, s in zip(domains, statuses, strict=True) if s == status]
         if here:
-            where = "" if len(r.domains) == 1 else f" in {', '.join(here)}"
+            where = "" if len(domains) == 1 else f" in {', '.join(here)}"
             parts.append(f"{status}{where} ({meaning})")
     return f"How sure: {'; '.join(parts)}."
-
-
-def _label(estimator: ErrorEstimator, todo: Any, wrote: str) -> str:
-    """Return what to label next."""
-    if todo is not None:
-        items = ", ".join(str(item) for item in todo["item"].head(10).to_list())
-        more = f" and {len(todo) - 10} more" if len(todo) > 10 else ""
-        where = f", in {wrote}" if wrote else ""
-        return (
-            f"Label next ({len(todo)} items, drawn with known probabilities{where}): {items}{more}."
-        )
-    left = sum(not told for told in estimator.identified_.values())
-    why = "where votes cannot tell, nothing else helps" if left else "labels confirm it or do not"
-    flags = f"--label-next {_NEXT} --todo todo.csv"
-    return f"Label next: {flags} draws items with known probabilities; {why}."
 
 
 def _rates_grid(r: ErrorRates, *, domains: bool = True) -> Grid:
@@ -136,7 +121,8 @@ def _limits(r: ErrorRates) -> str:
     return f"{100 * r.confidence:g} % limits" if r.identified.any() else "votes cannot tell"
 
 
-def _powered(estimator: ErrorEstimator) -> Grid:
+def powered_grid(estimator: ErrorEstimator) -> Grid:
+    """Return the error rates that gold labels give, helped by the consensus."""
     frame: Any = estimator.powered_
     several = len(estimator.result_.domains) > 1
     rows = tuple(
@@ -152,13 +138,12 @@ def _powered(estimator: ErrorEstimator) -> Grid:
     return Grid(head, rows)
 
 
-def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, todo: Any) -> Page:
+def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, drawn: Any) -> Page:
     result = estimator.result_
     sections = [
         section(
             "Whom to trust, how sure, and what to label?",
             " ".join(opening),
-            grid=None if todo is None else _todo(todo),
             code=code,
         )
     ]
@@ -170,6 +155,7 @@ def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, t
         sections.append(_rates(result.of_domain(domain), domain))
         if _told(result, domain):
             sections.append(_robust(estimator, domain))
+    sections += todo_section(drawn)
     gold = bool((result.gold_votes > 0).any())
     return Page(
         f"{name}: how good are the voters",
@@ -179,21 +165,13 @@ def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, t
     )
 
 
-def _todo(todo: Any) -> Grid:
-    rows = tuple(
-        (str(row["domain"]), str(row["item"]), f"{row['probability']:.4g}")
-        for row in todo.iter_rows(named=True)
-    )
-    return Grid(("domain", "item", "probability"), rows, "Items to label next")
-
-
 def _gold(estimator: ErrorEstimator) -> Any:
     return section(
         "What do the gold labels say?",
         "This is the table that counts: with labels drawn at random or with known probabilities it "
         "is valid whatever the model of the votes; the consensus makes the limits narrower than "
         "the labels alone do.",
-        grid=_powered(estimator),
+        grid=powered_grid(estimator),
         assumptions=("The labelled items were drawn at random, or with the probabilities given.",),
         code="estimator.powered_",
     )

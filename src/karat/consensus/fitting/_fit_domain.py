@@ -85,7 +85,9 @@ def fit_domain(
         _worst_r_hat(fit), copies,
     )  # fmt: skip
     blind = _blind_consensus(table, fit) if tested and (table.gold >= 0).any() else None
-    test = None if blind is None else check_consensus(table, blind, settings.slack)
+    test = None
+    if blind is not None:
+        test = check_consensus(table.gold, table.count, blind, settings.slack)
     return replace(
         fit, restarted=restarted, reasons=reasons, status=status_of(reasons, test), gold_test=test
     )

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat.limits.kernels import clopper_pearson_limits
-from karat.votes.tables import VoteTable
 
 __all__ = ["GoldTest", "check_consensus", "poisson_binomial_tail", "status_of"]
 
@@ -36,21 +35,25 @@ class GoldTest(NamedTuple):
         )
 
 
-def check_consensus(table: VoteTable, blind: FloatArray, slack: float) -> GoldTest | None:
+def check_consensus(
+    gold: IntArray, count: FloatArray, blind: FloatArray, slack: float
+) -> GoldTest | None:
     """Test P(class) of each pattern, from votes alone, on the labelled items; None with too few.
 
-    The consensus may be wrong on a share ``slack`` of the items beyond what it says. Given the
-    items, its errors are independent with known chances, so that the tail is exact.
+    ``gold`` is the class of each pattern, -1 where it is not known, and ``count`` its number of
+    items; ``blind`` has seen no label. The consensus may be wrong on a share ``slack`` of the items
+    beyond what it says. Given the items, its errors are independent with known chances, so that the
+    tail is exact.
     """
-    labelled = table.gold >= 0
-    count = table.count[labelled]
+    labelled = gold >= 0
+    count, gold = count[labelled], gold[labelled]
     if count.sum() < _FEWEST or np.abs(count - np.round(count)).max(initial=0.0) > 1e-9:
         return None
     times = np.round(count).astype(np.int64)
     proba = blind[labelled]
     favourite = proba.argmax(axis=1)
     chance = np.minimum(1.0, 1 - proba.max(axis=1) + slack)
-    wrong = int(times @ (favourite != table.gold[labelled]))
+    wrong = int(times @ (favourite != gold))
     n = int(times.sum())
     p_value = poisson_binomial_tail(np.repeat(chance, times), wrong)
     highest = float(clopper_pearson_limits(wrong, n, 0.05)[1])

@@ -10,7 +10,13 @@ scores. The rest reads domains, gold labels, weights and style, one value per pa
 from karat.consensus.judging._judge_fit import check_judges
 from karat.consensus.judging._pair_bias import bias_of, item_weights
 from karat.consensus.judging._pair_errors import pair_errors, pair_table
-from karat.consensus.judging._pair_inputs import pair_domains, pair_gold, pair_styles
+from karat.consensus.judging._pair_inputs import (
+    pair_chances,
+    pair_domains,
+    pair_gold,
+    pair_styles,
+    pair_votes,
+)
 from karat.consensus.judging._score_errors import score_errors, score_tables
 from karat.consensus.judging._score_inputs import score_domains, score_gold, score_weights
 
@@ -18,11 +24,13 @@ __all__ = [
     "bias_of",
     "check_judges",
     "item_weights",
+    "pair_chances",
     "pair_domains",
     "pair_errors",
     "pair_gold",
     "pair_styles",
     "pair_table",
+    "pair_votes",
     "score_domains",
     "score_errors",
     "score_gold",

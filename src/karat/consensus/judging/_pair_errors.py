@@ -64,6 +64,8 @@ def pair_errors(
         bias=bias,
         style=style,
         status=r.status,
+        reasons=r.reasons,
+        evidence=r.evidence,
         classes=read.classes,
         confidence=level,
     )

@@ -4,13 +4,32 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 from karat._validate import read_columns, shown
 from karat.consensus.pairs import PairVerdicts, net_votes, style_effect
 from karat.consensus.result import ErrorRates
 from karat.exceptions import LabelError, LengthMismatchError
 
-__all__ = ["pair_domains", "pair_gold", "pair_styles"]
+__all__ = ["pair_chances", "pair_domains", "pair_gold", "pair_styles", "pair_votes"]
+
+
+def pair_votes(read: PairVerdicts, votes: IntArray, voting: IntArray) -> dict[str, Any]:
+    """Return the columns of votes of the judges that voted, and the names of the pairs."""
+    names = read.judges.tolist()
+    columns: dict[str, Any] = {
+        str(names[j]): np.where(votes[:, j] == -2, np.nan, votes[:, j]) for j in voting
+    }
+    if read.items is not None and "item" not in columns:
+        columns["item"] = read.items.take(np.arange(read.n_items))
+    return columns
+
+
+def pair_chances(read: PairVerdicts, label_probability: Any) -> Any:
+    """Return the chance with which every pair was drawn, NaN where it was not."""
+    if label_probability is None:
+        return None
+    found = read.per_item(label_probability, "label_probability")
+    return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
 
 
 def pair_domains(read: PairVerdicts, domains: Any) -> Any:

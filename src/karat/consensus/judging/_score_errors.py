@@ -53,7 +53,9 @@ def score_errors(
         share_upper=share[:, 2],
         level_from=tuple(starts),
         level_proba=tuple(proba),
-        identified=np.array([not f.reasons for f in fits]),
+        status=tuple(f.status for f in fits),
+        identified=np.array([f.status in ("consistent", "confirmed") for f in fits]),
+        evidence=tuple("" if f.gold_test is None else str(f.gold_test) for f in fits),
         reasons=tuple(f.reasons for f in fits),
         r_hat=np.array([f.r_hat for f in fits]),
         ess=np.array([f.ess for f in fits]),
@@ -73,7 +75,7 @@ def score_tables(
         "domain": names.take(r.domain[rows]),
         "classifier": table.voters.take(r.classifier[rows]),
     }
-    rates = who | columns | {"identified": np.array(r.identified[r.domain[rows]])}
+    rates = who | columns | {"status": np.array(r.status)[r.domain[rows]]}
     entry = np.repeat(np.arange(len(r.mean)), [len(p) for p in r.level_proba])
     calibration = {
         "domain": names.take(r.domain[entry]),

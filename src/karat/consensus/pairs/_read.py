@@ -209,8 +209,8 @@ def _sides(value: AnyArray, absent: Any, classes: Column | None) -> tuple[FloatA
         value = np.where(absent, 0, value).astype(np.int64)
     nothing = absent | (value == ("-1" if text else -1))
     if text:
-        lowered = np.char.lower(value.astype(str))
-        nothing |= np.isin(lowered, _TIES)
+        words, word = np.unique(value.astype(str), return_inverse=True)
+        nothing |= np.isin(np.char.lower(words), _TIES)[word]
     order = np.unique(value[~nothing]) if classes is None else check_classes(classes)
     if len(order) != 2:
         raise LabelError(

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat._convergence import bulk_ess, split_r_hat
 from karat._typing import BoolArray, FloatArray, IntArray
+from karat.consensus.identification import GoldTest, check_consensus, status_of
 from karat.consensus.scores._check import pairs_apart
 from karat.consensus.scores._formulas import binormal, error_and_area
 from karat.consensus.scores._one_scale import two_classes_ahead
@@ -19,7 +20,6 @@ _APART = 1.1  # R-hat above which they never met
 _CHEAP = 2e7  # look-ups that take no time worth saving
 _WORK = 2e8  # look-ups of a level that a fit may take
 _AHEAD = 2.0  # standard errors by which two classes must explain the scores better than one scale
-_SETTLED = 10  # gold labels from which the classes are known to be there
 _MOST_LEFT_OUT = 12  # voters that are left out one at a time where they do not fit the model
 
 
@@ -35,6 +35,8 @@ class ScoreFit:
     r_hat: float
     ess: float
     reasons: tuple[str, ...]
+    status: str
+    gold_test: GoldTest | None
 
 
 def fit_scores(
@@ -49,10 +51,12 @@ def fit_scores(
     confidence: float,
     slack: float,
     rng: np.random.Generator,
+    tested: bool = True,
 ) -> ScoreFit:
     """Fit the model to the levels of one domain, items × voters.
 
-    ``fine`` says which voters have levels only because a continuous score was cut.
+    ``fine`` says which voters have levels only because a continuous score was cut; ``tested``
+    says that gold labels may test the consensus: that nobody picked the items by hand.
     """
     key = np.column_stack([codes + 1, gold + 1])
     pattern, first = distinct_rows(key, int(key.max()) + 2)
@@ -65,15 +69,20 @@ def fit_scores(
     chances = drawn.chances().mean(axis=(0, 1))
     share = float(drawn.share.mean())
     z = pairs_apart(data[0], count, chances, share)
-    ahead = np.inf
-    if float(count[data[2] >= 0].sum()) < _SETTLED:
-        ahead = two_classes_ahead(data[0], count, chances, share, levels)
+    blind = drawn if (gold < 0).all() else _blind(data, chains, size, rng)
+    ahead = two_classes_ahead(
+        data[0], count, blind.chances().mean(axis=(0, 1)), float(blind.share.mean()), levels
+    )
     reasons = _reasons(codes.shape[1], r_hat, z, ahead)
+    test = _gold_test(data, blind, slack) if tested else None
+    status = status_of(reasons, test if r_hat <= _APART else None)
     limits = _spread(error, tails), _spread(area, tails)
     if len(z) and _dependent(z) and 3 < codes.shape[1] <= _MOST_LEFT_OUT:
         limits = _left_out(data, fine, limits, chains, size, tails, rng)
     error_limits, area_limits = limits
-    if ahead < _AHEAD or r_hat > _APART:  # a voter may be right about everything or about nothing
+    unknown = ahead < _AHEAD or r_hat > _APART
+    if status == "contradicted" or (status == "not identified" and unknown):
+        # A voter may be right about everything or about nothing.
         error_limits[1], area_limits[2] = 0.0, 1.0
         error_limits[2] = np.maximum(error_limits[2], 0.5)
         area_limits[1] = np.minimum(area_limits[1], 0.5)
@@ -88,7 +97,28 @@ def fit_scores(
         r_hat=r_hat,
         ess=ess,
         reasons=reasons,
+        status=status,
+        gold_test=test,
     )
+
+
+def _blind(
+    data: tuple[IntArray, FloatArray, IntArray, IntArray],
+    chains: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> ScoreDraws:
+    """Return draws of the same model that has seen no gold label."""
+    codes, count, gold, levels = data
+    return _mixed((codes, count, np.full_like(gold, -1), levels), chains, draws, rng)[0]
+
+
+def _gold_test(
+    data: tuple[IntArray, FloatArray, IntArray, IntArray], blind: ScoreDraws, slack: float
+) -> GoldTest | None:
+    """Test the consensus of the scores alone on the gold labels."""
+    p = np.clip(blind.proba.mean(axis=0), 0.0, 1.0)
+    return check_consensus(data[2], data[1], np.column_stack([1 - p, p]), slack)
 
 
 def _mixed(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import AnyArray, FloatArray
 from karat.consensus import (
     AnnotatorTest,
     JudgePanel,
@@ -112,7 +112,8 @@ def draw_pair_errors(result: PairErrors, ax: "Axes | None" = None) -> "Axes":
     ax = new_axes(ax, (6.6, 1.7 + 0.2 * len(order)))
     which = result.judge[order]
     rows = _rows(ax, _entries(result.domains, result.judges, result.domain[order], which))
-    doubtful = np.array([s == "not identified" for s in result.status])[result.domain[order]]
+    told = np.array([status in ("consistent", "confirmed") for status in result.status])
+    doubtful = ~told[result.domain[order]]
     values = [getattr(result, n)[order] for n in ("mean", "lower", "upper")]
     _intervals(ax, rows, values, [
         (~doubtful, COLORS[0], "bias taken out"), (doubtful, GRID, "bias out, votes cannot tell"),
@@ -122,10 +123,15 @@ def draw_pair_errors(result: PairErrors, ax: "Axes | None" = None) -> "Axes":
     ax.plot(result.right_second[order], rows, "<", ms=4, mfc="none", mec=COLORS[2],
             label="one order, better second")  # fmt: skip
     ax.set_xlim(left=0)
-    ax.set_xlabel(f"error rate, with {100 * result.confidence:.0f} % limits")
+    ax.set_xlabel(f"error rate, {_kind_of_limits('votes', told, result.confidence)}")
     ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     quiet(ax, grid="x")
     return ax
+
+
+def _kind_of_limits(what: str, told: AnyArray, confidence: float) -> str:
+    """Return what the bars are: limits at a level only where something is identified."""
+    return f"{100 * confidence:.0f} % limits" if told.any() else f"{what} cannot tell its limits"
 
 
 def draw_systems(result: SystemRanking, ax: "Axes | None" = None) -> "Axes":
@@ -165,9 +171,8 @@ def draw_scores(result: ScoreErrors, ax: "Axes | None" = None) -> "Axes":
         (known, COLORS[0], "identified by the scores"), (~known, GRID, "scores alone cannot tell"),
     ])  # fmt: skip
     ax.set_xlim(left=0)
-    ax.set_xlabel(
-        f"error rate at the voter's own calibration, {100 * result.confidence:.0f} % limits"
-    )
+    limits = _kind_of_limits("scores", result.identified, result.confidence)
+    ax.set_xlabel(f"error rate at the voter's own calibration, {limits}")
     _legend(ax)
     quiet(ax, grid="x")
     return ax
