@@ -1,6 +1,6 @@
 """Elicitation from simulated people who err: coverage, questions, certificates, misfit and state.
 
-Usage: python benchmarks/bench_people.py [--quick] [--people N] [--only PART ...]
+Usage: python benchmarks/bench_people.py [--quick] [--people N] [--processes N] [--only PART ...]
 """
 
 import argparse
@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import _people_runs
 import numpy as np
 from _people_figures import Figure, Line
 from _people_monotone import monotone_rows
@@ -274,7 +275,9 @@ def main() -> int:
     parser.add_argument("--people", type=int, help=f"simulated people per row, {PEOPLE} by default")
     parser.add_argument("--quick", action="store_true", help="few people: does it run?")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="some parts")
+    parser.add_argument("--processes", type=int, default=2, help="people asked at the same time")
     options = parser.parse_args()
+    _people_runs.PROCESSES = options.processes
     people = options.people or (FEW if options.quick else PEOPLE)
     start, figures = time.perf_counter(), []
     for part in options.only:
