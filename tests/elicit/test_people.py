@@ -86,7 +86,7 @@ def test_answers_without_a_metric_are_flagged_in_words(kind, sentence, sparing, 
     result = ask_all(BinaryLinear(binary, rng=0), RandomOracle(kind, rng=0))
     assert result.status == "flagged"
     assert re.match(sentence, result.misfit)
-    assert result.misfit.endswith("Ask again, or whether the question was understood")
+    assert result.misfit.endswith("Ask again, or ask whether the question was understood")
     assert result.summary().startswith("Flagged. ")
     assert result.summary().endswith(f"{result.misfit}.")
 
