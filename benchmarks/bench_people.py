@@ -11,12 +11,13 @@ from functools import partial
 
 import _people_runs
 import numpy as np
-from _people_figures import Figure, Line
+from _figures import Figure, Line
 from _people_monotone import monotone_rows
 from _people_runs import ENDLESS, Seen, ask_people, seen_at
 from _people_settings import SETTINGS
 from _people_shared import FAMILIES, Group, ask_group
 from _people_state import States, states
+from bench_elicit import many_rows
 
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
@@ -258,7 +259,13 @@ def monotone(people: int, quick: bool) -> Iterator[Line]:
         yield Line(name, (figure,), rest)
 
 
+def scale(people: int, quick: bool) -> Iterator[Line]:
+    """Measure the first question where rows are very many."""
+    return many_rows(10**5 if quick else 10**7, people)
+
+
 PARTS = {
+    "scale": scale,
     "shared": shared,
     "state": kept_state,
     "careless": careless,
