@@ -15,7 +15,7 @@ from karat.elicit import ElicitationResult, Procedure
 
 __all__ = ["ENDLESS", "Seen", "ask_people", "seen_at"]
 
-PROCESSES = 2
+PROCESSES = 2  # people asked at the same time, which changes no answer
 # Goes on after the default stop, so that limits are looked at after as many answers for everyone.
 ENDLESS = {"agreement": 0.9999, "precision": 1.0001, "max_queries": 40}
 _HARMFUL = 0.5  # no class of a side that is shown may be worse

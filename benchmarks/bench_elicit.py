@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import count, islice
 from multiprocessing import Pool
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from _figures import Figure, Line
 from _large_spaces import CASES, first_question, races
 from _timing import best_of
 from numpy.typing import NDArray
@@ -41,38 +42,6 @@ QUESTIONS, RUNS = 40, 3  # of the clock
 PAIRS = 2000  # fresh pairs on which an agreement is counted
 SLOPES = {2: (-5.0, 5.0), 3: (1.0, 3.0, 5.0), 4: (1.0, 3.0, 6.0, 10.0)}
 Array = NDArray[np.float64]
-
-
-class Figure(NamedTuple):
-    """A measured number and the limit that it has to keep."""
-
-    what: str
-    value: float
-    limit: float
-    at_least: bool = False
-
-    @property
-    def kept(self) -> bool:
-        """Whether the limit is kept."""
-        return self.value >= self.limit if self.at_least else self.value <= self.limit
-
-    def __str__(self) -> str:
-        side, state = "at least" if self.at_least else "at most", "kept" if self.kept else "MISSED"
-        return f"{self.what} {self.value:.4g} ({side} {self.limit:.4g}: {state})"
-
-
-class Line(NamedTuple):
-    """One line: a name, how many times better than the thesis, and figures with their limits."""
-
-    name: str
-    figures: tuple[Figure, ...]
-    rest: str = ""
-    ratio: float | None = None
-
-    def __str__(self) -> str:
-        lead = "" if self.ratio is None else f"ratio {self.ratio:.1f}; "
-        rest = f"; {self.rest}" if self.rest else ""
-        return f"{self.name}: {lead}{', '.join(map(str, self.figures))}{rest}"
 
 
 @cache

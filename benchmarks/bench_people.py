@@ -1,6 +1,6 @@
 """Elicitation from simulated people who err: coverage, questions, certificates, misfit and state.
 
-Usage: python benchmarks/bench_people.py [--quick] [--people N] [--only PART ...]
+Usage: python benchmarks/bench_people.py [--quick] [--people N] [--processes N] [--only PART ...]
 """
 
 import argparse
@@ -9,13 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import _people_runs
 import numpy as np
-from _people_figures import Figure, Line
+from _figures import Figure, Line
 from _people_monotone import monotone_rows
 from _people_runs import ENDLESS, Seen, ask_people, seen_at
 from _people_settings import SETTINGS
 from _people_shared import FAMILIES, Group, ask_group
 from _people_state import States, states
+from bench_elicit import many_rows
 
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
@@ -257,7 +259,13 @@ def monotone(people: int, quick: bool) -> Iterator[Line]:
         yield Line(name, (figure,), rest)
 
 
+def scale(people: int, quick: bool) -> Iterator[Line]:
+    """Measure the first question where rows are very many."""
+    return many_rows(10**5 if quick else 10**7, people)
+
+
 PARTS = {
+    "scale": scale,
     "shared": shared,
     "state": kept_state,
     "careless": careless,
@@ -274,7 +282,9 @@ def main() -> int:
     parser.add_argument("--people", type=int, help=f"simulated people per row, {PEOPLE} by default")
     parser.add_argument("--quick", action="store_true", help="few people: does it run?")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="some parts")
+    parser.add_argument("--processes", type=int, default=2, help="people asked at the same time")
     options = parser.parse_args()
+    _people_runs.PROCESSES = options.processes
     people = options.people or (FEW if options.quick else PEOPLE)
     start, figures = time.perf_counter(), []
     for part in options.only:

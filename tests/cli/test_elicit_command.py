@@ -230,6 +230,24 @@ def test_a_finished_transcript_goes_on_where_more_is_asked_for(scores, tmp_path,
     assert f"going on after {n + 2} answers" in on.out, "the greater agreement is kept"
 
 
+def words(said):
+    """Return what was printed, however its lines were broken."""
+    return " ".join(said.out.split())
+
+
+def test_answers_that_are_flagged_are_not_gone_on_with(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    options = ("--score", "score", "--transcript", str(answers))
+    first = run(scores, "1" * 60, *options)
+    n = len(load_transcript(answers).answers)
+    assert "answers name the first side, whatever it shows; do not use this metric" in words(first)
+    assert f"the answers are in {answers}" in words(first)
+    assert "run again to go on" not in words(first)
+    again = run(scores, "1" * 60, *options, "--agreement", "0.999")
+    assert f"all is asked: {n} answers, which are flagged: begin again with another" in words(again)
+    assert len(load_transcript(answers).answers) == n
+
+
 def test_more_questions_than_before(scores, tmp_path, run):
     answers = tmp_path / "answers.json"
     options = ("--score", "score", "--transcript", str(answers), "--agreement", "1")

@@ -275,6 +275,12 @@ def test_text_that_is_no_transcript(text):
         load_transcript(text)
 
 
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_text_is_no_folder(text):
+    with pytest.raises(TranscriptError, match="is an empty text; pass the file"):
+        load_transcript(text)
+
+
 def test_files_that_cannot_be_read(spoken, tmp_path):
     with pytest.raises(TranscriptError, match="cannot be read"):
         load_transcript(tmp_path / "nowhere.json")

@@ -102,7 +102,8 @@ def _answer(
     if save_metric is not None:
         text.append(f"the metric is in {save_metric}")
     if transcript is not None:
-        text.append(f"the answers are in {transcript}: run again to go on")
+        go_on = "" if procedure.finished else ": run again to go on"
+        text.append(f"the answers are in {transcript}{go_on}")
     return Answer(
         data={"summary": result.summary(), "result": result},
         text=text,

@@ -218,7 +218,8 @@ class ElicitationResult(Result):
         if self.contradictions:
             n = len(self.contradictions)
             text += f"; {n} answer{'s' * (n > 1)} contradict{'s' * (n == 1)} the rest"
-        return f"{_LEAD[self.status]}{text}." + ("" if self.misfit is None else f" {self.misfit}.")
+        wrong = "" if self.misfit is None else f" {self.misfit[:1].upper()}{self.misfit[1:]}."
+        return f"{_LEAD[self.status]}{text}.{wrong}"
 
     @property
     def _agreement_text(self) -> str:

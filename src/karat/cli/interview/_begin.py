@@ -36,6 +36,11 @@ def begin(
     n = len(saved.answers)
     raised = "".join(f", and {name} {value:g}" for name, value in changed.items())
     if procedure.finished:
+        if procedure.result.status == "flagged":
+            return procedure, (
+                f"all is asked: {n} answers, which are flagged: begin again with another "
+                "--transcript"
+            )
         return procedure, (
             f"all is asked: {n} answers; a greater --agreement or --max-queries or a smaller "
             "--precision goes on"

@@ -116,9 +116,13 @@ class FairFamily(ABC):
             found = self.violation_of(
                 weights[:, q : q + gaps].reshape(n, self.n_pairs, self.per_pair)
             )
-            repeats = len(self.space.pairs) // self.n_pairs
-            violation = self.normalized(np.repeat(found, repeats, axis=1))
+            violation = self.normalized(self._of_every_pair(found))
         return cost, violation, _tradeoff(parameters)
+
+    def _of_every_pair(self, violation: FloatArray) -> FloatArray:
+        """Return weights (n, pairs, f) of weights that pairs may have together."""
+        repeats = len(self.space.pairs) // self.n_pairs
+        return violation if repeats == 1 else np.repeat(violation, repeats, axis=1)
 
     def write(self, cost: FloatArray, violation: FloatArray, tradeoff: FloatArray) -> FloatArray:
         """Return the parameters (n, size) of costs, violations and trade-offs."""

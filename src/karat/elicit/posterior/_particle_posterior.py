@@ -152,22 +152,25 @@ class ParticlePosterior:
         for _ in range(moves):
             # Metric alone, noise alone, or both: each is found where the other stands still.
             what = self.rng.integers(0, 3, size=n)
-            parameters, change = self.parameters.copy(), np.zeros(n)
-            drawn = np.flatnonzero(what != 1)
-            parameters[drawn], change[drawn] = steps.propose(
+            drawn, change = np.flatnonzero(what != 1), np.zeros(n)
+            proposed, change[drawn] = steps.propose(
                 self.parameters, drawn, shape, self.family.signed, self.rng
             )
+            allowed = np.isfinite(change[drawn])
+            if not allowed.all():
+                drawn, proposed = drawn[allowed], proposed[allowed]
             uniform = np.where(what[:, None] == 0, self.uniform, self._nearby_noise(spread))
             inside = np.flatnonzero(np.isfinite(change))
-            moved = drawn[np.isfinite(change[drawn])]
             there = margins.copy()
-            there[moved] = self._margins(parameters[moved], self.answers)
+            there[drawn] = self._margins(proposed, self.answers)
             noise = read_noise(uniform[inside], self.typical)
             likely = log_likelihood(there[inside], noise, self.answers.signs)
             gain = likely - current[inside] + change[inside]
             better = np.log(self.rng.random(n))[inside] < gain
             taken = inside[better]
-            self.parameters[taken], self.uniform[taken] = parameters[taken], uniform[taken]
+            moved = np.isin(drawn, taken, assume_unique=True)
+            self.parameters[drawn[moved]] = proposed[moved]
+            self.uniform[taken] = uniform[taken]
             margins[taken], current[taken] = there[taken], likely[better]
             accepted += len(taken) / n / moves
         self.acceptance = accepted

@@ -90,7 +90,10 @@ class AskAndTell(Resumable):
     def _record(self, answer: str, kept: dict[str, Any]) -> None:
         self._begin()
         if self._pending is None:
-            raise AnswerError("nothing was asked: ask() returned None, so the procedure is done")
+            raise AnswerError(
+                "nothing was asked: ask() returned None, so the procedure is done; read "
+                "procedure.result, or go on with resume() and a stricter goal or more max_queries"
+            )
         checked, beside = check_answer(answer), check_kept(kept)
         self._remember()
         self._kept.append(beside)

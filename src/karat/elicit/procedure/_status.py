@@ -63,7 +63,7 @@ def _no_metric(evidence: Evidence) -> str | None:
         what = f"{count} of {n} answers name the {side} side, whatever it shows"
     else:
         what = f"the {n} answers are more like those of a coin than of any metric of this family"
-    return f"{what}; do not use this metric. Ask again, or whether the question was understood"
+    return f"{what}; do not use this metric. Ask again, or ask whether the question was understood"
 
 
 def _outside(procedure: "Procedure", search: ActiveSearch) -> str | None:

@@ -126,6 +126,8 @@ def _parsed(source: Any) -> dict[str, Any]:
             "Transcript"
         )
     text = str(source)
+    if not text.strip():
+        raise TranscriptError(f"the transcript is an empty text; {_SAVED}, or its name")
     try:
         if not text.lstrip().startswith("{"):
             text = Path(source).read_text(encoding="utf-8")

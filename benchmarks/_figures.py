@@ -32,11 +32,16 @@ class Figure(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line: a name, figures with their limits, and the rest of what was seen."""
+    """One line: a name, figures with their limits, the rest of what was seen, and a ratio.
+
+    The ratio says how many times better than a peer it is, and is printed first.
+    """
 
     name: str
     figures: tuple[Figure, ...]
     rest: str = ""
+    ratio: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}: {'; '.join([*map(str, self.figures), *filter(None, [self.rest])])}"
+        lead = "" if self.ratio is None else f"ratio {self.ratio:.1f}"
+        return f"{self.name}: {'; '.join(filter(None, [lead, *map(str, self.figures), self.rest]))}"
