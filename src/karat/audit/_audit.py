@@ -12,16 +12,18 @@ from karat._validate import (
     check_confidence,
     check_count,
     check_flag,
+    check_number,
     check_rng,
     native_frame,
     refuse_option,
 )
-from karat.audit.design import make_calls, plan_audit
+from karat.audit.design import labels_for, make_calls, plan_audit, precision_of, spread_of
 from karat.audit.inputs import assumed, fingerprints, read_items
-from karat.audit.result import AuditResult
+from karat.audit.result import AuditResult, LabelBudget
 from karat.audit.running import Event, Run, answer_of, ask_items, frame_like, tell_labels, why_of
 from karat.audit.saving import check_data, read_audit, write_audit
 from karat.exceptions import AuditError, MetricError
+from karat.limits.kernels import normal_quantile
 from karat.metrics import Metric, MetricBase, as_metric, load_metric
 from karat.metrics.estimates import metric_range
 
@@ -126,7 +128,7 @@ class Audit:
             )
         strata = plan_audit(calls, assumed(items), informed=items.guess is not None)
         self.metric = chosen
-        self._run = Run(items, calls, strata, int(generator.integers(2**31)), level)
+        self._run = Run(items, chosen, calls, strata, int(generator.integers(2**31)), level)
         self._backend = getattr(native_frame(ids, "ids"), "implementation", None)
         self._backend = self._backend or _library(y_pred)
         self._path: str | None = None
@@ -208,6 +210,38 @@ class Audit:
             self._result = answer_of(self._run)
         return self._result
 
+    def budget(self, precision: float = 0.03) -> LabelBudget:
+        """Tell beforehand how many labels a precision takes, random ones and chosen ones.
+
+        Parameters
+        ----------
+        precision : float, default 0.03
+            Half the wanted distance between the limits.
+
+        Returns
+        -------
+        LabelBudget
+            It rests on the guesses of the truth that the audit was given.
+        """
+        wanted = check_number(precision, "precision", above=0.0)
+        run = self._run
+        spread = spread_of(run.calls, assumed(run.items), run.strata)
+        z, total = normal_quantile((1 - run.confidence) / 2), float(run.items.n)
+        sizes = np.unique(np.geomspace(min(20, total), max(total, 20), 40).round())
+        return LabelBudget(
+            metric=self.metric,
+            precision=wanted,
+            n_random=labels_for(spread.random, wanted, total, z),
+            n_chosen=labels_for(spread.chosen, wanted, float(run.strata.size.sum()), z),
+            expected=spread.expected,
+            confidence=run.confidence,
+            n_items=run.items.n,
+            source=run.items.source,
+            sizes=sizes,
+            random=precision_of(spread.random, sizes, total, z),
+            chosen=precision_of(spread.chosen, sizes, total, z),
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the audit to a file, and from then on after every ``ask`` and ``tell``.
 
@@ -255,8 +289,8 @@ class Audit:
         body = read_audit(path)
         found = cls(
             y_pred, metric=load_metric(json.dumps(body["metric"])), proba=proba, votes=votes,
-            scores=scores, against=against, ids=ids, groups=groups, classes=np.array(body["classes"]),
-            confidence=body["confidence"], rng=0,
+            scores=scores, against=against, ids=ids, groups=groups, rng=0,
+            classes=np.array(body["classes"]), confidence=body["confidence"],
         )  # fmt: skip
         run = found._run
         check_data(path, body["fingerprints"], fingerprints(run.items))

@@ -7,10 +7,16 @@ from typing import Any
 
 from karat._frozen import Frozen
 from karat._result import Result
+from karat._typing import FloatArray
 from karat.limits import AnytimeLimits
 from karat.metrics import Metric
 
-__all__ = ["AuditGroup", "AuditResult", "AuditStratum"]
+__all__ = [
+    "AuditGroup",
+    "AuditResult",
+    "AuditStratum",
+    "LabelBudget",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,3 +154,49 @@ class AuditResult(Result):
         ]
         rows += [(s.why, f"{s.n_labels:,} of {s.n_items:,} labelled") for s in self.strata]
         return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class LabelBudget(Result):
+    """How many labels a wanted precision takes.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric.
+    precision : float
+        Half the wanted distance between the limits.
+    n_random, n_chosen : int
+        Labels that it takes, drawn at random and chosen by an audit.
+    expected : float
+        The metric if the guesses of the truth are right, on which the numbers rest.
+    confidence : float
+        Probability that the limits hold.
+    n_items : int
+        All items.
+    source : str or None
+        Where the guesses come from; None if every prediction is trusted alike.
+    sizes, random, chosen : array
+        Numbers of labels, and the precision of each with random and with chosen labels.
+    """
+
+    metric: Metric
+    precision: float
+    n_random: int
+    n_chosen: int
+    expected: float
+    confidence: float
+    n_items: int
+    source: str | None
+    sizes: FloatArray
+    random: FloatArray
+    chosen: FloatArray
+
+    def summary(self) -> str:
+        """Return both numbers in one sentence."""
+        rests = f"if {self.source} is right" if self.source else "if 80 % of the predictions are"
+        return (
+            f"{self.metric.title} within ± {self.precision:g} at {100 * self.confidence:g} % "
+            f"confidence takes about {self.n_random:,} random labels, or about {self.n_chosen:,} "
+            f"chosen ones ({rests}: it would be {self.expected:.2f})"
+        )

@@ -16,7 +16,8 @@ def fixed_limits(
 ) -> tuple[float, float]:
     """Return limits of the metric of all items, ``delta`` on either side.
 
-    One stratum of two outcomes has exact limits, without replacement; otherwise by a surprise.
+    One stratum of two outcomes has exact limits, without replacement; otherwise by a surprise, of
+    a whole item for a difference, whose two parts err together.
     """
     rows = evidence.rows(group)
     own, size = counts[rows], evidence.strata.size[rows]
@@ -36,6 +37,7 @@ def fixed_limits(
     low, high = stratified_limits(
         lambda totals: evidence.values(totals, rows, group), own, size, span,
         delta=delta, draws=_DRAWS, rng=rng, possible=possible,
+        surprise=0.5 if evidence.calls.second is None else 1.0,
     )  # fmt: skip
     return float(low), float(high)
 

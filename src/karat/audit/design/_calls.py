@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
 from karat.audit.inputs import Items
 from karat.metrics import LinearFractionalMetric, LinearMetric, Metric, recall
 from karat.metrics.estimates import metric_range, table_values
 from karat.metrics.families import BalancedAccuracy, Macro, one_vs_rest
 
-__all__ = ["Calls", "Part", "make_calls"]
+__all__ = ["Calls", "Part", "make_calls", "ratios_of"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Calls:
     span: tuple[float, float]
 
     @property
-    def open(self) -> FloatArray:
+    def open(self) -> BoolArray:
         """Whether labels of a call tell anything."""
         if self.worth is None:
             return np.ones(len(self.first), dtype=bool)
@@ -71,7 +71,7 @@ class Calls:
         if self.worth is not None:
             top = np.broadcast_to(self.worth, (len(self.first), self.n_outcomes))
             return [Part(1.0, top, np.ones(top.shape), self.span)]
-        own = _ratios(self.metric, self.outcome.shape[1])
+        own = ratios_of(self.metric, self.outcome.shape[1])
         if own is None:
             return None
         sides = [(1.0, self.first)] + ([] if self.second is None else [(-1.0, self.second)])
@@ -85,7 +85,7 @@ class Calls:
 _Ratio = tuple[float, FloatArray, FloatArray, tuple[float, float]]
 
 
-def _ratios(metric: Metric, k: int) -> list[_Ratio] | None:
+def ratios_of(metric: Metric, k: int) -> list[_Ratio] | None:
     """Return a metric as a sum of ratios of linear functions of the confusion."""
     if isinstance(metric, LinearMetric):
         return [(1.0, metric.weights, np.ones((k, k)), metric_range(metric))]

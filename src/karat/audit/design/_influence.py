@@ -14,7 +14,9 @@ def influence(calls: Calls, totals: FloatArray, group: int | None = None) -> Flo
 
     It is the slope of the metric in a cell minus the mean slope, and 0 outside ``group``.
     """
-    mine = np.ones(len(calls.first)) if group is None else (calls.group == group) * 1.0
+    mine: FloatArray = np.ones(len(calls.first))
+    if group is not None and calls.group is not None:
+        mine = (calls.group == group).astype(np.float64)
     if calls.worth is not None:
         found = calls.worth[calls.outcome]
         mean = float(np.sum(totals * found * mine[:, None]) / max(np.sum(totals.T @ mine), 1e-12))

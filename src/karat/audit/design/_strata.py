@@ -8,7 +8,7 @@ from karat._typing import FloatArray, IntArray
 from karat.audit.design._calls import Calls
 from karat.audit.design._influence import influence
 
-__all__ = ["Strata", "plan_audit", "shares_of"]
+__all__ = ["Strata", "bounded_guess", "plan_audit", "shares_of"]
 
 _PIECES = 6
 _EVEN = 0.1  # share of the labels that goes to all items alike
@@ -36,16 +36,19 @@ class Strata(NamedTuple):
         return len(self.call)
 
 
-def _bounded(guess: FloatArray) -> FloatArray:
+def bounded_guess(guess: FloatArray) -> FloatArray:
+    """Return guesses in which no class is impossible."""
     p = np.clip(guess, _FLOOR, 1 - _FLOOR)
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def _need(calls: Calls, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return how much a label of each item is expected to tell, and its expected influence."""
-    p = _bounded(guess)
-    totals = np.stack(
-        [np.bincount(calls.code, p[:, y], len(calls.first)) for y in range(p.shape[1])], axis=1
+    p = bounded_guess(guess)
+    totals: FloatArray = np.stack(
+        [np.bincount(calls.code, p[:, y], len(calls.first)) for y in range(p.shape[1])],
+        axis=1,
+        dtype=np.float64,
     )
     groups = [None] if calls.group is None else [None, *np.unique(calls.group).tolist()]
     need, score = np.zeros(len(p)), np.zeros(len(p))
@@ -82,7 +85,9 @@ def plan_audit(calls: Calls, guess: FloatArray, *, informed: bool) -> Strata:
         code = np.zeros(len(mass), np.int64) if calls.group is None else calls.group[calls.code]
     wanted = np.flatnonzero(calls.open[calls.code])
     of = np.full(len(mass), -1, dtype=np.int64)
-    call, share, scores = [], [], []
+    call: list[int] = []
+    share: list[float] = []
+    scores: list[tuple[float, float]] = []
     kinds = np.unique(code[wanted])
     shown = guess[:, -1]
     for kind in kinds:

@@ -32,7 +32,7 @@ def answer_of(run: Run) -> AuditResult:
     seen = not np.isnan(estimate)
     any_low, any_high = run.calls.span if path is None else (path.lower, path.upper)
     return AuditResult(
-        metric=run.calls.metric,
+        metric=run.metric,
         difference=run.items.other is not None,
         estimate=estimate,
         lower=min(low, estimate) if seen else low,
@@ -53,8 +53,7 @@ def answer_of(run: Run) -> AuditResult:
 
 
 def _positive(run: Run) -> object:
-    two = len(run.items.classes) == 2 and run.calls.metric.n_classes == 2
-    return run.items.classes[1].item() if two else None
+    return run.items.classes[1].item() if run.metric.n_classes == 2 else None
 
 
 def _strata(run: Run, evidence: Evidence) -> tuple[AuditStratum, ...]:

@@ -10,6 +10,7 @@ from karat._typing import FloatArray, IntArray
 from karat._validate import refuse_option
 from karat.audit.design import Calls, Strata, draw_items, recalibrated, shares_of
 from karat.audit.inputs import Items, assumed
+from karat.metrics import Metric
 
 __all__ = ["Event", "Run", "ask_items", "frame_like", "why_of"]
 
@@ -31,6 +32,7 @@ class Run:
     """Items and strata, events and labels by position."""
 
     items: Items
+    metric: Metric
     calls: Calls
     strata: Strata
     seed: int
