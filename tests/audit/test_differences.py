@@ -118,8 +118,8 @@ def test_the_best_of_many_in_tiers():
 
 @pytest.mark.slow
 def test_differences_cover(spam, two, fails):
-    """60 audits of F1 notice .93 against .80; those of accuracy are exact by enumeration above."""
-    f1, runs, held = as_metric("f1"), 60, 0
+    """30 audits of F1 notice .93 against .72; those of accuracy are exact by enumeration above."""
+    f1, runs, held = as_metric("f1"), 30, 0
     exact = f1.score(spam.truth, two[0]) - f1.score(spam.truth, two[1])
     for seed in range(runs):
         audit = Audit(two[0], metric="f1", proba=spam.chance, against=two[1], rng=seed)

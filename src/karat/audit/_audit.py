@@ -132,6 +132,7 @@ class Audit:
         self._backend = getattr(native_frame(ids, "ids"), "implementation", None)
         self._backend = self._backend or _library(y_pred)
         self._path: str | None = None
+        self._notes: dict[str, Any] = {}  # what a front end keeps with a saved audit
         self._result: AuditResult | None = None
 
     @property
@@ -143,6 +144,24 @@ class Audit:
     def n_labels(self) -> int:
         """Number of items with a label."""
         return len(self._run.labels)
+
+    @property
+    def left(self) -> int:
+        """Number of items that can still be asked for."""
+        taken, _ = self._run.taken()
+        return int(self._run.strata.size.sum() - taken.sum())
+
+    @property
+    def labelled(self) -> list[Any]:
+        """The items that have a label, by their ids."""
+        at = np.array(sorted(self._run.labels), dtype=np.int64)
+        names: list[Any] = self._run.items.names(at).tolist()
+        return names
+
+    @property
+    def saved(self) -> str | None:
+        """The file that the audit is kept in, None before it is saved."""
+        return self._path
 
     @property
     def waiting(self) -> Any:
@@ -259,6 +278,7 @@ class Audit:
             "confidence": run.confidence,
             "seed": run.seed,
             "events": [asdict(event) for event in run.events],
+            "notes": self._notes,
             "labels": {str(item): code for item, code in sorted(run.labels.items())},
         }
         write_audit(path, body)
@@ -297,7 +317,7 @@ class Audit:
         run.seed = int(body["seed"])
         run.events = [Event(**event) for event in body["events"]]
         run.labels = {int(item): code for item, code in body["labels"].items()}
-        found._path = os.fspath(path)
+        found._path, found._notes = os.fspath(path), body["notes"]
         return found
 
     def _changed(self) -> None:

@@ -194,9 +194,9 @@ class LabelBudget(Result):
 
     def summary(self) -> str:
         """Return both numbers in one sentence."""
-        rests = f"if {self.source} is right" if self.source else "if 80 % of the predictions are"
+        rests = f"{self.source} is right" if self.source else "80 % of the predictions are right"
         return (
             f"{self.metric.title} within ± {self.precision:g} at {100 * self.confidence:g} % "
             f"confidence takes about {self.n_random:,} random labels, or about {self.n_chosen:,} "
-            f"chosen ones ({rests}: it would be {self.expected:.2f})"
+            f"chosen ones, if {rests}, so that it is {self.expected:.2f}"
         )

@@ -4,6 +4,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from karat._result import Result
+from karat.audit import AuditResult, GateResult, JudgedRate, LabelBudget, ModelTiers
 from karat.bounds import (
     BoundsCurve,
     DifferenceBounds,
@@ -102,6 +103,13 @@ from karat.plot.pictures import (
     draw_value,
     draw_weight_table,
 )
+from karat.plot.pictures.audits import (
+    draw_audit,
+    draw_budget,
+    draw_gate,
+    draw_judged,
+    draw_tiers,
+)
 from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
 from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts
 from karat.weak import LabelModelCheck, VoteDiagnostics
@@ -175,3 +183,8 @@ draw.register(OptimizationHistory, draw_history)
 draw.register(Optimum, draw_optimum)
 draw.register(ClassWeights, draw_class_weights)
 draw.register(DecisionRegions, draw_regions)
+draw.register(AuditResult, draw_audit)
+draw.register(LabelBudget, draw_budget)
+draw.register(GateResult, draw_gate)
+draw.register(JudgedRate, draw_judged)
+draw.register(ModelTiers, draw_tiers)

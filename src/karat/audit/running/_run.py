@@ -107,7 +107,7 @@ def why_of(run: Run, stratum: int) -> str:
         said += f", group {run.items.group_names[calls.group[call]]}"
     if run.items.guess is not None:
         low, high = run.strata.score[stratum]
-        said += f", P({names[-1]}) {low:.2g} to {high:.2g}"
+        said += f", P({names[-1]}) {low:.2f} to {high:.2f}"
     return said
 
 
