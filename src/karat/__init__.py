@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from karat import (
+        audit,
         bounds,
         calibration,
         cli,
@@ -41,6 +42,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "__version__",
+    "audit",
     "bounds",
     "calibration",
     "cli",

@@ -20,6 +20,7 @@
     ├── ElicitationError (ValueError)   a procedure that cannot be run as asked
     │   ├── AnswerError                 an answer that is none of first, second, tie and skip
     │   └── TranscriptError             a transcript of another space or version, or a changed one
+    ├── AuditError (ValueError)         a saved audit that cannot be taken up, or a label it refuses
     ├── MissingDatasetError (LookupError)      a shared dataset that is not there
     └── MissingExtraError (ImportError)        an optional package that is not installed
 
@@ -32,6 +33,7 @@
 
 __all__ = [
     "AnswerError",
+    "AuditError",
     "ColumnError",
     "ContradictionWarning",
     "DataError",
@@ -129,6 +131,10 @@ class AnswerError(ElicitationError):
 
 class TranscriptError(ElicitationError):
     """A transcript is of another space, procedure or version, was changed, or cannot be read."""
+
+
+class AuditError(KaratError, ValueError):
+    """A saved audit is of other data or was changed, or labels do not fit its design."""
 
 
 class MissingDatasetError(KaratError, LookupError):

@@ -71,6 +71,7 @@ FIXED = {
     "denominator": [1.0, 1.0, 1.0, 0.0],
     "predicted": [0.1, 0.4, 0.3, 0.8],
     "others": [0.5],
+    "at_least": 0.0,
 }
 # Cuts, of which a function takes one.
 CUTS = {
@@ -242,7 +243,8 @@ def applies(function, case):
     accepted = inspect.signature(function).parameters
     if parameter not in accepted or not set(changes) & set(accepted):
         return False
-    if parameter == "y_true" and accepted["y_true"].default is None and case in PARTIAL_TRUTH:
+    partial = accepted.get("y_true") is not None and accepted["y_true"].default is None
+    if parameter == "y_true" and case in PARTIAL_TRUTH and (partial or "verdicts" in accepted):
         return False  # some true labels, for a test: the rest may be missing, one class is enough
     return case != "truth of another type" or "y_pred" in accepted
 

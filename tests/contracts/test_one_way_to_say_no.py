@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 import karat
 from karat import (
+    audit,
     bounds,
     calibration,
     consensus,
@@ -237,6 +238,19 @@ def torch_losses() -> dict[str, Callable[..., Any]]:
 # A call with valid input for every public callable that takes one of these options; what it is
 # given replaces the options of that call. Constructors that keep their arguments are fitted.
 CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
+    "audit.Audit": lambda **o: audit.Audit(VOTES[:, 0], **({"metric": "f1"} | o)),
+    "audit.Audit.ask": lambda n=3: audit.Audit(VOTES[:, 0], metric="f1", rng=0).ask(n),
+    "audit.Audit.tell": lambda **o: audit.Audit(VOTES[:, 0], metric="f1").tell({}, **o),
+    "audit.assert_at_least": lambda **o: audit.assert_at_least(
+        VOTES[:, 0], VOTES[:, 0], 0.0, **({"metric": "f1", "shuffle": True} | o)
+    ),
+    "audit.best_of_many": lambda **o: audit.best_of_many(
+        {"a": VOTES[:, 0], "b": VOTES[:, 1]}, TRUTH, **({"metric": "f1"} | o)
+    ),
+    "audit.gate": lambda **o: audit.gate(
+        TRUTH, VOTES[:, 0], 0.5, **({"metric": "f1", "shuffle": True} | o)
+    ),
+    "audit.judged_rate": lambda **o: audit.judged_rate(VOTES, TRUTH, **o),
     "bounds.bounds_curve": lambda **o: bounds.bounds_curve(
         CHANCE, VOTES, MODEL, metric="accuracy", **o
     ),

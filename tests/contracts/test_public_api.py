@@ -15,6 +15,7 @@ import pytest
 
 import karat
 from karat import (
+    audit,
     bounds,
     calibration,
     consensus,
@@ -216,7 +217,20 @@ def estimated():
     return accuracy.estimate([0, 1, 1, 0], [0, 1, 0, 0], groups=["a", "b", "a", "b"], rng=0)
 
 
+def audited():
+    found = audit.Audit([0, 1] * 20, metric="f1", groups=["a"] * 20 + ["b"] * 20, rng=0)
+    found.tell({i: i % 2 for i in found.ask(20)["item"]})
+    return found
+
+
 EXAMPLES = {
+    "AuditResult": lambda: audited().result,
+    "GateResult": lambda: audit.gate([0, 1, 1] * 9, [0, 1, 0] * 9, 0.5, metric="f1"),
+    "JudgedRate": lambda: audit.judged_rate(MANY, [i % 2 if i < 40 else -1 for i in range(200)]),
+    "LabelBudget": lambda: audited().budget(0.1),
+    "ModelTiers": lambda: audit.best_of_many(
+        {"one": [0, 1, 1, 0], "two": [0, 1, 0, 1]}, [0, 1, 1, 0], metric="accuracy", rng=0
+    ),
     "AnytimeLimits": lambda: limits.anytime_mean([0.0, 1.0, 1.0, 0.0, 1.0]),
     "MetricEstimate": estimated,
     "MetricGap": lambda: estimated().gaps[0],

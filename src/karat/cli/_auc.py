@@ -96,21 +96,23 @@ def auc(
             "normalize": normalize != "raw", "stream": stream,
         }  # fmt: skip
         check_flags(measure, cuts, of_areas)
-        if measure != "area":
-            return measured_scores(
-                read_table(file), file.name, measure=measure, cuts=cuts, score=score, label=label,
-                pos_label=pos_label, group=group, confidence=confidence,
-            )  # fmt: skip
         options: dict[str, Any] = {
             "weight": _weight(fpr, tpr), "certificate": certificate, "confidence": confidence,
             "normalize": normalize,
         }  # fmt: skip
         if is_counts(file):
+            if measure != "area":
+                refuse_option(measure, "--measure", "area with a file of counts, or a file of rows")
             refuse_flags({"--group": group, "--pos-label": pos_label, "--stream": stream})
             imported = _imports("weighted_auc_from_counts", options)
             measured = _Measured(*counted_areas(file, score, options, imported))
         elif label is None:
             raise OptionError("--label is missing; expected the column of true labels")
+        elif measure != "area":
+            return measured_scores(
+                read_table(file, rows), file.name, measure=measure, cuts=cuts, score=score,
+                label=label, pos_label=pos_label, group=group, confidence=confidence,
+            )  # fmt: skip
         elif stream:
             measured = _streamed(file, score or [], label, pos_label, group, options)
         else:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat._typing import Column
-from karat._validate import check_confidence, check_number, refuse_option
+from karat._validate import check_confidence, check_count, refuse_option
 from karat.limits.kernels import anytime_path, mean_steps, value_grid
 from karat.limits.options import bounded_values, check_range
 from karat.limits.result import AnytimeLimits
@@ -63,7 +63,7 @@ def anytime_mean(
                        least, most)  # fmt: skip
     n = None
     if population is not None:
-        n = check_number(population, "population", at_least=1)
+        n = check_count(population, "population")
         if n < len(x):
             refuse_option(population, "population", f"at least the {len(x):,} values that came")
     steps, possible = mean_steps(x, (least, most), n)
@@ -73,7 +73,7 @@ def anytime_mean(
     estimates = np.cumsum(x) / np.arange(1, len(x) + 1)
     return AnytimeLimits(
         of="mean", estimates=estimates, lowers=lower, uppers=upper, confidence=level,
-        n_total=None if n is None else int(n),
+        n_total=n,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from karat._result import Result
+from karat.audit import AuditResult, GateResult, JudgedRate, LabelBudget, ModelTiers
 from karat.bounds import (
     BoundsCurve,
     DifferenceBounds,
@@ -106,6 +107,13 @@ from karat.plot.pictures import (
     draw_votes,
     draw_weight_table,
 )
+from karat.plot.pictures.audits import (
+    draw_audit,
+    draw_budget,
+    draw_gate,
+    draw_judged,
+    draw_tiers,
+)
 from karat.ranking import (
     RankingComparison,
     RankingDifference,
@@ -189,3 +197,8 @@ draw.register(OptimizationHistory, draw_history)
 draw.register(Optimum, draw_optimum)
 draw.register(ClassWeights, draw_class_weights)
 draw.register(DecisionRegions, draw_regions)
+draw.register(AuditResult, draw_audit)
+draw.register(LabelBudget, draw_budget)
+draw.register(GateResult, draw_gate)
+draw.register(JudgedRate, draw_judged)
+draw.register(ModelTiers, draw_tiers)

@@ -10,9 +10,11 @@ __all__ = [
     "Confidence",
     "File",
     "Group",
+    "Id",
     "KnownLabel",
     "Label",
     "Labels",
+    "Markdown",
     "Metric",
     "Null",
     "Output",
@@ -78,6 +80,14 @@ Probabilities = Annotated[
 Group = Annotated[
     str | None,
     typer.Option("--group", help="Column of groups, or of domains, that are measured apart."),
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="Column that names the items; by default rows count from 0."),
+]
+Markdown = Annotated[
+    Path | None,
+    typer.Option("--markdown", help="Write a summary in Markdown here; its folder must exist."),
 ]
 PosLabel = Annotated[
     str | None,

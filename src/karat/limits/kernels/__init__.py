@@ -16,6 +16,7 @@ from karat.limits.kernels._anytime import (
 from karat.limits.kernels._betting import betting_limits, betting_lower
 from karat.limits.kernels._binomial import (
     clopper_pearson_limits,
+    hypergeometric_limits,
     kl_limits,
     wilson_limits,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "expected_excess",
     "hinge_limits",
     "hoeffding_reach",
+    "hypergeometric_limits",
     "kl_limits",
     "labels_limits",
     "mean_steps",

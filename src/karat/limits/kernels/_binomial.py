@@ -11,7 +11,7 @@ import numpy as np
 from karat._typing import FloatArray
 from karat.limits.kernels._means import normal_quantile
 
-__all__ = ["clopper_pearson_limits", "kl_limits", "wilson_limits"]
+__all__ = ["clopper_pearson_limits", "hypergeometric_limits", "kl_limits", "wilson_limits"]
 
 _HALVINGS = 60  # of an interval no longer than 1: beyond the precision of a float
 
@@ -28,6 +28,31 @@ def clopper_pearson_limits(
         return np.where(x > 0, found, 0.0)
 
     return _both(lower, successes, n)
+
+
+def hypergeometric_limits(successes: int, n: int, total: int, delta: float) -> tuple[float, float]:
+    """Return the shares of ``total`` items at which as many successes, or as few, have ``delta``.
+
+    n of the items were drawn without replacement. A share at which more than ``delta`` is left is
+    between the limits.
+    """
+    if n == 0:
+        return 0.0, 1.0
+
+    def fewest(x: int) -> int:
+        """Return the least number of successes among all under which x or more are not rare."""
+        from scipy.stats import hypergeom
+
+        low, high = x, total - (n - x)  # what was seen is there
+        while low < high:
+            middle = (low + high) // 2
+            if hypergeom.sf(x - 1, total, middle, n) > delta:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    return fewest(successes) / total, 1 - fewest(n - successes) / total
 
 
 def wilson_limits(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from karat._typing import FloatArray, IntArray
+from karat._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["stratified_limits"]
 
@@ -19,6 +19,7 @@ def stratified_limits(
     draws: int,
     rng: np.random.Generator,
     surprise: float = 0.5,
+    possible: BoolArray | None = None,
 ) -> tuple[float, float]:
     """Return limits of a statistic of exactly these items, ``delta`` on either side.
 
@@ -26,12 +27,13 @@ def stratified_limits(
     `surprise_limits`, gamma variables with the counts as shapes give the shares of each stratum,
     and one cell of one stratum a surprise on top; the items without a label are then drawn by
     these shares. ``statistic`` takes numbers of items (draws, strata, classes). A stratum without
-    labels may hold anything.
+    labels may hold anything; ``possible`` (strata, classes) says which classes it may hold.
     """
     strata, k = counts.shape
     rest = np.maximum(np.round(sizes - counts.sum(axis=1)), 0).astype(np.int64)
     none = counts.sum(axis=1) == 0
-    shapes = np.where(none[:, None], surprise, counts)
+    can = np.ones(counts.shape, dtype=bool) if possible is None else possible
+    shapes = np.where(none[:, None], surprise * can, counts)
     base = rng.standard_gamma(np.where(shapes > 0, shapes, 1.0), (draws, strata, k)) * (shapes > 0)
     extra = rng.standard_gamma(surprise, draws)
     totals = counts + _rest(base, rest, rng)
@@ -39,7 +41,7 @@ def stratified_limits(
     for h in range(strata):
         if rest[h] == 0:
             continue
-        for c in range(k):
+        for c in np.flatnonzero(can[h]):
             own = base[:, h] * (not none[h])
             own[:, c] += extra
             table = totals.copy()

@@ -130,7 +130,7 @@ def _one(
         n_effective=number,
         method=answer.method,
         guarantee="exact" if exact else "approximate",
-        pos_label=items.classes[1].item() if fixed.n_classes == 2 and k == 2 else None,
+        pos_label=items.classes[1].item() if metric.n_classes == 2 else None,
         groups=None,
         gaps=(),
     )

@@ -1,0 +1,213 @@
+"""The pass rate of a system that imperfect judges scored."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._validate import (
+    check_choice,
+    check_confidence,
+    check_flag,
+    check_rng,
+    check_same_length,
+    check_scores,
+    encode_groups,
+    refuse_option,
+)
+from karat.audit.decision_result import JudgedRate
+from karat.audit.judged import Verdicts, class_limits, read_verdicts
+from karat.exceptions import AuditError, LabelError, ProbabilityError
+from karat.limits import Limits
+from karat.limits.kernels import powered_limits
+
+__all__ = ["judged_rate"]
+
+_DESIGNS = ("random", "by-class", "probability")
+
+
+def judged_rate(
+    verdicts: Column | Frame,
+    y_true: Column,
+    *,
+    labels: str = "random",
+    label_probability: Column | None = None,
+    against: Column | Frame | None = None,
+    y_true_against: Column | None = None,
+    clusters: Column | None = None,
+    classes: Column | None = None,
+    pos_label: Any = None,
+    finite: bool = False,
+    confidence: float = 0.95,
+    rng: int | np.random.Generator | None = None,
+) -> JudgedRate:
+    r"""Estimate how often a system passes, from judges that err and a few true labels.
+
+    With labels of a random sample it is the prediction-powered mean of `karat.limits.powered_mean`
+    with a column for every judge. With labels of sets that were drawn class by class, the share p
+    of positive verdicts is corrected by the judges' own rates,
+
+    .. math:: \hat\theta = \frac{\hat p + \hat q_0 - 1}{\hat q_0 + \hat q_1 - 1}
+
+    (Rogan and Gladen 1978; for more classes :math:`C^{-\top} p`), of the majority of the judges,
+    and the limits hold the errors of all three.
+
+    Parameters
+    ----------
+    verdicts : column (n,) or matrix (n, m)
+        What each judge says of each output: null was not asked, −1 abstained.
+    y_true : column (n,)
+        The true verdict on some of the outputs; null or −1 elsewhere.
+    labels : {"random", "by-class", "probability"}
+        How the labelled outputs were chosen: at random, so many of each true class (or of each set
+        that is known to hold one class), or with known probabilities. Outputs that somebody picked
+        because they look doubtful say nothing of the others.
+    label_probability : column (n,), optional
+        With ``"probability"``, that of every output.
+    against : column (n,) or matrix (n, m), optional
+        Verdicts on another system's outputs for the same prompts: the difference of the two rates.
+    y_true_against : column (n,), optional
+        The true verdicts on these; prompts count where both are known.
+    clusters : column (n,), optional
+        What outputs belong to together, such as repeats of a prompt.
+    classes : column (k,), optional
+        The possible verdicts; by default those found, sorted.
+    pos_label : label, optional
+        The verdict whose rate is meant; by default the larger label.
+    finite : bool, default False
+        Whether the rate of exactly these outputs is meant, and not that of the system.
+    confidence : float, default 0.95
+        Probability that the limits hold.
+    rng : int or generator, optional
+        Source of randomness.
+
+    Returns
+    -------
+    JudgedRate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(1000) < 0.7
+    >>> judge = np.where(rng.random(1000) < 0.85, truth, ~truth)
+    >>> known = [int(t) if i < 80 else None for i, t in enumerate(truth)]
+    >>> r = judged_rate(judge.astype(int), known)
+    >>> bool(r.lower < 0.7 < r.upper), r.upper - r.lower < r.labels.width
+    (True, True)
+    """
+    if isinstance(labels, str) and labels in ("picked", "hand-picked"):
+        raise AuditError(
+            f"labels is {labels!r}: labels of outputs that somebody picked say nothing of the "
+            "others, whatever the judges say. Label a random sample, or declare the design: "
+            "labels='random', 'by-class' or 'probability'"
+        )
+    design = check_choice(labels, "labels", _DESIGNS)
+    level, generator = check_confidence(confidence), check_rng(rng)
+    exactly = check_flag(finite, "finite")
+    first = read_verdicts(verdicts, y_true, classes, pos_label)
+    group, _ = encode_groups(clusters, name="clusters")
+    check_same_length(verdicts=first.codes, clusters=group)
+    chance = _probability(label_probability, first, design)
+    second = _other(against, y_true_against, first, design)
+    if design == "by-class":
+        return _by_class(first, level, generator)
+    known = first.known if second is None else first.known & second.known
+    f = (first.truth[known] == first.positive).astype(float)
+    x, span = first.says(), (0.0, 1.0)
+    if second is not None:
+        f = (f - (second.truth[known] == second.positive) + 1) / 2
+        x, span = (x - second.says() + 1) / 2, (-1.0, 1.0)
+    found = powered_limits(
+        f, x[known], x.mean(axis=0) - _mean(x[known], chance, known), float(len(x)),
+        delta=(1 - level) / 2, finite=exactly,
+        weight=None if chance is None else 1 / chance[known],
+        cluster=None if group is None else _recoded(group[known]),
+    )  # fmt: skip
+
+    def back(v: float) -> float:
+        return span[0] + (span[1] - span[0]) * v
+
+    alone = Limits(
+        estimate=back(found.labels), lower=back(found.labels_lower), upper=back(found.labels_upper),
+        confidence=level, side="both", method="clopper-pearson" if found.exact else "wilson",
+        guarantee="approximate", n=float(len(f)),
+    )  # fmt: skip
+    return JudgedRate(
+        value=back(found.estimate), lower=back(found.lower), upper=back(found.upper),
+        confidence=level, labels=alone, judged=back(float(x.mean())), used=found.left < 1,
+        design=design, difference=second is not None, judges=tuple(first.names), n_labels=len(f),
+        n_items=len(x), pos_label=first.classes[first.positive].item(),
+    )  # fmt: skip
+
+
+def _mean(x: FloatArray, chance: FloatArray | None, known: Any) -> FloatArray:
+    if not len(x):
+        return np.zeros(x.shape[1])
+    weight = None if chance is None else 1 / chance[known]
+    return np.asarray(x.mean(axis=0) if weight is None else weight @ x / weight.sum())
+
+
+def _recoded(codes: IntArray) -> IntArray:
+    return np.unique(codes, return_inverse=True)[1]
+
+
+def _probability(given: Column | None, seen: Verdicts, design: str) -> FloatArray | None:
+    if design != "probability":
+        if given is not None:
+            refuse_option("label_probability", "labels", "'probability' with label_probability=")
+        return None
+    if given is None:
+        refuse_option(None, "label_probability", "the probability of every output to be labelled")
+    p = check_scores(given, "label_probability")
+    check_same_length(verdicts=seen.codes, label_probability=p)
+    bad = np.flatnonzero(((p <= 0) | (p > 1)) & seen.known)
+    if len(bad):
+        raise ProbabilityError(
+            f"label_probability row {bad[0]} is {p[bad[0]]:g} and the output has a label; expected "
+            "a number above 0 and at most 1. An output of probability 0 could not have been drawn"
+        )
+    return p
+
+
+def _other(against: Any, y_true: Column | None, first: Verdicts, design: str) -> Verdicts | None:
+    if against is None:
+        return None
+    if y_true is None:
+        refuse_option(None, "y_true_against", "the true verdicts on the other system's outputs")
+    if design == "by-class":
+        refuse_option(design, "labels", "'random' or 'probability' for a difference of two systems")
+    second = read_verdicts(against, y_true, first.classes, None)
+    check_same_length(verdicts=first.codes, against=second.codes)
+    if not (first.known & second.known).any():
+        raise LabelError(
+            "no prompt has a true label for both systems; label the outputs of both for the same "
+            "prompts"
+        )
+    return second
+
+
+def _by_class(seen: Verdicts, level: float, rng: np.random.Generator) -> JudgedRate:
+    k, majority = len(seen.classes), seen.majority()
+    labelled, cast = seen.known, majority >= 0
+    right = np.zeros((k, k))
+    np.add.at(right, (seen.truth[labelled & cast], majority[labelled & cast]), 1)
+    for c in range(k):
+        if right[c].sum() == 0:
+            raise LabelError(
+                f"no labelled output is {seen.classes[c].item()!r}; with labels='by-class' "
+                "expected some of every class, since the judges' errors on each are needed"
+            )
+    rest = np.bincount(majority[~labelled & cast], minlength=k).astype(float)
+    if not rest.sum():
+        raise LabelError(
+            "every output has a label, and labels='by-class' does not say how often each class "
+            "occurs; pass the unlabelled outputs too"
+        )
+    value, low, high = class_limits(right, rest, delta=(1 - level) / 2, rng=rng)
+    return JudgedRate(
+        value=value, lower=low, upper=high, confidence=level, labels=None,
+        judged=float(rest[-1] / rest.sum()), used=True, design="by-class", difference=False,
+        judges=tuple(seen.names), n_labels=int(labelled.sum()), n_items=len(majority),
+        pos_label=seen.classes[seen.positive].item(),
+    )  # fmt: skip

@@ -1,0 +1,136 @@
+"""Limits that hold at every look, and how the estimate went."""
+
+import numpy as np
+
+from karat._typing import FloatArray, IntArray
+from karat.audit.answers._evidence import Evidence
+from karat.limits import AnytimeLimits
+from karat.limits.kernels import anytime_path, stratified_steps, value_grid
+from karat.metrics.estimates import table_values
+
+__all__ = ["anytime_limits"]
+
+_BOX = 41  # values of each share that a metric of two classes is tried at
+
+
+def anytime_limits(evidence: Evidence, *, delta: float, confidence: float) -> AnytimeLimits | None:
+    """Return the limits after each label; None where there are none.
+
+    A metric that is a sum of ratios gets an equal part of the error for each. Of two classes any
+    other metric is a function of two shares, that of either call, and its limits are its extremes
+    between theirs. Labels that were not drawn step by step have none.
+    """
+    if evidence.chance is None or not len(evidence.stratum):
+        return None
+    ends = _sum_of_ratios(evidence, delta)
+    if ends is None:
+        ends = _two_shares(evidence, delta)
+    if ends is None:
+        return None
+    return AnytimeLimits(
+        of=evidence.calls.metric.title,
+        estimates=_estimates(evidence),
+        lowers=ends[0],
+        uppers=ends[1],
+        confidence=confidence,
+        n_total=len(evidence.calls.code),
+    )
+
+
+def _sum_of_ratios(evidence: Evidence, delta: float) -> tuple[FloatArray, FloatArray] | None:
+    parts = evidence.calls.parts()
+    if parts is None or not all(np.isfinite(part.span).all() for part in parts):
+        return None
+    low, high = np.zeros(len(evidence.stratum)), np.zeros(len(evidence.stratum))
+    merged = evidence.calls.worth is not None
+    call = evidence.strata.call
+    for part in parts:
+        top, bottom = (
+            side[:1].repeat(evidence.strata.n, axis=0) if merged else side[call]
+            for side in (part.top, part.bottom)
+        )
+        ends = _path(evidence, np.arange(evidence.strata.n), top, bottom, part.span,
+                     delta / len(parts))  # fmt: skip
+        if part.factor < 0:
+            ends = ends[1], ends[0]
+        low, high = low + part.factor * ends[0], high + part.factor * ends[1]
+    if merged:
+        n, known = evidence.closed()
+        share = evidence.strata.size.sum() / n
+        low, high = known / n + share * low, known / n + share * high
+    span = evidence.calls.span
+    return np.clip(low, *span), np.clip(high, *span)
+
+
+def _path(
+    evidence: Evidence,
+    rows: IntArray,
+    top: FloatArray,
+    bottom: FloatArray,
+    span: tuple[float, float],
+    delta: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of a ratio over some strata after each label, theirs or not."""
+    n = len(evidence.stratum)
+    mine = np.isin(evidence.stratum, rows)
+    if not mine.any():
+        return np.full(n, span[0]), np.full(n, span[1])
+    assert evidence.chance is not None
+    chance = evidence.chance[mine][:, rows]
+    place = np.searchsorted(rows, evidence.stratum[mine])
+    steps, possible = stratified_steps(
+        place, evidence.outcome[mine], chance / chance.sum(axis=1, keepdims=True),
+        evidence.strata.size[rows], top, bottom, evidence.predicted[rows],
+    )  # fmt: skip
+    low, high = anytime_path(steps, value_grid(span), delta=delta)
+    low[-1], high[-1] = np.clip(low[-1], *possible), np.clip(high[-1], *possible)
+    last = np.cumsum(mine) - 1
+    return (
+        np.where(last >= 0, low[np.maximum(last, 0)], span[0]),
+        np.where(last >= 0, high[np.maximum(last, 0)], span[1]),
+    )
+
+
+def _two_shares(evidence: Evidence, delta: float) -> tuple[FloatArray, FloatArray] | None:
+    """Return the extremes of a metric of two classes between the limits of two shares."""
+    calls = evidence.calls
+    if calls.outcome.shape[1] != 2 or calls.second is not None or calls.group is not None:
+        return None
+    number = np.bincount(calls.code, minlength=len(calls.first))
+    ends = []
+    for call in range(len(calls.first)):
+        rows = np.flatnonzero(evidence.strata.call == call)
+        top = np.tile([0.0, 1.0], (len(rows), 1))
+        ends.append(_path(evidence, rows, top, np.ones(top.shape), (0.0, 1.0),
+                          delta / len(calls.first)))  # fmt: skip
+    n = len(evidence.stratum)
+    low, high = np.empty(n), np.empty(n)
+    before: tuple[float, ...] = ()
+    for t in range(n):
+        box = tuple(float(side[t]) for pair in ends for side in pair)
+        if box != before:
+            axes = [np.linspace(pair[0][t], pair[1][t], _BOX) for pair in ends]
+            shares = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+            totals = np.stack([number * (1 - shares), number * shares], axis=2)
+            tables = calls.confusions(totals, calls.first) / number.sum()
+            values = table_values(calls.metric, tables)
+            known = values[np.isfinite(values)]
+            open_ = len(known) < len(values)
+            low[t] = calls.span[0] if open_ else known.min()
+            high[t] = calls.span[1] if open_ else known.max()
+            before = box
+        else:
+            low[t], high[t] = low[t - 1], high[t - 1]
+    return low, high
+
+
+def _estimates(evidence: Evidence) -> FloatArray:
+    """Return the estimate after each label; strata without labels are as predicted."""
+    n, strata = len(evidence.stratum), evidence.strata
+    seen = np.zeros((n, strata.n, evidence.calls.n_outcomes))
+    seen[np.arange(n), evidence.stratum, evidence.outcome] = 1.0
+    counts = np.cumsum(seen, axis=0)
+    number = counts.sum(axis=2, keepdims=True)
+    share = np.where(number > 0, counts / np.maximum(number, 1), evidence.predicted)
+    totals = share * strata.size[:, None]
+    return evidence.values(totals, np.arange(strata.n), None)

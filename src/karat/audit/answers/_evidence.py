@@ -1,0 +1,94 @@
+"""Labels by stratum and outcome, and the metric of all items that they imply."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat._typing import BoolArray, FloatArray, IntArray
+from karat.audit.design import Calls, Strata
+
+__all__ = ["Evidence", "estimate_of"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was labelled, in the order in which it was asked for.
+
+    ``stratum`` and ``outcome`` are those of each label, ``chance`` (labels, strata) the
+    probabilities with which strata were drawn then (None: not drawn step by step), ``weight`` one
+    over the probability of each label where these differ within strata; ``predicted`` (strata,
+    outcomes) are the shares that the guesses imply.
+    """
+
+    calls: Calls
+    strata: Strata
+    stratum: IntArray
+    outcome: IntArray
+    chance: FloatArray | None
+    weight: FloatArray | None
+    predicted: FloatArray
+
+    @property
+    def counts(self) -> FloatArray:
+        """Labels (strata, outcomes); weighted ones as Kish's number in their stratum."""
+        shape = (self.strata.n, self.calls.n_outcomes)
+        cell = self.stratum * shape[1] + self.outcome
+        size = shape[0] * shape[1]
+        if self.weight is None:
+            return np.bincount(cell, minlength=size).reshape(shape).astype(np.float64)
+        total = np.bincount(cell, self.weight, size).reshape(shape)
+        sums = np.bincount(self.stratum, self.weight, shape[0])
+        squares = np.bincount(self.stratum, self.weight**2, shape[0])
+        number = np.divide(sums, squares, out=np.zeros(shape[0]), where=squares > 0)
+        return np.asarray(total * number[:, None])
+
+    @property
+    def possible(self) -> BoolArray:
+        """Outcomes that a label of each stratum can have (strata, outcomes)."""
+        can = np.zeros((self.strata.n, self.calls.n_outcomes), dtype=bool)
+        for call, stratum in self._pairs():
+            can[stratum, self.calls.outcome[call]] = True
+        return can
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        at = self.strata.of[self.strata.member]
+        code = self.calls.code[self.strata.member]
+        both = np.unique(code * self.strata.n + at)
+        return [(int(b // self.strata.n), int(b % self.strata.n)) for b in both]
+
+    def rows(self, group: int | None) -> IntArray:
+        """Return the strata of a group."""
+        if group is None or self.calls.group is None:
+            return np.arange(self.strata.n)
+        merged = self.calls.worth is not None
+        own = self.strata.call if merged else self.calls.group[self.strata.call]
+        return np.flatnonzero(own == group)
+
+    def values(self, totals: FloatArray, rows: IntArray, group: int | None) -> FloatArray:
+        """Return the metric of numbers of items (b, strata in ``rows``, outcomes)."""
+        if self.calls.worth is not None:
+            n, known = self.closed(group)
+            return np.asarray(((totals @ self.calls.worth).sum(axis=1) + known) / n)
+        by_call = np.zeros((len(totals), len(self.calls.first), totals.shape[2]))
+        for at, stratum in enumerate(rows):
+            by_call[:, self.strata.call[stratum]] += totals[:, at]
+        return self.calls.values(by_call)
+
+    def closed(self, group: int | None = None) -> tuple[float, float]:
+        """Return the number of all items, and what those that need no label add in all."""
+        assert self.calls.worth is not None
+        number = np.bincount(self.calls.code, minlength=len(self.calls.first))
+        if group is not None and self.calls.group is not None:
+            number = number * (self.calls.group == group)
+        shut = ~self.calls.open
+        added = self.calls.worth[self.calls.outcome[:, 0]] * shut
+        return float(number.sum()), float(number @ added)
+
+
+def estimate_of(evidence: Evidence, counts: FloatArray, group: int | None = None) -> float:
+    """Return the metric if the other items of a stratum are like its labels."""
+    rows = evidence.rows(group)
+    own, size = counts[rows], evidence.strata.size[rows]
+    number = own.sum(axis=1, keepdims=True)
+    share = np.where(number > 0, own / np.maximum(number, 1e-12), evidence.predicted[rows])
+    return float(evidence.values((share * size[:, None])[None], rows, group)[0])

@@ -1,0 +1,126 @@
+"""What people filled in: positions of items and classes, or the first mistake."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from karat._typing import AnyArray, FloatArray, IntArray
+from karat._validate import named, shown
+from karat.audit.inputs._items import Items
+from karat.exceptions import ColumnError, DataError, LabelError
+
+__all__ = ["Told", "labels_of", "read_labels"]
+
+_ITEM, _LABEL = "item", "label"
+
+
+class Told(NamedTuple):
+    """Positions of labelled items, their classes, and how many cells were empty."""
+
+    at: IntArray
+    label: IntArray
+    empty: int
+    probability: FloatArray | None = None
+
+
+def read_labels(labels: Any, items: Items) -> Told:
+    """Read a mapping from item to label, or a frame with the columns item and label.
+
+    Cells without a label are left out: a file may be filled in bit by bit.
+    """
+    names, values = _columns(labels)
+    place = _positions(names, items)
+    classes = {_key(c): code for code, c in enumerate(items.classes.tolist())}
+    at: list[int] = []
+    codes: list[int] = []
+    known: dict[int, int] = {}
+    for row, (position, value) in enumerate(zip(place, values, strict=True)):
+        if _is_empty(value):
+            continue
+        code = classes.get(_key(value))
+        if code is None:
+            raise LabelError(
+                f"the label of item {shown(names[row])} (row {row}) is {shown(value)}; expected "
+                f"one of the classes {named(items.classes.tolist())}, or an empty cell"
+            )
+        if known.setdefault(position, code) != code:
+            raise LabelError(
+                f"item {shown(names[row])} is labelled {shown(items.classes[known[position]])} "
+                f"and, in row {row}, {shown(items.classes[code])}; expected one label per item. "
+                "Settle which is right"
+            )
+        at.append(position)
+        codes.append(code)
+    unique, first = np.unique(np.array(at, dtype=np.int64), return_index=True)
+    picked = np.array(codes, dtype=np.int64)[first] if len(unique) else np.zeros(0, np.int64)
+    return Told(unique, picked, len(values) - len(at))
+
+
+def _columns(labels: Any) -> tuple[list[Any], list[Any]]:
+    if isinstance(labels, Mapping):
+        return list(labels.keys()), list(labels.values())
+    import narwhals as nw
+
+    frame = nw.from_native(labels, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise ColumnError(
+            f"labels is {type(labels).__name__}; expected a mapping such as {{17: 'spam'}}, or a "
+            "frame with the columns item and label, as ask() returns it"
+        )
+    for wanted in (_ITEM, _LABEL):
+        if wanted not in frame.columns:
+            raise ColumnError(
+                f"labels has the columns {frame.columns} and no {wanted!r}; fill in the table that "
+                "ask() returned, with a column 'label'"
+            )
+    return frame[_ITEM].to_list(), frame[_LABEL].to_list()
+
+
+def _positions(names: list[Any], items: Items) -> list[int]:
+    """Return where each named item stands, or say how many are unknown and the first."""
+    if items.ids is None:
+        found = [_row(name, items.n) for name in names]
+    else:
+        wanted = {_key(name): -1 for name in names}
+        for position, name in enumerate(items.ids.tolist()):
+            if (key := _key(name)) in wanted:
+                wanted[key] = position
+        found = [wanted[_key(name)] for name in names]
+    unknown = [name for name, at in zip(names, found, strict=True) if at < 0]
+    if unknown:
+        what = f"ids, such as {shown(items.ids[0])}" if items.ids is not None else (
+            f"rows 0 to {items.n - 1}"
+        )  # fmt: skip
+        raise DataError(
+            f"{len(unknown)} of {len(names)} items are not in the data (first "
+            f"{shown(unknown[0])}); expected {what}. Are these labels of other data?"
+        )
+    return found
+
+
+def _row(name: Any, n: int) -> int:
+    try:
+        row = int(name)
+    except (TypeError, ValueError):
+        return -1
+    return row if 0 <= row < n and float(name) == row else -1
+
+
+def _key(value: Any) -> str:
+    """Return a value as text, so that 1, 1.0, True and '1' from a file are one label."""
+    if isinstance(value, bool | np.bool_):
+        return str(int(value))
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    text = str(value).strip()
+    return {"True": "1", "False": "0", "true": "1", "false": "0"}.get(text, text)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def labels_of(items: Items, codes: IntArray) -> AnyArray:
+    """Return classes as they were passed."""
+    return np.asarray(items.classes[codes])

@@ -1,0 +1,202 @@
+"""What an audit knows so far."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from karat._frozen import Frozen
+from karat._result import Result
+from karat._typing import FloatArray
+from karat.limits import AnytimeLimits
+from karat.metrics import Metric
+
+__all__ = [
+    "AuditGroup",
+    "AuditResult",
+    "AuditStratum",
+    "LabelBudget",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AuditStratum(Frozen):
+    """Items that are labelled alike often, because labels of them tell alike much.
+
+    Attributes
+    ----------
+    why : str
+        What the items have in common.
+    n_items, n_labels : int
+        All items, and those with a label.
+    share : float
+        Share of the labels that the stratum was to have at first.
+    """
+
+    why: str
+    n_items: int
+    n_labels: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AuditGroup(Frozen):
+    """The metric of one group.
+
+    Attributes
+    ----------
+    estimate, lower, upper : float
+        As of an audit, for this group alone.
+    n_labels : int
+        Labels in the group.
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    n_labels: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AuditResult(Result):
+    """The metric of exactly these items, from the labels so far.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric.
+    difference : bool
+        Whether it is the metric of one system minus that of another.
+    estimate : float
+        The stratified estimate; NaN while there are no labels.
+    lower, upper : float
+        Limits for this number of labels, fixed beforehand: they do not allow for stopping as soon
+        as they please.
+    anytime_lower, anytime_upper : float
+        Limits that hold at every look; NaN where the metric or the design has none.
+    path : AnytimeLimits or None
+        The estimate and these limits after every label.
+    confidence : float
+        Probability that the metric lies between the limits.
+    n_labels, n_items : int
+        Labelled items, all items.
+    more : int
+        Number of further labels that are looked ahead to.
+    more_lower, more_upper : float
+        What the limits would be with so many more labels, if these are like those at hand.
+    pos_label : label or None
+        The positive class of a metric for two classes.
+    strata : tuple of AuditStratum
+        Which items are chosen, and why.
+    groups : mapping or None
+        The metric of each group, by the groups' own names.
+    """
+
+    metric: Metric
+    difference: bool
+    estimate: float
+    lower: float
+    upper: float
+    anytime_lower: float
+    anytime_upper: float
+    path: AnytimeLimits | None
+    confidence: float
+    n_labels: int
+    n_items: int
+    more: int
+    more_lower: float
+    more_upper: float
+    pos_label: Any
+    strata: tuple[AuditStratum, ...]
+    groups: Mapping[Any, AuditGroup] | None
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        of = "" if self.pos_label is None else f" (positive class {self.pos_label!r})"
+        what = f"the difference in {self.metric.title}" if self.difference else self.metric.title
+        return f"{what}{of}"
+
+    @property
+    def width(self) -> float:
+        """Distance between the limits for this number of labels."""
+        return self.upper - self.lower
+
+    def summary(self) -> str:
+        """Return what is known, at every look too, and what more labels would bring."""
+        if not self.n_labels:
+            return (
+                f"nothing is labelled yet; {self.more} labels would leave {self.title} an interval "
+                f"about {self.more_upper - self.more_lower:.2f} wide"
+            )
+        sure = f"{100 * self.confidence:g} % confidence"
+        said = (
+            f"{self.title} of these {self.n_items:,} items is {self.estimate:.3f}, between "
+            f"{self.lower:.3f} and {self.upper:.3f} at {sure} with {self.n_labels:,} labels"
+        )
+        if not math.isnan(self.anytime_lower):
+            said += (
+                f" (however often one looks: between {self.anytime_lower:.3f} and "
+                f"{self.anytime_upper:.3f})"
+            )
+        if self.more > 0:
+            said += (
+                f"; {self.more} more labels would narrow the limits from {self.width:.3f} to about "
+                f"{self.more_upper - self.more_lower:.3f}"
+            )
+        return said
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = [("limits", f"{self.lower:.3f} to {self.upper:.3f}")]
+        rows += [
+            (str(name), f"{part.estimate:.3f} ({part.lower:.3f} to {part.upper:.3f})")
+            for name, part in (self.groups or {}).items()
+        ]
+        rows += [(s.why, f"{s.n_labels:,} of {s.n_items:,} labelled") for s in self.strata]
+        return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class LabelBudget(Result):
+    """How many labels a wanted precision takes.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric.
+    precision : float
+        Half the wanted distance between the limits.
+    n_random, n_chosen : int
+        Labels that it takes, drawn at random and chosen by an audit.
+    expected : float
+        The metric if the guesses of the truth are right, on which the numbers rest.
+    confidence : float
+        Probability that the limits hold.
+    n_items : int
+        All items.
+    source : str or None
+        Where the guesses come from; None if every prediction is trusted alike.
+    sizes, random, chosen : array
+        Numbers of labels, and the precision of each with random and with chosen labels.
+    """
+
+    metric: Metric
+    precision: float
+    n_random: int
+    n_chosen: int
+    expected: float
+    confidence: float
+    n_items: int
+    source: str | None
+    sizes: FloatArray
+    random: FloatArray
+    chosen: FloatArray
+
+    def summary(self) -> str:
+        """Return both numbers in one sentence."""
+        rests = f"{self.source} is right" if self.source else "80 % of the predictions are right"
+        return (
+            f"{self.metric.title} within ± {self.precision:g} at {100 * self.confidence:g} % "
+            f"confidence takes about {self.n_random:,} random labels, or about {self.n_chosen:,} "
+            f"chosen ones, if {rests}, so that it is {self.expected:.2f}"
+        )

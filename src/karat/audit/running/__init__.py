@@ -1,0 +1,24 @@
+"""An audit as it runs: events and labels, and the evidence that follows from them.
+
+`Run` holds the items, their strata, what was asked for and what was answered, and nothing that
+cannot be saved. `evidence_of` replays the events: which stratum each label came from and with what
+chance it was drawn then. `answer_of` turns evidence into the result.
+"""
+
+from karat.audit.running._answer import answer_of
+from karat.audit.running._replay import evidence_of, predicted_outcomes, skipped
+from karat.audit.running._run import Event, Run, ask_items, frame_like, why_of
+from karat.audit.running._tell import tell_labels
+
+__all__ = [
+    "Event",
+    "Run",
+    "answer_of",
+    "ask_items",
+    "evidence_of",
+    "frame_like",
+    "predicted_outcomes",
+    "skipped",
+    "tell_labels",
+    "why_of",
+]

@@ -1,0 +1,203 @@
+"""``karat audit``: which items of a file to label, and what is known so far."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from karat.audit import Audit, AuditResult
+from karat.cli.auditing import Chosen, open_audit, read_filled, saved_beside, write_todo
+from karat.cli.frame import Answer, Grid, InputTable, Page, flags, read_table, run, script, section
+
+__all__ = ["audit"]
+
+
+def audit(
+    file: flags.File,
+    pred: Annotated[str | None, typer.Option("--pred", help="Column of predictions.")] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Column of another system's predictions: estimate the difference."),
+    ] = None,
+    prob: flags.Probabilities = None,
+    score: flags.Scores = None,
+    judge: Annotated[
+        list[str] | None, typer.Option(help="Column of a judge's verdicts of the truth; repeat.")
+    ] = None,
+    ident: flags.Id = None,
+    group: flags.Group = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", help="Name of a metric, or a .json file that holds one."),
+    ] = None,
+    pos_label: flags.PosLabel = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(help="All classes, such as ham,spam, if some are never predicted."),
+    ] = None,
+    todo: Annotated[
+        Path | None, typer.Option(help="Write the items to label next here, as .csv or .parquet.")
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Read this list after its column 'label' was filled in, all or in part."),
+    ] = None,
+    ask: Annotated[int, typer.Option(help="How many items the list is to hold.")] = 50,
+    label: Annotated[
+        str | None,
+        typer.Option(help="Column of labels that are there already, of a random sample."),
+    ] = None,
+    precision: Annotated[
+        float, typer.Option(help="Tell how many labels a precision of ± this takes.")
+    ] = 0.05,
+    saved: Annotated[
+        Path | None, typer.Option(help="File that keeps the audit; by default FILE.audit.json.")
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option("--confidence", help="Probability that the limits hold; 0.95 at first."),
+    ] = None,
+    output: flags.Output = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Choose which items to label, and say what the labels tell so far.
+
+    Start:  karat audit mails.csv --pred model --prob p_spam --metric f1 --todo todo.csv
+
+    Fill in the column 'label' of todo.csv, from the top, as far as you like.
+
+    Go on:  karat audit mails.csv --labels todo.csv --todo todo.csv
+
+    Each call says what is known. Without --prob, --score or --judge all items look alike, and the
+    labels are spread over the predictions. What was asked for and answered is kept beside FILE.
+    """
+    kept = saved_beside(file, saved)
+
+    def work() -> Answer:
+        table = read_table(file)
+        options: dict[str, Any] = {
+            "against": against, "prob": tuple(prob or ()), "score": tuple(score or ()),
+            "judge": tuple(judge or ()), "id": ident, "group": group,
+        }  # fmt: skip
+        found, chosen = open_audit(
+            table, kept, pred=pred, options=options, metric=metric, pos_label=pos_label,
+            classes=classes, confidence=confidence,
+        )  # fmt: skip
+        if todo is not None or labels is not None or label is not None:
+            found.save(kept)  # from here on, whatever is asked for or told is kept at once
+        said = []
+        if label is not None:
+            said.append(_known(found, table, label, chosen))
+        if labels is not None:
+            filled = read_filled(labels)
+            fresh = found.tell(filled)
+            said.append(f"{labels.name}: {fresh:,} new labels of {len(filled):,} items")
+        if todo is not None:
+            _fill_up(found, ask)
+            n = write_todo(found, table, chosen, todo, read=labels)
+            said.append(f"{todo.name}: {n:,} items to label")
+        return _answer(file, found, chosen, said, precision, todo or labels)
+
+    run(work, output=output, as_json=as_json, reads=[file],
+        writes={"--todo": todo, "--saved": kept})  # fmt: skip
+
+
+def _known(found: Audit, table: InputTable, label: str, chosen: Chosen) -> str:
+    """Tell labels that the file holds already."""
+    column = table.column("--label", label)
+    names = range(len(column)) if chosen.id is None else table.column("--id", chosen.id).to_list()
+    given = {name: value for name, value in zip(names, column.to_list(), strict=True)
+             if value is not None}  # fmt: skip
+    fresh = found.tell(given, design="random")
+    return f"--label {label}: {fresh:,} new labels, taken for a random sample"
+
+
+def _fill_up(found: Audit, ask: int) -> None:
+    """Ask for as many items as the list is short of."""
+    short = min(ask - len(found.waiting), found.left)
+    if short > 0:
+        found.ask(short)
+
+
+def _answer(
+    file: Path, found: Audit, chosen: Chosen, said: list[str], precision: float, todo: Path | None
+) -> Answer:
+    result = found.result
+    text: list[str | Grid] = [*said, ""]
+    budget = found.budget(precision)
+    if not result.n_labels:
+        text.append(f"{budget.summary()}.")
+    else:
+        text.append(f"{result.summary()}.")
+        text += [f"  {name}: {g.estimate:.3f} ({g.lower:.3f} to {g.upper:.3f}, {g.n_labels} labels)"
+                 for name, g in (result.groups or {}).items()]  # fmt: skip
+    text += ["", _strata(result)]
+    if todo is None:
+        text.append(f"Next: karat audit {file.name} --todo todo.csv")
+    elif len(found.waiting):
+        text.append(
+            f"Next: fill in the column 'label' of {todo.name} from the top "
+            f"({len(found.waiting):,} items wait), then: karat audit {file.name} --labels "
+            f"{todo.name} --todo {todo.name}"
+        )
+    data = {"result": result, "budget": budget, "waiting": found.waiting["item"].to_list()}
+    return Answer(data=data, text=text, page=partial(_page, file, found, chosen))
+
+
+def _strata(result: AuditResult) -> Grid:
+    rows = tuple(
+        (s.why, f"{s.n_items:,}", f"{s.n_labels:,}", f"{100 * s.share:.0f} %")
+        for s in result.strata
+    )
+    return Grid(("items", "all", "labelled", "share of the labels"), rows)
+
+
+def _page(file: Path, found: Audit, chosen: Chosen) -> Page:
+    result = found.result
+    budget = found.budget()
+    first = section(
+        f"How good is {chosen.pred}?",
+        result.summary(),
+        result=result,
+        picture=f"{result.title} against the number of labels, with limits at every look, and the "
+        "share of items and labels in every stratum.",
+        grid=_strata(result),
+        assumptions=(
+            "Items were drawn by the audit, and labels were filled in without passing over items "
+            "because they are hard. The limits hold however wrong the probabilities are.",
+            "Limits for this number of labels do not allow for stopping as soon as they please; "
+            "those at every look do.",
+        ),
+        code=_code(file, found, chosen),
+    )
+    second = section(
+        "How many labels does it take?", budget.summary(), result=budget,
+        picture="Precision against the number of labels, random and chosen.",
+        assumptions=("The numbers rest on the guesses of the truth that the audit was given.",),
+    )  # fmt: skip
+    return Page(
+        f"{file.name}: what {result.n_labels:,} labels tell",
+        "An audit asks for the items whose labels tell most of a metric.",
+        [first, second],
+    )
+
+
+def _code(file: Path, found: Audit, chosen: Chosen) -> str:
+    table = InputTable(file, None)
+    given = [f"{name}=frame[{column!r}]" for name, column in
+             (("against", chosen.against), ("ids", chosen.id), ("groups", chosen.group))
+             if column is not None]  # fmt: skip
+    for name, columns in (
+        ("proba", chosen.prob), ("scores", chosen.score), ("votes", chosen.judge),
+    ):  # fmt: skip
+        if columns:
+            one = len(columns) == 1 and name != "votes"
+            given.append(f"{name}=frame[{(columns[0] if one else list(columns))!r}]")
+    call = ", ".join([repr(found.saved or "audit.json"), f"frame[{chosen.pred!r}]", *given])
+    return script(
+        ("import polars as pl", "from karat.audit import Audit"),
+        table.code,
+        f"audit = Audit.resume({call})",
+        "audit.result",
+    )

@@ -1,0 +1,152 @@
+"""``karat gate``: hold a metric to what it has to reach."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from karat._validate import refuse_option
+from karat.audit import GateResult
+from karat.audit import gate as decide_gate
+from karat.audit.gating import decide
+from karat.cli.auditing import open_audit
+from karat.cli.frame import (
+    Answer,
+    Coded,
+    Page,
+    call_code,
+    flags,
+    import_of,
+    read_metric,
+    read_pos_label,
+    read_table,
+    replaced,
+    run,
+    script,
+    section,
+    values,
+)
+from karat.exceptions import MetricError
+
+__all__ = ["gate"]
+
+
+def gate(
+    file: flags.File,
+    at_least: Annotated[float, typer.Option("--at-least", help="What the metric has to reach.")],
+    label: flags.KnownLabel = None,
+    pred: Annotated[str | None, typer.Option("--pred", help="Column of predictions.")] = None,
+    metric: flags.Metric = "accuracy",
+    pos_label: flags.PosLabel = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Put sorted rows in a random order; one look only.")
+    ] = False,
+    saved: Annotated[
+        Path | None, typer.Option(help="Decide by the labels of this audit of FILE instead.")
+    ] = None,
+    confidence: flags.Confidence = 0.95,
+    markdown: flags.Markdown = None,
+    output: flags.Output = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Pass, fail or wait: hold a metric to what it has to reach, whenever you look.
+
+    Example:  karat gate labelled.csv --label truth --pred model --metric f1 --at-least 0.8
+
+    The exit code is 0 for PASS, 4 for FAIL and 5 for INCONCLUSIVE (2 wrong usage, 3 wrong data). A
+    pipeline may look after every new label: rows without a label are left out, and the others count
+    in the order of the file, new ones at the end.
+    """
+    found: list[GateResult] = []
+
+    def work() -> Answer:
+        if saved is not None:
+            result, code = _audited(file, saved, at_least), ""
+        else:
+            result, code = _sampled(
+                file, label, pred, metric, pos_label, at_least, shuffle, confidence
+            )
+        found.append(result)
+        if markdown is not None:
+            with replaced(markdown) as new:
+                new.write_text(result.to_markdown(), encoding="utf-8")
+        data = {"gate": {**result.to_dict(), "exit_code": result.exit_code}}
+        return Answer(data=data, text=[result.summary()], page=partial(_page, file, result, code))
+
+    run(work, output=output, as_json=as_json, reads=[file, Path(metric)],
+        writes={"--markdown": markdown})  # fmt: skip
+    raise typer.Exit(found[0].exit_code)
+
+
+def _sampled(
+    file: Path,
+    label: str | None,
+    pred: str | None,
+    metric: str,
+    pos_label: str | None,
+    at_least: float,
+    shuffle: bool,
+    confidence: float,
+) -> tuple[GateResult, str]:
+    if label is None:
+        refuse_option(None, "--label", "a column of true labels, or --saved with an audit of FILE")
+    table = read_table(file)
+    column = table.column("--label", label)
+    name = pred or table.names("--pred", None, ("pred", "y_pred"))[0]
+    known = table.frame.filter(column.is_not_null())
+    if not len(known):
+        refuse_option(label, "--label", "a column with at least one label")
+    chosen = read_metric(metric)
+    truth = Coded(known[label], f"known[{label!r}]")
+    called = Coded(table.column("--pred", name).filter(column.is_not_null()), f"known[{name!r}]")
+    classes = sorted({*column.drop_nulls().unique(), *table.frame[name].drop_nulls().unique()},
+                     key=lambda v: (str(type(v)), v))  # fmt: skip
+    options: dict[str, Any] = {
+        "metric": chosen, "classes": classes, "confidence": confidence,
+        "pos_label": read_pos_label([column, table.frame[name]], pos_label),
+        "shuffle": shuffle or None, "rng": 0 if shuffle else None,
+    }  # fmt: skip
+    used = {name: value for name, value in options.items() if value is not None}
+    result = decide_gate(truth.value, called.value, at_least, **values(used))
+    code = script(
+        ("import polars as pl", "from karat.audit import gate", import_of(chosen)),
+        table.code,
+        f"known = frame.drop_nulls({label!r})",
+        call_code("gate", truth, called, at_least, **used),
+    )
+    return result, code
+
+
+def _audited(file: Path, saved: Path, at_least: float) -> GateResult:
+    if not saved.is_file():
+        refuse_option(str(saved), "--saved", "a file that karat audit wrote")
+    audit, _ = open_audit(
+        read_table(file), saved, pred=None, options={}, metric=None, pos_label=None, classes=None,
+        confidence=None,
+    )  # fmt: skip
+    result = audit.result
+    if result.anytime_lower != result.anytime_lower:
+        raise MetricError(
+            f"{result.title} has no limits at every look, which a gate needs; audit another metric"
+        )
+    return decide(
+        audit.metric, at_least, estimate=result.estimate, lower=result.anytime_lower,
+        upper=result.anytime_upper, confidence=result.confidence, n_labels=result.n_labels,
+        pos_label=result.pos_label,
+    )  # fmt: skip
+
+
+def _page(file: Path, result: GateResult, code: str) -> Page:
+    one = section(
+        f"Is {result.metric.title} at least {result.at_least:g}?",
+        result.summary(),
+        result=result,
+        picture="The estimate with its limits, beside what has to be reached.",
+        assumptions=(
+            "Labelled rows are a random sample, in the order in which they were labelled. The "
+            "limits hold after every one of them together, so a pipeline may look at any time.",
+        ),
+        code=code,
+    )
+    return Page(f"{file.name}: {result.status}", "A gate decides by limits at every look.", [one])

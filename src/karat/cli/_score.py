@@ -1,0 +1,166 @@
+"""``karat score``: metrics of labelled rows, with their limits."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from karat.audit import ModelTiers, best_of_many
+from karat.cli.frame import (
+    Answer,
+    Coded,
+    Grid,
+    InputTable,
+    Page,
+    call_code,
+    flags,
+    read_metric,
+    read_pos_label,
+    read_table,
+    run,
+    script,
+    section,
+    values,
+)
+from karat.exceptions import EmptyDataError
+from karat.metrics import GroupMetric, MetricEstimate, as_metric
+
+__all__ = ["score"]
+
+_COLUMNS = ("items", "labels", "lower", "value", "upper")
+
+
+def score(
+    file: flags.File,
+    label: flags.Label,
+    pred: flags.Predictions = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", help="Name of a metric, or a .json file that holds one; repeat."),
+    ] = None,
+    pos_label: flags.PosLabel = None,
+    group: flags.Group = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Column of what rows belong to together, such as a person or a prompt."),
+    ] = None,
+    confidence: flags.Confidence = 0.95,
+    output: flags.Output = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Score predictions against labels, with limits for every metric.
+
+    Example:  karat score labelled.csv --label truth --pred model --metric f1 --metric mcc
+
+    Rows without a label are left out: the others are taken for a random sample. Several models are
+    compared on the same rows, with limits that hold for all pairs together.
+    """
+
+    def work() -> Answer:
+        table = read_table(file)
+        table.column("--label", label)
+        names = table.names("--pred", pred, ("pred", "y_pred"))
+        table.columns("--pred", names)
+        known = table.frame.drop_nulls([label])
+        if not len(known):
+            raise EmptyDataError(f"--label {label} is empty in every row; label some rows first")
+        chosen = {name: read_metric(name) for name in metric or ["accuracy"]}
+        positive = read_pos_label([known[label], *(known[n] for n in names)], pos_label)
+        shared: dict[str, Any] = {"pos_label": positive, "confidence": confidence, "rng": 0}
+        own = shared | {
+            "groups": _coded(table, known, "--group", group),
+            "clusters": _coded(table, known, "--cluster", cluster),
+        }
+        results: dict[str, dict[str, MetricEstimate]] = {n: {} for n in names}
+        codes: dict[tuple[str, str], str] = {}
+        for title, value in chosen.items():
+            found = as_metric(value.value)
+            for name in names:
+                used = {k: v for k, v in own.items() if v is not None}
+                results[name][title] = found.estimate(known[label], known[name], **values(used))
+                codes[name, title] = _code(table, label, name, value, used)
+        tiers = {
+            title: best_of_many({n: known[n] for n in names}, known[label], metric=value.value,
+                                **shared)
+            for title, value in chosen.items()
+            if len(names) > 1 and not isinstance(as_metric(value.value), GroupMetric)
+        }  # fmt: skip
+        return _answer(file, results, tiers, codes)
+
+    run(work, output=output, as_json=as_json, reads=[file])
+
+
+def _coded(table: InputTable, known: Any, flag: str, name: str | None) -> Coded | None:
+    if name is None:
+        return None
+    table.column(flag, name)
+    return Coded(known[name], f"known[{name!r}]")
+
+
+def _code(table: InputTable, label: str, name: str, metric: Coded, used: dict[str, Any]) -> str:
+    loads = "load_metric" in metric.code
+    imports = "from karat.metrics import " + ("load_metric" if loads else "as_metric")
+    maker = metric.code if loads else f"as_metric({metric.code})"
+    truth, called = Coded(None, f"known[{label!r}]"), Coded(None, f"known[{name!r}]")
+    return script(
+        ("import polars as pl", imports),
+        table.code,
+        f"known = frame.drop_nulls({label!r})",
+        call_code(f"{maker}.estimate", truth, called, **used),
+    )
+
+
+def _answer(
+    file: Path,
+    results: dict[str, dict[str, MetricEstimate]],
+    tiers: dict[str, ModelTiers],
+    codes: dict[tuple[str, str], str],
+) -> Answer:
+    text: list[str | Grid] = []
+    for name, found in results.items():
+        for estimate in found.values():
+            text.append(f"{name}: {estimate.summary()}")
+            text += [f"  {who}: {part.summary()}" for who, part in (estimate.groups or {}).items()]
+            text += [f"  {gap.summary()}" for gap in estimate.gaps]
+    for ranked in tiers.values():
+        text.append(ranked.summary())
+        text += [f"  {gap.summary()}" for gap in ranked.pairs]
+    data = {"results": results, "comparisons": tiers}
+    return Answer(data=data, text=text, page=partial(_page, file, results, tiers, codes))
+
+
+def _page(
+    file: Path,
+    results: dict[str, dict[str, MetricEstimate]],
+    tiers: dict[str, ModelTiers],
+    codes: dict[tuple[str, str], str],
+) -> Page:
+    parts = [
+        section(
+            f"Which model is best in {ranked.metric.title}?", ranked.summary(), result=ranked,
+            picture="Every model with its limits, by tier.",
+            grid=Grid(
+                ("pair", "lower", "difference", "upper"),
+                tuple((f"{g.first} − {g.second}", f"{g.lower:+.3f}", f"{g.value:+.3f}",
+                       f"{g.upper:+.3f}") for g in ranked.pairs),
+            ),
+            assumptions=("Limits of the differences hold for all pairs together.",),
+        )
+        for ranked in tiers.values()
+    ]  # fmt: skip
+    for name, found in results.items():
+        for title, e in found.items():
+            rows = [("all", e), *((str(who), part) for who, part in (e.groups or {}).items())]
+            parts.append(
+                section(
+                    f"How good is {name} in {e.metric.title}?", e.summary(), result=e,
+                    picture=f"{e.metric.title} of {name} with its limits.",
+                    grid=Grid(_COLUMNS, tuple(
+                        (who, f"{p.n:,}", f"{p.lower:.3f}", f"{p.value:.3f}", f"{p.upper:.3f}")
+                        for who, p in rows)),
+                    assumptions=("Labelled rows are a random sample of what the limits speak of.",),
+                    code=codes[name, title],
+                )
+            )  # fmt: skip
+    return Page(f"{file.name}: scores", "Metrics of labelled rows, with limits.", parts)

@@ -1,0 +1,135 @@
+"""The rate of a system that judges scored."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from karat.audit import judged_rate
+from karat.exceptions import KaratError
+from karat.limits import powered_mean
+
+
+def judged(n=1200, rate=0.7, skills=(0.9, 0.8, 0.7), seed=0):
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < rate).astype(int)
+    votes = np.stack([np.where(rng.random(n) < s, truth, 1 - truth) for s in skills], axis=1)
+    return votes, truth
+
+
+def some(truth, n):
+    return [int(t) if i < n else None for i, t in enumerate(truth)]
+
+
+def test_it_is_the_powered_mean():
+    votes, truth = judged()
+    found = judged_rate(votes, some(truth, 60))
+    plain = powered_mean(truth[:60].astype(float), votes[:60], votes[60:])
+    assert (found.value, found.lower, found.upper) == pytest.approx(
+        (plain.estimate, plain.lower, plain.upper)
+    )
+    assert found.labels.lower == pytest.approx(plain.labels.lower)
+    assert found.width < found.labels.width
+
+
+def test_rogan_and_gladen_by_hand():
+    """40 of 50 positives and 45 of 50 negatives are judged right; 600 of 1,000 others pass."""
+    verdict = [1] * 40 + [0] * 10 + [0] * 45 + [1] * 5 + [1] * 600 + [0] * 400
+    truth = [1] * 50 + [0] * 50 + [-1] * 1000
+    found = judged_rate(verdict, truth, labels="by-class", rng=0)
+    assert found.value == pytest.approx((0.6 + 0.9 - 1) / (0.8 + 0.9 - 1))
+    assert found.lower < found.value < found.upper
+    assert found.labels is None
+    assert found.judged == 0.6
+
+
+def test_three_classes_are_inverted():
+    rng = np.random.default_rng(1)
+    rates = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7]])
+    labelled = np.repeat([0, 1, 2], 200)
+    others = rng.choice(3, 4000, p=[0.5, 0.3, 0.2])
+    truth = np.concatenate([labelled, others])
+    verdict = np.array([rng.choice(3, p=rates[t]) for t in truth])
+    known = np.concatenate([labelled, np.full(4000, -1)])
+    found = judged_rate(verdict, known, labels="by-class", rng=0)
+    assert found.lower <= 0.2 <= found.upper
+    assert found.judged > 0.2
+
+
+def test_judges_no_better_than_chance_leave_all_open():
+    rng = np.random.default_rng(2)
+    verdict = rng.integers(0, 2, 600)
+    known = [0] * 30 + [1] * 30 + [-1] * 540
+    found = judged_rate(verdict, known, labels="by-class", rng=0)
+    assert (found.lower, found.upper) == (0, 1)
+
+
+def test_names_of_classes_and_judges():
+    votes, truth = judged()
+    words = np.array(["fail", "pass"])
+    frame = pd.DataFrame({name: words[votes[:, j]] for j, name in enumerate("xyz")})
+    known = [words[t] if i < 60 else None for i, t in enumerate(truth)]
+    found = judged_rate(frame, known)
+    assert found.judges == ("x", "y", "z")
+    assert found.pos_label == "pass"
+    plain = judged_rate(votes, some(truth, 60))
+    assert found.lower == pytest.approx(plain.lower)
+    minus = judged_rate(frame, known, pos_label="fail")
+    assert minus.upper == pytest.approx(1 - plain.lower)
+
+
+def test_a_paired_difference_and_repeats():
+    votes, truth = judged()
+    other, low = judged(rate=0.5, seed=9)
+    found = judged_rate(votes, some(truth, 80), against=other, y_true_against=some(low, 80))
+    assert found.difference
+    assert found.lower <= 0.2 <= found.upper
+    same = judged_rate(votes, some(truth, 80), against=votes, y_true_against=some(truth, 80))
+    assert same.value == pytest.approx(0)
+    repeats = judged_rate(np.repeat(votes, 4, axis=0), np.repeat(some(truth, 60), 4).tolist(),
+                          clusters=np.repeat(np.arange(1200), 4))  # fmt: skip
+    assert repeats.width > 0.8 * judged_rate(votes, some(truth, 60)).width
+
+
+def test_equal_probabilities_are_a_random_sample():
+    votes, truth = judged()
+    plain = judged_rate(votes, some(truth, 60))
+    same = judged_rate(votes, some(truth, 60), labels="probability",
+                       label_probability=np.full(1200, 0.05))  # fmt: skip
+    assert same.lower == pytest.approx(plain.lower)
+
+
+def test_bad_input():
+    votes, truth = judged(100)
+    known = some(truth, 20)
+    with pytest.raises(KaratError, match="labels is 'picked': labels of outputs that somebody"):
+        judged_rate(votes, known, labels="picked")
+    with pytest.raises(KaratError, match="labels is 'any'; expected 'random', 'by-class' or"):
+        judged_rate(votes, known, labels="any")
+    with pytest.raises(KaratError, match="label_probability row 0 is 0 and the output has a label"):
+        judged_rate(votes, known, labels="probability", label_probability=np.zeros(100))
+    with pytest.raises(KaratError, match="no labelled output is 0"):
+        judged_rate(votes, [1] * 10 + [None] * 90, labels="by-class")
+    with pytest.raises(KaratError, match="every output has a label"):
+        judged_rate(votes, truth, labels="by-class")
+    with pytest.raises(KaratError, match="y_true is missing in every row"):
+        judged_rate(votes, [None] * 100)
+    with pytest.raises(KaratError, match="y_true_against is None"):
+        judged_rate(votes, known, against=votes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", ["random", "by-class"])
+def test_limits_cover(labels, fails):
+    """120 samples of 40 labels notice .93 against .83."""
+    runs, seen = 120, 0
+    for seed in range(runs):
+        votes, truth = judged(400, 0.7, (0.85, 0.75, 0.75), seed)
+        known = some(truth, 40)
+        if labels == "by-class":
+            at = np.concatenate([np.flatnonzero(truth == c)[:20] for c in (0, 1)])
+            known = np.full(400, -1)
+            known[at] = truth[at]
+        found = judged_rate(votes, known, labels=labels, rng=seed)
+        seen += found.lower <= 0.7 <= found.upper
+    print(f"{labels}: covered {seen / runs:.3f}")
+    assert not fails(seen, runs, 0.93)
