@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 
 import karat
+from karat.audit import best_of_many
 from karat.bounds import performance_bounds
 from karat.calibration import canonical_calibration_error
 from karat.consensus import ErrorEstimator
 from karat.evaluation import Evaluation, evaluate
-from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratWarning
+from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning
 from karat.metrics import accuracy
 from karat.ranking import weighted_auc
 
@@ -34,9 +35,11 @@ def table():
         "score": score,
         "sex": np.where(rng.random(n) < 0.5, "f", "m"),
     }
-    frame |= {f"lf_{j}": np.where(rng.random(n) < 0.3, None, names[flip(0.25)]).tolist() for j in range(5)}
+    frame |= {
+        f"lf_{j}": np.where(rng.random(n) < 0.3, None, names[flip(0.25)]).tolist() for j in range(5)
+    }
     frame |= {f"judge_{j}": names[flip(share)] for j, share in enumerate((0.1, 0.2, 0.3, 0.15))}
-    return pl.DataFrame(frame)  # fmt: skip
+    return pl.DataFrame(frame)
 
 
 def test_labels_give_the_estimate_of_the_library(table):
@@ -162,12 +165,35 @@ def test_no_role_says_what_the_columns_may_be(table):
 
 
 def test_bad_data_is_refused_in_words(table):
-    with pytest.raises(DataError, match="data is int; expected a frame"):
+    with pytest.raises(KaratError, match="int"):
         evaluate(3, pred="a")
     with pytest.raises(EmptyDataError, match="no rows"):
         evaluate(table.head(0), pred="a")
     with pytest.raises(ColumnError, match="did you mean 'score'"):
         evaluate(table, score="scores")
+
+
+def test_two_models_are_compared_on_the_same_rows(table):
+    e = evaluate(table, label="y", pred=["b", "a"])
+    tiers = {f.key: f for f in e.findings}["comparison"].results["tiers"]
+    own = best_of_many(table.select("b", "a"), table["y"], metric="accuracy", rng=0)
+    assert tiers.names == own.names
+    assert tiers.pairs[0].lower == own.pairs[0].lower
+
+
+def test_a_row_per_vote_needs_no_roles(table, tmp_path):
+    judges = [f"judge_{j}" for j in range(4)]
+    long = table.unpivot(judges, index="id", variable_name="judge", value_name="verdict")
+    long = long.rename({"id": "item"})
+    wide = evaluate(table, judge=judges, id="id").findings[0].results["error rates"]
+    ours = evaluate(long).findings[0].results["error rates"]
+    # The seeds of the chains depend on the form of the table.
+    assert ours.mean == pytest.approx(wide.mean, abs=0.005)
+    long.write_csv(tmp_path / "votes.csv")
+    read = evaluate(tmp_path / "votes.csv")
+    assert read.findings[0].results["error rates"].mean == pytest.approx(ours.mean)
+    assert "votes.csv" in read.next_steps[0].command
+    assert "karat.scan(" in read.findings[0].code
 
 
 def test_it_stands_at_the_top():

@@ -10,20 +10,19 @@ import typer
 from karat.cli.frame import (
     Answer,
     Grid,
-    InputTable,
     Page,
     console,
     flags,
     read_metric,
     read_pos_label,
-    read_table,
     replaced,
     run,
 )
 from karat.evaluation import Evaluation
 from karat.evaluation import evaluate as evaluate_table
-from karat.evaluation.roles import Roles, guess_roles
+from karat.evaluation.roles import Roles, guess_roles, is_long
 from karat.exceptions import ColumnError
+from karat.sources import Source, scan
 
 __all__ = ["evaluate"]
 
@@ -68,17 +67,20 @@ def evaluate(
     """
 
     def work() -> Answer:
-        table = read_table(file)
+        source = scan(file)
         given = dict(zip(_ROLES, (label, pred, score, prob, weak, judge, group, item), strict=True))
-        roles = {name: _split(value, table) for name, value in given.items() if value}
-        if not set(roles) - {"group", "id"}:
-            roles |= _agreed(table, yes=yes or as_json)
+        roles: dict[str, Any] = {
+            name: _split(value, source.names) for name, value in given.items() if value
+        }
+        if not set(roles) - {"group", "id"} and not _has_votes(source):
+            roles |= _agreed(source.names, yes=yes or as_json)
         wanted = None if metric is None else read_metric(metric)
-        labels = [table.frame[c] for c in _named(roles.get("label"), table)]
-        positive = read_pos_label(labels, pos_label) if labels else pos_label
+        chosen = source.roles(label=roles.get("label"))
+        labels = [chosen.columns[c] for c in chosen.chosen.get("label", ())]
         found = evaluate_table(
-            table.frame, metric=None if wanted is None else wanted.value, pos_label=positive,
-            confidence=confidence, budget=budget, **roles,
+            file, **roles, metric=None if wanted is None else wanted.value,
+            pos_label=read_pos_label(labels, pos_label) if labels else pos_label,
+            confidence=confidence, budget=budget,
         )  # fmt: skip
         if markdown is not None:
             with replaced(markdown) as path:
@@ -88,28 +90,23 @@ def evaluate(
     run(work, output=output, as_json=as_json, reads=[file], writes={"--markdown": markdown})
 
 
-def _split(given: Any, table: InputTable) -> Any:
+def _split(given: Any, names: Sequence[str]) -> list[str]:
     """Return names, lists such as ``a,b`` split; a column with a comma in its name stays whole."""
-    names = table.frame.columns
     several = [given] if isinstance(given, str) else list(given)
-    return [
-        part
-        for name in several
-        for part in ([name] if name in names else name.split(","))
-    ]  # fmt: skip
+    return [part for name in several for part in ([name] if name in names else name.split(","))]
 
 
-def _named(given: Any, table: InputTable) -> Sequence[str]:
-    return [name for name in given or () if name in table.frame.columns]
+def _has_votes(source: Source) -> bool:
+    """Return whether a file has a row per vote, as evaluation logs do: it needs no roles."""
+    return source.log is not None or is_long(source.names)
 
 
-def _agreed(table: InputTable, *, yes: bool) -> dict[str, Any]:
+def _agreed(names: Sequence[str], *, yes: bool) -> dict[str, Any]:
     """Return the roles that the names suggest, once somebody has agreed to them."""
-    guess = guess_roles(table.frame)
+    guess = guess_roles(names)
     if not guess:
         raise ColumnError(
-            f"no column has a role; name some with --pred, --label, --judge …: there are "
-            f"{table.frame.columns}"
+            f"no column has a role; name some with --pred, --label, --judge …: there are {names}"
         )
     err = console(stderr=True)
     err.print("By their names the columns are: " + _flags(guess), markup=False)

@@ -1,9 +1,11 @@
 """All questions at once: whatever the columns allow."""
 
 import hashlib
+import shlex
 import warnings
 from collections.abc import Mapping
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ from karat._extras import require
 from karat._validate import check_confidence, check_count, check_seed
 from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut
 from karat.evaluation.result import Evaluation
-from karat.evaluation.roles import Roles, find_roles, guess_roles
-from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratError, KaratWarning
+from karat.evaluation.roles import Roles, guess_roles, long_votes, roles_of
+from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning
 from karat.metrics import MetricBase, as_metric
+from karat.sources import Source, scan
 
 __all__ = ["evaluate"]
 
@@ -40,8 +43,10 @@ def evaluate(
 
     Parameters
     ----------
-    data : frame or mapping of columns
-        One row per item: pandas, Polars, PyArrow or anything that narwhals supports.
+    data : frame, path, Source or mapping of columns
+        One row per item: pandas, Polars, PyArrow, DuckDB, PySpark, or whatever `karat.scan` opens,
+        files and evaluation logs among them. A table with a row per vote (item, judge, verdict) and
+        no role named is read as votes.
     label, pred, score, prob, weak, judge : str or list of str, optional
         Columns by the part they play; patterns such as ``"lf_*"`` choose several. ``label`` may be
         empty in most rows. Several columns of ``label`` are several labels of one item.
@@ -74,27 +79,62 @@ def evaluate(
     """
     level, seed = check_confidence(confidence), check_seed(rng)
     labels = None if budget is None else check_count(budget, "budget")
-    frame = _as_polars(data)
+    source = _source(data)
     given = {
         "label": label, "pred": pred, "score": score, "prob": prob, "weak": weak, "judge": judge,
         "group": group, "id": id,
     }  # fmt: skip
-    roles = find_roles(frame.columns, given)
-    if not roles:
-        raise ColumnError(_no_roles(guess_roles(frame), frame.columns))
+    if any(value is not None for value in given.values()):
+        source = source.roles(**given)
+    roles, votes = roles_of(source), _votes(source)
+    if not roles and votes is None:
+        raise ColumnError(_no_roles(guess_roles(source.names), source.names))
+    frame = source.columns if votes is None else votes
+    if not len(frame):
+        raise EmptyDataError(f"{source.name} has no rows; expected a row per item")
     evidence = Evidence(
         frame=frame, roles=roles, metric=None if metric is None else as_metric(metric),
-        pos_label=pos_label, confidence=level, budget=labels, rng=seed,
-        metric_code=repr('accuracy' if metric is None else metric),
+        pos_label=pos_label, confidence=level, budget=labels, rng=seed, votes=votes,
+        metric_code=repr("accuracy" if metric is None else metric), **_named(data, votes),
     )  # fmt: skip
     found, missing = _answers(evidence)
     return Evaluation(
-        title="What is known of these classifiers",
+        title=f"{source.name}: what is known of it",
         roles=roles,
         findings=tuple(found),
         left_out=tuple(missing),
-        facts=_facts(evidence),
+        facts=_facts(evidence, source),
     )
+
+
+def _source(data: Any) -> Source:
+    """Return the data as a source."""
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, Mapping):
+        polars = require("polars", purpose="an evaluation")
+        # An array of objects would be a column that Polars can do nothing with.
+        data = polars.DataFrame({k: v.tolist() if _is_objects(v) else v for k, v in data.items()})
+    return scan(data)
+
+
+def _votes(source: Source) -> Any:
+    """Return votes, a row each, of a log or of a table that has no other part named."""
+    if source.log is not None and "judge" in source.names:
+        return source.votes()
+    if set(source.chosen) - {"group", "id"}:
+        return None
+    return long_votes(
+        source.columns if not source.chosen else scan(source.frame.to_native()).columns
+    )
+
+
+def _named(data: Any, votes: Any) -> dict[str, str]:
+    """Return the line of code that reads the data, and the file as a command would name it."""
+    if not isinstance(data, str | Path):
+        return {"read": "frame = karat.scan(data).columns"}
+    what = "columns" if votes is None else "votes()"
+    return {"read": f"frame = karat.scan({str(data)!r}).{what}", "file": shlex.quote(str(data))}
 
 
 def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
@@ -121,29 +161,6 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
     return found, missing
 
 
-def _as_polars(data: Any) -> Any:
-    """Return a frame or a mapping of columns as a Polars frame, rows in their order."""
-    polars = require("polars", purpose="an evaluation")
-    if isinstance(data, Mapping):
-        # An array of objects would be a column that Polars can do nothing with.
-        columns = {k: v.tolist() if _is_objects(v) else v for k, v in data.items()}
-        frame = polars.DataFrame(columns)
-    else:
-        import narwhals as nw
-
-        try:
-            wrapped = nw.from_native(data)
-        except TypeError as error:
-            said = f"data is {type(data).__name__}; expected a frame or a mapping of columns"
-            raise DataError(said) from error
-        if isinstance(wrapped, nw.LazyFrame):
-            wrapped = wrapped.collect("polars")
-        frame = wrapped.to_polars()
-    if not len(frame):
-        raise EmptyDataError("data has no rows; expected a row per item")
-    return frame
-
-
 def _is_objects(column: Any) -> bool:
     return isinstance(column, np.ndarray) and column.dtype.kind == "O"
 
@@ -158,9 +175,10 @@ def _no_roles(guess: Roles, columns: list[str]) -> str:
     return f"no column has a role; by their names they may be evaluate(data, {call})"
 
 
-def _facts(e: Evidence) -> tuple[tuple[str, str], ...]:
-    used = list(dict.fromkeys(c for _, columns in e.roles.chosen() for c in columns))
-    facts = [("rows", f"{len(e.frame):,}")]
+def _facts(e: Evidence, source: Source) -> tuple[tuple[str, str], ...]:
+    facts = [("data", source.name), ("rows", f"{len(e.frame):,}")]
+    if source.log is not None:
+        facts.append(("log", source.log.summary()))
     if e.roles.label:
         facts.append(("rows with a true label", f"{e.n_known:,}"))
         classes = e.column(e.roles.label[0]).drop_nulls().unique().sort()
@@ -170,7 +188,7 @@ def _facts(e: Evidence) -> tuple[tuple[str, str], ...]:
     facts.append(("confidence of each limit", f"{100 * e.confidence:g} %"))
     facts += [(f"columns of {name}", ", ".join(found)) for name, found in e.roles.chosen()]
     content = BytesIO()
-    e.frame.select(used).write_ipc(content)
+    e.frame.write_ipc(content)
     facts.append(
         ("fingerprint of these columns", hashlib.sha256(content.getvalue()).hexdigest()[:16])
     )

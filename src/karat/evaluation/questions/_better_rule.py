@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat.evaluation.questions._finding import Evidence, Finding
+from karat.evaluation.questions._words import script
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
 from karat.report import NextStep, Table
@@ -65,11 +66,11 @@ def better_rule(e: Evidence) -> Finding | None:
 
 def _code(e: Evidence, label: str, name: str) -> str:
     assert e.metric is not None
-    return "\n".join([
-        "import numpy as np", "import polars as pl",
-        "from karat.optimize import FrankWolfeClassifier", "", e.read,
+    return script(
+        e.read,
+        "from karat.optimize import FrankWolfeClassifier",
         f"known = frame.filter(pl.col({label!r}).is_not_null())",
-        f"p = known[{name!r}].to_numpy()",
+        f"proba = known.select(1 - pl.col({name!r}), {name!r}).to_numpy()",
         f"clf = FrankWolfeClassifier(metric={e.metric_code}, n_folds=5, deterministic=True)",
-        f"clf.fit_from_proba(np.column_stack([1 - p, p]), known[{label!r}])", "",
-    ])  # fmt: skip
+        f"clf.fit_from_proba(proba, known[{label!r}])",
+    )

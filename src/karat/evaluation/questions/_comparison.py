@@ -3,13 +3,16 @@
 from itertools import combinations
 from typing import Any
 
+from karat.audit import best_of_many
 from karat.bounds import difference_bounds
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, several
+from karat.evaluation.questions._words import code_of, script, several
 from karat.metrics import GroupMetric, as_metric
 from karat.report import NextStep, Table, Verdict
 
 __all__ = ["which_is_better"]
+
+_QUESTION = "Which is better?"
 
 
 def which_is_better(e: Evidence) -> Finding | LeftOut | None:
@@ -17,12 +20,67 @@ def which_is_better(e: Evidence) -> Finding | LeftOut | None:
     if len(e.roles.pred) < 2:
         return None
     metric = e.metric or as_metric("accuracy")
-    if isinstance(metric, GroupMetric) or not e.roles.weak:
-        return LeftOut(
-            question=f"Which of {several(e.roles.pred)} is better?",
-            unlock="weak labels (weak) and a metric of one population",
-        )
-    return _from_weak_labels(e, metric)
+    if isinstance(metric, GroupMetric):
+        return LeftOut(question=_QUESTION, unlock="a metric of one population, such as accuracy")
+    if e.n_known and (e.all_known or not e.roles.weak):
+        return _from_labels(e, metric)
+    if e.roles.weak:
+        return _from_weak_labels(e, metric)
+    return LeftOut(
+        question=f"Which of {several(e.roles.pred)} is better?",
+        unlock="true labels (label) of some rows on which they disagree, or weak labels (weak)",
+    )
+
+
+def _from_labels(e: Evidence, metric: Any) -> Finding:
+    label = e.roles.label[0]
+    known = e.frame.filter(e.known)
+    tiers = best_of_many(
+        known.select(e.roles.pred), known[label], metric=metric, pos_label=e.pos_label,
+        confidence=e.confidence, rng=e.rng,
+    )  # fmt: skip
+    rows = tuple(
+        (f"{d.first} − {d.second}", f"{d.value:+.3f}", f"{d.lower:+.3f}", f"{d.upper:+.3f}",
+         _better(d.first, d.second, d.lower, d.upper))
+        for d in tiers.pairs
+    )  # fmt: skip
+    call = code_of(
+        "best_of_many", f"known.select({list(e.roles.pred)!r})", f"known[{label!r}]",
+        f"metric={e.metric_code}", pos_label=e.pos_label, confidence=e.confidence, rng=e.rng,
+    )  # fmt: skip
+    first = tiers.pairs[0]
+    return Finding(
+        key="comparison",
+        question=_QUESTION,
+        answer=tiers.summary(),
+        results={"tiers": tiers},
+        drawn=tiers,
+        picture=f"{metric.title} of every model with its limits.",
+        table=Table(
+            columns=("difference", "value", "lower limit", "upper limit", "better"),
+            rows=rows,
+            caption=f"Differences in {metric.title} on the same rows; all limits hold together",
+        ),
+        assumptions=("Rows with a true label are a random draw of what the models will meet.",),
+        code=script(
+            e.read,
+            "from karat.audit import best_of_many",
+            f"known = frame.filter(pl.col({label!r}).is_not_null())",
+            call,
+        ),
+        verdicts=(
+            Verdict(
+                sentence=f"{tiers.summary()}.",
+                badge="likely" if len(tiers.best) == 1 else "unknown",
+                change="more labels of rows on which the models disagree",
+            ),
+        ),
+        next_steps=() if len(tiers.best) == 1 else (_step(e, first.first, first.second),),
+    )
+
+
+def _better(a: str, b: str, lower: float, upper: float) -> str:
+    return a if lower > 0 else b if upper < 0 else "not decided"
 
 
 def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
@@ -37,13 +95,13 @@ def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
     }
     rows = tuple(
         (f"{a} − {b}", f"{d.lower_limit:+.3f}", f"{d.upper_limit:+.3f}",
-         (a if d.lower_limit > 0 else b) if d.decided else "not decided")
+         _better(a, b, d.lower_limit, d.upper_limit))
         for (a, b), d in results.items()
     )  # fmt: skip
     first = next(iter(results))
     return Finding(
         key="comparison",
-        question="Which is better?",
+        question=_QUESTION,
         answer=" ".join(f"{a} (first) or {b} (second)? {d.summary()}."
                         for (a, b), d in results.items()),
         results={f"{a} − {b}": d for (a, b), d in results.items()},
@@ -51,12 +109,12 @@ def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
         picture=f"Interval of the difference in {metric.title}, with its limits.",
         table=Table(columns=("difference", "lower limit", "upper limit", "better"), rows=rows,
                     caption=f"Differences in {metric.title}"),
-        code="\n".join([
-            "import polars as pl", "from karat.bounds import difference_bounds", "", e.read,
+        code=script(
+            e.read, "from karat.bounds import difference_bounds",
             code_of("difference_bounds", f"frame[{first[0]!r}]", f"frame[{first[1]!r}]",
                     f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
-                    confidence=e.confidence, rng=e.rng), "",
-        ]),
+                    confidence=e.confidence, rng=e.rng),
+        ),
         verdicts=tuple(_verdict(a, b, d) for (a, b), d in results.items()),
         next_steps=() if all(d.decided for d in results.values()) else (_step(e, *first),),
     )  # fmt: skip

@@ -37,6 +37,8 @@ class Evidence:
         Seed of everything that is drawn.
     metric_code : str
         The metric as an expression.
+    votes : polars.DataFrame or None
+        Votes, a row each, where the table has that form.
     read : str
         The line of code that reads the rows into ``frame``.
     file : str
@@ -51,6 +53,7 @@ class Evidence:
     budget: int | None = None
     rng: int = 0
     metric_code: str = "'accuracy'"
+    votes: Any = None
     read: str = ""
     file: str = "FILE"
 

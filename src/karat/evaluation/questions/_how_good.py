@@ -4,7 +4,7 @@ from typing import Any
 
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import between, code_of, percent, several
+from karat.evaluation.questions._words import between, code_of, percent, script, several
 from karat.metrics import GroupMetric, MetricBase, as_metric
 from karat.report import NextStep, Table, Verdict
 
@@ -113,9 +113,7 @@ def _label_code(e: Evidence, label: str) -> str:
         confidence=e.confidence,
         rng=e.rng,
     )
-    return "\n".join(
-        ["import polars as pl", "from karat.metrics import as_metric", "", e.read, known, call, ""]
-    )
+    return script(e.read, "from karat.metrics import as_metric", known, call)
 
 
 def _with_weak_labels(e: Evidence) -> Finding:
@@ -134,12 +132,12 @@ def _with_weak_labels(e: Evidence) -> Finding:
         for name, b in results.items()
     )
     first = next(iter(results.values()))
-    code = "\n".join([
-        "import polars as pl", "from karat.bounds import performance_bounds", "", e.read,
-        code_of("performance_bounds", f"frame[{e.roles.pred[0]!r}]",
-                f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
-                    confidence=e.confidence, rng=e.rng), "",
-    ])  # fmt: skip
+    call = code_of(
+        "performance_bounds", f"frame[{e.roles.pred[0]!r}]",
+        f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
+        confidence=e.confidence, rng=e.rng,
+    )  # fmt: skip
+    code = script(e.read, "from karat.bounds import performance_bounds", call)
     return Finding(
         key="how_good",
         question=_QUESTION,

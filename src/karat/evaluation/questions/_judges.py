@@ -1,10 +1,11 @@
 """How good the judges are, from their votes."""
 
 import warnings
+from typing import Any
 
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, percent
+from karat.evaluation.questions._words import code_of, percent, script
 from karat.exceptions import KaratWarning
 from karat.report import NextStep, Table, Verdict
 
@@ -16,22 +17,20 @@ _LABELS = 30  # asked for where the user named no budget
 
 def judges(e: Evidence) -> Finding | LeftOut | None:
     """Return the error rate of every judge, and whether the votes can tell."""
-    if not e.roles.judge:
+    if not e.roles.judge and e.votes is None:
         return None
-    if len(e.roles.judge) < 3:
+    votes, given = _votes(e)
+    names = votes["classifier"].unique() if e.votes is not None else e.roles.judge
+    if len(names) < 3:
         return LeftOut(
             question=_QUESTION,
-            unlock=f"at least three judges; there are {len(e.roles.judge)}, and two voters who "
-            "disagree do not show which of them errs",
+            unlock=f"at least three judges; there are {len(names)}, and two voters who disagree "
+            "do not show which of them errs",
         )
-    votes = e.frame.select(e.roles.judge)
-    if e.roles.id is not None:
-        votes = votes.with_columns(e.column(e.roles.id).alias("item"))
-    y_true = e.column(e.roles.label[0]) if e.n_known else None
     estimator = ErrorEstimator(confidence=e.confidence, rng=e.rng)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", KaratWarning)
-        estimator.fit(votes, domains=e.groups, y_true=y_true)
+        estimator.fit(votes, **given)
     r = estimator.result_
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
     return Finding(
@@ -51,6 +50,22 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
         verdicts=(_verdict(r),),
         next_steps=(_step(e),),
     )
+
+
+def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
+    """Return the votes, and what is passed beside them."""
+    if e.votes is None:
+        votes = e.frame.select(e.roles.judge)
+        if e.roles.id is not None:
+            votes = votes.with_columns(e.column(e.roles.id).alias("item"))
+        return votes, {
+            "domains": e.groups, "y_true": e.column(e.roles.label[0]) if e.n_known else None
+        }  # fmt: skip
+    votes = e.votes
+    if "gold" not in votes.columns or not votes["gold"].count():
+        return votes.drop("gold", strict=False), {}
+    # People who correct a log choose what they correct, so those labels are no random sample.
+    return votes.drop("gold"), {"y_true": votes["gold"], "labels": "picked"}
 
 
 def _table(r: ErrorRates) -> Table:
@@ -113,12 +128,13 @@ def _step(e: Evidence) -> NextStep:
 
 
 def _code(e: Evidence) -> str:
-    votes = f"frame.select({list(e.roles.judge)!r})"
+    votes = "frame" if e.votes is not None else f"frame.select({list(e.roles.judge)!r})"
     options = {"domains": e.roles.group, "y_true": e.roles.label[0] if e.n_known else None}
     passed = "".join(f", {k}=frame[{v!r}]" for k, v in options.items() if v is not None)
     build = code_of("ErrorEstimator", confidence=e.confidence, rng=e.rng)
-    return "\n".join([
-        "import polars as pl", "from karat.consensus import ErrorEstimator", "", e.read,
+    return script(
+        e.read,
+        "from karat.consensus import ErrorEstimator",
         f"estimator = {build}.fit({votes}{passed})",
-        "estimator.error_rates_, estimator.status_", "",
-    ])  # fmt: skip
+        "estimator.error_rates_, estimator.status_",
+    )

@@ -5,7 +5,7 @@ from typing import Any
 
 from karat.calibration import calibration_certificate, canonical_calibration_error
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, several
+from karat.evaluation.questions._words import code_of, script, several
 from karat.report import Table, Verdict
 
 __all__ = ["probabilities"]
@@ -90,7 +90,4 @@ def _code(e: Evidence) -> str:
     if len(e.roles.label) > 1:
         lines.append(f"y = known.select({list(e.roles.label)!r}).to_numpy()")
     call = code_of("canonical_calibration_error", y, h, confidence=e.confidence, rng=e.rng)
-    return "\n".join([
-        "import polars as pl", "from karat.calibration import canonical_calibration_error", "",
-        e.read, *lines, call, "",
-    ])  # fmt: skip
+    return script(e.read, "from karat.calibration import canonical_calibration_error", *lines, call)

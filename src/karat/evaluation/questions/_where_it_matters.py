@@ -3,7 +3,7 @@
 from typing import Any
 
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import between, code_of, percent, several
+from karat.evaluation.questions._words import between, code_of, percent, script, several
 from karat.ranking import FprBand, Uniform, WeightedAUC, weighted_auc
 from karat.report import Table, Verdict
 
@@ -87,9 +87,10 @@ def _verdict(name: str, r: WeightedAUC) -> Verdict:
 def _code(e: Evidence, label: str) -> str:
     call = code_of("weighted_auc", f"known[{label!r}]", f"known[{e.roles.score[0]!r}]",
                    pos_label=e.pos_label, confidence=e.confidence)  # fmt: skip
-    return "\n".join([
-        "import polars as pl", "from karat.ranking import FprBand, weighted_auc", "", e.read,
+    return script(
+        e.read,
+        "from karat.ranking import FprBand, weighted_auc",
         f"known = frame.filter(pl.col({label!r}).is_not_null())",
-        call, call[:-1] + f", weight=FprBand(0, {_BAND:g}), normalize='mean')",
-        "",
-    ])  # fmt: skip
+        call,
+        call[:-1] + f", weight=FprBand(0, {_BAND:g}), normalize='mean')",
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["between", "code_of", "percent", "several"]
+__all__ = ["between", "code_of", "percent", "script", "several"]
 
 
 def percent(confidence: float) -> str:
@@ -28,3 +28,14 @@ def code_of(function: str, *arguments: str, **options: Any) -> str:
     """Return a call as code; arguments are expressions, options are values, None is left out."""
     parts = [*arguments, *(f"{k}={v!r}" for k, v in options.items() if v is not None)]
     return f"{function}({', '.join(parts)})"
+
+
+def script(read: str, imported: str, *lines: str) -> str:
+    """Return the lines of a section's code: imports, the line that reads the rows, the calls."""
+    first = [line for line in ("import karat", "import polars as pl") if _uses(line, read, *lines)]
+    return "\n".join([*first, imported, "", read, *lines, ""])
+
+
+def _uses(line: str, *code: str) -> bool:
+    name = line.rpartition(" ")[2]
+    return any(f"{name}." in part for part in code)

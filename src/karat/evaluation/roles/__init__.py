@@ -1,10 +1,11 @@
 """Which column of a table plays which part.
 
-`find_roles` reads names, lists and patterns that a user passed; `guess_roles` reads the names of
-the columns, and its guess is shown before anybody uses it.
+`roles_of` takes them from a source; `guess_roles` reads the names of the columns, and its guess is
+shown before anybody uses it. `is_long` and `long_votes` find tables with a row per vote.
 """
 
 from karat.evaluation.roles._guess import guess_roles
-from karat.evaluation.roles._roles import Roles, find_roles
+from karat.evaluation.roles._long_votes import is_long, long_votes
+from karat.evaluation.roles._roles import Roles, roles_of
 
-__all__ = ["Roles", "find_roles", "guess_roles"]
+__all__ = ["Roles", "guess_roles", "is_long", "long_votes", "roles_of"]

@@ -1,5 +1,6 @@
 """A guess at the roles of columns, to be shown before it is used."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from karat.evaluation.roles._roles import Roles
@@ -20,8 +21,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
 _ONE = ("id", "group")
 
 
-def guess_roles(frame: Any) -> Roles:
-    """Return what the names of a frame's columns suggest; a column gets the first part that fits.
+def guess_roles(columns: Sequence[str]) -> Roles:
+    """Return what the names of columns suggest; a column gets the first part that fits.
 
     Names alone decide: a column of numbers may be a score, an id or a label.
     """
@@ -30,7 +31,7 @@ def guess_roles(frame: Any) -> Roles:
     for role, names in _NAMES.items():
         hits = [
             column
-            for column in frame.columns
+            for column in columns
             if column not in taken and _fits(column.lower().replace(" ", "_"), names)
         ]
         hits = hits[:1] if role in _ONE else hits
