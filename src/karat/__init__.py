@@ -50,7 +50,6 @@ __all__ = [
     "datasets",
     "decisions",
     "elicit",
-    "evaluate",
     "evaluation",
     "exceptions",
     "limits",
