@@ -1,0 +1,90 @@
+"""``karat evaluate`` on files."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.evaluation import evaluate
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    rng = np.random.default_rng(3)
+    n = 300
+    y = rng.integers(0, 2, n)
+    frame = pl.DataFrame(
+        {
+            "id": np.arange(n), "y_true": y, "pred_a": np.where(rng.random(n) < 0.1, 1 - y, y),
+            "pred_b": np.where(rng.random(n) < 0.2, 1 - y, y),
+            "score": 1 / (1 + np.exp(-rng.normal(size=n) - 2 * y + 1)),
+            "a,b": np.where(rng.random(n) < 0.3, 1 - y, y),
+        }
+    )  # fmt: skip
+    path = tmp_path_factory.mktemp("evaluate") / "table.csv"
+    frame.write_csv(path)
+    return path, frame
+
+
+def test_numbers_are_those_of_the_library(table, karat):
+    path, frame = table
+    ran = karat(
+        "evaluate", path, "--label", "y_true", "--pred", "pred_a,pred_b", "--score", "score",
+        "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    own = evaluate(frame, label="y_true", pred=["pred_a", "pred_b"], score="score").to_dict()
+    assert ran.data["results"] == own["results"]
+    assert ran.data["verdicts"] == own["verdicts"]
+
+
+def test_the_page_and_the_markdown_open_with_the_verdicts(table, karat, tmp_path):
+    page, text = tmp_path / "page.html", tmp_path / "page.md"
+    ran = karat(
+        "evaluate", table[0], "--label", "y_true", "--pred", "pred_*", "-o", page, "--markdown",
+        text,
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("[likely] pred_a: accuracy is")
+    html, markdown = page.read_text("utf-8"), text.read_text("utf-8")
+    assert html.index('class="verdict') < html.index("How good is it?")
+    assert markdown.index("likely") < markdown.index("## How good is it?")
+    assert "table.csv" in html
+
+
+def test_a_guess_is_shown_and_used_only_where_somebody_agrees(table, karat):
+    refused = karat("evaluate", table[0], typed=[])
+    assert refused.code == 3
+    assert "--label y_true --pred pred_a --pred pred_b --score score" in refused.err
+    assert "--yes" in refused.err
+    ran = karat("evaluate", table[0], "--yes")
+    assert ran.code == 0, ran.err
+    assert "By their names the columns are" in ran.err
+    assert "pred_b" in ran.out
+
+
+def test_a_column_with_a_comma_in_its_name_stays_whole(table, karat):
+    ran = karat("evaluate", table[0], "--label", "y_true", "--pred", "a,b", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["roles"]["pred"] == ["a,b"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--pred", "pred_c"), "did you mean"),
+        (("--pred", "zz*"), "no column matches"),
+        (("--label", "y_true", "--pred", "y_true"), "is named as label and as pred"),
+        (("--pred", "pred_a", "--metric", "missing.json"), "a .json file that exists"),
+        (("--pred", "pred_a", "--output", "/no/such/folder/page.html"), "folder that exists"),
+        (("--pred", "pred_a", "--budget", "0"), "budget is 0"),
+    ],
+)
+def test_mistakes_are_named(table, karat, flags, said):
+    ran = karat("evaluate", table[0], *flags)
+    assert ran.code in (2, 3)
+    assert said in ran.err
+
+
+def test_what_is_missing_is_said_and_what_to_do_next(table, karat):
+    ran = karat("evaluate", table[0], "--pred", "pred_a")
+    assert "Not answered: How good is pred_a?" in ran.out
