@@ -70,7 +70,7 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
         ),
         verdicts=(
             Verdict(
-                sentence=f"{tiers.summary()}.",
+                sentence=f"{tiers.summary()}{e.sampled}.",
                 badge="likely" if len(tiers.best) == 1 else "unknown",
                 change="more labels of rows on which the models disagree",
             ),

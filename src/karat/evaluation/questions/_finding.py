@@ -79,6 +79,13 @@ class Evidence:
         return int(self.known.sum())
 
     @property
+    def sampled(self) -> str:
+        """What a sentence from labels assumes where not every row has one."""
+        if self.all_known:
+            return ""
+        return f", if the {self.n_known:,} labelled rows of {len(self.frame):,} are a random draw"
+
+    @property
     def all_known(self) -> bool:
         """Whether every row has a true label."""
         return bool(self.known.all()) and bool(self.roles.label)

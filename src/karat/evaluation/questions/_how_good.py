@@ -39,7 +39,7 @@ def _metrics(e: Evidence, classes: int) -> tuple[MetricBase, ...]:
 def _with_labels(e: Evidence) -> Finding:
     label = e.roles.label[0]
     y = e.column(label).filter(e.known)
-    n, total = e.n_known, len(e.frame)
+    n = e.n_known
     groups = None if e.groups is None else e.groups.filter(e.known)
     results: dict[str, Any] = {}
     for name in e.roles.pred:
@@ -58,11 +58,10 @@ def _with_labels(e: Evidence) -> Finding:
             (f"{name}, {group}", f"{p.value:.3f}", f"{p.lower:.3f}", f"{p.upper:.3f}")
             for group, p in (r.groups or {}).items()
         ]
-    sampled = "" if e.all_known else f", if the {n:,} labelled rows of {total:,} are a random draw"
     first = next(iter(results))
     verdicts = [
         Verdict(
-            sentence=f"{name} is {between(r)}, from {n:,} labels{sampled}.",
+            sentence=f"{name} is {between(r)}, from {n:,} labels{e.sampled}.",
             badge="likely",
             change=_wider(n, r),
         )
