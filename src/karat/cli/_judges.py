@@ -173,21 +173,14 @@ def judges(
     )  # fmt: skip
 
     def work() -> Answer:
-        meaning = read_null(null)
         writer = None if todo is None else table_writer("--todo", todo)
         if is_counts(file):
-            refuse_flags(
-                {"--judge": judge, "--label": label, "--group": group, "--id": item,
-                 "--voter": voter, "--vote": vote, "--label-next": label_next, "--same": same,
-                 "--threshold": threshold, "--label-probability": label_probability}
-            )  # fmt: skip
-            counted, voters, lines = counted_judges(file, options)
-            return report(file.name, counted, voters, lines, None, "")
+            refuse_flags(plain | {"--judge": judge, "--label-probability": label_probability})
+            return _of_counts(file, reading, options)
         table = read_table(file, rows)
         truth, chosen = _gold(table, label, labels, label_probability)
         found = read_votes_of(table, reading)
-        domain = "domain" in found.votes.value.columns
-        if structure in _SHARING and group is None and not domain:
+        if structure in _SHARING and not (group or "domain" in found.votes.value.columns):
             raise OptionError(
                 f"--structure is {structure!r}; expected --group with it, which names the column "
                 "of the domains that share"
@@ -199,7 +192,7 @@ def judges(
             "label_probability": table.coded("--label-probability", label_probability),
             "same": _families(same or [], found),
             "threshold": threshold,
-            "null": meaning,
+            "null": read_null(null),
         }
         passed = {k: v for k, v in values(fitted).items() if k != "labels" or v is not None}
         estimator = ErrorEstimator(**options).fit(found.votes.value, **passed)
@@ -212,6 +205,14 @@ def judges(
         return with_panel(answer, estimator, cost or (), confidence) if panel else answer
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--todo": todo})
+
+
+def _of_counts(file: Path, reading: Reading, options: dict[str, Any]) -> Answer:
+    """Return the answer from counts, in which the roles of the columns are fixed."""
+    refuse_flags({"--label": reading.label, "--group": reading.group, "--id": reading.item,
+                  "--voter": reading.voter, "--vote": reading.vote})  # fmt: skip
+    counted, voters, code = counted_judges(file, options)
+    return report(file.name, counted, voters, code, None, "")
 
 
 def _gold(
