@@ -278,7 +278,9 @@ EXAMPLES = {
     "Rates": lambda: rates([0, 1, 1], [0, 1, 0]),
     "Patterns": lambda: patterns(VOTES),
     "PatternCounts": lambda: pattern_counts([0, 1, 1], VOTES),
-    "VoteCounts": lambda: count_votes(VOTES, [2, 1, 1], domains=["a", "b", "a"], y_true=[0, 1, None]),
+    "VoteCounts": lambda: count_votes(
+        VOTES, [2, 1, 1], domains=["a", "b", "a"], y_true=[0, 1, None]
+    ),
     "RocCounts": lambda: roc_counts([0, 1, 1], [0.1, 0.7, 0.3]),
 }
 RESULTS = [
