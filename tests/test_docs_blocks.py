@@ -1,6 +1,7 @@
 """The Python of the documentation runs: the blocks of each page, in order."""
 
 import re
+import shutil
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -27,17 +28,25 @@ def test_blocks_are_found():
     "path",
     [
         # This page fits several models of votes to make its point.
-        pytest.param(path, marks=pytest.mark.slow) if path.stem == "when-to-couple" else path
+        # The other starts Spark.
+        pytest.param(path, marks=pytest.mark.slow)
+        if path.stem in ("when-to-couple", "any-size")
+        else path
         for path in PAGES
     ],
     ids=lambda path: path.relative_to(DOCS).as_posix(),
 )
 # Domains of thirty items are too few to look for copies; the page says that karat warns of it.
 @pytest.mark.filterwarnings("ignore:votes do not identify:karat.exceptions.NotIdentifiedWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of Spark
 def test_blocks_of_a_page_run_in_order(path, tmp_path, monkeypatch, capsys):
     text = path.read_text(encoding="utf-8")
     if "import torch" in text:
         pytest.importorskip("torch", reason="the page trains with PyTorch")
+    if "import SparkSession" in text:
+        pytest.importorskip("pyspark", reason="the page counts on Spark")
+        if shutil.which("java") is None:
+            pytest.skip("Spark needs Java, and there is none")
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
     printed = ""

@@ -66,8 +66,8 @@ def test_a_column_may_begin_far_down(tmp_path, name):
     ("name", "text", "said"),
     [
         ("t.csv", "a,b\n", "has no rows"),
-        ("t.csv", "", "cannot be read"),
-        ("t.parquet", "not parquet", "cannot be read"),
+        ("t.csv", "", "is empty"),
+        ("t.parquet", "not parquet", "begins like CSV text"),
         ("t.txt", "a\n1\n", "expected one of"),
     ],
 )

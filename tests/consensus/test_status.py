@@ -407,3 +407,11 @@ class TestTooFewItemsToLookForCopies:
         sparse = np.where(pd.isna(sparse), None, sparse)
         fitted = estimator(draws=100, chains=2).fit(pd.DataFrame(sparse))
         assert not any("look for copies" in why for why in fitted.result_.reasons[0])
+
+
+def test_the_tail_of_very_many_events_is_that_of_the_plain_convolution():
+    chance, times = np.array([0.02, 0.1, 0.5]), np.array([4000, 1500, 700])
+    expected = int(chance @ times)
+    for least in (expected - 60, expected, expected + 25, expected + 80):
+        plain = poisson_binomial_tail(np.repeat(chance, times), least)
+        assert poisson_binomial_tail(chance, least, times) == pytest.approx(plain, abs=1e-12)

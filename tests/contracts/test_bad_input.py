@@ -31,6 +31,7 @@ from karat.exceptions import (
     WeightError,
 )
 from karat.metrics import Metric, f_beta, macro
+from karat.statistics import pattern_counts
 
 # Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
 PACKAGES = [name for name in karat.__all__[1:] if name != "torch" or find_spec("torch")]
@@ -62,6 +63,7 @@ FIXED = {
     "y_scores": {"one": GOOD["y_score"], "two": [0.4, 0.1, 0.8, 0.3]},
     "fpr": 0.1,
     "verdicts": GOOD["votes"],
+    "counts": pattern_counts(GOOD["y_pred"], GOOD["weak_labels"]),
     "swapped": [row[::-1] for row in GOOD["votes"]],
     "judges": _fitted(),
     "first": ["x", "y", "x", "z"],

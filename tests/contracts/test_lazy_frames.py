@@ -17,7 +17,16 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import karat
-from karat import calibration, consensus, decisions, metrics, optimize, ranking, weak
+from karat import (
+    calibration,
+    consensus,
+    decisions,
+    metrics,
+    optimize,
+    ranking,
+    statistics,
+    weak,
+)
 from karat._typing import Column
 from karat.exceptions import LazyFrameError
 
@@ -128,7 +137,10 @@ INSTANCES = {
 
 
 # What a call needs although its signature has a default.
-NEEDED = {"OracleLabelModel.fit": {"y_true": TRUTH}}
+NEEDED = {
+    "OracleLabelModel.fit": {"y_true": TRUTH},
+    "performance_bounds_from_counts": {"counts": statistics.pattern_counts(TRUTH, VOTES)},
+}
 
 
 def takes_columns(function):

@@ -235,6 +235,16 @@ def torch_losses() -> dict[str, Callable[..., Any]]:
     }
 
 
+def scanned():
+    """A table with every role that counts need."""
+    table = pl.DataFrame(VOTES, schema=[f"lf_{j}" for j in range(VOTES.shape[1])])
+    return karat.scan(
+        table.with_columns(
+            y=pl.Series(TRUTH), p=pl.Series(VOTES[:, 0]), s=pl.Series(CHANCE)
+        ).with_row_index("id")
+    ).roles(label="y", pred="p", score="s", weak="lf_*", id="id")
+
+
 # A call with valid input for every public callable that takes one of these options; what it is
 # given replaces the options of that call. Constructors that keep their arguments are fitted.
 CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
@@ -260,6 +270,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "bounds.expectation_bounds": lambda **o: bounds.expectation_bounds(PROBA, VOTES, MODEL, **o),
     "bounds.performance_bounds": lambda **o: bounds.performance_bounds(
         *BOUND, metric="accuracy", **o
+    ),
+    "bounds.performance_bounds_from_counts": lambda **o: bounds.performance_bounds_from_counts(
+        statistics.pattern_counts(VOTES[:, 0], VOTES), MODEL, metric="accuracy", **o
     ),
     "bounds.rank_models": lambda **o: bounds.rank_models(
         {"a": VOTES[:, 0], "b": VOTES[:, 1]}, VOTES, MODEL, metric="accuracy", **o
@@ -420,6 +433,13 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "ranking.weighted_auc_from_counts": lambda **o: ranking.weighted_auc_from_counts(
         statistics.roc_counts(TRUTH, CHANCE), **o
     ),
+    "ranking.compare_auc_from_counts": lambda **o: ranking.compare_auc_from_counts(
+        {name: statistics.roc_counts(TRUTH, CHANCE) for name in "ab"}, **o
+    ),
+    "sources.Source.counts": lambda **o: scanned().counts(**o),
+    "sources.Source.pattern_counts": lambda **o: scanned().pattern_counts(**o),
+    "sources.Source.roc_counts": lambda **o: scanned().roc_counts(**o),
+    "sources.Source.vote_counts": lambda **o: scanned().vote_counts(**o),
     "statistics.pattern_counts": lambda **o: statistics.pattern_counts(VOTES[:, 0], VOTES, **o),
     "statistics.patterns": lambda **o: statistics.patterns(VOTES, **o),
     "statistics.roc_counts": lambda **o: statistics.roc_counts(TRUTH, CHANCE, **o),

@@ -31,6 +31,7 @@ from karat.datasets import LogisticLaw
 from karat.exceptions import NotIdentifiedWarning
 from karat.metrics import FairMetric, Metric, accuracy, cost_matrix
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
+from karat.statistics.reading import count_votes
 
 # Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
 PACKAGES = [name for name in karat.__all__[1:] if name != "torch" or find_spec("torch")]
@@ -304,6 +305,9 @@ EXAMPLES = {
     "Rates": lambda: rates([0, 1, 1], [0, 1, 0]),
     "Patterns": lambda: patterns(VOTES),
     "PatternCounts": lambda: pattern_counts([0, 1, 1], VOTES),
+    "VoteCounts": lambda: count_votes(
+        VOTES, [2, 1, 1], domains=["a", "b", "a"], y_true=[0, 1, None]
+    ),
     "RocCounts": lambda: roc_counts([0, 1, 1], [0.1, 0.7, 0.3]),
 }
 RESULTS = [

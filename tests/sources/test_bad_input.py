@@ -210,7 +210,7 @@ def test_counts_come_back_as_they_were(tmp_path):
     counts = data.counts(null="abstain")
     counts.save(tmp_path / "c.parquet")
     again = Counts.load(tmp_path / "c.parquet")
-    assert again.null == "abstain"
+    assert again.null_abstains
     assert again.votes == counts.votes
     for kind in ("patterns", "roc", "confusions"):
         assert dict(getattr(again, kind)) == dict(getattr(counts, kind))

@@ -23,7 +23,7 @@ from karat.bounds.inputs import (
     true_value,
     warn_if_sparse,
 )
-from karat.bounds.result import PerformanceBounds
+from karat.bounds.result import PerformanceBounds, undefined_bounds
 from karat.bounds.solvers import solved_performance
 from karat.exceptions import DataError, UndefinedHereError
 from karat.metrics import GroupMetric, MetricBase, as_metric
@@ -210,7 +210,7 @@ def _by_group(
         try:
             found[name] = bound(rows, name)
         except UndefinedHereError as error:
-            found[name] = whole.undefined_here(name, int(rows.sum()), str(error))
+            found[name] = undefined_bounds(whole, name, int(rows.sum()), str(error))
     return found
 
 

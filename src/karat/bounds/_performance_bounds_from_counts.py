@@ -19,7 +19,7 @@ from karat.bounds.inputs import (
     read_counted,
     warn_if_sparse,
 )
-from karat.bounds.result import PerformanceBounds
+from karat.bounds.result import PerformanceBounds, undefined_bounds
 from karat.bounds.solvers import solved_performance
 from karat.exceptions import DataError, UndefinedHereError
 from karat.metrics import GroupMetric, MetricBase, as_metric
@@ -136,7 +136,7 @@ def _by_group(bound: Any, whole: PerformanceBounds, cells: AnyArray, names: AnyA
         try:
             found[name] = bound(cells[:, g], name)
         except UndefinedHereError as error:
-            found[name] = whole.undefined_here(name, int(cells[:, g].sum()), str(error))
+            found[name] = undefined_bounds(whole, name, int(cells[:, g].sum()), str(error))
     return found
 
 

@@ -11,7 +11,14 @@ from karat.limits import PoweredLimits
 from karat.metrics import GroupMetric, MetricBase
 from karat.weak import LabelModelCheck
 
-__all__ = ["Checked", "ExpectationBounds", "Interval", "PerformanceBounds", "percent"]
+__all__ = [
+    "Checked",
+    "ExpectationBounds",
+    "Interval",
+    "PerformanceBounds",
+    "percent",
+    "undefined_bounds",
+]
 
 
 _FEW = 30  # with fewer items a limit that rests on a normal approximation is rough
@@ -166,28 +173,6 @@ class PerformanceBounds(Interval):
     undefined: str | None = None
     groups: Mapping[Any, "PerformanceBounds"] | None = None
 
-    def undefined_here(self, group: Any, n: int, reason: str) -> "PerformanceBounds":
-        """Return the same without numbers for a group on which the metric is undefined.
-
-        Parameters
-        ----------
-        group : name
-            The group.
-        n : int
-            Its number of items.
-        reason : str
-            Why there are no numbers.
-        """
-        numbers = (
-            "lower", "upper", "lower_limit", "upper_limit", "bounds_lower_limit",
-            "bounds_upper_limit", "label_model_estimate",
-        )  # fmt: skip
-        nothing: dict[str, Any] = dict.fromkeys(numbers, float("nan"))
-        return replace(
-            self, n=n, group=group, undefined=reason, truth=None, gold=None, width_limit=None,
-            groups=None, **nothing,
-        )  # fmt: skip
-
     def summary(self) -> str:
         """Return the answer in sentences; what is not known of the label model comes first.
 
@@ -266,3 +251,16 @@ class ExpectationBounds(Interval):
     def summary(self) -> str:
         """Return the bounds in a sentence."""
         return self.with_assumption(self.with_caveat(f"The expectation is {self.limits()}"))
+
+
+def undefined_bounds(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
+    """Return a result without numbers for a group on which the metric is undefined, and why."""
+    numbers = (
+        "lower", "upper", "lower_limit", "upper_limit", "bounds_lower_limit", "bounds_upper_limit",
+        "label_model_estimate",
+    )  # fmt: skip
+    nothing: dict[str, Any] = dict.fromkeys(numbers, float("nan"))
+    return replace(
+        like, n=n, group=group, undefined=reason, truth=None, gold=None, width_limit=None,
+        groups=None, **nothing,
+    )  # fmt: skip

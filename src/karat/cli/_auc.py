@@ -40,6 +40,7 @@ from karat.ranking import (
 
 __all__ = ["auc"]
 
+_SCORES = ("score", "y_score", "prob")  # how columns of scores begin
 # Certificates that also hold for differences.
 _COMPARED = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
@@ -116,7 +117,9 @@ def auc(
         elif stream:
             measured = _streamed(file, score or [], label, pos_label, group, options)
         else:
-            measured = _read(read_table(file, rows), score, label, pos_label, group, options)
+            wanted = [label, group, *(score or ())]
+            table = read_table(file, rows, wanted, () if score else _SCORES)
+            measured = _read(table, score, label, pos_label, group, options)
         if len(measured.results) > 1 and measured.comparison is None:
             flags_needed = "--certificate auto or delong" + " without --stream" * stream
             warnings.warn(f"differences need {flags_needed}", KaratWarning, stacklevel=1)
@@ -152,7 +155,7 @@ def _read(
     options: dict[str, Any],
 ) -> _Measured:
     """Measure the columns of a table, and compare them where the certificate can."""
-    names = table.names("--score", score, ("score", "y_score", "prob"))
+    names = table.names("--score", score, _SCORES)
     y_true = Coded(table.column("--label", label), f"frame[{label!r}]")
     scores = Coded(table.columns("--score", names), f"frame[{names}]")
     compared = options | {"pos_label": read_pos_label([y_true.value], pos_label)}

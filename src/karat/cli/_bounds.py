@@ -45,6 +45,8 @@ _MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
     "triplet": (TripletLabelModel, {}),
 }
 
+# How columns of predictions and of weak labelers begin.
+_PREDICTIONS, _LABELERS = ("pred", "y_pred"), ("lf_", "weak_", "vote_")
 _COLUMNS = (
     "items", "lower limit", "lower", "upper", "upper limit", "with true labels", "truth",
 )  # fmt: skip
@@ -86,12 +88,12 @@ def bounds(
             texts |= {"robustness": robustness, "confidence": confidence}
             counted = counted_bounds(file, pred, build, settings, known, texts)
             return _answer(file, counted[0], {}, *counted[1:])
-        table = read_table(file, rows)
-        models = table.names("--pred", pred, ("pred", "y_pred"), taken=(label, group))
+        wanted = [label, group, *(pred or ()), *(weak or ())]
+        starts = (*(() if pred else _PREDICTIONS), *(() if weak else _LABELERS))
+        table = read_table(file, rows, wanted, starts)
+        models = table.names("--pred", pred, _PREDICTIONS, taken=(label, group))
         predictions = table.columns("--pred", models)
-        labelers = table.names(
-            "--weak", weak, ("lf_", "weak_", "vote_"), taken=(label, group, *models)
-        )
+        labelers = table.names("--weak", weak, _LABELERS, taken=(label, group, *models))
         votes = Coded(table.columns("--weak", labelers), f"frame[{labelers}]")
         classes, prior = read_class_prior([*predictions, *votes.value], class_prior)
         labels = table.coded("--label", label)

@@ -18,7 +18,9 @@ __all__ = ["doctor"]
 _PURPOSE = {
     "": "the library, its pictures, reports and this command line",
     "arviz": "posterior draws as ArviZ data",
-    "duckdb": "relations of DuckDB",
+    "duckdb": "relations and queries of DuckDB",
+    "logs": "packed evaluation logs of inspect",
+    "spark": "tables of Apache Spark",
     "studio": "web studies that ask people",
     "torch": "training losses for PyTorch",
 }

@@ -6,7 +6,6 @@ together, or counts for which the engine reads the rows and only the counts come
 
 from karat.sources._scan import scan
 from karat.sources._source import Source
-from karat.sources.logs import LogFacts
 from karat.sources.result import Counts
 
-__all__ = ["Counts", "LogFacts", "Source", "scan"]
+__all__ = ["Counts", "Source", "scan"]

@@ -15,7 +15,7 @@ from karat.sources.counting import (
     roc_counts_of,
     vote_counts_of,
 )
-from karat.sources.engines import FOLDS, collect, engine_of
+from karat.sources.engines import FOLDS, collect, engine_errors, engine_of
 from karat.sources.logs import LogFacts, judged_votes
 from karat.sources.result import Counts, count_all
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
@@ -78,7 +78,8 @@ class Source:
         """
         if not self._collected:
             wanted = list(dict.fromkeys(c for columns in self.chosen.values() for c in columns))
-            self._collected.append(collect(self.frame.select(*(wanted or self.names))))
+            with engine_errors(self.engine):
+                self._collected.append(collect(self.frame.select(*(wanted or self.names))))
         return self._collected[0]
 
     def roles(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from karat._validate import check_null
 from karat.exceptions import ColumnError, DataError
 from karat.sources.stored import read_counts, write_counts
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
@@ -28,8 +29,9 @@ class Counts:
         Positives and negatives per score, by the column of the scores.
     confusions : mapping of str to Confusion
         Truth against prediction, by the column of the predictions.
-    null : str
-        What a null of a voter was taken to be.
+    null_abstains : bool
+        Whether a null of a voter was taken for an abstention, and not for an item that it was not
+        asked about.
 
     Examples
     --------
@@ -45,7 +47,7 @@ class Counts:
     votes: VoteCounts | None = None
     roc: Mapping[str, RocCounts] = field(default_factory=dict)
     confusions: Mapping[str, Confusion] = field(default_factory=dict)
-    null: str = "not asked"
+    null_abstains: bool = False
 
     def save(self, path: str | Path) -> None:
         """Write the counts to a Parquet file, which is replaced only when it is complete.
@@ -78,7 +80,9 @@ class Counts:
     def __add__(self, other: "Counts") -> "Counts":
         if not isinstance(other, Counts):
             return NotImplemented
-        if self.null != other.null or (self.votes is None) != (other.votes is None):
+        if self.null_abstains != other.null_abstains or (self.votes is None) != (
+            other.votes is None
+        ):
             raise DataError("the two parts were counted in different ways; count both the same way")
         votes = None
         if self.votes is not None and other.votes is not None:
@@ -88,7 +92,7 @@ class Counts:
             votes=votes,
             roc=_added(self.roc, other.roc, "scores"),
             confusions=_added(self.confusions, other.confusions, "predictions"),
-            null=self.null,
+            null_abstains=self.null_abstains,
         )
 
     def summary(self) -> str:
@@ -120,7 +124,7 @@ def count_all(source: Any, null: str, pos_label: Any, cells: int | None) -> Coun
         votes=votes if votes is None or len(votes.names) > 1 else None,
         roc={s: source.roc_counts(s, pos_label=pos_label, cells=cells) for s in scores},
         confusions={p: source.confusion(p) for p in preds if has("label")},
-        null=null,
+        null_abstains=check_null(null),
     )
     if not (found.patterns or found.votes or found.roc or found.confusions):
         raise ColumnError(

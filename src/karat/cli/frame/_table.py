@@ -48,12 +48,13 @@ class InputTable:
     path: Path
     frame: Any
     log: bool = False
+    every: Sequence[str] = ()  # all columns of the file, where some were read
     scanned: bool = False  # read by karat.scan and by no reader of Polars alone
 
     def column(self, flag: str, name: str) -> Any:
         """Return a column, or say which ones there are."""
-        names = self.frame.columns
-        if name not in names:
+        if name not in self.frame.columns:
+            names = self.every or self.frame.columns
             close = get_close_matches(name, names, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"there are {names}"
             raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
@@ -104,7 +105,8 @@ class InputTable:
             name for name in self.frame.columns if name.lower().startswith(tuple(starts))
         ]
         if not found:
-            raise ColumnError(f"{flag}: name at least one column; there are {self.frame.columns}")
+            names = self.every or self.frame.columns
+            raise ColumnError(f"{flag}: name at least one column; there are {names}")
         return found
 
     def matching(
@@ -138,10 +140,17 @@ def check_once(flag: str, names: Sequence[str]) -> None:
             raise OptionError(f"{flag} is {name!r} twice; expected every column once")
 
 
-def read_table(path: Path, rows: int | None = None) -> InputTable:
+def read_table(
+    path: Path,
+    rows: int | None = None,
+    wanted: Sequence[str | None] = (),
+    starts: Sequence[str] = (),
+) -> InputTable:
     """Read a file, a folder, a pattern, the standard input or a log into a Polars frame.
 
-    With ``rows``, a random sample of so many rows is read. A log gives its votes, a row each.
+    With ``rows``, a random sample of so many rows is read. ``wanted`` names the columns that a
+    command needs, and ``starts`` how others that it needs begin; by default all are read. A log
+    gives its votes, a row each.
     """
     if is_counts(path):
         raise DataError(
@@ -151,7 +160,18 @@ def read_table(path: Path, rows: int | None = None) -> InputTable:
     source = scan(path)
     if source.log is not None and "judge" in source.names:
         return InputTable(path, source.votes(), log=True)
-    return InputTable(path, read_rows(source.frame, path.name, rows), scanned=not is_plain(path))
+    lazy = source.frame
+    named = [name for name in wanted if name is not None]
+    if named or starts:
+        kept = [
+            n
+            for n in source.names
+            if n.lower().startswith(tuple(starts))
+            or any(n == name or fnmatchcase(n, name) for name in named)
+        ]
+        lazy = lazy.select(*kept) if kept else lazy
+    frame = read_rows(lazy, path.name, rows)
+    return InputTable(path, frame, every=source.names, scanned=not is_plain(path))
 
 
 def scan_table(path: Path) -> InputTable:

@@ -9,6 +9,7 @@ from karat.limits.kernels import clopper_pearson_limits
 
 __all__ = ["GoldTest", "check_consensus", "poisson_binomial_tail", "status_of"]
 
+_MANY = 5_000  # gold labels beyond which events of one chance are taken together
 _FEWEST = 10  # gold labels below which nothing is tested
 _LEVEL = 0.05  # chance of a contradiction if the consensus is as sure as it should be
 _SPAN = 0.1  # an error of the consensus beyond its claim that a confirmation must exclude
@@ -55,17 +56,42 @@ def check_consensus(
     chance = np.minimum(1.0, 1 - proba.max(axis=1) + slack)
     wrong = int(times @ (favourite != gold))
     n = int(times.sum())
-    p_value = poisson_binomial_tail(np.repeat(chance, times), wrong)
+    p_value = poisson_binomial_tail(chance, wrong, times)
     highest = float(clopper_pearson_limits(wrong, n, 0.05)[1])
     return GoldTest(n, wrong, float(times @ chance) / n, p_value, highest)
 
 
-def poisson_binomial_tail(chance: FloatArray, least: int) -> float:
-    """Return P(at least so many of independent events), by exact convolution."""
-    pmf = np.ones(1)
-    for p in chance:
-        pmf = np.append(pmf * (1 - p), 0.0) + np.append(0.0, pmf * p)
-    return float(min(1.0, pmf[least:].sum()))
+def poisson_binomial_tail(chance: FloatArray, least: int, times: IntArray | None = None) -> float:
+    """Return P(at least so many of independent events), by exact convolution.
+
+    ``times`` says how many events have each chance. Of very many events those of one chance are
+    taken together as a binomial variable, and the convolutions are made by Fourier transforms, to
+    about 1e-14.
+    """
+    if times is None or times.sum() <= _MANY:
+        pmf = np.ones(1)
+        for p in chance if times is None else np.repeat(chance, times):
+            pmf = np.append(pmf * (1 - p), 0.0) + np.append(0.0, pmf * p)
+        return float(min(1.0, pmf[least:].sum()))
+    from scipy.signal import fftconvolve
+
+    start, pmf = 0, np.ones(1)
+    for p, n in zip(chance.tolist(), times.tolist(), strict=True):
+        low, part = _binomial(p, n)
+        start, pmf = start + low, fftconvolve(pmf, part)
+    return float(np.clip(pmf[max(least - start, 0) :].sum(), 0.0, 1.0))
+
+
+def _binomial(p: float, n: int) -> tuple[int, FloatArray]:
+    """Return the law of a binomial variable where it is not 0 to the last digit, and its start."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    reach = 40 * np.sqrt(n * p * (1 - p)) + 40
+    low, high = max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1)
+    k = np.arange(low, high + 1, dtype=np.float64)
+    log = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, p) + xlog1py(n - k, -p)
+    weight = np.exp(log - log.max())
+    return low, weight / weight.sum()
 
 
 def status_of(reasons: tuple[str, ...], test: GoldTest | None) -> str:

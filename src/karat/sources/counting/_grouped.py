@@ -7,7 +7,7 @@ import numpy as np
 
 from karat._typing import AnyArray
 from karat.exceptions import DataError, EmptyDataError, LabelError, WeightError
-from karat.sources.engines import collect, engine_of, with_folds
+from karat.sources.engines import collect, engine_errors, engine_of, with_folds
 
 __all__ = ["FOLD", "Grouped", "grouped"]
 
@@ -55,22 +55,19 @@ def grouped(
     """
     import narwhals as nw
 
-    wanted = list(
-        dict.fromkeys([*keys, *([weight] if weight else []), *([fold_by] if folds else [])])
-    )
-    table = lazy.select(*wanted)
     by = list(dict.fromkeys(keys))
-    if folds and fold_by is not None:
-        table = with_folds(table, fold_by, folds, FOLD)
-        by.append(FOLD)
-    if weight is None:
+    beside = [name for name in (weight, fold_by if folds else None) if name is not None]
+    with engine_errors(engine_of(lazy)):
+        table = lazy.select(*dict.fromkeys([*keys, *beside]))
+        if folds and fold_by is not None:
+            table = with_folds(table, fold_by, folds, FOLD)
+            by.append(FOLD)
         total = nw.len()
-    else:
-        # Spark and DuckDB add decimals and whole numbers in types of their own.
-        value = nw.col(weight).cast(nw.Float64)
-        total = value.sum()
-        _check_weights(lazy, weight)
-    found = collect(table.group_by(*by).agg(total.alias(_COUNT)))
+        if weight is not None:
+            _check_weights(lazy, weight)
+            # Spark and DuckDB add decimals and whole numbers in types of their own.
+            total = nw.col(weight).cast(nw.Float64).sum()
+        found = collect(table.group_by(*by).agg(total.alias(_COUNT)))
     if not len(found):
         raise EmptyDataError("the table has no rows; pass at least one")
     if len(found) > _MOST_ROWS:

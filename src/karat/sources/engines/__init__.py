@@ -5,7 +5,7 @@ where there is one, and says in a sentence why it could not. `with_folds` adds t
 identifier, which is the same on every engine.
 """
 
-from karat.sources.engines._collect import collect, engine_of
+from karat.sources.engines._collect import collect, engine_errors, engine_of
 from karat.sources.engines._folds import FOLDS, fold_of, with_folds
 
-__all__ = ["FOLDS", "collect", "engine_of", "fold_of", "with_folds"]
+__all__ = ["FOLDS", "collect", "engine_errors", "engine_of", "fold_of", "with_folds"]

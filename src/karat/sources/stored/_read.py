@@ -58,7 +58,7 @@ def read_counts(path: str | Path) -> dict[str, Any]:
         "confusions": {
             k: _confusion(rows("confusion", k), h) for k, h in header["confusions"].items()
         },
-        "null": header["null"],
+        "null_abstains": header["null_abstains"],
     }
 
 

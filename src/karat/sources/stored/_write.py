@@ -22,7 +22,11 @@ def write_counts(counts: Any, path: str | Path) -> None:
     target = Path(path)
     if target.suffix.lower() != ".parquet":
         raise DataError(f"{target.name} ends in {target.suffix!r}; counts are written as .parquet")
-    header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "null": counts.null}
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "null_abstains": counts.null_abstains,
+    }
     header |= {"patterns": {}, "votes": None, "roc": {}, "confusions": {}}
     tables = []
     for name, one in counts.patterns.items():

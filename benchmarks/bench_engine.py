@@ -1,0 +1,122 @@
+"""Counting a large Parquet table against a plain scan of the same columns, in one run.
+
+10⁸ rows of a label, a prediction, a score with 10⁶ values, six weak labels and a group (10⁷ with
+--quick) are written once to a folder of parts, counted by `karat.scan` on Polars and on DuckDB, and
+turned into bounds, error rates and areas.
+"""
+
+import argparse
+import os
+import resource
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+
+import karat
+from karat.bounds import performance_bounds_from_counts
+from karat.consensus import ErrorEstimator
+from karat.ranking import weighted_auc_from_counts
+
+PART = 5_000_000
+ROLES = {"label": "y", "pred": "pred", "score": "score", "weak": "lf_*", "group": "sex", "id": "id"}
+
+
+def write(folder: Path, rows: int) -> None:
+    """Write the table in parts, each from a seed of its own."""
+    for start in range(0, rows, PART):
+        n = min(PART, rows - start)
+        rng = np.random.default_rng(start)
+        y = rng.integers(0, 2, n).astype(np.int8)
+        votes = {}
+        for j in range(6):
+            wrong = rng.random(n) < 0.1 + 0.05 * j
+            votes[f"lf_{j}"] = np.where(rng.random(n) < 0.3, -1, np.where(wrong, 1 - y, y))
+        score = np.rint((rng.normal(size=n) + 1.5 * y) * 1e5) / 1e5
+        pl.DataFrame(
+            {"id": np.arange(start, start + n), "y": y, "pred": (score > 0.75).astype(np.int8),
+             "score": score, "sex": rng.integers(0, 2, n).astype(np.int8)}
+            | {name: column.astype(np.int8) for name, column in votes.items()}
+        ).write_parquet(folder / f"part-{start // PART:03d}.parquet")  # fmt: skip
+
+
+def timed(work):
+    """Return what a call returns, and its seconds."""
+    start = time.perf_counter()
+    found = work()
+    return found, time.perf_counter() - start
+
+
+def plain(folder: Path, columns: list[str], engine: str) -> float:
+    """Return the seconds of the engine's own scan of these columns: a sum of each."""
+    if engine == "polars":
+        lazy = pl.scan_parquet(folder / "*.parquet").select(pl.col(columns).cast(pl.Float64).sum())
+        return timed(lambda: lazy.collect(engine="streaming"))[1]
+    sums = ", ".join(f"sum({name}::double)" for name in columns)
+    query = f"select {sums} from '{folder}/*.parquet'"
+    return timed(lambda: duckdb.sql(query).fetchall())[1]
+
+
+def main() -> None:
+    """Print a line per count and engine, and the peak memory of all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="10⁷ rows")
+    parser.add_argument("--rows", type=int, help="any other number of rows")
+    options = parser.parse_args()
+    rows = options.rows or (10**7 if options.quick else 10**8)
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # In a process of its own, whose memory does not count.
+        if child := os.fork():
+            assert os.waitpid(child, 0)[1] == 0
+        else:
+            write(folder, rows)
+            os._exit(0)
+        total = 0.0
+        votes = [f"lf_{j}" for j in range(6)]
+        work = {
+            "bounds": ([*votes, "pred", "sex", "id"], lambda data: data.pattern_counts()),
+            "judges": ([*votes, "sex"], lambda data: judged(data).vote_counts()),
+            "areas": (["y", "score"], lambda data: data.roc_counts()),
+            "confusion": (["y", "pred", "sex"], lambda data: data.confusion()),
+        }
+        counted = {}
+        for engine in ("polars", "duckdb"):
+            source = folder if engine == "polars" else f"select * from '{folder}/*.parquet'"
+            data = karat.scan(source).roles(**ROLES)
+            for what, (columns, count) in work.items():
+                least = plain(folder, columns, engine)
+                found, seconds = timed(lambda count=count, data=data: count(data))
+                assert counted.setdefault(what, found) == found, "engines must count the same"
+                total += seconds if engine == "polars" else 0.0
+                print(
+                    f"{what} counts of {rows:.0e} rows on {engine}: ratio {seconds / least:.2f} "
+                    f"({seconds:.1f} s, a plain scan {least:.1f} s)"
+                )
+        _, answers = timed(lambda: answer(counted))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(
+            f"all of {rows:.0e} rows: counts {total:.1f} s on polars, answers {answers:.1f} s, "
+            f"peak memory {peak:.2f} GB of both engines"
+        )
+
+
+def judged(data):
+    """Return the table with the votes and the groups alone."""
+    return karat.scan(data.frame.to_native()).roles(judge="lf_*", group="sex")
+
+
+def answer(counted) -> None:
+    """Turn the counts into bounds, error rates and an area."""
+    performance_bounds_from_counts(counted["bounds"], metric="f1")
+    ErrorEstimator(draws=200, dependence="none", rng=0).fit(counted["judges"])
+    weighted_auc_from_counts(counted["areas"])
+
+
+if __name__ == "__main__":
+    main()
