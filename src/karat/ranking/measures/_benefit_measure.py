@@ -66,7 +66,11 @@ class NetBenefit(Measure):
 
     def unit(self, ordered: Ordering) -> tuple[float, float]:
         odds = self.threshold / (1 - self.threshold)
-        return max(1.0, odds) / ordered.n, ordered.n
+        return max(1.0, odds) / ordered.n, min(ordered.n_positive, ordered.n_negative)
+
+    def span(self, ordered: Ordering) -> float:
+        odds = self.threshold / (1 - self.threshold)
+        return ordered.prevalence + (1 - ordered.prevalence) * odds
 
 
 def benefit_of_all(ordered: Ordering, thresholds: FloatArray) -> FloatArray:
@@ -126,6 +130,9 @@ class ExpectedCost(Measure):
     def unit(self, ordered: Ordering) -> tuple[float, float]:
         unit = max(self.at / ordered.n_positive, (1 - self.at) / ordered.n_negative)
         return unit, min(ordered.n_positive, ordered.n_negative)
+
+    def span(self, ordered: Ordering) -> float:
+        return min(self.at, 1 - self.at)
 
 
 def _cost(ordered: Ordering, at: FloatArray) -> FloatArray:

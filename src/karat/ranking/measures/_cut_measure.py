@@ -131,6 +131,9 @@ class Cut(Measure):
             unit /= self.share_of(ordered)
         return unit, ordered.n_positive
 
+    def span(self, ordered: Ordering) -> float:
+        return 1.0 / self.share_of(ordered) if self.kind == "lift" else 1.0
+
     def note(self, ordered: Ordering) -> str:
         """Say how many rows are level at the cut, and what their order could make of the value."""
         if self.threshold is not None:

@@ -68,6 +68,10 @@ class Measure:
     def unit(self, ordered: Ordering) -> tuple[float, float]:
         """Return what one row can move at most, and how many rows the measure rests on."""
 
+    def span(self, ordered: Ordering) -> float:
+        """Return how far apart two models can be at most."""
+        return 1.0
+
     def missing(self, ordered: Ordering) -> str:
         """Return why the rows have no such measure; empty if they have one."""
         return ""
