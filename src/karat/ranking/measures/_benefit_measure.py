@@ -120,7 +120,7 @@ class ExpectedCost(Measure):
         ordered, at = rows.ordered, np.array([self.at])
         missed, alarms = (float(x[0]) for x in best_cut(ordered, at))
         n1, n0 = ordered.n_positive, ordered.n_negative
-        steps = int(np.searchsorted(np.cumsum(ordered.positive), n1 - missed - 1e-9))
+        steps = int(np.searchsorted(ordered.taken, n1 - missed - 1e-9))
         none = missed >= n1 - 1e-9
         cut = np.inf if none else ordered.score[min(steps, len(ordered.score) - 1)]
         taken = (rows.score >= cut).astype(float)

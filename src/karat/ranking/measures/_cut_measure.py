@@ -139,7 +139,7 @@ class Cut(Measure):
         if self.threshold is not None:
             return ""
         rows = self.share_of(ordered) * ordered.n
-        positives, taken = ordered.taken()
+        positives, taken = ordered.taken, ordered.rows
         size = ordered.positive + ordered.tied
         step = int(np.searchsorted(taken, rows * (1 - 1e-12)))
         if step >= len(taken) or not taken[step] - size[step] < rows - 1e-9 < taken[step] - 1e-6:

@@ -8,19 +8,39 @@ from karat.ranking.measures._average_precision import negatives_between
 from karat.ranking.measures._pivots import ring_limits
 from karat.ranking.orderings import Ordering
 
-__all__ = ["best_cut", "cost_limits", "left_out_errors"]
+__all__ = ["best_cut", "cheapest_cuts", "cost_limits", "left_out_errors"]
+
+_FEW = 10_000  # cuts that may all be tried for every weight
 
 
 def _errors(ordered: Ordering) -> tuple[FloatArray, FloatArray]:
     """Return missed positives and false alarms when 0, 1, … steps are taken."""
-    missed = ordered.n_positive - np.concatenate([[0.0], np.cumsum(ordered.positive)])
+    missed = ordered.n_positive - np.concatenate([[0.0], ordered.taken])
     alarms = np.concatenate([[0.0], ordered.above + ordered.tied])
     return np.maximum(missed, 0.0), alarms
 
 
+def cheapest_cuts(
+    missed: FloatArray, alarms: FloatArray, few: int = _FEW
+) -> tuple[FloatArray, FloatArray]:
+    """Drop cuts that are the cheapest for no weight, until few are left.
+
+    A cut on or above the line between two others is never the cheapest alone; each round looks at
+    both neighbours of every cut.
+    """
+    while len(missed) > few:
+        down, across = -np.diff(missed), np.diff(alarms)
+        kept = np.ones(len(missed), bool)
+        kept[1:-1] = down[:-1] * across[1:] > down[1:] * across[:-1]
+        if kept.all():
+            break
+        missed, alarms = missed[kept], alarms[kept]
+    return missed, alarms
+
+
 def best_cut(ordered: Ordering, at: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return missed positives and false alarms at the cheapest cut, for each weight of a miss."""
-    missed, alarms = _errors(ordered)
+    missed, alarms = cheapest_cuts(*_errors(ordered))
     miss, alarm = missed / ordered.n_positive, alarms / ordered.n_negative
     steps = np.array([int(np.argmin(c * miss + (1 - c) * alarm)) for c in at])
     return missed[steps], alarms[steps]
