@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.ranking.measures._expected_cost import best_cut, cost_limits
-from karat.ranking.measures._measure import Curve, Measure, Row, no_limits
+from karat.ranking.measures._expected_cost import best_cut, cheapest_cuts, cost_limits, errors_of
+from karat.ranking.measures._measure import Curve, Measure, Reading, Row, no_limits
 from karat.ranking.measures._net_benefit import net_benefit_limits
 from karat.ranking.orderings import Ordering
 
@@ -115,6 +115,15 @@ class ExpectedCost(Measure):
 
     def curve(self, ordered: Ordering, delta: float) -> Curve:
         return no_limits(_WEIGHTS, _cost(ordered, _WEIGHTS))
+
+    def read(self, ordered: Ordering, delta: float) -> Reading:
+        """Return value, limits and curve, with the cuts that can be the cheapest found once."""
+        cuts = cheapest_cuts(*errors_of(ordered))
+        weights = np.append(_WEIGHTS, self.at)
+        missed, alarms = best_cut(ordered, weights, cuts)
+        costs = weights * missed / ordered.n_positive + (1 - weights) * alarms / ordered.n_negative
+        limits = cost_limits(ordered, self.at, delta, cuts)
+        return Reading(float(costs[-1]), *limits, no_limits(_WEIGHTS, costs[:-1]))
 
     def effects(self, rows: Row) -> FloatArray:
         ordered, at = rows.ordered, np.array([self.at])

@@ -75,7 +75,7 @@ class Ordering:
         step = np.searchsorted(self.rows, rows).clip(0, len(self.rows) - 1)
         size = self.positive[step] + self.tied[step]
         part = np.clip((rows - (self.rows[step] - size)) / size, 0.0, 1.0)
-        return self.taken[step] - self.positive[step] * (1.0 - part)
+        return np.asarray(self.taken[step] - self.positive[step] * (1.0 - part))
 
 
 def ordering_of(rows: LabelledScores) -> Ordering:
