@@ -15,7 +15,17 @@ import numpy as np
 from _timing import race
 from sklearn.metrics import roc_auc_score
 
-from karat.ranking import FprBand, Uniform, weighted_auc
+from karat.ranking import (
+    FprBand,
+    Uniform,
+    average_precision,
+    cost_curve,
+    lift,
+    net_benefit,
+    precision_at,
+    recall_at,
+    weighted_auc,
+)
 
 BAND = FprBand(0, 0.1)
 SHIFT = 1.5
@@ -112,6 +122,41 @@ def against_peers(n: int, share: float, times: int) -> None:
     print(f"AUC of {size}, integer labels: ratio {mine[3] / mine[2]:.2f} to np.sort")
 
 
+def measures_against_a_sort(n: int, share: float, times: int) -> None:
+    """Print the time of every other measure, limits and curve included, over that of one sort."""
+    y, score = rows_of(n, share)
+    chance = 1 / (1 + np.exp(-score))
+    calls = {
+        "average precision": lambda: average_precision(y, score),
+        "precision at 1 %": lambda: precision_at(y, score, share=0.01),
+        "recall at 10 %": lambda: recall_at(y, score, share=0.1),
+        "lift at 10 %": lambda: lift(y, score, share=0.1),
+        "net benefit": lambda: net_benefit(y, chance, threshold=0.2),
+        "expected cost": lambda: cost_curve(y, score, at=0.5),
+    }
+    sort, *seconds = race(times, lambda: np.sort(score), *calls.values())
+    size = f"10^{len(str(n)) - 1} scores, {100 * share:g} % positives"
+    for name, mine in zip(calls, seconds, strict=True):
+        ratio = mine / sort
+        print(
+            f"{name} of {size}: ratio {ratio:.2f} to np.sort ({limit(ratio, SORTS, at_most=True)}; "
+            f"karat {mine:.3f} s, np.sort {sort:.3f} s)"
+        )
+
+
+def bootstrapped() -> None:
+    """Print the time of 1,000 resamples over that of one area."""
+    y, score = rows_of(1_000_000, 0.1)
+    one, many = race(
+        3, lambda: weighted_auc(y, score), lambda: weighted_auc(y, score, certificate="bootstrap")
+    )
+    ratio = many / one
+    print(
+        f"bootstrap limits of 10^6 scores: ratio {ratio:.1f} to one area "
+        f"({limit(ratio, 50, at_most=True)}; {many:.3f} s, {one:.3f} s)"
+    )
+
+
 def against_confidenceinterval() -> None:
     """Print the ratio of DeLong's limits to those of confidenceinterval."""
     if importlib.util.find_spec("confidenceinterval") is None:
@@ -198,6 +243,9 @@ def main() -> None:
     for n, times in ((1_000_000, 6), (10_000_000, 2)):
         for share in (0.1, 0.5):
             against_peers(n, share, times)
+    for share in (0.1, 0.5):
+        measures_against_a_sort(10_000_000, share, 2)
+    bootstrapped()
     against_confidenceinterval()
     half_widths()
     memory()

@@ -1,8 +1,8 @@
 """Weighted areas under the ROC curve of Maurer & Pontil (2020), beside karat.
 
-Laws need nothing; the learners read `karat.datasets.load_shared`, in the folder that the
-environment variable KARAT_DATA names, and are left out without it. Exits with 1 if a promised
-figure is missed.
+Laws need nothing; limits on real scores and the learners read `karat.datasets.load_shared`, in the
+folder that the environment variable KARAT_DATA names, and are left out without it. Exits with 1 if
+a promised figure is missed.
 
 Usage: python reproductions/weighted_auc.py [--quick]
 """
@@ -41,13 +41,14 @@ def _run(*, quick: bool) -> list[Promise]:
 
 
 def _learners(*, quick: bool) -> list[Promise]:
-    """Print what the learners do on real data; nothing without it."""
+    """Print what limits and learners do on real data; nothing without it."""
     from _auc_learners import run_learners
+    from _auc_real import run_real
 
     try:
-        return run_learners(quick=quick)
+        return run_real(quick=quick) + run_learners(quick=quick)
     except MissingDatasetError as error:
-        say(f"The data are not here, so the learners are left out: {error}\n")
+        say(f"The data are not here, so what needs them is left out: {error}\n")
         return []
 
 

@@ -5,6 +5,8 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from karat.ranking import average_precision, cost_curve, lift, precision_at, recall_at
+
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
@@ -154,5 +156,70 @@ def test_a_page_and_groups(table, tmp_path, karat):
 def test_bad_usage_is_said(table, karat, options, code, said):
     ran = karat("auc", table[0], *options)
     assert ran.code == code
+    assert said in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "function", "cut"),
+    [
+        (("average-precision",), average_precision, {}),
+        (("precision", "--k", "200"), precision_at, {"k": 200}),
+        (("recall", "--share", "0.2"), recall_at, {"share": 0.2}),
+        (("recall", "--threshold", "0.5"), recall_at, {"threshold": 0.5}),
+        (("lift", "--share", "0.1"), lift, {"share": 0.1}),
+        (("cost", "--at", "0.3"), cost_curve, {"at": 0.3}),
+        (("cost",), cost_curve, {}),
+    ],
+)
+def test_other_measures(table, answer, options, function, cut):
+    path, frame, _ = table
+    found = answer(path, "--label", "truth", "--pos-label", "sick", "--measure", *options)
+    for name in ("score_a", "score_b"):
+        wanted = function(frame["truth"], frame[name], pos_label="sick", **cut)
+        assert found[name]["value"] == wanted.value
+        assert (found[name]["lower"], found[name]["upper"]) == (wanted.lower, wanted.upper)
+        assert found[name]["measure"] == wanted.measure
+
+
+def test_net_benefit_and_its_page(tmp_path, karat):
+    rng = np.random.default_rng(0)
+    p = rng.random(600)
+    columns = {
+        "y": (rng.random(600) < p).astype(int), "prob_a": p, "prob_b": np.clip(p + 0.1, 0, 1),
+        "site": rng.choice(["north", "south"], 600),
+    }  # fmt: skip
+    path, page = tmp_path / "t.parquet", tmp_path / "page.html"
+    pl.DataFrame(columns).write_parquet(path)
+    ran = karat(
+        "auc", path, "--label", "y", "--measure", "net-benefit", "--threshold", "0.3", "--group",
+        "site", "--output", page,
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "over acting on all" in ran.out
+    assert "north" in ran.out
+    assert "prob_a less prob_b" in ran.out or "prob_b less prob_a" in ran.out
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 3
+    assert "compare_rankings(" in text
+    assert "net_benefit(" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--measure", "f1"), "--measure is 'f1'; expected 'area', 'average-precision'"),
+        (("--measure", "precision"), "expected --k or --share or --threshold with it"),
+        (("--measure", "lift", "--threshold", "1"), "--threshold is 1.0; expected none"),
+        (("--k", "5"), "--k is 5; expected none with --measure area"),
+        (("--measure", "cost", "--fpr", "0,0.1"), "--fpr is for --measure area"),
+        (("--measure", "recall", "--share", "0.1", "--stream"), "--stream is for --measure area"),
+        (("--measure", "precision", "--k", "9999"), "k is 9,999 and there are 4,000 rows"),
+        (("--measure", "cost", "--at", "1"), "at is 1"),
+    ],
+)
+def test_flags_that_do_not_go_together(table, karat, options, said):
+    ran = karat("auc", table[0], "--label", "truth", *options)
+    assert ran.code == 2
     assert said in ran.err
     assert ran.out == ""

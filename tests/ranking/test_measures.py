@@ -162,6 +162,21 @@ def test_expected_cost_by_all_thresholds():
             assert r.lower <= r.value <= r.upper <= min(c, 1 - c) + 1e-12
 
 
+def test_cuts_that_are_never_the_cheapest_are_dropped():
+    from karat.ranking.measures import cheapest_cuts
+
+    rng = np.random.default_rng(3)
+    y = rng.random(3000) < 0.4
+    order = np.argsort(-(rng.normal(size=3000) + y).round(2))
+    missed = y.sum() - np.concatenate([[0], np.cumsum(y[order])]).astype(float)
+    alarms = np.concatenate([[0], np.cumsum(~y[order])]).astype(float)
+    few = cheapest_cuts(missed, alarms, few=2)
+    assert len(few[0]) < 300
+    for c in np.linspace(0, 1, 41):
+        least = (c * missed + (1 - c) * alarms).min()
+        assert (c * few[0] + (1 - c) * few[1]).min() == pytest.approx(least, abs=1e-9)
+
+
 def test_rows_left_out_of_the_choice_of_their_cut():
     from karat.ranking.measures import left_out_errors
     from karat.ranking.orderings import ordering_of

@@ -41,7 +41,7 @@ def compare_rankings(
 
     The limits of a difference come from what each row adds to the measure of one model less what it
     adds to that of the other, so what both share cancels. They hold for all pairs together, and are
-    approximate: Student's t, with two more rows that the models differ on. `compare_auc` compares
+    approximate: Student's t, with one more row that the models differ on. `compare_auc` compares
     areas.
 
     Parameters

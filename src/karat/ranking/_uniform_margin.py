@@ -33,7 +33,9 @@ def uniform_margin(
     DKW inequality by one for all half-spaces (Devroye 1982), so both hold for any bounded weight,
     steps included. ``GaussianComplexity`` is Theorem 3 of Maurer & Pontil (2020), for the
     surrogate ``f_{W,ℓ}`` with a loss of slope ``loss_lipschitz``; a ramp is put below a step
-    weight, and the bound is then one from below (Corollary 4).
+    weight, and the bound is then one from below (Corollary 4). It holds where W is integrated
+    over level scores, as karat does; for eq. 1 as printed it fails where scores tie on the rows
+    (see the theory page).
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ class WeightedAUC(Result):
         n = f"{self.n_positive:,.6g} rows of {self.pos_label!r}, the positive class, and "
         n += f"{self.n_negative:,.6g} others"
         if self.per_class is not None:
-            n = f"{self.average} average of {len(self.per_class)} labels, each against the rest"
+            n = f"{self.average} average of {len(self.per_class)} classes or labels"
         sure = (
             "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
         )

@@ -31,6 +31,7 @@ def compared_rankings(
     models: dict[Any, RankingMeasure] = {}
     effects: dict[Any, FloatArray] = {}
     units: dict[Any, tuple[float, float]] = {}
+    span = 1.0
     mass = np.ones(len(positive)) if weight is None else weight
     for name, score in scores.items():
         ordered = rows_of(positive, score, weight, approximate=approximate)
@@ -39,6 +40,7 @@ def compared_rankings(
         rows = Row(positive, score, counted, ordered)
         effects[name] = measure.effects(rows) * np.sqrt(counted)
         units[name] = measure.unit(ordered)
+        span = measure.span(ordered)
     sign = -1 if isinstance(measure, ExpectedCost) else 1
     pairs = []
     for pair in combinations(models, 2):
@@ -50,26 +52,33 @@ def compared_rankings(
     share = (1 - level) / len(pairs)
     return RankingComparison(
         models=models,
-        differences=tuple(_difference(*pair, share) for pair in pairs),
+        differences=tuple(_difference(*pair, share, span) for pair in pairs),
         confidence=level,
     )
 
 
 def _difference(
-    first: Any, second: Any, value: float, spread: float, unit: float, size: float, delta: float
+    first: Any,
+    second: Any,
+    value: float,
+    spread: float,
+    unit: float,
+    size: float,
+    delta: float,
+    span: float,
 ) -> RankingDifference:
     """Return a difference with limits by Student's t.
 
-    Two more rows, one for either model, are added to what the rows show: models that happen to
+    One more row that the models differ on is added to what the rows show: models that happen to
     agree on few rows are not known to agree.
     """
     from scipy.special import stdtr, stdtrit
 
     freedom = max(size - 1.0, 1.0)
-    error = math.sqrt(spread * size / max(size - 1.0, 0.5) + 2 * unit**2)
+    error = math.sqrt(spread * size / max(size - 1.0, 0.5) + unit**2)
     reach = -float(stdtrit(freedom, delta / 2)) * error
     p_value = float(2 * stdtr(freedom, -abs(value) / error))
     return RankingDifference(
-        first=first, second=second, value=value, lower=value - reach, upper=value + reach,
-        p_value=p_value,
+        first=first, second=second, value=value, lower=max(value - reach, -span),
+        upper=min(value + reach, span), p_value=p_value,
     )  # fmt: skip

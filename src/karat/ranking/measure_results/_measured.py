@@ -115,9 +115,7 @@ def measured_rows(
         expected = "a smaller k" if "k is" in reason else "a lower threshold"
         raise OptionError(f"{reason}; expected {expected}")
     delta = 1 - level
-    value = measure.value(ordered)
-    lower, upper = measure.limits(ordered, delta)
-    curve = measure.curve(ordered, delta)
+    value, lower, upper, curve = measure.read(ordered, delta)
     exact = isinstance(measure, Cut) and measure.threshold is not None
     benefit = isinstance(measure, NetBenefit)
     return RankingMeasure(

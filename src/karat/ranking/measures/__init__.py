@@ -9,7 +9,7 @@ cut of the population as a third unknown (`Cut` by share), and on what each row 
 from karat.ranking.measures._average_precision import average_precision_effects
 from karat.ranking.measures._benefit_measure import ExpectedCost, NetBenefit, benefit_of_all
 from karat.ranking.measures._cut_measure import Cut
-from karat.ranking.measures._expected_cost import left_out_errors
+from karat.ranking.measures._expected_cost import cheapest_cuts, left_out_errors
 from karat.ranking.measures._measure import Curve, Measure, Row
 from karat.ranking.measures._precision_measure import AveragePrecision
 
@@ -23,5 +23,6 @@ __all__ = [
     "Row",
     "average_precision_effects",
     "benefit_of_all",
+    "cheapest_cuts",
     "left_out_errors",
 ]

@@ -18,7 +18,7 @@ _UNSEEN = 0.125
 
 def average_precision_of(ordered: Ordering) -> float:
     """Return the mean over positives of the precision at their score."""
-    positives, rows = ordered.taken()
+    positives, rows = ordered.taken, ordered.rows
     return min(1.0, float(ordered.positive @ (positives / rows)) / ordered.n_positive)
 
 
@@ -28,7 +28,7 @@ def average_precision_effects(ordered: Ordering) -> tuple[FloatArray, FloatArray
     A row changes the precision ``p`` at every score below its own by ``(y − p)/N``, with N rows at
     or above that score; a positive also adds its own precision. The sum over rows is 0.
     """
-    positives, rows = ordered.taken()
+    positives, rows = ordered.taken, ordered.rows
     precision = positives / rows
     value = float(ordered.positive @ precision) / ordered.n_positive
     moved = np.cumsum((ordered.positive / rows)[::-1])[::-1]
@@ -49,12 +49,13 @@ def average_precision_limits(ordered: Ordering, delta: float) -> tuple[float, fl
     from scipy.special import expit, logit, stdtrit
 
     n = ordered.n_positive
-    positives, rows = ordered.taken()
+    positives, rows = ordered.taken, ordered.rows
     value = average_precision_of(ordered)
     ones, zeros = average_precision_effects(ordered)
     seen = float(ordered.positive @ ones**2) + float(negatives_between(ordered) @ zeros**2)
-    others = np.where(rows > 1, (positives - 1.0) / np.maximum(rows - 1.0, 1.0), 0.5)
-    alone = float(ordered.positive @ np.clip(others, 0.0, 1.0)) / n
+    others = np.maximum(positives - 1.0, 0.0) / np.maximum(rows - 1.0, 1.0)
+    others[: int(np.searchsorted(rows, 1.0, side="right"))] = 0.5  # a row above all others
+    alone = float(ordered.positive @ others) / n
     t = -float(stdtrit(max(n - 1.0, 1.0), delta / 2))
 
     def moved(centre: float, sign: float) -> float:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.ranking.measures._expected_cost import best_cut, cost_limits
-from karat.ranking.measures._measure import Curve, Measure, Row, no_limits
+from karat.ranking.measures._expected_cost import best_cut, cheapest_cuts, cost_limits, errors_of
+from karat.ranking.measures._measure import Curve, Measure, Reading, Row, no_limits
 from karat.ranking.measures._net_benefit import net_benefit_limits
 from karat.ranking.orderings import Ordering
 
@@ -66,7 +66,11 @@ class NetBenefit(Measure):
 
     def unit(self, ordered: Ordering) -> tuple[float, float]:
         odds = self.threshold / (1 - self.threshold)
-        return max(1.0, odds) / ordered.n, ordered.n
+        return max(1.0, odds) / ordered.n, min(ordered.n_positive, ordered.n_negative)
+
+    def span(self, ordered: Ordering) -> float:
+        odds = self.threshold / (1 - self.threshold)
+        return ordered.prevalence + (1 - ordered.prevalence) * odds
 
 
 def benefit_of_all(ordered: Ordering, thresholds: FloatArray) -> FloatArray:
@@ -112,11 +116,20 @@ class ExpectedCost(Measure):
     def curve(self, ordered: Ordering, delta: float) -> Curve:
         return no_limits(_WEIGHTS, _cost(ordered, _WEIGHTS))
 
+    def read(self, ordered: Ordering, delta: float) -> Reading:
+        """Return value, limits and curve, with the cuts that can be the cheapest found once."""
+        cuts = cheapest_cuts(*errors_of(ordered))
+        weights = np.append(_WEIGHTS, self.at)
+        missed, alarms = best_cut(ordered, weights, cuts)
+        costs = weights * missed / ordered.n_positive + (1 - weights) * alarms / ordered.n_negative
+        limits = cost_limits(ordered, self.at, delta, cuts)
+        return Reading(float(costs[-1]), *limits, no_limits(_WEIGHTS, costs[:-1]))
+
     def effects(self, rows: Row) -> FloatArray:
         ordered, at = rows.ordered, np.array([self.at])
         missed, alarms = (float(x[0]) for x in best_cut(ordered, at))
         n1, n0 = ordered.n_positive, ordered.n_negative
-        steps = int(np.searchsorted(np.cumsum(ordered.positive), n1 - missed - 1e-9))
+        steps = int(np.searchsorted(ordered.taken, n1 - missed - 1e-9))
         none = missed >= n1 - 1e-9
         cut = np.inf if none else ordered.score[min(steps, len(ordered.score) - 1)]
         taken = (rows.score >= cut).astype(float)
@@ -126,6 +139,9 @@ class ExpectedCost(Measure):
     def unit(self, ordered: Ordering) -> tuple[float, float]:
         unit = max(self.at / ordered.n_positive, (1 - self.at) / ordered.n_negative)
         return unit, min(ordered.n_positive, ordered.n_negative)
+
+    def span(self, ordered: Ordering) -> float:
+        return min(self.at, 1 - self.at)
 
 
 def _cost(ordered: Ordering, at: FloatArray) -> FloatArray:

@@ -131,12 +131,15 @@ class Cut(Measure):
             unit /= self.share_of(ordered)
         return unit, ordered.n_positive
 
+    def span(self, ordered: Ordering) -> float:
+        return 1.0 / self.share_of(ordered) if self.kind == "lift" else 1.0
+
     def note(self, ordered: Ordering) -> str:
         """Say how many rows are level at the cut, and what their order could make of the value."""
         if self.threshold is not None:
             return ""
         rows = self.share_of(ordered) * ordered.n
-        positives, taken = ordered.taken()
+        positives, taken = ordered.taken, ordered.rows
         size = ordered.positive + ordered.tied
         step = int(np.searchsorted(taken, rows * (1 - 1e-12)))
         if step >= len(taken) or not taken[step] - size[step] < rows - 1e-9 < taken[step] - 1e-6:

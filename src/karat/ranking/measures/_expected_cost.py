@@ -8,19 +8,44 @@ from karat.ranking.measures._average_precision import negatives_between
 from karat.ranking.measures._pivots import ring_limits
 from karat.ranking.orderings import Ordering
 
-__all__ = ["best_cut", "cost_limits", "left_out_errors"]
+__all__ = ["best_cut", "cheapest_cuts", "cost_limits", "errors_of", "left_out_errors"]
+
+_FEW = 10_000  # cuts that may all be tried for every weight
 
 
-def _errors(ordered: Ordering) -> tuple[FloatArray, FloatArray]:
+def errors_of(ordered: Ordering) -> tuple[FloatArray, FloatArray]:
     """Return missed positives and false alarms when 0, 1, … steps are taken."""
-    missed = ordered.n_positive - np.concatenate([[0.0], np.cumsum(ordered.positive)])
+    missed = ordered.n_positive - np.concatenate([[0.0], ordered.taken])
     alarms = np.concatenate([[0.0], ordered.above + ordered.tied])
     return np.maximum(missed, 0.0), alarms
 
 
-def best_cut(ordered: Ordering, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return missed positives and false alarms at the cheapest cut, for each weight of a miss."""
-    missed, alarms = _errors(ordered)
+def cheapest_cuts(
+    missed: FloatArray, alarms: FloatArray, few: int = _FEW
+) -> tuple[FloatArray, FloatArray]:
+    """Drop cuts that are the cheapest for no weight, until few are left.
+
+    A cut on or above the line between two others is never the cheapest alone; each round looks at
+    both neighbours of every cut.
+    """
+    while len(missed) > few:
+        down, across = -np.diff(missed), np.diff(alarms)
+        kept = np.ones(len(missed), bool)
+        kept[1:-1] = down[:-1] * across[1:] > down[1:] * across[:-1]
+        if kept.all():
+            break
+        missed, alarms = missed[kept], alarms[kept]
+    return missed, alarms
+
+
+def best_cut(
+    ordered: Ordering, at: FloatArray, cuts: tuple[FloatArray, FloatArray] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return missed positives and false alarms at the cheapest cut, for each weight of a miss.
+
+    ``cuts`` are those of `cheapest_cuts`, where they are known.
+    """
+    missed, alarms = cheapest_cuts(*errors_of(ordered)) if cuts is None else cuts
     miss, alarm = missed / ordered.n_positive, alarms / ordered.n_negative
     steps = np.array([int(np.argmin(c * miss + (1 - c) * alarm)) for c in at])
     return missed[steps], alarms[steps]
@@ -32,7 +57,7 @@ def left_out_errors(ordered: Ordering, at: float) -> tuple[float, float]:
     Without a positive, every cut above it is cheaper by one miss; without a negative, every cut
     below it by one false alarm: least costs from either end tell which side the choice falls on.
     """
-    missed, alarms = _errors(ordered)
+    missed, alarms = errors_of(ordered)
     cost = at * missed / ordered.n_positive + (1 - at) * alarms / ordered.n_negative
     first, last = np.minimum.accumulate(cost), np.minimum.accumulate(cost[::-1])[::-1]
     is_missed = first[:-1] - at / ordered.n_positive < last[1:]
@@ -41,7 +66,12 @@ def left_out_errors(ordered: Ordering, at: float) -> tuple[float, float]:
     return float(ordered.positive @ is_missed), float(among[:-1] @ is_alarm)
 
 
-def cost_limits(ordered: Ordering, at: float, delta: float) -> tuple[float, float]:
+def cost_limits(
+    ordered: Ordering,
+    at: float,
+    delta: float,
+    cuts: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[float, float]:
     """Return limits of the least expected cost in the population.
 
     The least cost of the rows is lower than that of the population's best cut would be on them, so
@@ -51,7 +81,7 @@ def cost_limits(ordered: Ordering, at: float, delta: float) -> tuple[float, floa
     """
     z = -float(ndtri(delta / 2))
     ends = []
-    missed, alarms = (float(x[0]) for x in best_cut(ordered, np.array([at])))
+    missed, alarms = (float(x[0]) for x in best_cut(ordered, np.array([at]), cuts))
     for miss, alarm in ((missed, alarms), left_out_errors(ordered, at)):
         ones = np.asarray(miss), np.asarray(ordered.n_positive)
         zeros = np.asarray(alarm), np.asarray(ordered.n_negative)

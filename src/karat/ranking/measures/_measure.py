@@ -9,7 +9,7 @@ import numpy as np
 from karat._typing import BoolArray, FloatArray
 from karat.ranking.orderings import Ordering
 
-__all__ = ["Curve", "Measure", "Row"]
+__all__ = ["Curve", "Measure", "Reading", "Row", "no_limits"]
 
 
 class Curve(NamedTuple):
@@ -19,6 +19,15 @@ class Curve(NamedTuple):
     y: FloatArray
     lower: FloatArray
     upper: FloatArray
+
+
+class Reading(NamedTuple):
+    """Value, limits and curve of one ordering."""
+
+    value: float
+    lower: float
+    upper: float
+    curve: Curve
 
 
 class Row(NamedTuple):
@@ -67,6 +76,15 @@ class Measure:
     @abstractmethod
     def unit(self, ordered: Ordering) -> tuple[float, float]:
         """Return what one row can move at most, and how many rows the measure rests on."""
+
+    def span(self, ordered: Ordering) -> float:
+        """Return how far apart two models can be at most."""
+        return 1.0
+
+    def read(self, ordered: Ordering, delta: float) -> Reading:
+        """Return value, limits and curve."""
+        value = self.value(ordered)
+        return Reading(value, *self.limits(ordered, delta), self.curve(ordered, delta))
 
     def missing(self, ordered: Ordering) -> str:
         """Return why the rows have no such measure; empty if they have one."""

@@ -7,7 +7,7 @@ from karat._typing import FloatArray
 
 __all__ = ["distance", "limit_above", "limit_below", "ring_limits"]
 
-_ANGLES = 128
+_ANGLES = 64
 
 
 def distance(count: FloatArray, trials: FloatArray, p: FloatArray) -> FloatArray:

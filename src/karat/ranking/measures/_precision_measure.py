@@ -38,7 +38,7 @@ class AveragePrecision(Measure):
         return ordered.prevalence
 
     def curve(self, ordered: Ordering, delta: float) -> Curve:
-        positives, rows = ordered.taken()
+        positives, rows = ordered.taken, ordered.rows
         last = len(positives) - 1
         even = np.linspace(0, last, _POINTS // 2)
         few = np.geomspace(1, last + 1, _POINTS // 2) - 1  # precision moves most at the top

@@ -25,6 +25,10 @@ class Ordering:
         Positives, and negatives, of exactly this score.
     above : array (steps,)
         Negatives of a higher score.
+    taken : array (steps,)
+        Positives of this score or a higher one.
+    rows : array (steps,)
+        All rows of this score or a higher one.
     n_positive, n_negative : float
         Rows of each class; Kish's effective number where weights are importances.
     negative : array (negatives,)
@@ -37,6 +41,8 @@ class Ordering:
     positive: FloatArray
     tied: FloatArray
     above: FloatArray
+    taken: FloatArray
+    rows: FloatArray
     n_positive: float
     n_negative: float
     negative: FloatArray
@@ -52,16 +58,11 @@ class Ordering:
         """The share of positives."""
         return self.n_positive / self.n
 
-    def taken(self) -> tuple[FloatArray, FloatArray]:
-        """Return positives and all rows that have each score or a higher one."""
-        positives = np.cumsum(self.positive)
-        return positives, positives + self.above + self.tied
-
     def counts_at(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return positives and negatives whose score is at least each threshold."""
-        ascending, positives = self.score[::-1], np.cumsum(self.positive)
+        ascending = self.score[::-1]
         steps = len(ascending) - np.searchsorted(ascending, thresholds, side="left")
-        ones = np.concatenate([[0.0], positives])[steps]
+        ones = np.where(steps > 0, self.taken[np.maximum(steps, 1) - 1], 0.0)
         below = np.searchsorted(self.negative, thresholds, side="left")
         if self.negative_share is None:
             zeros = (len(self.negative) - below) * (self.n_negative / len(self.negative))
@@ -71,11 +72,10 @@ class Ordering:
 
     def positives_among(self, rows: FloatArray) -> FloatArray:
         """Return how many positives are among the first of the rows; ties count in proportion."""
-        positives, rows_taken = self.taken()
-        before = rows_taken - self.positive - self.tied
-        x = np.column_stack([before, rows_taken]).ravel()
-        y = np.column_stack([positives - self.positive, positives]).ravel()
-        return np.interp(rows, x, y, left=0.0)
+        step = np.searchsorted(self.rows, rows).clip(0, len(self.rows) - 1)
+        size = self.positive[step] + self.tied[step]
+        part = np.clip((rows - (self.rows[step] - size)) / size, 0.0, 1.0)
+        return np.asarray(self.taken[step] - self.positive[step] * (1.0 - part))
 
 
 def ordering_of(rows: LabelledScores) -> Ordering:
@@ -83,20 +83,27 @@ def ordering_of(rows: LabelledScores) -> Ordering:
     placed = rows.placed()  # this sorts the positives in place where rows have no weights
     weighted = rows.positive_weight is not None
     positive = np.sort(rows.positive) if weighted else rows.positive
-    last = np.flatnonzero(np.append(np.diff(positive) > 0, True))
     n1, n0 = _sizes(rows)
-    left, right = placed.left[last], placed.right[last]
+    last = np.flatnonzero(positive[1:] != positive[:-1])
+    apart = len(last) == len(positive) - 1
+    left, right, score, mass = placed.left, placed.right, positive, placed.mass
+    if not apart:
+        last = np.append(last, len(positive) - 1)
+        left, right, score = left[last], right[last], score[last]
+    if mass is not None:
+        count = np.diff(np.cumsum(mass)[last], prepend=0.0) * n1 if not apart else mass * n1
+    else:
+        count = np.ones(len(score)) if apart else np.diff(last, prepend=-1).astype(float)
     if placed.share is None:
         tied, above = (right - left).astype(float), (placed.n_steps - right).astype(float)
     else:
         below, upto = placed.share[left], placed.share[right]
         tied, above = (upto - below) * n0, (1.0 - upto) * n0
-    mass = np.diff(np.append(-1, last)).astype(float)
-    if placed.mass is not None:
-        mass = np.diff(np.concatenate([[0.0], np.cumsum(placed.mass)[last]])) * n1
+    count, tied, above = (np.ascontiguousarray(x[::-1]) for x in (count, tied, above))
+    taken = np.cumsum(count)
     assert placed.negative is not None
     return Ordering(
-        positive[last][::-1], mass[::-1], tied[::-1], above[::-1], n1, n0, placed.negative,
+        score[::-1], count, tied, above, taken, taken + above + tied, n1, n0, placed.negative,
         placed.share,
     )  # fmt: skip
 
