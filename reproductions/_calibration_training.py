@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from karat.calibration import CopulaCalibrator
 from karat.calibration.estimates import debiased_terms
-from karat.calibration.models import WideCopula
+from karat.calibration.models import fit_wide
 
 __all__ = ["run_training"]
 
@@ -194,7 +194,7 @@ def _split(name: str, seed: int, regime: Regime, methods: tuple[str, ...]) -> di
 
 def _measured(y: Array, h: Array, seed: int, seconds: float) -> Found:
     rngs = [np.random.default_rng([seed, i]) for i in range(_REPEATS)]
-    terms = [debiased_terms(y, h, WideCopula, rng).terms.sum(axis=1).mean() for rng in rngs]
+    terms = [debiased_terms(y, h, fit_wide, rng).terms.sum(axis=1).mean() for rng in rngs]
     sure = h > 0.5
     return Found(
         log_loss=log_loss(y, h),

@@ -137,6 +137,7 @@ def draw_calibrator(result: CalibratorScore, ax: "Axes | None" = None) -> "Axes"
     ax.set_title(
         f"Log-loss {result.after:.4f} with the map, {result.before:.4f} without", fontsize=10
     )
-    ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 1.12), ncols=2)
+    ax.set_xlim(0, 1.45 * float(max(before[:shown].max(), after[:shown].max(), 1e-6)))
+    ax.legend(frameon=False, fontsize=8, loc="center right")
     quiet(ax, grid="x")
     return ax
