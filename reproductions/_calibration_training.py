@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from _calibration_losses import bce, coolness, focal, published, smoothed
 from _calibration_maps import log_loss, multilabel_table
 from _show import Promise, say, show_table
 from numpy.typing import NDArray
@@ -165,8 +166,8 @@ def _split(name: str, seed: int, regime: Regime, methods: tuple[str, ...]) -> di
     train, stop, test = _parts(name, seed)
     train = Rows(train.x[: regime.rows], train.y[: regime.rows])
     how = {
-        "BCE": (_bce, None), "focal loss": (_focal, None), "label smoothing": (_smoothed, None),
-        _PUBLISHED: (_published(seed), None), _LOSS: (_bce, False), _PULL: (_bce, True),
+        "BCE": (bce, None), "focal loss": (focal, None), "label smoothing": (smoothed, None),
+        _PUBLISHED: (published(seed), None), _LOSS: (bce, False), _PULL: (bce, True),
     }  # fmt: skip
     nets, seconds = {}, {}
     for method in [m for m in methods if m in how]:
@@ -177,7 +178,7 @@ def _split(name: str, seed: int, regime: Regime, methods: tuple[str, ...]) -> di
     with torch.no_grad():
         logits = {k: net(test.x) for k, net in nets.items()}
         held = nets["BCE"](stop.x)
-        logits[_COOLED] = logits["BCE"] * _coolness(held, stop.y)
+        logits[_COOLED] = logits["BCE"] * coolness(held, stop.y)
     prob = {k: torch.sigmoid(value).double().numpy() for k, value in logits.items()}
     start = time.process_time()
     fitted = CopulaCalibrator(rng=seed).fit(stop.y.numpy(), torch.sigmoid(held).numpy())
@@ -259,55 +260,6 @@ def _term(net: Callable, stop: Rows, generator: object, *, pull: bool) -> Callab
         return held_out(torch.sigmoid(net(stop.x[rows])), stop.y[rows])
 
     return term
-
-
-def _bce(logits, y):
-    from torch.nn.functional import binary_cross_entropy_with_logits
-
-    return binary_cross_entropy_with_logits(logits, y)
-
-
-def _focal(logits, y):
-    """T.-Y. Lin and others, Focal loss for dense object detection, ICCV 2017, with γ = 2."""
-    import torch
-    from torch.nn.functional import binary_cross_entropy_with_logits
-
-    prob = torch.sigmoid(logits)
-    right = torch.where(y > 0, prob, 1 - prob)
-    each = binary_cross_entropy_with_logits(logits, y, reduction="none")
-    return ((1 - right) ** 2 * each).mean()
-
-
-def _smoothed(logits, y):
-    return _bce(logits, 0.9 * y + 0.05)
-
-
-def _published(seed: int) -> Callable:
-    """Return the objective of eq. 12–13; rows that are only looked at have no noise."""
-    import torch
-
-    from karat.torch.copula import published_objective, ranked_scores
-
-    generator = torch.Generator().manual_seed(seed)
-
-    def criterion(logits, y):
-        h = torch.sigmoid(logits)
-        if not torch.is_grad_enabled():
-            return ((y - h) ** 2).sum(dim=1).mean()
-        noise = torch.rand(y.shape, generator=generator) - 0.5
-        return published_objective(h, y, ranked_scores(h), noise, 1.0) / y.shape[1]
-
-    return criterion
-
-
-def _coolness(logits, y) -> float:
-    """Return the factor of the logits that the rows to stop on like best."""
-    from scipy.optimize import minimize_scalar
-
-    best = minimize_scalar(
-        lambda a: float(_bce(logits * float(np.exp(a)), y)), bounds=(-3, 3), method="bounded"
-    )
-    return float(np.exp(best.x))
 
 
 def _parts(name: str, seed: int) -> tuple[Rows, Rows, Rows]:
