@@ -1,7 +1,8 @@
 """Train a network whose probabilities can be trusted jointly.
 
 The criterion sees the training rows. The calibration loss sees the rows that are kept for early
-stopping, and pulls their probabilities to what they mean given those of all labels.
+stopping, and pulls their probabilities to what they mean given those of all labels. A map fitted to
+the same rows afterwards is printed beside it: it costs less and does as well or better.
 """
 
 import copy
@@ -11,7 +12,7 @@ import torch
 from sklearn.datasets import make_multilabel_classification
 from torch import nn
 
-from karat.calibration import canonical_calibration_error
+from karat.calibration import CopulaCalibrator, canonical_calibration_error
 from karat.torch import CopulaCalibrationLoss
 
 LABELS, BETA, EPOCHS = 6, 8.0, 30
@@ -48,9 +49,18 @@ def trained(beta):
     return best
 
 
-labels = y[test].numpy()
-for name, beta in (("cross-entropy alone", 0.0), ("with the calibration loss", BETA)):
-    prob = torch.sigmoid(trained(beta)(x[test])).detach().numpy()
+def probabilities(net, rows):
+    """Return the network's probabilities of some rows."""
+    return torch.sigmoid(net(x[rows])).detach().numpy()
+
+
+labels, plain, pulled = y[test].numpy(), trained(0.0), trained(BETA)
+mapped = CopulaCalibrator(rng=0).fit(y[held].numpy(), probabilities(plain, held))
+for name, prob in (
+    ("cross-entropy alone", probabilities(plain, test)),
+    ("cross-entropy, then CopulaCalibrator", mapped.transform(probabilities(plain, test))),
+    ("with the calibration loss", probabilities(pulled, test)),
+):
     brier = np.mean((labels - prob) ** 2)
     print(f"{name} (Brier score {brier:.4f}):")
     print(f"  {canonical_calibration_error(labels, prob, rng=0).summary()}")

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from karat.calibration.estimates import debiased_terms, score_test
 from karat.calibration.maps import Rows, fit_stack
-from karat.calibration.models import Trees, WideCopula
+from karat.calibration.models import CentredCopula, Fit, Trees, fit_wide
 
 __all__ = ["run_coverage"]
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 _NAMES = ("birds", "emotions", "enron", "flags", "medical", "yeast")
 _LAWS = ("calibrated", "stack", "trees")
-_RIDGES = (0.002, 0.02)
+_FITS = {"wide": fit_wide, "centred": CentredCopula}
 _ROWS = 1000
 _LEAST_SHARE = 0.05  # of rows in which a label is 1, and is 0
 _SEED = 5000
@@ -32,17 +32,17 @@ def run_coverage(
         names, runs, tests = ("emotions",), 20, 20
     say(_introduction(runs, tests))
     rows, levels = [], []
-    covered: dict[float, list[float]] = {ridge: [] for ridge in _RIDGES}
+    covered: dict[str, list[float]] = {fit: [] for fit in _FITS}
     for name in names:
         start = time.process_time()
         laws, rejected = _laws(name), _rejected(name, tests)
         levels.append(rejected)
         for law in _LAWS:
             h, g = laws[law]
-            share = [_covered(h, g, ridge, runs) for ridge in _RIDGES]
-            for ridge, (held, _) in zip(_RIDGES, share, strict=True):
-                if law != "trees":
-                    covered[ridge].append(held)
+            share = [_covered(h, g, fit, runs) for fit in _FITS.values()]
+            if law == "calibrated":
+                for fit, (held, _) in zip(_FITS, share, strict=True):
+                    covered[fit].append(held)
             truth = float(((g - h) ** 2).sum(axis=1).mean())
             cells = [f"{held:.2f} / {bias:+.4f}" for held, bias in share]
             level = [f"{100 * r:.1f} %" for r in rejected] if law == "calibrated" else ["", ""]
@@ -53,7 +53,7 @@ def run_coverage(
         "K",
         "labels by",
         "CE₂²",
-        *(f"ridge {r:g}: covered / bias" for r in _RIDGES),
+        *(f"{fit}: covered / bias" for fit in _FITS),
     ]
     show_table("", [*columns, "p ≤ .05", "p ≤ .01"], rows)
     return [] if quick else _promises(covered, np.array(levels), tests)
@@ -65,9 +65,12 @@ def _introduction(runs: int, tests: int) -> str:
         f"six datasets (labels that are 1, and 0, in {100 * _LEAST_SHARE:g} % of the rows at "
         f"least), {_ROWS:,} rows drawn with replacement, and labels drawn anew from g: h itself "
         "(calibrated), a logistic regression of the real labels on all logits (stack), boosted "
-        "trees of them (trees, which no copula can follow; their coverage is shown and not "
-        f"promised). {runs} samples each, 95 % limits; {tests} samples for the test of calibrated "
-        "rows.\n"
+        "trees of them (trees, which no copula can follow). Coverage is promised where rows are "
+        "calibrated; elsewhere the limits hold as far as the model can follow g, and the table "
+        "shows how far that is. 'wide' is the model that limits rest on, 'centred' the one before "
+        "it. The wide model was settled on birds, emotions and flags; enron, medical and yeast had "
+        f"no part in it. {runs} samples each, 95 % limits; {tests} samples for the test of "
+        "calibrated rows.\n"
     )
 
 
@@ -85,7 +88,7 @@ def _table(name: str) -> tuple[Array, Array]:
     return y[:, common], h[:, common]
 
 
-def _covered(h: Array, g: Array, ridge: float, runs: int) -> tuple[float, float]:
+def _covered(h: Array, g: Array, fit: Fit, runs: int) -> tuple[float, float]:
     """Return how often the limits hold the truth, and the mean error of the estimate."""
     truth = float(((g - h) ** 2).sum(axis=1).mean())
     held, errors = 0, []
@@ -93,9 +96,7 @@ def _covered(h: Array, g: Array, ridge: float, runs: int) -> tuple[float, float]
         rng = np.random.default_rng([_SEED, run])
         drawn = rng.integers(0, len(h), _ROWS)
         y = (rng.random((_ROWS, h.shape[1])) < g[drawn]).astype(float)
-        terms = debiased_terms(
-            y, h[drawn], lambda a, b: WideCopula(a, b, ridge=ridge), rng
-        ).terms.sum(axis=1)
+        terms = debiased_terms(y, h[drawn], fit, rng).terms.sum(axis=1)
         error = float(terms.mean()) - truth
         held += abs(error) <= 1.96 * float(terms.std(ddof=1)) / np.sqrt(len(terms))
         errors.append(error)
@@ -114,15 +115,12 @@ def _rejected(name: str, runs: int) -> tuple[float, float]:
     return tuple(float(np.mean(np.array(found) <= level)) for level in (0.05, 0.01))
 
 
-def _promises(covered: dict[float, list[float]], levels: Array, tests: int) -> list[Promise]:
-    made = [
-        Promise(f"mean coverage, ridge {ridge:g}, calibrated and stack", float(np.mean(held)), 0.93)
-        for ridge, held in covered.items()
-        if ridge == _RIDGES[0]
-    ]
+def _promises(covered: dict[str, list[float]], levels: Array, tests: int) -> list[Promise]:
+    least = min(covered["wide"])
+    made = [Promise("least coverage of limits on calibrated rows", least, 0.93)]
     for i, (level, most) in enumerate(((0.05, 0.06), (0.01, 0.015))):
         share, n = float(levels[:, i].mean()), tests * len(levels)
-        least = float(binomtest(round(share * n), n).proportion_ci(0.95, "wilson").low)
-        say(f"rejected at {level:g}: {share:.4f} of {n}, at least {least:.4f}")
+        surely = float(binomtest(round(share * n), n).proportion_ci(0.95, "wilson").low)
+        say(f"rejected at {level:g}: {share:.4f} of {n}, at least {surely:.4f}")
         made.append(Promise(f"calibrated rows rejected at {level:g}", share, most, at_most=True))
     return made

@@ -1,7 +1,8 @@
 """Canonical calibration of multi-label models (Panda & Garain 2023): the paper beside karat.
 
-Laws need nothing; networks read `karat.datasets.load_shared`, in the folder that the environment
-variable KARAT_DATA names, and need PyTorch; they are left out without either. Exits with 1 if a
+Laws need nothing. Limits on real probabilities, post-hoc maps and networks read
+`karat.datasets.load_shared`, in the folder that the environment variable KARAT_DATA names; networks
+also need PyTorch. They are left out without either. Exits with 1 if a
 promised figure is missed.
 
 Usage: python reproductions/multilabel_calibration.py [--quick]
@@ -12,7 +13,9 @@ import importlib.util
 import sys
 import time
 
+from _calibration_coverage import run_coverage
 from _calibration_laws import run_laws
+from _calibration_maps import run_maps
 from _calibration_training import run_training
 from _show import Promise, say, verdict
 
@@ -27,20 +30,21 @@ def main() -> int:
     start = time.perf_counter()
     if quick:
         say("--quick takes fewer simulations and datasets.\n")
-    code = verdict(run_laws(quick=quick) + _training(quick=quick))
+    code = verdict(run_laws(quick=quick) + _real(quick=quick))
     say(f"{time.perf_counter() - start:.0f} s")
     return code
 
 
-def _training(*, quick: bool) -> list[Promise]:
-    """Print what networks reach on real data; nothing without the data or PyTorch."""
-    if importlib.util.find_spec("torch") is None:
-        say("PyTorch is not here, so the networks are left out: pip install torch\n")
-        return []
+def _real(*, quick: bool) -> list[Promise]:
+    """Print what is reached on real data; nothing without the data."""
     try:
-        return run_training(quick=quick)
+        made = run_coverage(quick=quick) + run_maps(quick=quick)
+        if importlib.util.find_spec("torch") is None:
+            say("PyTorch is not here, so the networks are left out: pip install torch\n")
+            return made
+        return made + run_training(quick=quick)
     except MissingDatasetError as error:
-        say(f"The data are not here, so the networks are left out: {error}\n")
+        say(f"The data are not here, so real data are left out: {error}\n")
         return []
 
 

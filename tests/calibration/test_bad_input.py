@@ -5,6 +5,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import MultiOutputClassifier
 
 from karat.calibration import (
     CopulaCalibrator,
@@ -46,7 +48,22 @@ def frame(table, names="abc"):
     return pd.DataFrame(table, columns=list(names))
 
 
+PAIRS = [np.column_stack([1 - H[:, j], H[:, j]]) for j in range(3)]  # as scikit-learn gives them
+
+
+def pairs(j, value):
+    return [value if i == j else each for i, each in enumerate(PAIRS)]
+
+
 CASES = {
+    "a shorter array": (Y, pairs(1, PAIRS[1][:50]), LengthMismatchError, r"\[1\] has 50 rows"),
+    "an array of one class": (Y, pairs(2, PAIRS[2][:, :1]), ShapeError, "label 2 had one class"),
+    "an array of three": (Y, pairs(0, np.full((60, 3), 1 / 3)), ShapeError, r"\[0\] has shape"),
+    "arrays of no 1": (Y, pairs(1, 2 * PAIRS[1]), ProbabilityError, r"y_prob\[1\] row 0 sums to 2"),
+    "an array with NaN": (Y, pairs(1, np.nan * PAIRS[1]), ProbabilityError, "column 1, row 0 is"),
+    "arrays of text": (Y, [p.astype(str) for p in PAIRS], ProbabilityError, "is the text"),
+    "two arrays": (Y, PAIRS[:2], ShapeError, "3 labels and y_prob has 2 columns"),
+    "a mixed list": (Y, pairs(1, H[:, 1]), ShapeError, "y_prob"),
     "above 1": (Y, changed(H, 1.2), ProbabilityError, "column 1, row 4 is 1.2; .*sigmoid"),
     "below 0": (Y, changed(H, -0.1), ProbabilityError, "column 1, row 4 is -0.1"),
     "NaN": (Y, changed(H, np.nan), ProbabilityError, "column 1, row 4 is missing or NaN"),
@@ -264,3 +281,30 @@ def test_a_class_may_not_occur():
     assert "b" in marginal_calibration_error(texts, frame(prob)).notes[0]
     with pytest.raises(ShapeError, match="in a frame that names them"):
         marginal_calibration_error(texts, prob)
+
+
+def test_the_list_of_scikit_learn_is_read_as_its_second_columns():
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    model = MultiOutputClassifier(LogisticRegression()).fit(x, Y)
+    listed = model.predict_proba(x)
+    plain = np.column_stack([p[:, 1] for p in listed])
+    for measure in (canonical_calibration_error, calibration_certificate):
+        assert measure(Y, listed, rng=0) == measure(Y, plain, rng=0)
+    assert marginal_calibration_error(frame(Y), tuple(listed)).names == ("a", "b", "c")
+    one, other = (CopulaCalibrator(rng=0).fit(Y, p) for p in (listed, plain))
+    np.testing.assert_array_equal(one.transform(listed), other.transform(plain))
+    assert one.score(Y, listed).after == other.score(Y, plain).after
+    single = marginal_calibration_error(Y[:, 0], [listed[0]])
+    assert single.value == marginal_calibration_error(Y[:, 0], plain[:, 0]).value
+
+
+def test_a_map_of_labels_that_never_occur_or_are_few_rows_stays_a_map():
+    never = Y.copy()
+    never[:, 1] = 0
+    better = CopulaCalibrator(rng=0).fit(never, H).transform(H)
+    assert better[:, 1].mean() < H[:, 1].mean() / 5
+    wide = MultilabelLaw("latent", n_labels=20).sample(15, rng=0)
+    found = CopulaCalibrator(rng=0).fit(wide.y_true, wide.y_prob).transform(wide.y_prob)
+    assert np.isfinite(found).all()
+    certain = CopulaCalibrator(rng=0).fit(Y, Y).transform(Y)
+    assert np.abs(certain - Y).max() < 0.2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.calibration import calibration_certificate
-from karat.calibration.estimates import strict_gain
+from karat.calibration.estimates import split_rng, strict_gain
 from karat.calibration.inputs import read_table
 from karat.calibration.models import (
     CentredCopula,
@@ -60,13 +60,14 @@ def test_a_move_is_shortened():
 
 def test_the_gain_by_hand():
     y, h, _ = MultilabelLaw("shift", n_labels=3).sample(300, rng=0)
-    gains, lower = strict_gain(read_table(y, h), CentredCopula, 0.05, np.random.default_rng(4))
+    rng = split_rng(np.random.default_rng(4))
+    gains, lower = strict_gain(read_table(y, h), CentredCopula, 0.05, rng)
     r = calibration_certificate(y, h, rng=4)
     assert r.value == pytest.approx(gains.sum() / len(gains))
     assert r.lower == pytest.approx(max(lower, 0))
     assert r.n == len(gains) == 150
     assert r.per_label.sum() == pytest.approx(r.value)
-    rng = np.random.default_rng(4)
+    rng = split_rng(np.random.default_rng(4))
     fold = rng.permutation(300) % 2
     model = fit_shrunk(y[fold == 0], h[fold == 0], CentredCopula, rng, radius=True)
     y, h = y[fold == 1], h[fold == 1]

@@ -280,6 +280,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "bounds.robustness_curve": lambda **o: bounds.robustness_curve(*BOUND, metric="accuracy", **o),
     "bounds.weak_label_value": lambda **o: bounds.weak_label_value(*BOUND, metric="accuracy", **o),
     "calibration.CopulaCalibrator": lambda **o: calibration.CopulaCalibrator(**o).fit(LABELS, PROB),
+    "calibration.CopulaCalibrator.cross_fit_transform": lambda **o: calibration.CopulaCalibrator(
+        rng=0
+    ).cross_fit_transform(LABELS, PROB, **o),
     "calibration.calibration_certificate": lambda **o: calibration.calibration_certificate(
         LABELS, PROB, **o
     ),
@@ -558,7 +561,14 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "to_inference_data": (),
     "transform": (PROB,),
 }
-NEED_NO_FIT = {"fit", "fit_from_proba", "get_params", "set_params", "get_metadata_routing"}
+NEED_NO_FIT = {
+    "fit",
+    "fit_from_proba",
+    "cross_fit_transform",
+    "get_params",
+    "set_params",
+    "get_metadata_routing",
+}
 
 
 def unfitted() -> Iterator[Any]:

@@ -172,7 +172,7 @@ def _page(
 
 
 def _joint(estimate: CanonicalCalibration, proof: CalibrationCertificate, code: str) -> Any:
-    columns = ("label", "marginal", "canonical, estimated", "canonical, proven on held-out rows")
+    columns = ("label", "marginal", "canonical, estimated", "gain of a map on held-out rows")
     numbers = zip(
         estimate.names, estimate.marginal, estimate.per_label, proof.per_label, strict=True
     )

@@ -19,6 +19,7 @@ from karat.calibration.models._methods import (
     WeightedFit,
     debiased_fit_of,
     fit_of,
+    fit_wide,
 )
 from karat.calibration.models._normal_scores import NormalScores
 from karat.calibration.models._probit import ProbitCopula, probit_weights
@@ -43,6 +44,7 @@ __all__ = [
     "debiased_fit_of",
     "fit_of",
     "fit_shrunk",
+    "fit_wide",
     "folds_of",
     "probit_weights",
     "shrunk_correlation",

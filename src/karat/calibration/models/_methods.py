@@ -12,7 +12,16 @@ from karat.calibration.models._probit import ProbitCopula
 from karat.calibration.models._trees import Trees
 from karat.calibration.models._wide import WideCopula
 
-__all__ = ["COPULAS", "METHODS", "Fit", "Model", "WeightedFit", "debiased_fit_of", "fit_of"]
+__all__ = [
+    "COPULAS",
+    "METHODS",
+    "Fit",
+    "Model",
+    "WeightedFit",
+    "debiased_fit_of",
+    "fit_of",
+    "fit_wide",
+]
 
 
 class Model(Protocol):
@@ -27,12 +36,19 @@ class Model(Protocol):
 Fit = Callable[[FloatArray, FloatArray], Model]
 WeightedFit = Callable[[FloatArray, FloatArray, FloatArray], Model]
 COPULAS: dict[str, WeightedFit] = {"latent": CentredCopula, "probit": ProbitCopula}
+_ROWS_A_SLOPE = 5
 METHODS = ("latent", "probit", "trees", "dequantized")
 
 
 def debiased_fit_of(method: str, rng: np.random.Generator) -> Fit:
-    """Return how the models of a debiased estimate are fitted: their variance does not matter."""
-    return WideCopula if method == "latent" else fit_of(method, rng)
+    """Return how the models of a debiased estimate are fitted: their variance drops out of it."""
+    return fit_wide if method == "latent" else fit_of(method, rng)
+
+
+def fit_wide(y: FloatArray, h: FloatArray) -> Model:
+    """Fit the wide model where rows are several times its slopes, else the centred one."""
+    enough = len(y) >= _ROWS_A_SLOPE * WideCopula.slopes(y.shape[1])
+    return WideCopula(y, h) if enough else CentredCopula(y, h)
 
 
 def fit_of(method: str, rng: np.random.Generator) -> Fit:

@@ -32,6 +32,11 @@ class WideCopula:
         rest = y - moved(h, v, self.seen, self.expected)
         self.weight = np.array([_slopes(h, v, rest[:, j], j, ridge) for j in range(y.shape[1])])
 
+    @staticmethod
+    def slopes(n_labels: int) -> int:
+        """Return how many weights each label has."""
+        return 2 + 3 * n_labels
+
     def __call__(self, h: FloatArray) -> FloatArray:
         return self._corrected(h, self.scores(h))
 
@@ -49,7 +54,7 @@ class WideCopula:
 
 
 def _slopes(h: FloatArray, v: FloatArray, rest: FloatArray, j: int, ridge: float) -> FloatArray:
-    size = 2 + 3 * h.shape[1]
+    size = WideCopula.slopes(h.shape[1])
     gram, target = np.zeros((size, size)), np.zeros(size)
     for start in range(0, len(h), _BLOCK):
         rows = slice(start, start + _BLOCK)

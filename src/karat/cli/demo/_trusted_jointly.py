@@ -89,5 +89,5 @@ def _table(joint: CanonicalCalibration, proof: CalibrationCertificate) -> Table:
         f"{joint.marginal.sum():.4f}",
         f"{proof.value:.4f} (at least {proof.lower:.4f})",
     )
-    columns = ("label", "marginal", "canonical, proven on unseen digits")
+    columns = ("label", "marginal", "gain of a map on unseen digits")
     return Table(columns=columns, rows=(*rows, total), caption="Squared error")

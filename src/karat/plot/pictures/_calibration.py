@@ -66,7 +66,9 @@ def draw_canonical(result: CanonicalCalibration, ax: "Axes | None" = None) -> "A
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(rows, [literal(result.names[j]) for j in order])
     ax.invert_yaxis()
-    ax.set_xlabel("squared calibration error" + (" (debiased)" if result.lower is not None else ""))
+    ax.set_xlabel(
+        "squared error" + (", without the bias of chance" if result.lower is not None else "")
+    )
     ax.set_title(_verdict(result), fontsize=10)
     ax.legend(frameon=False, fontsize=8, loc="lower right")
     quiet(ax, grid="x")
@@ -76,8 +78,10 @@ def draw_canonical(result: CanonicalCalibration, ax: "Axes | None" = None) -> "A
 def _verdict(result: CanonicalCalibration) -> str:
     if result.debiased is None or result.lower is None or result.upper is None:
         return f"CE{result.p:g} {result.value:.4f}"
-    proven = f", at least {result.certificate:.4f} for certain" if result.certificate else ""
-    return f"CE2² {result.debiased:.4f} ({result.lower:.4f} to {result.upper:.4f}){proven}"
+    squares = (result.debiased, result.lower, result.upper, result.certificate or 0.0)
+    root, low, high, proven = np.sqrt(np.maximum(squares, 0.0))
+    certain = f", at least {proven:.4f} for certain" if proven else ""
+    return f"CE2 {root:.4f} ({low:.4f} to {high:.4f}){certain}"
 
 
 def draw_pairs(result: LabelPairs, ax: "Axes | None" = None) -> "Axes":
@@ -133,6 +137,7 @@ def draw_calibrator(result: CalibratorScore, ax: "Axes | None" = None) -> "Axes"
     ax.set_title(
         f"Log-loss {result.after:.4f} with the map, {result.before:.4f} without", fontsize=10
     )
-    ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 1.12), ncols=2)
+    ax.set_xlim(0, 1.45 * float(max(before[:shown].max(), after[:shown].max(), 1e-6)))
+    ax.legend(frameon=False, fontsize=8, loc="center right")
     quiet(ax, grid="x")
     return ax
