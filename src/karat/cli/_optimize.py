@@ -262,6 +262,8 @@ def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
             picture="Weights of the classes.",
         ),
     ]
+    if len(history.groups):
+        sections.insert(1, _by_group(clf))
     if len(clf.classes_) == 2:
         regions = clf.decision_regions()
         picture = "Share of the second class by its probability."
@@ -273,4 +275,26 @@ def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
         "The model is as it was; only what is done with its probabilities changes. "
         f"{n_rows:,} rows were decided.",
         sections,
+    )
+
+
+def _by_group(clf: FrankWolfeClassifier) -> Any:
+    """Return a section on how often each class is predicted rightly in each group."""
+    history, classes = clf.history_, clf.weights_.classes.tolist()
+    columns = ["group"]
+    for c in classes:
+        columns += [f"{c}, before", f"{c}, now"]
+    pairs = np.stack([history.baseline_rates, history.rates], axis=2).reshape(-1, 2 * len(classes))
+    rows = tuple(
+        (str(group), *(f"{rate:.3f}" for rate in own))
+        for group, own in zip(history.groups.tolist(), pairs, strict=True)
+    )
+    moved = np.abs(history.rates - history.baseline_rates)
+    g, c = np.unravel_index(np.nanargmax(moved), moved.shape)
+    was, now = history.baseline_rates[g, c], history.rates[g, c]
+    return section(
+        "What changes for whom?",
+        f"Rows of {classes[c]} in the group {history.groups[g]} change most: the most probable "
+        f"class was right for {was:.1%} of them, and these decisions are for {now:.1%}.",
+        grid=Grid(tuple(columns), rows),
     )

@@ -36,8 +36,8 @@ class OptimizationHistory(Result):
         where the last is worse than predicting the most probable class.
     kept : str
         What was kept: "mixture"; "rule", a single rule of the direct search that follows where a
-        metric is a function of the rows; or "model", where nothing was better than predicting the
-        most probable class.
+        metric is a function of the rows, or compares groups and nothing may be drawn; or "model",
+        where nothing was better than predicting the most probable class.
     baseline : float
         The metric of predicting the most probable class; ``value`` is never below it.
     deterministic : float
