@@ -65,8 +65,9 @@ def run_preferences(*, quick: bool) -> list[Promise]:
     columns = ["basis", "values", "calls", "answers", "questions", "wrong", "questions"]
     show_table(f"Test G-mean, means of {len(splits)} splits", columns, lines)
     say(
-        "Right answers do as well as values. Wrong ones do not: halving trusts every answer, so a "
-        "wrong one early on decides a slope. The last question is whether the classifier is better "
+        "With one threshold, right answers do as well as values; with more functions, in 5 "
+        "iterations, up to .01 less. Wrong ones do not: halving trusts every answer, so a wrong "
+        "one early on decides a slope. The last question is whether the classifier is better "
         "than the model; a wrong answer to that one keeps the worse. People who slip are asked by "
         "the procedures of karat.elicit, which allow for it.\n"
     )
