@@ -1,7 +1,8 @@
 """Post-shifting for a metric: large tables, evaluations, and the published way of probing.
 
-The naive peer writes out the n×k class shares of every probe and counts their confusion, as seed
-001's Algorithms 7.1 to 7.3 read; karat moves sums instead of rows. All with one thread.
+The naive peer writes out the n×k class shares of every probe and counts their confusion, as
+Algorithms 7.1 to 7.3 of Hiranandani (2021) read; karat moves sums instead of rows. All with one
+thread.
 """
 
 from typing import Any
@@ -77,6 +78,36 @@ def evaluations(k: int) -> None:
         )
 
 
+def corners(n: int = 4000) -> None:
+    """Print how often a function with corners is called, over a grid of two thresholds."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, n)
+    p = 1.0 / (1.0 + np.exp(-1.5 * rng.normal(size=n) + np.where(group == 1, 1.5, -0.5)))
+    y = (rng.random(n) < p).astype(int)
+
+    def even(y_true: Any, shares: Any, groups: Any) -> float:
+        rates = [shares[(groups == g) & (y_true == c), c].mean() for g in (0, 1) for c in (0, 1)]
+        right = shares[np.arange(len(y_true)), y_true].mean()
+        return float(right - max(abs(rates[0] - rates[2]), abs(rates[1] - rates[3])))
+
+    cuts = np.linspace(0.02, 0.98, 33)
+    grid = max(
+        even(y, np.eye(2)[(p > np.where(group == 0, a, b)).astype(int)], group)
+        for a in cuts
+        for b in cuts
+    )
+    clf = FrankWolfeClassifier(metric=even)
+    found = clf.fit_from_proba(
+        np.column_stack([1 - p, p]), y, basis=np.eye(2)[group], groups_val=group
+    ).history_
+    asked = int(found.n_evaluations[-1])
+    print(
+        f"evaluations of accuracy − largest gap: ratio {len(cuts) ** 2 / asked:.0f} to a grid of "
+        f"two thresholds ({limit(asked, 150, at_most=True)}; {asked} for {found.value:.4f}, "
+        f"{len(cuts) ** 2:,} for {grid:.4f}; the model has {found.baseline:.4f})"
+    )
+
+
 def naive(proba: Any, y: Any, n_iter: int) -> float:
     """Return the G-mean after Frank–Wolfe with probes that are written out row by row."""
     n, k = proba.shape
@@ -119,6 +150,7 @@ def main() -> None:
     large()
     for k in (2, 4, 10):
         evaluations(k)
+    corners()
     for k in (3, 10, 20):
         against_naive(100_000, k)
 

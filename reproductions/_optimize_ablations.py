@@ -57,7 +57,7 @@ def _quality(*, quick: bool) -> list[Promise]:
     model = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=1e-4, random_state=0)
     order = np.random.default_rng(0).permutation(kept)
     losses, accuracies, plain = [], [], []
-    checkpoints = 20 if quick else 40
+    checkpoints = 12 if quick else 40
     for t in range(checkpoints):
         for b in range(t * _EVERY, (t + 1) * _EVERY):
             rows = np.take(order, np.arange(b * _BATCH, (b + 1) * _BATCH), mode="wrap")

@@ -34,7 +34,7 @@ in Example 7.1, where noise is the same everywhere.
 def run_laws(*, quick: bool) -> list[Promise]:
     """Print accuracies on clean test rows; return what is promised."""
     say(_INTRODUCTION.format(train=_TRAIN, clean=_CLEAN))
-    runs = 3 if quick else 10
+    runs = 2 if quick else 10
     lines, promises = [], []
     for title, noise, basis in _LAWS:
         found = [_run(noise, basis, seed) for seed in range(runs)]

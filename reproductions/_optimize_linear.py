@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
-__all__ = ["RATES", "fine_tuned", "forward_corrected", "reweighted"]
+__all__ = ["fine_tuned", "forward_corrected", "rates", "reweighted"]
 
 Array = NDArray[np.float64]
 
-RATES = (0.1, 0.5, 2.0)  # learning rates of reweighting
 _RATES = (0.01, 0.1, 1.0)  # learning rates of fine-tuning; the best on held-out rows is taken
 _STEPS = 300
 _BATCH, _BATCHES = 200, 600
 _QUANTILE = 0.97  # of the model's probability, at which a row counts as certain
+
+
+def rates(*, quick: bool) -> tuple[float, ...]:
+    """Return the learning rates of reweighting that are tried."""
+    return (0.5, 2.0) if quick else (0.1, 0.5, 2.0)
 
 
 def fine_tuned(model: Any, x_val: Any, y_val: Any, *, seed: int = 0) -> Any:
@@ -61,12 +65,12 @@ def reweighted(x: Any, y: Any, x_val: Any, y_val: Any, *, rate: float, seed: int
 def forward_corrected(model: Any, x: Any, y: Any) -> tuple[Any, Array]:
     """Train with the loss of what noise makes of the prediction; return it and the noise rates."""
     proba = model.predict_proba(x)
-    rates = np.empty((2, 2))
+    flips = np.empty((2, 2))
     for c in (0, 1):
         certain = proba[:, c] >= np.quantile(proba[:, c], _QUANTILE)
-        rates[c] = proba[certain][np.argmin(proba[certain, c])]  # as at the quantile itself
+        flips[c] = proba[certain][np.argmin(proba[certain, c])]  # as at the quantile itself
     x, y = _with_one(x), np.asarray(y, float)
-    low, high = rates[0, 1], rates[1, 1]  # P(label 1 | truth 0) and P(label 1 | truth 1)
+    low, high = flips[0, 1], flips[1, 1]  # P(label 1 | truth 0) and P(label 1 | truth 1)
 
     def loss(weights: Array) -> tuple[float, Array]:
         p = expit(x @ weights)
@@ -77,7 +81,7 @@ def forward_corrected(model: Any, x: Any, y: Any) -> tuple[Any, Array]:
 
     start = np.append(model.coef_[0], model.intercept_[0])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 150})
-    return _predictor(found.x), rates
+    return _predictor(found.x), flips
 
 
 def _predictor(weights: Array) -> Any:

@@ -44,7 +44,7 @@ def run_preferences(*, quick: bool) -> list[Promise]:
     """Print test G-means and numbers of questions; return what is promised."""
     say(_INTRODUCTION)
     task = proxy_task()
-    splits = [task.split(0.01, seed) for seed in seeds(quick=quick)]
+    splits = [task.split(0.01, seed) for seed in seeds(quick=quick)[: 2 if quick else None]]
     lines, promises = [], []
     argmax = [g_mean.score(s.y, np.eye(2)[task.model.predict(s.x)]) for s in splits]
     lines.append(["argmax", number(float(np.mean(argmax)), 4), *["–"] * 5])
@@ -65,8 +65,9 @@ def run_preferences(*, quick: bool) -> list[Promise]:
     columns = ["basis", "values", "calls", "answers", "questions", "wrong", "questions"]
     show_table(f"Test G-mean, means of {len(splits)} splits", columns, lines)
     say(
-        "Right answers do as well as values. Wrong ones do not: halving trusts every answer, so a "
-        "wrong one early on decides a slope. The last question is whether the classifier is better "
+        "With one threshold, right answers do as well as values; with more functions, in 5 "
+        "iterations, up to .01 less. Wrong ones do not: halving trusts every answer, so a wrong "
+        "one early on decides a slope. The last question is whether the classifier is better "
         "than the model; a wrong answer to that one keeps the worse. People who slip are asked by "
         "the procedures of karat.elicit, which allow for it.\n"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from _optimize_adult import SEEDS, Array, Codes, ages, sex_columns
-from _optimize_linear import RATES, fine_tuned, reweighted
+from _optimize_linear import fine_tuned, rates, reweighted
 from _show import Promise, number, say, show_table
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -112,7 +112,7 @@ def _methods(
         "Importance weights": fitted(ImportanceWeightedClassifier(model)),
         "Fine-tuning": decided(fine_tuned(model, x_val, y_val)(x_test)),
     }
-    for rate in RATES:
+    for rate in rates(quick=quick):
         learnt = reweighted(x, y, x_val, y_val, rate=rate)
         out[f"Learn-to-reweight, rate {rate:g}"] = decided(learnt(x_test))
     for title, basis in _BASES.items():

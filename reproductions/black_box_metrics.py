@@ -1,8 +1,8 @@
 """Optimising metrics that can only be evaluated (Hiranandani 2021, chapter 7), beside karat.
 
-The digits are scikit-learn's and two parts are simulated; all else reads `karat.datasets.load_shared`, in the folder that the
-environment variable KARAT_DATA names, and is left out without it. Exits with 1 if a promised figure
-is missed.
+The digits are scikit-learn's and two parts are simulated; all else reads
+`karat.datasets.load_shared`, in the folder that the environment variable KARAT_DATA names, and is
+left out without it. Exits with 1 if a promised figure is missed.
 
 Usage: python reproductions/black_box_metrics.py [--quick]
 """

@@ -142,6 +142,13 @@ def test_a_format_that_cannot_hold_the_table_is_refused_before_the_work(table, t
         (("--label", "y", "--basis", "size"), 3, "no such column"),
         (("--label", "y", "--basis", "p"), 3, "distinct values"),
         (("--label", "y", "--folds", "5000"), 2, "rarest class"),
+        (("--label", "y", "--folds", "1"), 2, "--folds is 1; expected 0 for none, or at least 2"),
+        (("--label", "y", "--metric", "fair.json"), 2, "expected --group with it"),
+        (("--label", "y", "--metric", "fair.json", "--group", "some"), 3, "--group some row 3 is"),
+        (("--label", "one"), 3, "every labelled row is 'legit'; label some rows of another"),
+        (("--label", "y", "--metric", "none.json"), 2, "a .json file that exists"),
+        (("--label", "y", "--metric", "broken.json"), 3, "not valid JSON"),
+        (("--label", "y", "--score", "hole"), 3, "--score hole row 2 is missing or NaN"),
         (
             ("--label", "y", "--score", "p", "--pos-label", "theft"),
             2,
@@ -153,7 +160,15 @@ def test_a_format_that_cannot_hold_the_table_is_refused_before_the_work(table, t
 )
 def test_bad_usage_is_said(table, karat, options, code, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ran = karat("optimize", table[0], *options)
+    (tmp_path / "fair.json").write_text(FairMetric([1, 1], [[1, 1]], 0.5).to_json())
+    (tmp_path / "broken.json").write_text('{"schema": ')
+    frame = pl.read_csv(table[0], infer_schema_length=None)
+    at = pl.int_range(pl.len())
+    more = frame.with_columns(
+        some=pl.when(at != 3).then("kind"), hole=pl.when(at != 2).then("p"), one=pl.lit("legit")
+    )
+    more.write_csv(tmp_path / "more.csv")
+    ran = karat("optimize", tmp_path / "more.csv", *options)
     assert ran.code == code
     assert said in ran.err
     assert ran.out == ""

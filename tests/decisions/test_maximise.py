@@ -11,7 +11,7 @@ from scipy.optimize import linprog, minimize
 
 from karat.decisions import Attainable, Mixture, maximise
 from karat.decisions.solvers import Columns
-from karat.exceptions import KaratError, KaratWarning, LabelError, MetricError
+from karat.exceptions import DataError, KaratError, KaratWarning, LabelError, MetricError
 from karat.metrics import (
     FairMetric,
     FairQuadraticMetric,
@@ -238,7 +238,10 @@ def test_groups_keep_their_names():
         for table, name in zip(best.confusion, best.groups, strict=True):
             own = proba[names == name].sum(axis=0) / 80
             np.testing.assert_allclose(table.sum(axis=1), own)
-    assert maximise(f_beta(1), Attainable.from_calibrated(proba)).groups.size == 0
+    whole = Attainable.from_calibrated(proba)
+    assert maximise(f_beta(1), whole).groups.size == 0
+    with pytest.raises(DataError, match="groups names 3 groups and n_groups is 2"):
+        Attainable(some.blocks, n_groups=2, groups=["a", "b", "c"])
 
 
 @FEW

@@ -110,8 +110,11 @@ def test_limits_are_those_of_a_rate(law, rng):
 
 @pytest.mark.slow
 def test_held_out_is_honest_and_the_value_is_not(law, capsys):
-    """Few rows and many functions, so that there is something to fit that is not there."""
-    where, runs, n, n_basis = law(2), 300, 250, 4
+    """Few rows and many functions, so that there is something to fit that is not there.
+
+    150 draws notice limits that hold .79 of the time where .95 is said.
+    """
+    where, runs, n, n_basis = law(2), 150, 250, 4
     rng = np.random.default_rng(0)
     hits, inside, held, truth = 0, [], [], []
     cells = rng.integers(0, n_basis, len(where.population))

@@ -84,6 +84,27 @@ def test_corners_are_settled_in(tradeoff):
     assert clf.history_.gaps[-1] <= 1e-7
 
 
+@pytest.mark.parametrize("tradeoff", [0.3, 0.9])
+def test_decisions_without_chance_are_as_good_as_any_thresholds(tradeoff):
+    """The most frequent class of a mixture is not: groups are even by chance alone there."""
+    rng = np.random.default_rng(11)
+    proba, y, groups, basis = two_groups(3000, rng)
+    metric = FairMetric([1, 1], [[1, 1]], tradeoff)
+    clf = FrankWolfeClassifier(metric=metric, deterministic=True)
+    clf.fit_from_proba(proba, y, groups_val=groups, basis=basis)
+    cuts = np.linspace(0.05, 0.95, 15)
+    best = max(
+        metric.score(y, (proba[:, 1] >= np.where(basis[:, 1], a, b)).astype(int), groups=groups)
+        for a in cuts
+        for b in cuts
+    )
+    history = clf.history_
+    assert history.value > best - 0.005
+    shares = clf.predict_proba_from_proba(proba, basis=basis)
+    assert set(np.unique(shares)) == {0, 1}
+    assert metric.score(y, shares, groups=groups) == pytest.approx(history.value)
+
+
 def test_without_weight_on_groups_it_is_the_metric_of_all():
     rng = np.random.default_rng(2)
     proba, y, groups, _ = two_groups(5000, rng)

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.elicit import MetricOracle
 from karat.exceptions import ProbeError
-from karat.metrics import FairMetric, f_beta
-from karat.optimize import FrankWolfeClassifier, PlugInClassifier
+from karat.metrics import FairMetric, f_beta, g_mean
+from karat.optimize import FrankWolfeClassifier, PlugInClassifier, Preferences
 
 
 def rates_of(y, shares, groups):
@@ -102,6 +103,27 @@ def test_fair_metrics_are_no_worse(step, deterministic):
         np.column_stack([1 - p, p]), y, basis_val=np.eye(2)[groups], groups_val=groups
     )
     assert clf.history_.value >= clf.history_.baseline - 1e-12
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_whoever_prefers_the_model_is_given_it(deterministic):
+    """There are no values to compare, so the last question is about the model."""
+    kept = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(0.5, 0.5, 60)
+        y = np.append([0, 1], rng.random(58) < 0.5).astype(int)  # the model is of no use
+        asked = Preferences(MetricOracle("g_mean"), tol=0.2)
+        clf = FrankWolfeClassifier(metric=asked, n_iter=1, deterministic=deterministic)
+        proba = np.column_stack([1 - p, p])
+        clf.fit_from_proba(proba, y)
+        kept.append(clf.history_.kept)
+        ours = g_mean.score(y, clf.predict_proba_from_proba(proba))
+        own = g_mean.score(y, np.eye(2)[(p >= 0.5).astype(int)])
+        assert ours >= own - 1e-12
+        if kept[-1] == "model":
+            assert "the model's most probable class was preferred" in clf.history_.summary()
+    assert set(kept) == {"mixture", "model"}
 
 
 def test_it_is_said_where_nothing_is_better():

@@ -67,8 +67,7 @@ def optimize(
 
     def work() -> Answer:
         wanted = read_metric(metric)
-        if group is not None and not isinstance(wanted.value, GroupMetric):
-            raise OptionError(f"--group is {group!r}; expected with a metric that compares groups")
+        _check_options(wanted.value, metric, group, folds)
         table = read_table(file)
         if write is not None:
             write.check(table.frame)
@@ -93,6 +92,20 @@ def optimize(
         reads=[file, Path(metric)],
         writes={"--predictions": predictions},
     )
+
+
+def _check_options(wanted: Any, metric: str, group: str | None, folds: int) -> None:
+    """Refuse options that do not go together, in the words of the command."""
+    compares = isinstance(wanted, GroupMetric)
+    if group is not None and not compares:
+        raise OptionError(f"--group is {group!r}; expected with a metric that compares groups")
+    if group is None and compares:
+        raise OptionError(
+            f"--metric is {metric!r}, which compares {wanted.n_groups} groups; expected --group "
+            "with it, the column of groups"
+        )
+    if folds < 0 or folds == 1:
+        raise OptionError(f"--folds is {folds}; expected 0 for none, or at least 2")
 
 
 class _Rows(NamedTuple):
@@ -120,6 +133,11 @@ def _read(
     known = ~truth.is_null().to_numpy()
     if not known.any():
         raise DataError(f"--label {label}: every row is empty; some rows need a label")
+    if truth.drop_nulls().n_unique() == 1:
+        only = truth.drop_nulls()[0]
+        raise DataError(
+            f"--label {label}: every labelled row is {only!r}; label some rows of another class too"
+        )
     positive = read_pos_label([truth], pos_label)
     proba, order = read_probabilities(table, truth, score, prob, positive)
     fitted: dict[str, Any] = {"classes": order}
@@ -132,6 +150,12 @@ def _read(
         decided["basis"] = Coded(functions.value, "basis")
     groups = table.coded("--group", group)
     if groups is not None:
+        absent = np.flatnonzero(groups.value.is_null().to_numpy() & known)
+        if absent.size:
+            raise DataError(
+                f"--group {group} row {absent[0]} is missing ({absent.size} such labelled rows in "
+                "all); give them a group of their own, or drop them"
+            )
         fitted["groups_val"] = Coded(groups.value.filter(known), f"{groups.code}.filter(known)")
     return _Rows(known, truth.drop_nulls(), positive, proba.value, fitted, decided, tuple(made))
 
@@ -238,6 +262,8 @@ def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
             picture="Weights of the classes.",
         ),
     ]
+    if len(history.groups):
+        sections.insert(1, _by_group(clf))
     if len(clf.classes_) == 2:
         regions = clf.decision_regions()
         picture = "Share of the second class by its probability."
@@ -249,4 +275,26 @@ def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
         "The model is as it was; only what is done with its probabilities changes. "
         f"{n_rows:,} rows were decided.",
         sections,
+    )
+
+
+def _by_group(clf: FrankWolfeClassifier) -> Any:
+    """Return a section on how often each class is predicted rightly in each group."""
+    history, classes = clf.history_, clf.weights_.classes.tolist()
+    columns = ["group"]
+    for c in classes:
+        columns += [f"{c}, before", f"{c}, now"]
+    pairs = np.stack([history.baseline_rates, history.rates], axis=2).reshape(-1, 2 * len(classes))
+    rows = tuple(
+        (str(group), *(f"{rate:.3f}" for rate in own))
+        for group, own in zip(history.groups.tolist(), pairs, strict=True)
+    )
+    moved = np.abs(history.rates - history.baseline_rates)
+    g, c = np.unravel_index(np.nanargmax(moved), moved.shape)
+    was, now = history.baseline_rates[g, c], history.rates[g, c]
+    return section(
+        "What changes for whom?",
+        f"Rows of {classes[c]} in the group {history.groups[g]} change most: the most probable "
+        f"class was right for {was:.1%} of them, and these decisions are for {now:.1%}.",
+        grid=Grid(tuple(columns), rows),
     )

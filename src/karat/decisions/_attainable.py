@@ -20,7 +20,7 @@ from karat._validate import (
 )
 from karat.decisions.populations import Population
 from karat.decisions.solvers import Columns
-from karat.exceptions import LabelError
+from karat.exceptions import DataError, LabelError
 
 __all__ = ["Attainable", "AttainableSet", "require_every_class"]
 
@@ -96,6 +96,11 @@ class Attainable:
         self._n_groups = None if n_groups is None else check_count(n_groups, "n_groups")
         self.group = None if group is None else tuple(group)
         self._groups = np.arange(self._n_groups or 0) if groups is None else np.asarray(groups)
+        if len(self._groups) != (self._n_groups or 0):
+            raise DataError(
+                f"groups names {len(self._groups)} groups and n_groups is {self._n_groups}; pass "
+                "one name for each group"
+            )
 
     @classmethod
     def from_proba(

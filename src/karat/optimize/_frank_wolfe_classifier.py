@@ -34,11 +34,13 @@ class FrankWolfeClassifier(ProbingClassifier):
         Number of iterations of the steps "harmonic" and "line-search".
     step : {None, "harmonic", "line-search", "corrective"}
         The share of each new rule: 2/(t+2); or the best on the validation rows, which needs fewer
-        iterations and stops by itself, but with few rows fits their noise; or the best mixture
-        there is on the validation rows, by `karat.decisions.maximise`, for known metrics: it runs
-        to a gap of 1e-7, whatever ``n_iter`` is. By default "corrective" for ratios and metrics of
-        groups (with other ``matching``, ``entries`` or ``probes`` for a `FairMetric` alone), and
-        "harmonic" for others.
+        iterations and stops by itself, but with few rows fits their noise (for a metric that
+        compares groups both are tried); or the best mixture there is on the validation rows, by
+        `karat.decisions.maximise`, for known metrics: it runs to a gap of 1e-7, whatever
+        ``n_iter`` is, and with more than two classes rests on the probabilities. By default
+        "corrective" for ratios and metrics of groups (with other ``matching``, ``entries`` or
+        ``probes`` for a `FairMetric` alone), and "harmonic" for others; for a function a direct
+        search of at most 60 evaluations follows.
     gradient : {None, "known", "probed"}
         Whether slopes come from the gradient of a metric of `karat.metrics` (the default for
         these) or from its values at probes (the only way for a function).
@@ -57,7 +59,8 @@ class FrankWolfeClassifier(ProbingClassifier):
     ridge : float, default 1e-6
         Of the weight system, relative to its greatest singular value.
     deterministic : bool, default False
-        Whether to predict, in each row, the class of the greatest share instead of drawing one.
+        Whether to predict, in each row, the class of the greatest share instead of drawing one. For
+        a metric that compares groups a direct search follows, since that class need not be even.
     pos_label : label, optional
         The positive class of a metric for two classes; by default the larger label.
     n_folds : int, optional

@@ -36,8 +36,8 @@ class OptimizationHistory(Result):
         where the last is worse than predicting the most probable class.
     kept : str
         What was kept: "mixture"; "rule", a single rule of the direct search that follows where a
-        metric is a function of the rows; or "model", where nothing was better than predicting the
-        most probable class.
+        metric is a function of the rows, or compares groups and nothing may be drawn; or "model",
+        where nothing was better than predicting the most probable class.
     baseline : float
         The metric of predicting the most probable class; ``value`` is never below it.
     deterministic : float
@@ -95,9 +95,10 @@ class OptimizationHistory(Result):
     def summary(self) -> str:
         """Return the answer in one sentence."""
         n, asked = len(self.values), int(self.n_evaluations[-1])
-        course = f"after {n} iteration{'s' if n > 1 else ''} and {asked} evaluations"
+        course = f"after {_counted(n, 'iteration')} and {_counted(asked, 'evaluation')}"
         if np.isnan(self.value):
-            text = f"{self.metric}: a classifier from {asked} preferences, in {n} iterations"
+            made = f"{_counted(asked, 'preference')}, in {_counted(n, 'iteration')}"
+            text = f"{self.metric}: a classifier from {made}"
             if self.kept == "model":
                 text += "; the model's most probable class was preferred, and is kept"
             return text
@@ -260,6 +261,10 @@ class DecisionRegions(Result):
 
 _CONSTANT = ("always", "never")
 _MOST_GROUPS = 8  # that are listed in a table
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _listed(rates: FloatArray) -> str:

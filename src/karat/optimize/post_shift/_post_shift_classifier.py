@@ -173,7 +173,7 @@ class PostShiftClassifier(ShareClassifier):
         self._keep_ = kept[chosen]
         self._n_basis_ = len(candidates[chosen].names)
         self.basis_ = None if fitted is None else fitted[chosen]
-        self._kinds_ = row_kinds(tasks[chosen])
+        self._kinds_ = row_kinds(tasks[chosen], candidates[chosen], kept[chosen])
         return self
 
     @abstractmethod

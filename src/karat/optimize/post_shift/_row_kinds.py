@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
+from karat.optimize.post_shift._read_task import BasisValues
 from karat.optimize.search import Task
 
 __all__ = ["RowKinds", "row_kinds"]
@@ -12,6 +13,7 @@ __all__ = ["RowKinds", "row_kinds"]
 # Kinds are looked for in so many rows; the distinct ones of a million take a second.
 _ROWS = 20_000
 _MOST_KINDS = 12  # curves in a picture
+_ROUNDING = 1e-9
 
 
 class RowKinds(NamedTuple):
@@ -22,8 +24,12 @@ class RowKinds(NamedTuple):
     names: tuple[str, ...]
 
 
-def row_kinds(task: Task) -> RowKinds:
-    """Return the kinds of rows of a task; the average row where there are many kinds."""
+def row_kinds(task: Task, functions: BasisValues, keep: IntArray) -> RowKinds:
+    """Return the kinds of rows of a task; the average row where there are many kinds.
+
+    Kinds are named by all ``functions``, those too that are combinations of the ones to ``keep``:
+    with a constant and an indicator of each group, the last group has a name as well.
+    """
     step = max(1, len(task.validation.proba) // _ROWS)
     basis, weight = task.validation.basis[::step], task.validation.weight[::step]
     found, where = np.unique(basis, axis=0, return_inverse=True)
@@ -33,8 +39,10 @@ def row_kinds(task: Task) -> RowKinds:
     share = np.asarray(np.bincount(where.reshape(-1), weight, minlength=len(found)), float)
     order = np.argsort(-share)
     labels = []
-    for row in found[order]:
-        on = [n for n, v in zip(task.basis_names, row, strict=True) if v > 0 and n != "constant"]
+    some = functions.validation[::step]
+    for row in found[order] @ np.linalg.lstsq(some[:, keep], some, rcond=None)[0]:
+        named = zip(functions.names, row, strict=True)
+        on = [name for name, value in named if value > _ROUNDING and name != "constant"]
         labels.append(", ".join(on) if on else "other rows")
     if len(found) == 1:
         labels = ["all rows"]

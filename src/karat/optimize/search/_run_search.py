@@ -87,6 +87,11 @@ def _no_worse_than_the_model(
         clearly = gain + _CLEARLY * feedback.error if gain > 0 else 0.0
         if climbed_to.value - model.value > clearly:
             kept, rule = "rule", climbed_to
+    elif options.rounded and isinstance(feedback, KnownMetric):
+        # A mixture that balances groups by chance may be far from it without.
+        climbed_to = climbed(problem, feedback, model, _DIRECT)
+        if climbed_to.value - model.value > max(gain, 0.0):
+            kept, rule = "rule", climbed_to
     steps = found.steps
     if not isinstance(feedback, ProbedMetric):  # what is asked of a function or a person counts
         steps = [*steps[:-1], steps[-1]._replace(n_evaluations=feedback.n_evaluations)]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._validate import check_choice, check_count, check_number, check_seed, refuse_option
-from karat.metrics import MetricBase
+from karat.metrics import GroupMetric, MetricBase
 from karat.optimize.feedback import Preferences
 from karat.optimize.probes import Sample
 
@@ -28,6 +28,7 @@ class SearchOptions(NamedTuple):
     seed: int
     deterministic: bool  # whether the class of the greatest share is predicted
     direct: bool  # whether a direct search follows, where a metric is a function of rows
+    rounded: bool  # whether one follows since a mixture for groups is rounded to its greatest share
 
     @property
     def own_rules(self) -> bool:
@@ -58,6 +59,7 @@ def check_search_options(given: Any, metric: Any) -> SearchOptions:
         seed=check_seed(0 if given.rng is None else given.rng),  # the same every time
         deterministic=bool(given.deterministic),
         direct=step is None and not isinstance(metric, MetricBase | Preferences),
+        rounded=step is None and bool(given.deterministic) and isinstance(metric, GroupMetric),
     )
     return options._replace(step=_step(step, options, metric))
 

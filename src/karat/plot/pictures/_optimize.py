@@ -19,34 +19,50 @@ _MOST_CELLS = 12  # classes whose weights can be written into cells
 
 def draw_history(result: OptimizationHistory, ax: "Axes | None" = None) -> "Axes":
     """Draw the metric after each iteration, above the most probable class's."""
-    ax = new_axes(ax, (6.0, 3.6))
+    ax = new_axes(ax, (6.0, 3.9))
     steps = np.arange(1, len(result.values) + 1)
+    asked = int(result.n_evaluations[-1])
     if np.isnan(result.value):
         ax.plot(steps, result.gaps, color=COLORS[0], marker="o", ms=3)
         ax.set_ylabel("rise that is still predicted")
-        ax.set_title(f"{int(result.n_evaluations[-1])} questions", fontsize=10)
+        ax.set_title(f"{asked} questions", fontsize=10)
     else:
         ax.axhline(
             result.baseline, color=GRID, ls=":", label=f"most probable class {result.baseline:.3f}"
         )
         ax.plot(
-            steps, result.values, color=COLORS[0], marker="o", ms=3,
-            label=f"mixture {result.mixture:.3f}",
-        )  # fmt: skip
-        ax.plot(
-            steps[-1] + 0.6, result.deterministic, color=COLORS[2], marker="s", ls="none",
-            label=f"without chance {result.deterministic:.3f}", clip_on=False,
-        )  # fmt: skip
-        if not np.isnan(result.held_out):
-            _draw_held_out(ax, result, steps[-1] + 1.2)
+            steps, result.values, color=COLORS[0], marker="o", ms=3, label="after each iteration"
+        )
+        _draw_ends(ax, result, float(steps[-1]))
         ax.set_ylabel(literal(result.metric))
-        asked = int(result.n_evaluations[-1])
-        ax.set_title(f"{result.n_rows:,} validation rows, {asked} evaluations", fontsize=10)
-        ax.legend(frameon=False, fontsize=8, loc="center right")
+        evaluations = "1 evaluation" if asked == 1 else f"{asked} evaluations"
+        ax.set_title(f"{result.n_rows:,} validation rows, {evaluations}", fontsize=10)
+        ax.legend(
+            frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2
+        )
     ax.set_xlabel("iteration")
-    ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
+    ax.set_xticks([t for t in ax.get_xticks() if t == round(t) and 1 <= t <= steps[-1]] or [1])
     quiet(ax, grid="y")
     return ax
+
+
+_KEPT = {"mixture": "mixture", "rule": "rule of the direct search", "model": "kept: the model"}
+
+
+def _draw_ends(ax: Any, result: OptimizationHistory, last: float) -> None:
+    """Draw what came of the iterations, to the right of them, a little apart."""
+    apart = max(0.04 * last, 0.15)
+    ends = [(result.mixture, COLORS[3], "^", _KEPT[result.kept])]
+    if result.kept == "mixture":  # a single rule has nothing to draw
+        ends.append((result.deterministic, COLORS[2], "s", "without chance"))
+    for i, (value, color, marker, name) in enumerate(ends):
+        ax.plot(
+            last + (i + 1) * apart, value, color=color, marker=marker, ls="none",
+            label=f"{name} {value:.3f}", clip_on=False,
+        )  # fmt: skip
+    if not np.isnan(result.held_out):
+        _draw_held_out(ax, result, last + (len(ends) + 1) * apart)
+    ax.set_xlim(1 - apart, last + (len(ends) + 2) * apart)
 
 
 def draw_optimum(result: Optimum, ax: "Axes | None" = None) -> "Axes":
