@@ -11,6 +11,7 @@ import argparse
 import sys
 import time
 
+from _powered_judges import run_judges
 from _show import say, verdict
 from _weak_corollary import run_corollary
 from _weak_data import feature_name
@@ -37,6 +38,7 @@ def main() -> int:
         promises = run_label_models(quick=quick)
         promises += run_inside(quick=quick)
         promises += run_gold(quick=quick)
+        promises += run_judges(quick=quick)
         promises += run_tables(quick=quick)
         run_selection(quick=quick)
         run_figures(quick=quick)

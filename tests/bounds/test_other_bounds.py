@@ -205,6 +205,24 @@ def test_expectation_of_a_match_is_accuracy(draw_law):
     assert wide.upper > e.upper
 
 
+@pytest.mark.filterwarnings("ignore:.*patterns seen fewer")
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_limits_of_an_expectation_have_the_scale_of_its_values(draw_law, scale):
+    """Also those that draw items anew, where values that are close count as equal."""
+    law = draw_law(300, 2, seed=4, labelers=3)
+    g = np.random.default_rng(0).exponential(size=(300, 2)) ** 3  # few items carry the mean
+    options = {"classes": [0, 1], "method": "exact", "rng": 0}
+    plain, normal, scaled = (
+        expectation_bounds(values, law.votes, law.p, **options, **own)
+        for values, own in ((g, {}), (g, {"limit": "normal"}), (scale * g, {}))
+    )
+    assert plain.upper_limit > normal.upper_limit > plain.upper == pytest.approx(normal.upper)
+    assert scaled.upper_limit == pytest.approx(scale * plain.upper_limit, rel=1e-3)
+    assert scaled.lower_limit == pytest.approx(scale * plain.lower_limit, rel=1e-3)
+    with pytest.raises(OptionError, match="limit is 'bernstein'"):
+        expectation_bounds(g, law.votes, law.p, limit="bernstein", **options)
+
+
 def test_expectation_bad_input(law):
     with pytest.raises(ShapeError, match="one column per class"):
         expectation_bounds(np.zeros((3000, 3)), law.votes, law.p, classes=[0, 1])

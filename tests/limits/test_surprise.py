@@ -52,3 +52,57 @@ def test_balanced_accuracy_is_covered(n):
         seen += low <= true <= high
     print(f"balanced accuracy, {n} labels: covered {seen / 400:.3f}")
     assert binomtest(seen, 400, 0.93, alternative="less").pvalue > 0.001
+
+
+def balanced_of(k):
+    """Return balanced accuracy of tables of k classes; a class without items does not count."""
+
+    def balanced(t):
+        t = t.reshape(-1, k, k)
+        with np.errstate(all="ignore"):
+            return np.nanmean(np.diagonal(t, axis1=1, axis2=2) / t.sum(axis=2), axis=1)
+
+    return balanced
+
+
+def test_classes_with_few_items_are_all_surprising_at_once():
+    counts = np.diag([40.0, 1.0, 1.0, 0.0]).ravel()
+    strata = np.repeat(np.arange(4), 4)
+    options = {"delta": 0.025, "draws": 2000}
+    one, every = (
+        surprise_limits(
+            balanced_of(4), counts, (0, 1), rng=np.random.default_rng(0), strata=known, **options
+        )
+        for known in (None, strata)
+    )
+    assert every[0] < one[0] - 0.2  # three classes of which nothing is known
+    assert every[1] == one[1] == 1.0
+    plenty = np.diag([40.0, 9.0, 8.0, 7.0]).ravel() + 1.0
+    one, same = (
+        surprise_limits(
+            balanced_of(4), plenty, (0, 1), rng=np.random.default_rng(0), strata=known, **options
+        )
+        for known in (None, strata)
+    )
+    assert same == one
+
+
+@pytest.mark.slow
+def test_balanced_accuracy_of_many_classes_is_covered():
+    """40 labels of six classes, four of them rare and often missed: one surprise covers .91.
+
+    150 samples notice .93 against .85.
+    """
+    rng = np.random.default_rng(3)
+    share, recall = np.array([0.5, 0.3, 0.08, 0.06, 0.04, 0.02]), np.linspace(0.95, 0.2, 6)
+    law = np.where(np.eye(6, dtype=bool), recall, (1 - recall[:, None]) / 5) * share[:, None]
+    truth = recall.mean()
+    strata, seen = np.repeat(np.arange(6), 6), 0
+    for _ in range(150):
+        counts = rng.multinomial(40, law.ravel()).astype(float)
+        low, high = surprise_limits(
+            balanced_of(6), counts, (0, 1), delta=0.025, draws=400, rng=rng, strata=strata
+        )
+        seen += low <= truth <= high
+    print(f"six classes: covered {seen / 150:.3f}")
+    assert binomtest(seen, 150, 0.93, alternative="less").pvalue > 0.001

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
+    check_choice,
     check_finite_matrix,
     check_number,
     check_rng,
@@ -36,6 +37,7 @@ def expectation_bounds(
     label_model: Any = None,
     *,
     method: str = "exact",
+    limit: str = "skew",
     confidence: float = 0.95,
     epsilon: float | None = None,
     classes: Column | None = None,
@@ -59,8 +61,12 @@ def expectation_bounds(
         L-BFGS on the smoothed dual (eq. 2.5), widened by its approximation error. Both take the
         observed items of a pattern for its law, and are too narrow where patterns are sparse
         (a warning says so). ``crossfit`` learns the dual on other folds, and stays valid there.
+    limit : {"skew", "normal"}
+        How far the limits are from the bounds. ``skew`` draws the items anew, with half an item of
+        the worst value seen, which holds where few items carry the mean; ``normal`` is the paper's
+        (eq. 2.7).
     confidence : float
-        Of each one-sided normal limit (eq. 2.7).
+        Of each one-sided limit.
     epsilon : float, optional
         Smoothing of ``smoothed``, and of the duals that ``crossfit`` learns; by default such that
         ε·log k is 0.01 times the range of g. ``exact`` has none.
@@ -95,7 +101,8 @@ def expectation_bounds(
             "one row per item and one column per class"
         )
     check_same_length(weak_labels=inputs.votes.ids, g=values, sample_weight=weight)
-    rule = check_limit("normal", confidence, weighted=False)
+    check_choice(limit, "limit", ("skew", "normal"))
+    rule = check_limit(limit, confidence, weighted=False)
     slack = check_robustness(robustness)
     if way == "smoothed" and slack > 0:
         refuse_option(robustness, "robustness", "0 with method='smoothed'")
@@ -144,6 +151,9 @@ def _smoothing(epsilon: float | None, method: str, g: FloatArray) -> float:
 def _bound(own: FloatArray, weight: FloatArray, side: int, rule: Limit) -> Bound:
     # Every item is a cell of its own.
     sample = Sample(weight[None, :, None], weight[None, :, None] ** 2)
-    values = own[None, :, None]
+    # Drawing anew takes values that are close for equal, which is a question of their range.
+    scale = float(np.ptp(own)) or 1.0
+    values = own[None, :, None] / scale
     mean = sample.mean(values)
-    return Bound(side * mean, side * (mean + rule.normal_distance(sample, values)))
+    limit = mean + rule.approximate(sample, values, 1)
+    return Bound(side * scale * mean, side * scale * limit)

@@ -124,8 +124,12 @@ def limits_from_counts(
     rng: np.random.Generator,
     *,
     draws: int = _DRAWS,
+    truth: int = 0,
 ) -> PoweredLimits | None:
-    """Return limits of a statistic of counts of the labels; None where the cells are too many."""
+    """Return limits of a statistic of counts of the labels; None where the cells are too many.
+
+    The axis ``truth`` is that of the true classes, of which each needs labels.
+    """
     size = int(np.prod(shape))
     if size > _MOST_CELLS or not np.isfinite(span).all():
         return None
@@ -136,6 +140,7 @@ def limits_from_counts(
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         estimate = float(statistic(counts[None] / counts.sum())[0])
         low, high = surprise_limits(
-            statistic, counts, span, delta=items.request.delta, draws=draws, rng=rng
-        )
+            statistic, counts, span, delta=items.request.delta, draws=draws, rng=rng,
+            strata=np.indices(shape)[truth].ravel(),
+        )  # fmt: skip
     return items.wrapped(Powered(estimate, low, high, estimate, low, high, 1.0, 0.0), counted=True)

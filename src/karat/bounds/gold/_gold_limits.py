@@ -132,7 +132,7 @@ def _alone(
         return limits_from_counts(
             items, axes, shape,
             lambda tables: np.array([whole(table.reshape(shape)) for table in tables]),
-            span, rng, draws=_GROUP_DRAWS,
+            span, rng, draws=_GROUP_DRAWS, truth=1,
         )  # fmt: skip
     return limits_from_counts(
         items, [y, called], [k, k],

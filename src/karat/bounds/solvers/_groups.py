@@ -38,14 +38,18 @@ def is_enumerable(metric: GroupMetric) -> bool:
 
 
 def group_bounds(problem: Problem, metric: GroupMetric, limit: Limit) -> BoundPair:
-    """Bound a metric of groups; limits are by the delta method."""
+    """Bound a metric of groups; limits are by the delta method, or influences drawn anew."""
     folds = range(len(problem.sample.counts))
     quantile = limit.quantile(_least_effective(problem))
 
-    def distance(bound: TangentBound) -> float:
+    def distance(bound: TangentBound, side: int) -> float:
         if not np.isfinite(quantile):
             return np.inf
-        return quantile * problem.sample.moments(bound.influence).error
+        plain = quantile * problem.sample.moments(bound.influence).error
+        if limit.kind != "skew":
+            return plain
+        # Drawing items anew knows nothing of how few the smallest group has: Student's law does.
+        return max(plain, limit.approximate(problem.sample, bound.influence, side))
 
     best = [best_tangent(problem, metric, fold) for fold in folds]
     top = tangent_bound(problem, [tangent for tangent, _ in best], 1)
@@ -59,8 +63,8 @@ def group_bounds(problem: Problem, metric: GroupMetric, limit: Limit) -> BoundPa
         else [_outer_bound(problem, metric)]
     )
     # Each corner's limit holds for that corner, so the least of them holds for the worst one.
-    lower = Bound(min(one.value for one in low), min(one.value - distance(one) for one in low))
-    upper = Bound(top.value, top.value + distance(top))
+    lower = Bound(min(one.value for one in low), min(one.value - distance(one, -1) for one in low))
+    upper = Bound(top.value, top.value + distance(top, 1))
     return BoundPair(lower, upper, sharp=sharp, gap=max(gap for _, gap in best))
 
 

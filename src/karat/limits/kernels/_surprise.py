@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from karat._typing import FloatArray
+from karat._typing import FloatArray, IntArray
 
 __all__ = ["surprise_limits"]
 
 _CELLS = 4_000_000  # weights that are held at a time
+_FEW = 5  # items of a class below which it has a surprise of its own
 
 
 def surprise_limits(
@@ -20,6 +21,7 @@ def surprise_limits(
     draws: int,
     rng: np.random.Generator,
     surprise: float = 0.5,
+    strata: IntArray | None = None,
 ) -> tuple[float, float]:
     """Return limits of a statistic of the shares of cells, ``delta`` on either side.
 
@@ -29,21 +31,50 @@ def surprise_limits(
     the limits of a proportion are those of Clopper and Pearson exactly; with ½ they are narrower
     and still cover where many cells are empty. Where the statistic of a draw is not finite it is
     either end of ``span``. ``statistic`` takes shares (draws, cells).
+
+    A statistic that averages over classes needs each of them: of ``strata``, the class of each
+    cell, every one with fewer than five items gets a surprise of its own, all at once, in the cell
+    that is worst for it.
     """
     size = len(counts)
     seen = np.where(counts > 0, counts, 1.0)
     base = rng.standard_gamma(np.broadcast_to(seen, (draws, size))) * (counts > 0)
     extra = rng.standard_gamma(surprise, draws)
-    low, high = np.inf, -np.inf
+    lows, highs = np.empty(size), np.empty(size)
     step = max(1, _CELLS // (draws * size))
     for first in range(0, size, step):
-        cells = range(first, min(first + step, size))
-        table = np.repeat(base[None], len(cells), axis=0)
-        for row, cell in enumerate(cells):
-            table[row, :, cell] += extra
-        table /= table.sum(axis=2, keepdims=True)
-        values = np.asarray(statistic(table.reshape(-1, size))).reshape(len(cells), draws)
-        ends = (np.where(np.isfinite(values), values, end) for end in span)
-        low = min(low, float(np.quantile(next(ends), delta, axis=1).min()))
-        high = max(high, float(np.quantile(next(ends), 1 - delta, axis=1).max()))
+        cells = slice(first, min(first + step, size))
+        table = np.repeat(base[None], cells.stop - first, axis=0)
+        for row in range(len(table)):
+            table[row, :, first + row] += extra
+        lows[cells], highs[cells] = _ends(statistic, table, span, delta)
+    low, high = float(lows.min()), float(highs.max())
+    rare = [] if strata is None else _rare(counts, strata)
+    if len(rare) > 1:
+        several = rng.standard_gamma(surprise, (draws, len(rare)))
+        pair = np.repeat(base[None], 2, axis=0)
+        for column, cells_of in enumerate(rare):
+            pair[0, :, cells_of[lows[cells_of].argmin()]] += several[:, column]
+            pair[1, :, cells_of[highs[cells_of].argmax()]] += several[:, column]
+        all_low, all_high = _ends(statistic, pair, span, delta)
+        low, high = min(low, float(all_low[0])), max(high, float(all_high[1]))
     return max(low, span[0]), min(high, span[1])
+
+
+def _rare(counts: FloatArray, strata: IntArray) -> list[IntArray]:
+    """Return the cells of each class that has few items."""
+    totals = np.bincount(strata, weights=counts)
+    return [np.flatnonzero(strata == c) for c in np.flatnonzero(totals < _FEW)]
+
+
+def _ends(
+    statistic: Callable[[FloatArray], FloatArray],
+    tables: FloatArray,
+    span: tuple[float, float],
+    delta: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return both quantiles of the statistic of tables (t, draws, cells), which are scaled."""
+    tables /= tables.sum(axis=2, keepdims=True)
+    values = np.asarray(statistic(tables.reshape(-1, tables.shape[2]))).reshape(tables.shape[:2])
+    below, above = (np.where(np.isfinite(values), values, end) for end in span)
+    return np.quantile(below, delta, axis=1), np.quantile(above, 1 - delta, axis=1)
