@@ -18,7 +18,7 @@ from karat.cli.frame import (
 from karat.cli.judging._columns import cannot_tell, limits_text, parse_families
 from karat.cli.judging._pair_table import PairFlags, judges_of, verdicts_of
 from karat.cli.judging._panel import panel_of, panel_section, panel_text
-from karat.cli.voters import powered_grid, sure_of, todo_section
+from karat.cli.voters import powered_grid, status_rows, sure_of, todo_section
 from karat.consensus import (
     ErrorEstimator,
     JudgePanel,
@@ -146,7 +146,7 @@ def _grid(r: PairErrors) -> Grid:
 def _answer(said: _Said) -> Answer:
     r = said.estimator.result_
     data: dict[str, Any] = {
-        "summary": " ".join(said.opening), "status": dict(said.estimator.status_), "result": r,
+        "summary": " ".join(said.opening), "status": status_rows(r), "result": r,
         "position_bias": r.bias,
     }  # fmt: skip
     text: list[str | Grid] = [*said.opening, r.bias.summary(), _grid(r)]
