@@ -20,8 +20,7 @@ from karat.consensus.sampling import (
     run_chains,
     run_pooled,
 )
-from karat.datasets import load_shared
-from karat.exceptions import KaratWarning, MissingDatasetError
+from karat.exceptions import KaratWarning
 from karat.votes.em import starting_state
 from karat.votes.reading import read_votes
 
@@ -30,7 +29,6 @@ CHAINS, DRAWS = 4, 1000
 SWEEPS = 2 * DRAWS  # as many are thrown away as are kept
 DOMAINS, ITEMS = 50, 100_000  # of the domains that share
 LIMIT = 60  # seconds that their chains may take
-LARGE = ("relevance", "trec_relevance", "adult_content", "fact_eval")
 
 
 def make_votes(n: int) -> NDArray[Any]:
@@ -110,22 +108,6 @@ def in_the_number_of_items(table: Any) -> None:
             f"sampling of 10^{power} items in {table.n_patterns} patterns: ratio "
             f"{taken / seconds[5]:.2f} to 10^5 items ({taken:.2f} s)"
         )
-
-
-def default_on_crowds() -> None:
-    """Print the time of the default on the largest shared crowds."""
-    taken = {}
-    for name in LARGE:
-        try:
-            answers = load_shared(f"crowd_{name}", "answers")
-        except MissingDatasetError as error:
-            print(f"no crowds: {error}")
-            return
-        votes = answers.rename(columns={"task": "item", "worker": "classifier", "answer": "vote"})
-        taken[name] = best_of(2, lambda votes=votes: ErrorEstimator(rng=0).fit(votes))
-        print(f"default on crowd_{name}, {len(votes):,} votes: {taken[name]:.1f} s")
-    slowest = max(taken, key=taken.__getitem__)
-    print(f"slowest default on a shared crowd: crowd_{slowest}, {taken[slowest]:.1f} s")
 
 
 def shared_votes(domains: int, items: int) -> NDArray[Any]:
@@ -248,7 +230,6 @@ def main() -> None:
     table = read_votes(votes).domains[0].table
     against_numpy(votes, seconds, best_of(3, sampler(table)))
     in_the_number_of_items(table)
-    default_on_crowds()
     for items in (10_000, 100_000):
         coupled_against_numpy(items)
     many_domains()

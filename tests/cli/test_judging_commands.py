@@ -119,7 +119,9 @@ def test_pairs_to_label_have_names_and_probabilities(files, karat, tmp_path):
     )  # fmt: skip
     ran = karat(*again, "--json")
     assert ran.code == 0, ran.err
-    assert ran.data["status"] == {"all": "confirmed"}
+    (status,) = ran.data["status"]
+    assert (status["domain"], status["status"]) == ("all", "confirmed")
+    assert "gold labels" in status["gold"]
     ran = karat(*again, "--output", page)
     assert "How sure: confirmed" in ran.out
     assert "What do the gold labels say?" in page.read_text(encoding="utf-8")

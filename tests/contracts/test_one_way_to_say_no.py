@@ -309,12 +309,20 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "consensus.PairEstimator.fit": lambda **o: consensus.PairEstimator(
         draws=20, dependence="none", rng=0
     ).fit(VOTES, VOTES, **o),
+    "consensus.PairEstimator.label_next": lambda **o: (
+        consensus.PairEstimator(draws=20, dependence="none", rng=0)
+        .fit(VOTES, VOTES)
+        .label_next(**o)
+    ),
     "consensus.PositionBias.expected_on": lambda n=5: consensus.position_bias(
         VOTES, VOTES
     ).expected_on(n),
     "consensus.ScoreEstimator": lambda **o: consensus.ScoreEstimator(
         **({"draws": 20, "rng": 0} | o)
     ).fit(SCORED),
+    "consensus.ScoreEstimator.fit": lambda **o: consensus.ScoreEstimator(draws=20, rng=0).fit(
+        SCORED, **o
+    ),
     "consensus.annotator_test": lambda **o: consensus.annotator_test(
         VOTES[:, 0], VOTES[:, 1:], **({"epsilon": 0.1, "fewest": 2} | o)
     ),

@@ -216,7 +216,8 @@ class ScoreEstimator(Parameters):
         self.identified_ = dict(zip(r.domains, r.identified.tolist(), strict=True))
         self.status_ = dict(zip(r.domains, r.status, strict=True))
         self.error_rates_, self.calibration_ = score_tables(table, names, r, backend)
-        _warn(r)
+        for said in r._doubts():
+            warnings.warn(said, NotIdentifiedWarning, stacklevel=3)
 
     def predict_proba(self, scores: Frame, *, domain: Any = None) -> FloatArray:
         """Return P(class) of further items from scores of the same voters.
@@ -251,20 +252,3 @@ class ScoreEstimator(Parameters):
         codes = self._table.coded(read.scores)[:, voters]
         p = class_chances(codes, fit.chances, float(fit.share[0]))
         return np.column_stack([1 - p, p])
-
-
-def _warn(r: ScoreErrors) -> None:
-    """Say first what labels contradict, and what scores do not identify."""
-    for status, said, why in (
-        ("contradicted", "gold labels contradict the consensus of the scores", r.evidence),
-        ("not identified", "scores alone do not identify the error rates", r.reasons),
-    ):
-        here = [d for d, found in enumerate(r.status) if found == status]
-        if here:
-            reason = why[here[0]]
-            words = f"it is {reason}" if isinstance(reason, str) else "; ".join(reason)
-            warnings.warn(
-                f"{said} in {named([str(r.domains[d]) for d in here])}: {words}",
-                NotIdentifiedWarning,
-                stacklevel=4,
-            )

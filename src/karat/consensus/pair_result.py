@@ -1,6 +1,5 @@
 """The frozen answers about pairs that judges saw in two orders, and about the systems compared."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,8 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate import check_count, named
+from karat._validate import check_count
+from karat.consensus.identification import doubts
 from karat.consensus.pairs import predictive_limits
 
 __all__ = ["PairErrors", "PositionBias", "SystemRanking"]
@@ -193,30 +193,11 @@ class PairErrors(Result):
         if self.status[d] == "confirmed":
             text += f"; gold labels confirm the consensus: it is {self.evidence[d]}"
         face = "where they do" if told.any() else "taken at face value"
-        doubts = self._doubts()
-        text = "; ".join([*doubts, f"{face}, {text}" if doubts else text])
+        first = doubts(
+            self.domains, self.status, self.reasons, self.evidence, of="judges", unknown="the votes"
+        )
+        text = "; ".join([*first, f"{face}, {text}" if first else text])
         return text[0].upper() + text[1:]
-
-    def _doubts(self) -> list[str]:
-        """Return what gold labels contradict, and what the verdicts do not identify."""
-        parts = []
-        for status, said in (
-            ("contradicted", "gold labels contradict the consensus of the judges"),
-            ("not identified", "the votes do not identify the error rates"),
-        ):
-            here = [d for d, found in enumerate(self.status) if found == status]
-            if here:
-                where = "" if len(self.domains) == 1 else f" in {named(self._names(here))}"
-                why = (
-                    f": it is {self.evidence[here[0]]}"
-                    if status == "contradicted"
-                    else f", because {' and because '.join(self.reasons[here[0]])}"
-                )
-                parts.append(f"{said}{where}{why}")
-        return parts
-
-    def _names(self, domains: Sequence[int]) -> list[Any]:
-        return [self.domains[d] for d in domains]
 
     @property
     def _told(self) -> AnyArray:

@@ -1,6 +1,5 @@
 """The frozen answer about voters who give scores."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate import named
+from karat.consensus.identification import doubts
 
 __all__ = ["ScoreErrors"]
 
@@ -91,8 +90,9 @@ class ScoreErrors(Result):
             else f"the scores cannot tell: {limits}"
         )
         d = int(self.domain[best])
+        where = "" if len(self.domains) == 1 else f" in {self.domains[d]}"
         text = (
-            f"the scores of {self.classifiers[self.classifier[best]]} err least{self._in([d])}: "
+            f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
             f"{100 * self.mean[best]:.1f} % ({limits}), area {self.area[best]:.2f}"
         )
         if self.status[d] == "consistent":
@@ -112,32 +112,15 @@ class ScoreErrors(Result):
 
     def _doubts(self) -> list[str]:
         """Return what gold labels contradict, and what the scores do not identify."""
-        parts = []
-        for status, said, why in (
-            ("contradicted", "gold labels contradict the consensus of the scores", self.evidence),
-            ("not identified", "the scores alone do not identify the error rates", self.reasons),
-        ):
-            here = [d for d, found in enumerate(self.status) if found == status]
-            if here:
-                reason = why[here[0]]
-                because = (
-                    f": it is {reason}"
-                    if isinstance(reason, str)
-                    else f", because {' and because '.join(reason)}"
-                )
-                parts.append(f"{said}{self._in(here)}{because}")
-        return parts
+        return doubts(
+            self.domains, self.status, self.reasons, self.evidence, of="scores",
+            unknown="the scores alone",
+        )  # fmt: skip
 
     def _face(self) -> str:
         if self.identified.all():
             return ""
         return "where they do, " if self.identified.any() else "taken at face value, "
-
-    def _in(self, domains: Sequence[int]) -> str:
-        """Return where, if there is more than one domain."""
-        if len(self.domains) == 1:
-            return ""
-        return f" in {named([self.domains[d] for d in domains])}"
 
     def _table(self) -> list[tuple[Any, str]]:
         return [

@@ -6,7 +6,8 @@ Each function takes a table that was read and what the flags name, asks the libr
 
 from karat.cli.judging import _flags as own
 from karat.cli.judging._columns import LongNames, parse_families
-from karat.cli.judging._pairs import PairFlags, pairs_answer
+from karat.cli.judging._pair_table import PairFlags
+from karat.cli.judging._pairs import pairs_answer
 from karat.cli.judging._panel import panel_of, parse_costs, with_panel
 from karat.cli.judging._people import PeopleFlags, people_answer
 from karat.cli.judging._scores import ScoreFlags, scores_answer

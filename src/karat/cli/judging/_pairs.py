@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from karat._frozen import plain
 from karat.cli.frame import (
     Answer,
-    Coded,
     Grid,
     InputTable,
     Page,
@@ -16,9 +15,10 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.cli.judging._columns import LongNames, cannot_tell, limits_text, matching, parse_families
+from karat.cli.judging._columns import cannot_tell, limits_text, parse_families
+from karat.cli.judging._pair_table import PairFlags, judges_of, verdicts_of
 from karat.cli.judging._panel import panel_of, panel_section, panel_text
-from karat.cli.voters import Todo, powered_grid, sure_of, todo_section
+from karat.cli.voters import powered_grid, status_rows, sure_of, todo_section
 from karat.consensus import (
     ErrorEstimator,
     JudgePanel,
@@ -27,29 +27,13 @@ from karat.consensus import (
     SystemRanking,
     rank_systems,
 )
-from karat.exceptions import ColumnError, OptionError
+from karat.exceptions import OptionError
 
-__all__ = ["PairFlags", "pairs_answer"]
+__all__ = ["pairs_answer"]
 
 _GOLD = (
     "With the gold labels, on pairs where both orders give one verdict; valid whatever the model:"
 )
-
-
-class PairFlags(NamedTuple):
-    """What the flags say of pairs."""
-
-    order: Sequence[str]
-    names: LongNames
-    label: str | None = None
-    group: str | None = None
-    system: Sequence[str] = ()
-    panel: bool = False
-    cost: Sequence[str] = ()
-    same: Sequence[str] = ()
-    todo: Todo = Todo()
-    labels: str | None = None
-    label_probability: str | None = None
 
 
 def pairs_answer(table: InputTable, flags: PairFlags, options: dict[str, Any]) -> Answer:
@@ -57,7 +41,7 @@ def pairs_answer(table: InputTable, flags: PairFlags, options: dict[str, Any]) -
 
     ``options`` are those of the estimator.
     """
-    verdicts, swapped = _verdicts(table, flags)
+    verdicts, swapped = verdicts_of(table, flags)
     confidence = options["confidence"]
     design = {
         "y_true": table.coded("--label", flags.label),
@@ -66,7 +50,7 @@ def pairs_answer(table: InputTable, flags: PairFlags, options: dict[str, Any]) -
     }
     fitted = design | {
         "domains": table.coded("--group", flags.group),
-        "same": parse_families(flags.same, _judges(verdicts)),
+        "same": parse_families(flags.same, judges_of(verdicts)),
     }
     beside = [] if swapped is None else [swapped]
     estimator = PairEstimator(**options).fit(
@@ -112,69 +96,6 @@ class _Said(NamedTuple):
         """Whom to trust, how sure that is, and what to label."""
         r = self.estimator.result_
         return [f"{r.summary()}.", sure_of(r.domains, r.status), self.label]
-
-
-def _verdicts(table: InputTable, flags: PairFlags) -> tuple[Coded, Coded | None]:
-    """Return the verdicts: one long table, or two wide ones."""
-    order = list(flags.order)
-    if len(order) > 2:
-        raise OptionError(
-            f"--order is {order}; expected one column that says the order, or two: the verdicts in "
-            "either order"
-        )
-    wide = len(order) == 2 and any(mark in "".join(order) for mark in "*?[")
-    if wide:
-        first, second = (matching(table, "--order", [pattern]) for pattern in order)
-        if len(first) != len(second):
-            raise ColumnError(
-                f"--order {order[0]} matches {len(first)} columns and {order[1]} {len(second)}; "
-                "expected a column per judge in either order"
-            )
-        same = dict(zip(second, first, strict=True))
-        return (
-            _named(table, flags, table.frame.select(first), f"frame[{first}]"),
-            _named(
-                table, flags, table.frame.select(second).rename(same),
-                f"frame[{second}].rename({same})",
-            ),
-        )  # fmt: skip
-    for name in order:
-        table.column("--order", name)
-    columns = flags.names.found(table, vote=len(order) == 1)
-    if columns is None:
-        raise ColumnError(
-            f"--order: a long file has columns of items, judges and verdicts; name them with --id, "
-            f"--voter and --vote. There are {table.frame.columns}"
-        )
-    called = {"item": columns["item"], "judge": columns["who"]}
-    if len(order) == 1:
-        called |= {"order": order[0], "verdict": columns["what"]}
-    else:
-        called |= {"verdict_order1": order[0], "verdict_order2": order[1]}
-    picked = ", ".join(f"{name}={column!r}" for name, column in called.items())
-    frame = table.frame.select([table.frame[c].alias(name) for name, c in called.items()])
-    return Coded(frame, f"frame.select({picked})"), None
-
-
-def _named(table: InputTable, flags: PairFlags, frame: Any, code: str) -> Coded:
-    """Return a wide table of verdicts with the names of its pairs, if the file has them."""
-    item = flags.names.item_of(table)
-    if item is None or item in frame.columns:
-        return Coded(frame, code)
-    names = table.frame[item]
-    if flags.names.item is None and names.n_unique() < len(names):
-        return Coded(frame, code)  # nobody said that this column names the pairs
-    return Coded(
-        frame.with_columns(names.alias("item")), f"{code}.with_columns(item=frame[{item!r}])"
-    )
-
-
-def _judges(verdicts: Coded) -> list[str]:
-    """Return the names of the judges of a long table, or of a wide one."""
-    frame = verdicts.value
-    if "judge" in frame.columns:
-        return [str(name) for name in frame["judge"].unique(maintain_order=True)]
-    return [name for name in frame.columns if name != "item"]
 
 
 def _systems(
@@ -225,7 +146,7 @@ def _grid(r: PairErrors) -> Grid:
 def _answer(said: _Said) -> Answer:
     r = said.estimator.result_
     data: dict[str, Any] = {
-        "summary": " ".join(said.opening), "status": dict(said.estimator.status_), "result": r,
+        "summary": " ".join(said.opening), "status": status_rows(r), "result": r,
         "position_bias": r.bias,
     }  # fmt: skip
     text: list[str | Grid] = [*said.opening, r.bias.summary(), _grid(r)]

@@ -16,7 +16,7 @@ from karat.cli.frame import (
     values,
 )
 from karat.cli.judging._columns import LongNames, cannot_tell, limits_text, matching
-from karat.cli.voters import sure_of
+from karat.cli.voters import status_rows, sure_of
 from karat.consensus import ScoreErrors, ScoreEstimator
 
 __all__ = ["ScoreFlags", "scores_answer"]
@@ -65,7 +65,7 @@ def scores_answer(table: InputTable, flags: ScoreFlags, confidence: float) -> An
     r = estimator.result_
     opening = [f"{r.summary()}.", sure_of(r.domains, r.status)]
     return Answer(
-        data={"summary": " ".join(opening), "status": dict(estimator.status_), "result": r},
+        data={"summary": " ".join(opening), "status": status_rows(r), "result": r},
         text=[*opening, _grid(r)],
         page=partial(_page, table.path.name, r, code),
     )

@@ -5,7 +5,7 @@ how sure that is, and what to label next. `Todo` draws those items and writes th
 """
 
 from karat.cli.voters._columns import Reading, Votes, read_votes_of
-from karat.cli.voters._report import powered_grid, report, sure_of
+from karat.cli.voters._report import powered_grid, report, status_rows, sure_of
 from karat.cli.voters._todo import Todo, todo_section
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "powered_grid",
     "read_votes_of",
     "report",
+    "status_rows",
     "sure_of",
     "todo_section",
 ]

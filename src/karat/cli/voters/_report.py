@@ -9,9 +9,9 @@ import numpy as np
 from karat._frozen import plain
 from karat.cli.frame import Answer, Grid, Page, section
 from karat.cli.voters._todo import Todo, todo_section
-from karat.consensus import CoClustering, ErrorEstimator, ErrorRates
+from karat.consensus import CoClustering, ErrorEstimator, ErrorRates, PairErrors, ScoreErrors
 
-__all__ = ["powered_grid", "report", "sure_of"]
+__all__ = ["powered_grid", "report", "status_rows", "sure_of"]
 
 
 def report(
@@ -43,15 +43,21 @@ def _told(r: ErrorRates, domain: Any) -> bool:
     return bool(r.identified[r.domains.index(domain)])
 
 
-def _status(r: ErrorRates) -> list[dict[str, Any]]:
-    """Return the status of each domain, with its reasons and copies; names keep their type."""
+def status_rows(r: ErrorRates | PairErrors | ScoreErrors) -> list[dict[str, Any]]:
+    """Return the status of each domain, with its reasons; names keep their type."""
     return [
         {
             "domain": plain(name), "status": r.status[d], "reasons": list(r.reasons[d]),
-            "gold": r.evidence[d], "copies": plain([list(block) for block in r.copies[d]]),
+            "gold": r.evidence[d],
         }
         for d, name in enumerate(r.domains)
     ]  # fmt: skip
+
+
+def _status(r: ErrorRates) -> list[dict[str, Any]]:
+    """Return the same with the copies of each domain."""
+    copies = [plain([list(block) for block in found]) for found in r.copies]
+    return [row | {"copies": found} for row, found in zip(status_rows(r), copies, strict=True)]
 
 
 def _where(r: ErrorRates, domain: Any) -> str:

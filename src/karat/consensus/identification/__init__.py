@@ -5,10 +5,12 @@ favourite is wrong on hard items, voters that copy one another have one vote tog
 stand alone are right.
 `identification_failures` lists in words why the error rates of a domain are not identified;
 `check_consensus` tests the consensus on gold labels, and `status_of` puts both into one word.
-`account_rates` are the error rates under every account where the votes cannot tell.
+`account_rates` are the error rates under every account where the votes cannot tell; `doubts` says
+what is contradicted or not identified, for the first words of a summary.
 """
 
 from karat.consensus.identification._accounts import account_labels, account_rates
+from karat.consensus.identification._doubts import doubts
 from karat.consensus.identification._explanations import (
     LONE_VOTES,
     Explanation,
@@ -36,6 +38,7 @@ __all__ = [
     "blind_proba",
     "check_consensus",
     "clustered_explanation",
+    "doubts",
     "identification_failures",
     "lone_votes_explanation",
     "pairs_off",
