@@ -23,6 +23,7 @@ from karat import (
     limits,
     optimize,
     ranking,
+    sources,
     weak,
 )
 from karat._result import Result
@@ -213,6 +214,15 @@ def optimised():
     return optimize.FrankWolfeClassifier(n_iter=3).fit_from_proba(proba, LABELS[:, 0])
 
 
+def joint_of():
+    import polars as pl
+
+    table = pl.DataFrame({"y": RANKED, "a": SCORES, "b": -SCORES})
+    data = karat.scan(table).roles(label="y", score=["a", "b"])
+    counts = [data.roc_counts(name) for name in "ab"]
+    return sources.joint_roc_counts(data, *counts, names=("a", "b"), cells=3)
+
+
 EXAMPLES = {
     "Limits": lambda: limits.wilson(7, 10),
     "PoweredLimits": lambda: limits.powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]),
@@ -278,6 +288,7 @@ EXAMPLES = {
     "Rates": lambda: rates([0, 1, 1], [0, 1, 0]),
     "Patterns": lambda: patterns(VOTES),
     "PatternCounts": lambda: pattern_counts([0, 1, 1], VOTES),
+    "JointRocCounts": lambda: joint_of(),
     "VoteCounts": lambda: count_votes(
         VOTES, [2, 1, 1], domains=["a", "b", "a"], y_true=[0, 1, None]
     ),

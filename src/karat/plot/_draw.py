@@ -71,6 +71,7 @@ from karat.plot.pictures import (
     draw_history,
     draw_indifference,
     draw_interval,
+    draw_joint,
     draw_lambda,
     draw_limits,
     draw_margin,
@@ -100,7 +101,15 @@ from karat.plot.pictures import (
     draw_weight_table,
 )
 from karat.ranking import AucComparison, AucDifference, RocPoint, UniformMargin, WeightedAUC
-from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts, VoteCounts
+from karat.statistics import (
+    Confusion,
+    JointRocCounts,
+    PatternCounts,
+    Patterns,
+    Rates,
+    RocCounts,
+    VoteCounts,
+)
 from karat.weak import LabelModelCheck, VoteDiagnostics
 
 if TYPE_CHECKING:
@@ -124,6 +133,7 @@ draw.register(Patterns, draw_patterns)
 draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
 draw.register(VoteCounts, draw_votes)
+draw.register(JointRocCounts, draw_joint)
 draw.register(Limits, draw_limits)
 draw.register(PoweredLimits, draw_powered)
 draw.register(PerformanceBounds, draw_interval)
