@@ -24,6 +24,7 @@ from karat import (
     limits,
     optimize,
     ranking,
+    sources,
     weak,
 )
 from karat._result import Result
@@ -224,6 +225,15 @@ def audited():
     return found
 
 
+def joint_of():
+    import polars as pl
+
+    table = pl.DataFrame({"y": RANKED, "a": SCORES, "b": -SCORES})
+    data = karat.scan(table).roles(label="y", score=["a", "b"])
+    counts = [data.roc_counts(name) for name in "ab"]
+    return sources.joint_roc_counts(data, *counts, names=("a", "b"), cells=3)
+
+
 EXAMPLES = {
     "AuditResult": lambda: audited().result,
     "GateResult": lambda: audit.gate([0, 1, 1] * 9, [0, 1, 0] * 9, 0.5, metric="f1"),
@@ -305,6 +315,7 @@ EXAMPLES = {
     "Rates": lambda: rates([0, 1, 1], [0, 1, 0]),
     "Patterns": lambda: patterns(VOTES),
     "PatternCounts": lambda: pattern_counts([0, 1, 1], VOTES),
+    "JointRocCounts": lambda: joint_of(),
     "VoteCounts": lambda: count_votes(
         VOTES, [2, 1, 1], domains=["a", "b", "a"], y_true=[0, 1, None]
     ),

@@ -14,6 +14,7 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
+from karat.sources import joint_roc_counts
 from karat.sources.engines import fold_of
 from karat.statistics import confusion, pattern_counts, roc_counts
 
@@ -127,6 +128,25 @@ def test_areas_from_counts(truth, table, database):
         assert getattr(found, field) == pytest.approx(getattr(rows, field), abs=1e-12)
     assert rows.p_value is not None
     assert found.p_value is None  # it needs the rows
+
+
+def test_paired_comparisons_from_joint_counts(table, database):
+    """The greater of two errors that the cells allow: never below that of the rows."""
+    names = ("score", "other")
+    rows = compare_auc(table["y"], table.select(names), certificate="delong").differences[0]
+    for make in (as_grouped, as_relation):
+        source = karat.scan(make(table, database)).roles(**ROLES)
+        counts = {name: source.roc_counts(name) for name in names}
+        joint = joint_roc_counts(source, *counts.values(), names=names)
+        assert joint.counts.sum() == len(table)
+        assert (joint + joint).n == 2 * joint.n
+        found = compare_auc_from_counts(counts, joint=[joint], certificate="delong").differences[0]
+        assert found.value == pytest.approx(rows.value, abs=1e-12)
+        wide = (found.upper - found.lower) / (rows.upper - rows.lower)
+        assert 1 - 1e-9 <= wide <= 1.05
+        assert found.p_value >= rows.p_value
+    with pytest.raises(karat.exceptions.OptionError, match="joint counts of score and other"):
+        compare_auc_from_counts(counts, certificate="delong")
 
 
 def test_areas_by_group(table, database):

@@ -78,6 +78,7 @@ from karat.plot.pictures import (
     draw_history,
     draw_indifference,
     draw_interval,
+    draw_joint,
     draw_lambda,
     draw_limits,
     draw_margin,
@@ -122,7 +123,15 @@ from karat.ranking import (
     UniformMargin,
     WeightedAUC,
 )
-from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts, VoteCounts
+from karat.statistics import (
+    Confusion,
+    JointRocCounts,
+    PatternCounts,
+    Patterns,
+    Rates,
+    RocCounts,
+    VoteCounts,
+)
 from karat.weak import LabelModelCheck, VoteDiagnostics
 
 if TYPE_CHECKING:
@@ -146,6 +155,7 @@ draw.register(Patterns, draw_patterns)
 draw.register(PatternCounts, draw_pattern_counts)
 draw.register(RocCounts, draw_roc)
 draw.register(VoteCounts, draw_votes)
+draw.register(JointRocCounts, draw_joint)
 draw.register(Limits, draw_limits)
 draw.register(PoweredLimits, draw_powered)
 draw.register(AnytimeLimits, draw_anytime)

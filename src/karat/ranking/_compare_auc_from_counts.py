@@ -1,20 +1,26 @@
 """Several models from counts of positives and negatives."""
 
-from collections.abc import Mapping
+import math
+import warnings
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from karat._validate import check_choice, named
-from karat.exceptions import DataError
+from karat._validate import check_choice, named, refuse_option
+from karat.exceptions import DataError, KaratWarning
+from karat.limits.kernels import normal_quantile
 from karat.ranking._weighted_auc_from_counts import weighted_auc_from_counts
-from karat.ranking.area_results import check_area_options
+from karat.ranking.area_results import AreaOptions, check_area_options
+from karat.ranking.areas import paired_errors
 from karat.ranking.comparison_result import RankingComparison, RankingDifference
-from karat.ranking.weights import AnyWeight, Uniform
-from karat.statistics import RocCounts
+from karat.ranking.result import WeightedAUC
+from karat.ranking.weights import AnyWeight, Uniform, Weight, scale_of
+from karat.statistics import JointRocCounts, RocCounts
 
 __all__ = ["compare_auc_from_counts"]
 
-_CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta")
+_CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
+_ROUGH = 1.1  # errors that cells leave so far apart are worth a word
 
 
 def compare_auc_from_counts(
@@ -24,12 +30,15 @@ def compare_auc_from_counts(
     certificate: str = "auto",
     confidence: float = 0.95,
     normalize: str = "raw",
+    joint: Sequence[JointRocCounts] = (),
 ) -> RankingComparison:
     """Compare the areas of several models from the counts of each.
 
     Areas and limits are those of `compare_auc` on the rows: certain limits of a difference need
     only what is known of each model. The paired comparison (``certificate="delong"`` and the
-    p-values) needs the rows, because it rests on the errors that models make together.
+    p-values) rests on the errors that models make together, so it needs joint counts of every pair;
+    these are counted in cells, which leave the standard error between two numbers, and the greater
+    one is taken.
 
     Parameters
     ----------
@@ -37,8 +46,11 @@ def compare_auc_from_counts(
         The counts of each model, on the same rows.
     weight, confidence, normalize
         As in `weighted_auc`.
-    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta"}
-        As in `weighted_auc`; scores in cells have ``auto`` and ``dkw``.
+    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
+        As in `compare_auc`; scores in cells have ``auto`` and ``dkw``.
+    joint : sequence of JointRocCounts, optional
+        From `karat.sources.joint_roc_counts`, one per pair of models; for weights that are no
+        `TprBand` and no two-way band.
 
     Returns
     -------
@@ -77,15 +89,64 @@ def compare_auc_from_counts(
         for name, one in counts.items()
     }  # fmt: skip
     differences = []
+    pairs = math.comb(len(models), 2)
     for pair in combinations(models, 2):
         first, second = sorted(pair, key=lambda name: -models[name].value)
         a, b = models[first], models[second]
-        differences.append(
-            RankingDifference(
-                first=first, second=second, value=a.value - b.value, lower=a.lower - b.upper,
-                upper=a.upper - b.lower, p_value=None,
-            )
-        )  # fmt: skip
+        error = _paired_error(first, second, counts, joint, weight)
+        differences.append(_difference((first, a), (second, b), error, options, pairs))
     return RankingComparison(
         models=models, differences=tuple(differences), confidence=options.confidence
+    )
+
+
+def _paired_error(
+    first: Any,
+    second: Any,
+    counts: Mapping[Any, RocCounts],
+    joint: Sequence[JointRocCounts],
+    weight: AnyWeight,
+) -> float | None:
+    """Return the greatest error of a difference that joint counts allow; None without such."""
+    ours = [one for one in joint if {*one.names} == {first, second}]
+    if not ours:
+        return None
+    if not isinstance(weight, Weight):
+        refuse_option(weight, "weight", "a Weight over false-positive rates with joint counts")
+    (one,) = ours[:1]
+    least, most = paired_errors(counts[one.names[0]], counts[one.names[1]], one, weight)
+    if most > _ROUGH * least:
+        warnings.warn(
+            f"the cells leave the standard error of {first} less {second} between {least:.3g} and "
+            f"{most:.3g}, of which the greater is taken; count more cells",
+            KaratWarning,
+            stacklevel=3,
+        )
+    return most
+
+
+def _difference(
+    one: tuple[Any, WeightedAUC],
+    two: tuple[Any, WeightedAUC],
+    error: float | None,
+    options: AreaOptions,
+    pairs: int,
+) -> RankingDifference:
+    from scipy.special import ndtr
+
+    (first, a), (second, b) = one, two
+    value, lower, upper = a.value - b.value, a.lower - b.upper, a.upper - b.lower
+    p_value = None
+    if error is None and options.certificate == "delong":
+        refuse_option("delong", "certificate", f"joint counts of {first} and {second} with it")
+    if error is not None:
+        scale = scale_of(options.weight, options.normalize)[0]
+        error *= scale
+        p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
+        if options.certificate == "delong":
+            margin = normal_quantile((1 - options.confidence) / (2 * pairs)) * error
+            most = scale * options.weight.area
+            lower, upper = max(value - margin, -most), min(value + margin, most)
+    return RankingDifference(
+        first=first, second=second, value=value, lower=lower, upper=upper, p_value=p_value
     )

@@ -4,8 +4,9 @@
 together, or counts for which the engine reads the rows and only the counts come back.
 """
 
+from karat.sources._joint_roc_counts import joint_roc_counts
 from karat.sources._scan import scan
 from karat.sources._source import Source
 from karat.sources.result import Counts
 
-__all__ = ["Counts", "Source", "scan"]
+__all__ = ["Counts", "Source", "joint_roc_counts", "scan"]

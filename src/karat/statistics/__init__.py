@@ -9,12 +9,14 @@ from karat.statistics._patterns import patterns
 from karat.statistics._rates import rates
 from karat.statistics._roc_counts import roc_counts
 from karat.statistics._scan_roc_counts import scan_roc_counts
+from karat.statistics.joint_result import JointRocCounts
 from karat.statistics.pattern_result import PatternCounts, Patterns
 from karat.statistics.result import Confusion, Rates, RocCounts
 from karat.statistics.vote_result import VoteCounts
 
 __all__ = [
     "Confusion",
+    "JointRocCounts",
     "PatternCounts",
     "Patterns",
     "Rates",

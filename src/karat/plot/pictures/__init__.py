@@ -33,6 +33,7 @@ from karat.plot.pictures._consensus import (
     draw_ranking_robustness,
 )
 from karat.plot.pictures._counts import (
+    draw_joint,
     draw_pattern_counts,
     draw_patterns,
     draw_roc,
@@ -106,6 +107,7 @@ __all__ = [
     "draw_history",
     "draw_indifference",
     "draw_interval",
+    "draw_joint",
     "draw_lambda",
     "draw_limits",
     "draw_margin",

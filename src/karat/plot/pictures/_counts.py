@@ -6,12 +6,27 @@ import numpy as np
 
 from karat._typing import AnyArray
 from karat.plot.style import COLORS, GRID, literal, new_axes, quiet
-from karat.statistics import Confusion, PatternCounts, Patterns, Rates, RocCounts, VoteCounts
+from karat.statistics import (
+    Confusion,
+    JointRocCounts,
+    PatternCounts,
+    Patterns,
+    Rates,
+    RocCounts,
+    VoteCounts,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_pattern_counts", "draw_patterns", "draw_roc", "draw_table", "draw_votes"]
+__all__ = [
+    "draw_joint",
+    "draw_pattern_counts",
+    "draw_patterns",
+    "draw_roc",
+    "draw_table",
+    "draw_votes",
+]
 
 # The patterns that hold most of the rows; more would not be readable.
 _MOST = 15
@@ -101,4 +116,15 @@ def draw_roc(result: RocCounts, ax: "Axes | None" = None) -> "Axes":
     ax.set_aspect("equal")
     ax.legend(frameon=False, loc="lower right")
     quiet(ax)
+    return ax
+
+
+def draw_joint(result: JointRocCounts, ax: "Axes | None" = None) -> "Axes":
+    """Draw how many items fall into each pair of cells, both classes together."""
+    ax = new_axes(ax, (5.0, 4.6))
+    shown = np.log10(1.0 + result.counts.sum(axis=0))
+    ax.imshow(shown.T, origin="lower", cmap="Blues", aspect="auto")
+    ax.set_xlabel(f"cells of {literal(result.names[0])}, lowest score first")
+    ax.set_ylabel(f"cells of {literal(result.names[1])}")
+    ax.set_title("Items by both scores (log scale)")
     return ax

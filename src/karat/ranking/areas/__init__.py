@@ -18,6 +18,7 @@ from karat.ranking.areas._area import (
 from karat.ranking.areas._bands import Band, BetaBand, DkwBand, band_of, dkw_margin
 from karat.ranking.areas._curve import band_inside, box_area, curve, curves_in_bands
 from karat.ranking.areas._influence import influence, variance
+from karat.ranking.areas._paired_cells import paired_errors
 
 __all__ = [
     "Band",
@@ -35,6 +36,7 @@ __all__ = [
     "enclosure",
     "influence",
     "limits_in_bands",
+    "paired_errors",
     "strict_area",
     "variance",
 ]

@@ -9,9 +9,9 @@ from karat._typing import Column
 from karat.exceptions import LabelError, ScoreError
 from karat.sources.counting._grouped import Grouped, grouped
 from karat.sources.engines import collect
-from karat.statistics import RocCounts, roc_counts, scan_roc_counts
+from karat.statistics import JointRocCounts, RocCounts, roc_counts, scan_roc_counts
 
-__all__ = ["MOST_SCORES", "roc_counts_of"]
+__all__ = ["MOST_SCORES", "joint_counts_of", "roc_counts_of"]
 
 MOST_SCORES = 10_000_000  # distinct scores that are counted one by one
 
@@ -93,3 +93,38 @@ def _too_many(lazy: Any, score: str) -> bool:
         return False
     (distinct,) = collect(lazy.select(nw.col(score).n_unique().alias("n")))["n"].to_list()
     return bool(distinct > MOST_SCORES)
+
+
+def joint_counts_of(
+    lazy: Any, label: str, scores: dict[str, RocCounts], cells: int
+) -> JointRocCounts:
+    """Return the counts of two scores in cells that hold about equally many rows."""
+    import narwhals as nw
+
+    edges = [_edges(counts, cells) for counts in scores.values()]
+    classes = next(iter(scores.values())).classes
+    named = []
+    for i, (name, at) in enumerate(zip(scores, edges, strict=True)):
+        value = nw.col(name).cast(nw.Float64)
+        steps = [(value >= float(edge)).cast(nw.Int64) for edge in at]
+        named.append((nw.sum_horizontal(*steps) if steps else nw.lit(0)).alias(f"__cell_{i}"))
+    found = grouped(lazy.select(nw.col(label), *named), [label, "__cell_0", "__cell_1"])
+    counts = np.zeros((2, len(edges[0]) + 1, len(edges[1]) + 1), dtype=np.int64)
+    code = (found.rows[label] == classes[1].item()).cast(int).to_numpy()
+    place = tuple(found.rows[f"__cell_{i}"].to_numpy() for i in (0, 1))
+    np.add.at(counts, (code, *place), found.counts)
+    first, second = scores
+    return JointRocCounts(
+        counts=counts, first_edges=edges[0], second_edges=edges[1], names=(first, second),
+        classes=classes,
+    )  # fmt: skip
+
+
+def _edges(counts: RocCounts, cells: int) -> Any:
+    """Return scores at which cells begin, so that each class has about as many rows in each."""
+    quantiles = np.arange(1, cells) / cells
+    found = []
+    for part in (counts.positives, counts.negatives):
+        share = np.cumsum(part) / part.sum()
+        found.append(counts.scores[np.searchsorted(share, quantiles)])
+    return np.unique(np.concatenate(found))[1 if len(counts.scores) > 1 else 0 :]

@@ -29,7 +29,9 @@ def list_files(source: str | Path) -> list[Path]:
             raise EmptyDataError(f"no file matches the pattern {str(source)!r}")
         return found
     if not path.is_file():
-        raise DataError(f"there is no file {str(source)!r}")
+        known = format_of(path) is not None or path.suffix.lower() in (".eval", ".json", ".npy")
+        kinds = "" if known else f", and none ends in {path.suffix!r}; expected one of {[*ENDINGS]}"
+        raise DataError(f"there is no file {str(source)!r}{kinds}")
     return [path]
 
 

@@ -1,0 +1,58 @@
+"""The frozen table of two scores at once, in cells. Two of them can be added."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from karat._result import Result
+from karat._typing import AnyArray, FloatArray
+from karat.exceptions import DataError
+
+__all__ = ["JointRocCounts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class JointRocCounts(Result):
+    """Counts of (class, cell of one score, cell of another): how two models err together.
+
+    Attributes
+    ----------
+    counts : array (2, a, b)
+        Items of the negative and of the positive class in each pair of cells.
+    first_edges, second_edges : array (a − 1,), array (b − 1,)
+        A score is in the cell whose number is that of the edges at or below it.
+    names : tuple of str
+        The two scores.
+    classes : array (2,)
+        The negative and the positive class.
+    """
+
+    counts: AnyArray
+    first_edges: FloatArray
+    second_edges: FloatArray
+    names: tuple[Any, Any]
+    classes: AnyArray
+
+    @property
+    def n(self) -> float:
+        """Number of items."""
+        return float(self.counts.sum())
+
+    def __radd__(self, other: object) -> "JointRocCounts":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
+
+    def __add__(self, other: "JointRocCounts") -> "JointRocCounts":
+        if not isinstance(other, JointRocCounts):
+            return NotImplemented
+        for what in ("names", "classes", "first_edges", "second_edges"):
+            if not np.array_equal(getattr(self, what), getattr(other, what)):
+                raise DataError(
+                    f"the two parts differ in their {what}; count both with the same edges"
+                )
+        return replace(self, counts=self.counts + other.counts)
+
+    def summary(self) -> str:
+        """Return how many items fall into how many cells."""
+        a, b = self.counts.shape[1:]
+        return f"{self.n:,.6g} items in {a} × {b} cells of {self.names[0]} and {self.names[1]}"
