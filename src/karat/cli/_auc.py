@@ -25,7 +25,7 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.cli.rankings import MEASURES, check_flags, measured_scores
+from karat.cli.rankings import MEASURES, check_flags, compared_section, measured_scores
 from karat.exceptions import KaratWarning, OptionError
 from karat.ranking import (
     FprBand,
@@ -231,7 +231,7 @@ def _answer(file: Path, measured: _Measured) -> Answer:
 def _page(name: str, measured: _Measured) -> Page:
     sections = [_ranking(score, r, measured.codes[score]) for score, r in measured.results.items()]
     if measured.comparison is not None:
-        sections.append(_comparison(measured.comparison, measured.comparison_code))
+        sections.append(compared_section(measured.comparison, measured.comparison_code))
     return Page(
         f"{name}: how good the ranking is",
         "Areas under the ROC curve, with limits. Those of certificate 'auto' hold for any law of "
@@ -259,24 +259,5 @@ def _ranking(name: str, r: WeightedAUC, code: str) -> Any:
             "Rows are independent draws of the population that the limits speak of, and the scores "
             "were not fitted to these labels.",
         ),
-        code=code,
-    )
-
-
-def _comparison(comparison: RankingComparison, code: str) -> Any:
-    rows = tuple(
-        (
-            f"{d.first} − {d.second}", f"{d.value:+.4f}", f"{d.lower:+.4f}", f"{d.upper:+.4f}",
-            "" if d.p_value is None else f"{d.p_value:.2g}",
-        )
-        for d in comparison.differences
-    )  # fmt: skip
-    return section(
-        "Which ranking is better?",
-        comparison.summary(),
-        result=comparison,
-        picture="ROC curves of all models.",
-        grid=Grid(("pair", "difference", "lower", "upper", "paired p"), rows),
-        assumptions=("The limits hold for all models and differences together.",),
         code=code,
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
+from karat.ranking.result import largest_gap
 
 __all__ = ["RankingMeasure"]
 
@@ -102,13 +103,7 @@ class RankingMeasure(Result):
     @property
     def gap(self) -> tuple[float, float, float] | None:
         """The largest difference between two groups, and limits of it that hold together."""
-        if not self.groups:
-            return None
-        parts = list(self.groups.values())
-        value = max(p.value for p in parts) - min(p.value for p in parts)
-        lower = max(p.lower for p in parts) - min(p.upper for p in parts)
-        upper = max(p.upper for p in parts) - min(p.lower for p in parts)
-        return value, max(0.0, lower), upper
+        return largest_gap(self.groups)
 
     def summary(self) -> str:
         """Return the measure and how sure it is."""

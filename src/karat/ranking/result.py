@@ -9,7 +9,7 @@ from karat._typing import AnyArray, FloatArray
 from karat.ranking.certificates import Family
 from karat.ranking.weights import AnyWeight, FprBand, Weight
 
-__all__ = ["RocPoint", "UniformMargin", "WeightedAUC"]
+__all__ = ["RocPoint", "UniformMargin", "WeightedAUC", "largest_gap"]
 
 _CERTAIN = "certain for any law"
 _GUARANTEES = {
@@ -26,6 +26,17 @@ _GUARANTEES = {
     "bootstrap": "bootstrap limits",
     "clustered": "approximate limits, labels of one row taken together",
 }
+
+
+def largest_gap(groups: Mapping[Any, Any] | None) -> tuple[float, float, float] | None:
+    """Return the largest difference between two groups, and limits of it that hold together."""
+    if not groups:
+        return None
+    parts = list(groups.values())
+    value = max(p.value for p in parts) - min(p.value for p in parts)
+    lower = max(p.lower for p in parts) - min(p.upper for p in parts)
+    upper = max(p.upper for p in parts) - min(p.lower for p in parts)
+    return value, max(0.0, lower), upper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -108,13 +119,7 @@ class WeightedAUC(Result):
     @property
     def gap(self) -> tuple[float, float, float] | None:
         """The largest difference between two groups, and limits of it that hold together."""
-        if not self.groups:
-            return None
-        parts = list(self.groups.values())
-        value = max(p.value for p in parts) - min(p.value for p in parts)
-        lower = max(p.lower for p in parts) - min(p.upper for p in parts)
-        upper = max(p.upper for p in parts) - min(p.lower for p in parts)
-        return value, max(0.0, lower), upper
+        return largest_gap(self.groups)
 
     @property
     def title(self) -> str:

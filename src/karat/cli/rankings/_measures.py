@@ -29,7 +29,7 @@ from karat.ranking import (
     recall_at,
 )
 
-__all__ = ["MEASURES", "check_flags", "measured_scores"]
+__all__ = ["MEASURES", "check_flags", "compared_section", "measured_scores"]
 
 _FUNCTIONS: dict[str, Any] = {
     "average-precision": average_precision,
@@ -131,7 +131,7 @@ def _page(name: str, measured: _Measured) -> Page:
     first = next(iter(measured.results.values()))
     sections = [_section(score, r, measured.codes[score]) for score, r in measured.results.items()]
     if measured.comparison is not None:
-        sections.append(_compared(measured.comparison, measured.comparison_code))
+        sections.append(compared_section(measured.comparison, measured.comparison_code))
     return Page(
         f"{name}: {first.measure} of the ranking",
         f"{first.title[0].upper()}{first.title[1:]}, with limits of it in the population that the "
@@ -164,7 +164,8 @@ def _section(name: str, r: RankingMeasure, code: str) -> Any:
     )
 
 
-def _compared(comparison: RankingComparison, code: str) -> Any:
+def compared_section(comparison: RankingComparison, code: str) -> Any:
+    """Return the section of a page that compares models, by an area or another measure."""
     rows = tuple(
         (
             f"{d.first} − {d.second}", f"{d.value:+.4f}", f"{d.lower:+.4f}", f"{d.upper:+.4f}",
@@ -178,6 +179,6 @@ def _compared(comparison: RankingComparison, code: str) -> Any:
         result=comparison,
         picture="The curves of all models.",
         grid=Grid(("pair", "difference", "lower", "upper", "paired p"), rows),
-        assumptions=("The limits hold for all models and differences together, approximately.",),
+        assumptions=("The limits hold for all models and differences together.",),
         code=code,
     )
