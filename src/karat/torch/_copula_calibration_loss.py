@@ -28,9 +28,9 @@ class CopulaCalibrationLoss(nn.Module):
     """How far a batch's probabilities are from what they mean jointly, to add to any loss.
 
     **It seldom pays.** On six multi-label datasets, with five splits each, networks trained with
-    it were at best as good as the same network without it and then
-    `karat.calibration.CopulaCalibrator`, which sees the same rows and costs a fifth of the time;
-    `docs/theory/calibration.md` has the table. It is for those who cannot map probabilities
+    it were never better than the same network without it and then
+    `karat.calibration.CopulaCalibrator`, which sees the same rows and takes less than half of the
+    time; `docs/theory/calibration.md` has the table. It is for those who cannot map probabilities
     afterwards, or who study the objective of Panda & Garain (2023).
 
     ``loss = criterion(logits, y) + beta * CopulaCalibrationLoss()(torch.sigmoid(logits), y)``.
