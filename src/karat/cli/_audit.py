@@ -56,7 +56,7 @@ def audit(
     ] = None,
     confidence: Annotated[
         float | None,
-        typer.Option("--confidence", help="Probability that the limits hold; 0.95 at first."),
+        typer.Option("--confidence", help="Probability that the limits hold."),
     ] = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
