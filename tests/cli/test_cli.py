@@ -50,7 +50,7 @@ def test_flags_mean_the_same_everywhere(described):
     }  # fmt: skip
     for flag, n_commands in expected.items():
         shown = [
-            line.partition("[default")[0]
+            line.partition("[default")[0].strip()
             for name, lines in flags.items()
             for line in lines
             if line.startswith(f"{flag} ") and name != "demo"  # whose page has a name by itself
