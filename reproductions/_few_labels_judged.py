@@ -21,7 +21,7 @@ _JUDGES = 12  # those with the most verdicts
 
 def run_judged(*, quick: bool) -> list[Promise]:
     """Print coverage and widths against the labels alone, subset by subset."""
-    runs = 40 if quick else 300
+    runs = 20 if quick else 300
     frame = load_shared("llm_judges_llmbar", "verdicts_long")
     rows, ratios, low, worst = [], [], 0, 0.0
     for subset, part in frame.groupby("subset"):
@@ -106,7 +106,7 @@ def _noise(runs: int) -> float:
 
 def run_differences(*, quick: bool) -> list[Promise]:
     """Print coverage and width of differences in accuracy, against random labels."""
-    runs = 60 if quick else 500
+    runs = 30 if quick else 500
     rows, low, ratios = [], 0, []
     names = ("credit 22 %", "magic 5 %") if quick else ("adult 5 %", "credit 22 %", "credit 5 %",
                                                         "magic 5 %", "magic 35 %")  # fmt: skip
