@@ -37,7 +37,8 @@ def audits() -> None:
     p, called, truth = million()
     begun, audit = taken(lambda: Audit(called, metric="f1", proba=p, rng=0))
     print(f"audit of {N:,} items, begun: {begun:.2f} s")
-    audit.ask(10)  # loads the library of frames
+    first = audit.ask(10)["item"].to_list()  # loads the library of frames
+    audit.tell({i: int(truth[i]) for i in first})
     asked, todo = taken(lambda: audit.ask(100))
     labels = {i: int(truth[i]) for i in todo["item"].to_list()}
     told, _ = taken(lambda: audit.tell(labels))
