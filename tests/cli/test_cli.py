@@ -13,7 +13,8 @@ import pytest
 import karat as library
 
 COMMANDS = [
-    "demo", "elicit", "studio", "optimize", "bounds", "judges", "auc", "calibration", "doctor",
+    "demo", "elicit", "studio", "optimize", "bounds", "judges", "audit", "gate", "score", "auc",
+    "calibration", "doctor",
 ]  # fmt: skip
 
 
@@ -44,12 +45,12 @@ def test_every_command_is_listed_with_its_own_sentence(described):
 def test_flags_mean_the_same_everywhere(described):
     flags = {name: [line for line in described(name) if line.startswith("--")] for name in COMMANDS}
     expected = {
-        "--group": 5, "--pos-label": 4, "--confidence": 4, "--null": 2, "--metric": 2,
-        "--output -o": 6, "--json": 7,
+        "--group": 7, "--pos-label": 7, "--confidence": 7, "--null": 2, "--metric": 5,
+        "--output -o": 9, "--json": 10, "--id": 1, "--markdown": 1,
     }  # fmt: skip
     for flag, n_commands in expected.items():
         shown = [
-            line.partition("[default")[0]
+            line.partition("[default")[0].strip()
             for name, lines in flags.items()
             for line in lines
             if line.startswith(f"{flag} ") and name != "demo"  # whose page has a name by itself

@@ -246,7 +246,8 @@ def applies(function, case):
     if parameter not in accepted or not set(changes) & set(accepted):
         return False
     partial = accepted.get("y_true") is not None and accepted["y_true"].default is None
-    if parameter == "y_true" and case in PARTIAL_TRUTH and (partial or "verdicts" in accepted):
+    other = "verdicts" in accepted or (case == "one class" and "predictions" in accepted)
+    if parameter == "y_true" and case in PARTIAL_TRUTH and (partial or other):
         return False  # some true labels, for a test: the rest may be missing, one class is enough
     return case != "truth of another type" or "y_pred" in accepted
 

@@ -51,7 +51,8 @@ GOOD = {
     "judges": consensus.ErrorEstimator(draws=20, dependence="none", rng=0),
     "first": np.tile(["x", "y"], 40), "second": np.tile(["z", "x"], 40),
     "people": VOTES, "judge": TRUTH, "epsilon": 0.1, "verdicts": VOTES, "scores": PROBA,
-    "statistic": np.mean, "counts": np.ones(80), "numerator": TRUTH[:9], "denominator": TRUTH[:9],
+    "at_least": 0.1, "path": "none.json", "statistic": np.mean, "counts": np.ones(80),
+    "numerator": TRUTH[:9], "denominator": TRUTH[:9],
 }  # fmt: skip
 # Cuts, of which a function takes one.
 CUTS = {

@@ -11,13 +11,11 @@ from karat.audit._best_of_many import best_of_many
 from karat.audit._gate import gate
 from karat.audit._judged_rate import judged_rate
 from karat.audit.decision_result import GateResult, JudgedRate, ModelTiers
-from karat.audit.result import AuditGroup, AuditResult, AuditStratum, LabelBudget
+from karat.audit.result import AuditResult, LabelBudget
 
 __all__ = [
     "Audit",
-    "AuditGroup",
     "AuditResult",
-    "AuditStratum",
     "GateResult",
     "JudgedRate",
     "LabelBudget",

@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -14,18 +13,21 @@ from karat._validate import (
     check_flag,
     check_number,
     check_rng,
-    native_frame,
-    refuse_option,
+    refuse_lazy,
 )
-from karat.audit.design import labels_for, make_calls, plan_audit, precision_of, spread_of
-from karat.audit.inputs import assumed, fingerprints, read_items
+from karat.audit.inputs import fingerprints, read_items
 from karat.audit.result import AuditResult, LabelBudget
-from karat.audit.running import Event, Run, answer_of, ask_items, frame_like, tell_labels, why_of
+from karat.audit.running import (
+    answer_of,
+    ask_items,
+    begin_run,
+    budget_of,
+    items_frame,
+    library_of,
+    tell_labels,
+)
 from karat.audit.saving import check_data, read_audit, write_audit
-from karat.exceptions import AuditError, MetricError
-from karat.limits.kernels import normal_quantile
-from karat.metrics import Metric, MetricBase, as_metric, load_metric
-from karat.metrics.estimates import metric_range
+from karat.metrics import MetricBase, load_metric
 
 __all__ = ["Audit"]
 
@@ -105,33 +107,15 @@ class Audit:
         rng: int | np.random.Generator | None = None,
     ) -> None:
         level, generator = check_confidence(confidence), check_rng(rng)
-        chosen = as_metric(metric)
-        if not isinstance(chosen, Metric):
-            raise MetricError(
-                f"{chosen.title} compares groups; an audit is for metrics of one population. Pass "
-                "such a metric with groups= for an estimate of each group"
-            )
         items = read_items(
             y_pred, proba=proba, votes=votes, scores=scores, against=against, ids=ids,
             groups=groups, classes=classes, pos_label=pos_label,
         )  # fmt: skip
-        fixed = chosen.for_classes(len(items.classes))
-        if not np.isfinite(metric_range(fixed)).all():
-            refuse_option(chosen.title, "metric", "a metric with a least and a greatest value")
-        if pos_label is not None and fixed.n_classes not in (None, 2):
-            refuse_option(pos_label, "pos_label", f"None: {chosen.title} has no positive class")
-        calls = make_calls(items, fixed)
-        if not calls.open.any():
-            raise AuditError(
-                "y_pred and against agree on every item, so there is nothing to label: the "
-                "difference is 0"
-            )
-        strata = plan_audit(calls, assumed(items), informed=items.guess is not None)
-        self.metric = chosen
-        self._run = Run(items, chosen, calls, strata, int(generator.integers(2**31)), level)
-        self._backend = getattr(native_frame(ids, "ids"), "implementation", None)
-        self._backend = self._backend or _library(y_pred)
+        self._run = begin_run(items, metric, pos_label, int(generator.integers(2**31)), level)
+        self.metric = self._run.metric
+        self._backend = library_of(y_pred)
         self._path: str | None = None
+        self._prints: dict[str, str] | None = None
         self._notes: dict[str, Any] = {}  # what a front end keeps with a saved audit
         self._result: AuditResult | None = None
 
@@ -242,24 +226,7 @@ class Audit:
         LabelBudget
             It rests on the guesses of the truth that the audit was given.
         """
-        wanted = check_number(precision, "precision", above=0.0)
-        run = self._run
-        spread = spread_of(run.calls, assumed(run.items), run.strata)
-        z, total = normal_quantile((1 - run.confidence) / 2), float(run.items.n)
-        sizes = np.unique(np.geomspace(min(20, total), max(total, 20), 40).round())
-        return LabelBudget(
-            metric=self.metric,
-            precision=wanted,
-            n_random=labels_for(spread.random, wanted, total, z),
-            n_chosen=labels_for(spread.chosen, wanted, float(run.strata.size.sum()), z),
-            expected=spread.expected,
-            confidence=run.confidence,
-            n_items=run.items.n,
-            source=run.items.source,
-            sizes=sizes,
-            random=precision_of(spread.random, sizes, total, z),
-            chosen=precision_of(spread.chosen, sizes, total, z),
-        )
+        return budget_of(self._run, check_number(precision, "precision", above=0.0))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the audit to a file, and from then on after every ``ask`` and ``tell``.
@@ -270,17 +237,9 @@ class Audit:
             Where to; the file is replaced only by one that is complete. It holds positions and
             labels, a fingerprint of the data and a checksum, and not the data.
         """
-        run = self._run
-        body = {
-            "fingerprints": fingerprints(run.items),
-            "metric": self.metric.to_dict(),
-            "classes": run.items.classes.tolist(),
-            "confidence": run.confidence,
-            "seed": run.seed,
-            "events": [asdict(event) for event in run.events],
-            "notes": self._notes,
-            "labels": {str(item): code for item, code in sorted(run.labels.items())},
-        }
+        if self._prints is None:
+            self._prints = fingerprints(self._run.items)
+        body = {"fingerprints": self._prints, "notes": self._notes, **self._run.body()}
         write_audit(path, body)
         self._path = os.fspath(path)
 
@@ -306,17 +265,18 @@ class Audit:
         y_pred, proba, votes, scores, against, ids, groups
             The same data as then; other data are refused.
         """
+        refuse_lazy(
+            y_pred=y_pred, proba=proba, votes=votes, scores=scores, against=against, ids=ids,
+            groups=groups,
+        )  # fmt: skip
         body = read_audit(path)
         found = cls(
             y_pred, metric=load_metric(json.dumps(body["metric"])), proba=proba, votes=votes,
             scores=scores, against=against, ids=ids, groups=groups, rng=0,
             classes=np.array(body["classes"]), confidence=body["confidence"],
         )  # fmt: skip
-        run = found._run
-        check_data(path, body["fingerprints"], fingerprints(run.items))
-        run.seed = int(body["seed"])
-        run.events = [Event(**event) for event in body["events"]]
-        run.labels = {int(item): code for item, code in body["labels"].items()}
+        check_data(path, body["fingerprints"], fingerprints(found._run.items))
+        found._run.take_up(body)
         found._path, found._notes = os.fspath(path), body["notes"]
         return found
 
@@ -326,25 +286,4 @@ class Audit:
             self.save(self._path)
 
     def _frame(self, chosen: list[int]) -> Any:
-        run = self._run
-        at = np.array(chosen, dtype=np.int64)
-        taken, _ = run.taken()
-        stratum = run.strata.of[at]
-        return frame_like(
-            {
-                "item": run.items.names(at),
-                "probability": (taken / run.strata.size)[stratum],
-                "why": [why_of(run, int(h)) for h in stratum],
-            },
-            self._backend,
-        )
-
-
-def _library(values: Any) -> Any:
-    """Return the library of a series, None for arrays and lists."""
-    if isinstance(values, np.ndarray | list | tuple | range):
-        return None
-    import narwhals as nw
-
-    seen = nw.from_native(values, allow_series=True, pass_through=True)
-    return seen.implementation if isinstance(seen, nw.Series) else None
+        return items_frame(self._run, chosen, self._backend)

@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 
 from karat._typing import Column
-from karat._validate import check_confidence, check_flag, check_number, check_rng, refuse_option
+from karat._validate import (
+    check_confidence,
+    check_flag,
+    check_number,
+    check_rng,
+    refuse_lazy,
+    refuse_option,
+)
 from karat.audit.decision_result import GateResult
 from karat.audit.gating import check_order, decide, sample_limits
 from karat.exceptions import MetricError
@@ -68,6 +75,7 @@ def gate(
     >>> gate(truth, called, 0.8, metric="f1").status
     'PASS'
     """
+    refuse_lazy(y_true=y_true, y_pred=y_pred)
     chosen = as_metric(metric)
     if not isinstance(chosen, Metric):
         raise MetricError(f"{chosen.title} compares groups; a gate is for one population")

@@ -13,6 +13,7 @@ from karat._validate import (
     check_same_length,
     check_scores,
     encode_groups,
+    refuse_lazy,
     refuse_option,
 )
 from karat.audit.decision_result import JudgedRate
@@ -103,6 +104,10 @@ def judged_rate(
             "labels='random', 'by-class' or 'probability'"
         )
     design = check_choice(labels, "labels", _DESIGNS)
+    refuse_lazy(
+        verdicts=verdicts, y_true=y_true, label_probability=label_probability, against=against,
+        y_true_against=y_true_against, clusters=clusters,
+    )  # fmt: skip
     level, generator = check_confidence(confidence), check_rng(rng)
     exactly = check_flag(finite, "finite")
     first = read_verdicts(verdicts, y_true, classes, pos_label)

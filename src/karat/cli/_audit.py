@@ -56,7 +56,7 @@ def audit(
     ] = None,
     confidence: Annotated[
         float | None,
-        typer.Option("--confidence", help="Probability that the limits hold; 0.95 at first."),
+        typer.Option("--confidence", help="Probability that the limits hold."),
     ] = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
@@ -142,7 +142,7 @@ def _answer(
             f"{todo.name} --todo {todo.name}"
         )
     data = {"result": result, "budget": budget, "waiting": found.waiting["item"].to_list()}
-    return Answer(data=data, text=text, page=partial(_page, file, found, chosen))
+    return Answer(data=data, text=text, page=partial(_page, file, found, chosen, precision))
 
 
 def _strata(result: AuditResult) -> Grid:
@@ -153,9 +153,9 @@ def _strata(result: AuditResult) -> Grid:
     return Grid(("items", "all", "labelled", "share of the labels"), rows)
 
 
-def _page(file: Path, found: Audit, chosen: Chosen) -> Page:
+def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
     result = found.result
-    budget = found.budget()
+    budget = found.budget(precision)
     first = section(
         f"How good is {chosen.pred}?",
         result.summary(),

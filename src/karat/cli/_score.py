@@ -35,10 +35,7 @@ def score(
     file: flags.File,
     label: flags.Label,
     pred: flags.Predictions = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", help="Name of a metric, or a .json file that holds one; repeat."),
-    ] = None,
+    metric: flags.Metric = "accuracy",
     pos_label: flags.PosLabel = None,
     group: flags.Group = None,
     cluster: Annotated[
@@ -51,7 +48,7 @@ def score(
 ) -> None:
     """Score predictions against labels, with limits for every metric.
 
-    Example:  karat score labelled.csv --label truth --pred model --metric f1 --metric mcc
+    Example:  karat score labelled.csv --label truth --pred model --metric f1,mcc
 
     Rows without a label are left out: the others are taken for a random sample. Several models are
     compared on the same rows, with limits that hold for all pairs together.
@@ -65,7 +62,7 @@ def score(
         known = table.frame.drop_nulls([label])
         if not len(known):
             raise EmptyDataError(f"--label {label} is empty in every row; label some rows first")
-        chosen = {name: read_metric(name) for name in metric or ["accuracy"]}
+        chosen = {name: read_metric(name) for name in metric.split(",")}
         positive = read_pos_label([known[label], *(known[n] for n in names)], pos_label)
         shared: dict[str, Any] = {"pos_label": positive, "confidence": confidence, "rng": 0}
         own = shared | {

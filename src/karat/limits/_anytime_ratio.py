@@ -43,7 +43,8 @@ def anytime_ratio(
     sample_weight : column (n,), optional
         One over the chance with which each item was drawn.
     heaviest : float, optional
-        The greatest weight that any item could have had; needed with ``sample_weight``.
+        The greatest weight that any item could have had, known beforehand; by default the
+        greatest of ``sample_weight``.
     confidence : float, default 0.95
         Probability that the limits hold after every label together.
 
@@ -70,6 +71,8 @@ def anytime_ratio(
     w = np.ones(len(top)) if weight is None else weight
     most = 1.0
     if weight is not None:
+        most = float(w.max())
+    if weight is not None and heaviest is not None:
         most = check_number(heaviest, "heaviest", above=0.0)
         if float(w.max()) > most * (1 + 1e-9):
             row = int(np.argmax(w))

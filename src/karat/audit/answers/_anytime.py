@@ -96,7 +96,7 @@ def _two_shares(evidence: Evidence, delta: float) -> tuple[FloatArray, FloatArra
     calls = evidence.calls
     if calls.outcome.shape[1] != 2 or calls.second is not None or calls.group is not None:
         return None
-    number = np.bincount(calls.code, minlength=len(calls.first))
+    number = calls.number
     ends = []
     for call in range(len(calls.first)):
         rows = np.flatnonzero(evidence.strata.call == call)

@@ -46,15 +46,15 @@ class Evidence:
     def possible(self) -> BoolArray:
         """Outcomes that a label of each stratum can have (strata, outcomes)."""
         can = np.zeros((self.strata.n, self.calls.n_outcomes), dtype=bool)
-        for call, stratum in self._pairs():
-            can[stratum, self.calls.outcome[call]] = True
+        calls = self.calls
+        for stratum, call in enumerate(self.strata.call):
+            # With outcomes of its own a stratum holds all open calls, or those of its group.
+            own = np.array([call])
+            if calls.worth is not None:
+                own = np.flatnonzero(calls.open)
+                own = own if calls.group is None else own[calls.group[own] == call]
+            can[stratum, calls.outcome[own].ravel()] = True
         return can
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        at = self.strata.of[self.strata.member]
-        code = self.calls.code[self.strata.member]
-        both = np.unique(code * self.strata.n + at)
-        return [(int(b // self.strata.n), int(b % self.strata.n)) for b in both]
 
     def rows(self, group: int | None) -> IntArray:
         """Return the strata of a group."""
@@ -77,7 +77,7 @@ class Evidence:
     def closed(self, group: int | None = None) -> tuple[float, float]:
         """Return the number of all items, and what those that need no label add in all."""
         assert self.calls.worth is not None
-        number = np.bincount(self.calls.code, minlength=len(self.calls.first))
+        number = self.calls.number
         if group is not None and self.calls.group is not None:
             number = number * (self.calls.group == group)
         shut = ~self.calls.open

@@ -44,6 +44,7 @@ class Calls:
     n_outcomes: int
     worth: FloatArray | None  # of outcomes, for a difference of linear metrics
     span: tuple[float, float]
+    number: IntArray  # of items in each call
 
     @property
     def open(self) -> BoolArray:
@@ -119,20 +120,25 @@ def make_calls(items: Items, metric: Metric) -> Calls:
         code = code * k + items.other
     if items.group is not None:
         code = code + k**2 * items.group
-    kinds, codes = np.unique(code, return_inverse=True)
+    # A table is much faster than a sort of all items.
+    number = np.bincount(code)
+    kinds = np.flatnonzero(number)
+    codes = (np.cumsum(number > 0) - 1)[code]
+    number = number[kinds]
     group = None if items.group is None else kinds // k**2
     rest = kinds if group is None else kinds % k**2
     first, second = (rest, None) if items.other is None else (rest // k, rest % k)
     outcome = np.broadcast_to(np.arange(k), (len(kinds), k)).copy()
     span = metric_range(metric)
     if second is None:
-        return Calls(metric, codes, first, None, group, outcome, k, None, span)
+        return Calls(metric, codes, first, None, group, outcome, k, None, span, number)
     span = (span[0] - span[1], span[1] - span[0])
     if not isinstance(metric, LinearMetric):
-        return Calls(metric, codes, first, second, group, outcome, k, None, span)
+        return Calls(metric, codes, first, second, group, outcome, k, None, span, number)
     # Of a linear metric only the difference of the two weights of an item counts.
     apart = metric.weights[:, first].T - metric.weights[:, second].T
     worth, outcome = np.unique(np.round(apart, 12), return_inverse=True)
     return Calls(
-        metric, codes, first, second, group, outcome.reshape(apart.shape), len(worth), worth, span
-    )
+        metric, codes, first, second, group, outcome.reshape(apart.shape), len(worth), worth, span,
+        number,
+    )  # fmt: skip

@@ -7,14 +7,14 @@ people filled in into positions and classes, with the first mistake named.
 
 from karat.audit.inputs._fingerprint import fingerprints
 from karat.audit.inputs._items import Items, assumed, read_items
-from karat.audit.inputs._labels import Told, labels_of, read_labels
+from karat.audit.inputs._labels import Told, find_items, read_labels
 
 __all__ = [
     "Items",
     "Told",
     "assumed",
+    "find_items",
     "fingerprints",
-    "labels_of",
     "read_items",
     "read_labels",
 ]

@@ -1,18 +1,19 @@
 """What people filled in: positions of items and classes, or the first mistake."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._typing import AnyArray, FloatArray, IntArray
+from karat._typing import FloatArray, IntArray
 from karat._validate import named, shown
 from karat.audit.inputs._items import Items
 from karat.exceptions import ColumnError, DataError, LabelError
 
-__all__ = ["Told", "labels_of", "read_labels"]
+__all__ = ["Told", "find_items", "read_labels"]
 
 _ITEM, _LABEL = "item", "label"
+Find = Callable[[list[Any]], list[int]]
 
 
 class Told(NamedTuple):
@@ -24,13 +25,14 @@ class Told(NamedTuple):
     probability: FloatArray | None = None
 
 
-def read_labels(labels: Any, items: Items) -> Told:
+def read_labels(labels: Any, items: Items, find: Find) -> Told:
     """Read a mapping from item to label, or a frame with the columns item and label.
 
-    Cells without a label are left out: a file may be filled in bit by bit.
+    ``find`` gives the positions of named items. Cells without a label are left out: a file may be
+    filled in bit by bit.
     """
     names, values = _columns(labels)
-    place = _positions(names, items)
+    place = _positions(names, items, find)
     classes = {_key(c): code for code, c in enumerate(items.classes.tolist())}
     at: list[int] = []
     codes: list[int] = []
@@ -77,16 +79,9 @@ def _columns(labels: Any) -> tuple[list[Any], list[Any]]:
     return frame[_ITEM].to_list(), frame[_LABEL].to_list()
 
 
-def _positions(names: list[Any], items: Items) -> list[int]:
+def _positions(names: list[Any], items: Items, find: Find) -> list[int]:
     """Return where each named item stands, or say how many are unknown and the first."""
-    if items.ids is None:
-        found = [_row(name, items.n) for name in names]
-    else:
-        wanted = {_key(name): -1 for name in names}
-        for position, name in enumerate(items.ids.tolist()):
-            if (key := _key(name)) in wanted:
-                wanted[key] = position
-        found = [wanted[_key(name)] for name in names]
+    found = find(names)
     unknown = [name for name, at in zip(names, found, strict=True) if at < 0]
     if unknown:
         what = f"ids, such as {shown(items.ids[0])}" if items.ids is not None else (
@@ -99,12 +94,33 @@ def _positions(names: list[Any], items: Items) -> list[int]:
     return found
 
 
+def find_items(names: list[Any], n: int, places: dict[Any, int] | None) -> list[int]:
+    """Return the positions of items by their ids, or by row without ids; -1 for what is none.
+
+    An id may have turned from a number into text in a file, or back.
+    """
+    if places is None:
+        return [_row(name, n) for name in names]
+    return [_place(name, places) for name in names]
+
+
+def _place(name: Any, places: dict[Any, int]) -> int:
+    kinds = [name, str(name)]
+    if (row := _whole(name)) is not None:
+        kinds.append(row)
+    return next((places[kind] for kind in kinds if kind in places), -1)
+
+
 def _row(name: Any, n: int) -> int:
+    row = _whole(name)
+    return row if row is not None and 0 <= row < n else -1
+
+
+def _whole(name: Any) -> int | None:
     try:
-        row = int(name)
-    except (TypeError, ValueError):
-        return -1
-    return row if 0 <= row < n and float(name) == row else -1
+        return int(name) if float(name) == int(name) else None
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _key(value: Any) -> str:
@@ -119,8 +135,3 @@ def _key(value: Any) -> str:
 
 def _is_empty(value: Any) -> bool:
     return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def labels_of(items: Items, codes: IntArray) -> AnyArray:
-    """Return classes as they were passed."""
-    return np.asarray(items.classes[codes])

@@ -6,8 +6,9 @@ import numpy as np
 
 from karat.audit.answers import Evidence, anytime_limits, estimate_of, fixed_limits, forecast
 from karat.audit.result import AuditGroup, AuditResult, AuditStratum
+from karat.audit.running._frames import why_of
 from karat.audit.running._replay import evidence_of, predicted_outcomes, skipped
-from karat.audit.running._run import Run, why_of
+from karat.audit.running._run import Run
 from karat.exceptions import KaratWarning, SmallSampleWarning
 
 __all__ = ["answer_of"]
@@ -17,7 +18,9 @@ _MORE = 20
 
 def answer_of(run: Run) -> AuditResult:
     """Return estimate, limits, and what the next labels would bring."""
-    evidence = evidence_of(run, predicted_outcomes(run))
+    if run.predicted is None:
+        run.predicted = predicted_outcomes(run)
+    evidence = evidence_of(run, run.predicted)
     counts = evidence.counts
     delta = (1 - run.confidence) / 2
     n = len(evidence.stratum)

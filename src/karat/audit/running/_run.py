@@ -1,6 +1,6 @@
 """The state of an audit, and the next items to ask for."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -9,10 +9,10 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat._validate import refuse_option
 from karat.audit.design import Calls, Strata, draw_items, recalibrated, shares_of
-from karat.audit.inputs import Items, assumed
+from karat.audit.inputs import Items, assumed, find_items
 from karat.metrics import Metric
 
-__all__ = ["Event", "Run", "ask_items", "frame_like", "why_of"]
+__all__ = ["Event", "Run", "ask_items"]
 
 _REFIT = 20  # labels from which the guesses are corrected before more are asked for
 
@@ -39,11 +39,37 @@ class Run:
     confidence: float
     events: list[Event] = field(default_factory=list)
     labels: dict[int, int] = field(default_factory=dict)
+    places: dict[Any, int] = field(default_factory=dict)
+    predicted: FloatArray | None = None
+
+    def find(self, names: list[Any]) -> list[int]:
+        """Return the positions of items by their ids, -1 for what is none."""
+        ids = self.items.ids
+        if ids is not None and not self.places:  # only once: there may be a million
+            self.places = dict(zip(ids.tolist(), range(len(ids)), strict=True))
+        return find_items(names, self.items.n, None if ids is None else self.places)
 
     @property
     def n_asked(self) -> int:
         """Number of items that were asked for."""
         return sum(len(event.items) for event in self.events if event.kind == "ask")
+
+    def body(self) -> dict[str, Any]:
+        """Return the run as plain data; the items themselves are not in it."""
+        return {
+            "metric": self.metric.to_dict(),
+            "classes": self.items.classes.tolist(),
+            "confidence": self.confidence,
+            "seed": self.seed,
+            "events": [asdict(event) for event in self.events],
+            "labels": {str(item): code for item, code in sorted(self.labels.items())},
+        }
+
+    def take_up(self, body: dict[str, Any]) -> None:
+        """Go on where a saved run stopped."""
+        self.seed = int(body["seed"])
+        self.events = [Event(**event) for event in body["events"]]
+        self.labels = {int(item): code for item, code in body["labels"].items()}
 
     def taken(self) -> tuple[IntArray, "np.ndarray[tuple[int], np.dtype[np.bool_]]"]:
         """Return how many items of each stratum were asked for or labelled, and which are free."""
@@ -92,33 +118,3 @@ def _shares(run: Run) -> FloatArray:
         share = shares_of(run.calls, recalibrated(guess, guess[at], label, weight), run.strata)
     rounded = np.round(share, 12)
     return np.asarray(np.maximum(rounded, 1e-6))
-
-
-def why_of(run: Run, stratum: int) -> str:
-    """Say what the items of a stratum have in common."""
-    names = run.items.classes
-    calls, call = run.calls, int(run.strata.call[stratum])
-    if calls.worth is not None:
-        return "the two systems disagree"
-    said = f"called {names[calls.first[call]]}"
-    if calls.second is not None:
-        said += f", and {names[calls.second[call]]} by the other"
-    if calls.group is not None and run.items.group_names is not None:
-        said += f", group {run.items.group_names[calls.group[call]]}"
-    if run.items.guess is not None:
-        low, high = run.strata.score[stratum]
-        said += f", P({names[-1]}) {low:.2f} to {high:.2f}"
-    return said
-
-
-def frame_like(columns: dict[str, Any], backend: Any) -> Any:
-    """Return a frame of the kind that was passed in, else a Polars one."""
-    import narwhals as nw
-
-    from karat._extras import require
-
-    if backend is None:
-        require("polars", purpose="a table of items")
-        backend = "polars"
-    plain = {name: c.tolist() if isinstance(c, np.ndarray) else c for name, c in columns.items()}
-    return nw.from_dict(plain, backend=backend).to_native()

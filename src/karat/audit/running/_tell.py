@@ -17,7 +17,7 @@ _DESIGNS = ("asked", "random", "probability")
 def tell_labels(run: Run, labels: Any, design: str, probability: Any, replace: bool) -> int:
     """Take labels; the same label twice counts once. Return how many are new."""
     how = check_choice(design, "design", _DESIGNS)
-    told = read_labels(labels, run.items)
+    told = read_labels(labels, run.items, run.find)
     names = run.items.names
     for item, code in zip(told.at.tolist(), told.label.tolist(), strict=True):
         old = run.labels.get(item)

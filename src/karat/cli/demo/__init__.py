@@ -8,6 +8,7 @@ are ``DOCTORS_COST`` and ``WORTH``.
 
 from karat.cli.demo._better_at_it import better_at_it
 from karat.cli.demo._elicited import DOCTORS_COST, ask_doctor, elicited
+from karat.cli.demo._fifty_labels import fifty_labels
 from karat.cli.demo._from_votes import from_votes
 from karat.cli.demo._models import Models, train_models
 from karat.cli.demo._no_labels import no_labels
@@ -36,6 +37,6 @@ INTRODUCTION = (
     "answers it with its uncertainty."
 )
 SECTIONS = (
-    which_metric, elicited, worth_of_fairness, better_at_it, no_labels, from_votes,
+    which_metric, elicited, worth_of_fairness, better_at_it, no_labels, fifty_labels, from_votes,
     where_it_matters, trusted_jointly,
 )  # fmt: skip

@@ -5,6 +5,7 @@ n − x. Without trials the limits are 0 and 1.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -39,14 +40,24 @@ def hypergeometric_limits(successes: int, n: int, total: int, delta: float) -> t
     if n == 0:
         return 0.0, 1.0
 
+    from scipy.special import gammaln
+
+    def ways(a: FloatArray | float, b: FloatArray | float) -> Any:
+        return gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1)
+
+    def tail(x: int, among: int) -> float:
+        """Return the probability of x or more if so many of all items are successes."""
+        j = np.arange(x, min(n, among) + 1, dtype=np.float64)
+        j = j[n - j <= total - among]
+        out = ways(among, j) + ways(total - among, n - j)
+        return float(np.exp(out - ways(total, n)).sum())
+
     def fewest(x: int) -> int:
         """Return the least number of successes among all under which x or more are not rare."""
-        from scipy.stats import hypergeom
-
         low, high = x, total - (n - x)  # what was seen is there
         while low < high:
             middle = (low + high) // 2
-            if hypergeom.sf(x - 1, total, middle, n) > delta:
+            if tail(x, middle) > delta:
                 high = middle
             else:
                 low = middle + 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import (
+    check_probabilities,
     check_same_length,
     check_weights,
     encode_groups,
@@ -68,6 +69,7 @@ def count_items(
 ) -> Counted:
     """Check and count what was passed to ``estimate``."""
     if is_matrix(y_pred):
+        check_probabilities(y_pred, "y_pred")
         raise MetricError(
             "y_pred holds class probabilities; expected labels: estimate counts items in whole "
             "cells. Predict a class of each item first"

@@ -55,7 +55,7 @@ def _path(ax: Any, result: AuditResult) -> None:
     ax.set_xlabel("labels")
     ax.set_ylabel(literal(result.title))
     ax.set_xlim(0, (n + result.more) * 1.03 + 1)
-    ax.legend(frameon=False, fontsize="small", loc="best")
+    ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     quiet(ax, grid="y")
 
 
@@ -78,14 +78,14 @@ def _strata(ax: Any, result: AuditResult) -> None:
 def draw_budget(result: LabelBudget, ax: "Axes | None" = None) -> "Axes":
     """Draw the precision against the number of labels, random and chosen."""
     ax = new_axes(ax, (6.0, 3.4))
-    for values, color, name, n in (
-        (result.random, COLORS[0], "random labels", result.n_random),
-        (result.chosen, COLORS[1], "chosen labels", result.n_chosen),
+    for values, color, name, n, off in (
+        (result.random, COLORS[0], "random labels", result.n_random, (5, 5)),
+        (result.chosen, COLORS[1], "chosen labels", result.n_chosen, (-34, -13)),
     ):
         seen = values > 0
         ax.plot(result.sizes[seen], values[seen], color=color, linewidth=1.8, label=name)
         ax.plot(n, result.precision, color=color, marker="o", markersize=5)
-        ax.annotate(f"{n:,}", (n, result.precision), xytext=(4, 5), textcoords="offset points",
+        ax.annotate(f"{n:,}", (n, result.precision), xytext=off, textcoords="offset points",
                     color=color, fontsize="small")  # fmt: skip
     ax.axhline(result.precision, color=GRID, linewidth=1, linestyle="--")
     ax.set_xscale("log")
