@@ -1,8 +1,10 @@
 """What README.md shows runs: its Python, and every ``karat`` command it or the docs name."""
 
 import io
+import json
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
+import karat
 from karat.cli import main
 from karat.metrics import cost_matrix
 
@@ -56,6 +59,16 @@ def weak_labels(rng, n):
     seen = np.where(rng.random((n, 5)) < 0.8, votes, -1)
     predicted, gold = np.where(rng.random(n) < 0.9, y, 1 - y), np.where(np.arange(n) < 50, y, -1)
     return {"weak_labels": seen, "y_pred": predicted, "gold": gold}
+
+
+def labelling(rng, n):
+    y, score = binary(rng, n)
+
+    def labels_of(todo):
+        return {item: int(y[item]) for item in todo["item"]}
+
+    p = 1 / (1 + np.exp(2 - 2 * score))
+    return {"y_pred": (p > 0.5).astype(int), "p_spam": p, "labels_of": labels_of}
 
 
 def judges(rng, n):
@@ -109,8 +122,8 @@ def metrics(rng, n):
 
 # What a block of the README takes for granted, by the package that it imports first.
 DATA = {
-    "bounds": weak_labels, "consensus": judges, "elicit": person, "ranking": rankings,
-    "calibration": several_labels, "optimize": fitted, "metrics": metrics,
+    "audit": labelling, "bounds": weak_labels, "consensus": judges, "elicit": person,
+    "ranking": rankings, "calibration": several_labels, "optimize": fitted, "metrics": metrics,
 }  # fmt: skip
 
 
@@ -143,6 +156,7 @@ def folder(tmp_path_factory):
     table = pl.DataFrame(
         {
             "y": y, "score": score, "p": p, "a": score, "b": rng.normal(size=400) + y,
+            "model_a": (p > 0.5).astype(int), "model_b": (p > 0.4).astype(int),
             "sex": rng.choice(["f", "m"], 400), "region": rng.choice(["n", "s"], 400),
         }
     )  # fmt: skip
@@ -151,11 +165,34 @@ def folder(tmp_path_factory):
     votes = np.where(rng.random((400, 6)) < 0.85, y[:, None], 1 - y[:, None])
     items = {"model_a": y, "model_b": votes[:, 0]}
     items |= {f"lf_{j}": votes[:, j] for j in range(1, 4)} | {"pred_c": y}
+    items |= {f"rule_{j}": votes[:, j] for j in range(1, 4)} | {"spam": y, "model": y}
     pl.DataFrame(items).write_parquet(where / "items.parquet")
     voters = {name: votes[:, j] for j, name in enumerate("abc")}
     pl.DataFrame({**voters, "topic": table["region"]}).write_parquet(where / "votes.parquet")
+    gpt = {f"gpt_{j}": votes[:, j] for j in range(4)}
+    pl.DataFrame({"item": np.arange(400), **gpt}).write_csv(where / "votes.csv")
     three = {f"person_{j}": votes[:, j] for j in range(3)}
-    pl.DataFrame({**three, "gpt-4o": votes[:, 3]}).write_csv(where / "answers.csv")
+    pl.DataFrame(
+        {**three, "gpt-4o": votes[:, 3], "old": votes[:, 4], "new": votes[:, 5]}
+    ).write_csv(where / "answers.csv")
+    mails = pl.DataFrame({"model": (p > 0.5).astype(int), "p_spam": p})
+    mails.write_csv(where / "mails.csv")
+    labelled = pl.DataFrame({"truth": y, "model": y, "a": votes[:, 0], "b": votes[:, 1]})
+    labelled.write_csv(where / "labelled.csv")
+    (where / "scores").mkdir()
+    counted = table.select("y", "score", "p").with_columns(id=np.arange(400))
+    counted = counted.with_columns(pred=y, **{f"lf_{j}": votes[:, j] for j in range(4)})
+    counted.write_parquet(where / "scores" / "part.parquet")
+    roles = karat.scan(counted).roles(
+        label="y", pred="pred", score=["score", "p"], weak="lf_*", judge="lf_*", id="id"
+    )
+    roles.counts().save(where / "counts.parquet")
+    (where / "logs").mkdir()
+    (where / "logs" / "votes.jsonl").write_text(
+        "".join(json.dumps({"item": i, "judge": f"j{j}", "verdict": int(votes[i, j])}) + "\n"
+                for i in range(100) for j in range(4)),
+        encoding="utf-8",
+    )  # fmt: skip
     stars = np.clip(np.round(rng.normal(2 + 2 * y[:, None], 0.7, (400, 4))), 1, 5)
     pl.DataFrame({f"judge_{j}": stars[:, j] for j in range(4)}).write_csv(where / "ratings.csv")
     said = np.where(votes[:120, :4] == 1, "A", "B")
@@ -168,9 +205,23 @@ def folder(tmp_path_factory):
     return where
 
 
+def _labelled_by_hand(todo):
+    """Ask for items as the page does, and fill in some labels."""
+    with pytest.raises(SystemExit):
+        main(["audit", "mails.csv", "--pred", "model", "--metric", "f1", "--prob", "p_spam",
+              "--todo", str(todo)])  # fmt: skip
+    asked = pl.read_csv(todo)
+    asked.with_columns(label=pl.when(pl.int_range(pl.len()) < 5).then(1)).write_csv(todo)
+
+
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands_of_the_pages_run(line, folder, monkeypatch, capsys):
-    monkeypatch.chdir(folder)
+def test_commands_of_the_pages_run(line, folder, tmp_path, monkeypatch, capsys):
+    where = tmp_path / "files"
+    shutil.copytree(folder, where)  # commands write files that others read
+    monkeypatch.chdir(where)
+    if "--labels todo.csv" in line:
+        _labelled_by_hand(where / "todo.csv")
+        capsys.readouterr()
     monkeypatch.setattr(sys, "stdin", io.StringIO("1\n2\nq\n"))
     with pytest.raises(SystemExit) as stopped:
         main(shlex.split(line)[1:])

@@ -41,7 +41,7 @@ def write_todo(
     seen = [c for c in table.frame.columns if c not in chosen.hidden and c not in ("item", "label")]
     if chosen.id is not None:
         seen.remove(chosen.id) if chosen.id in seen else None
-    shown = frame.select(seen).with_columns(key.alias("item"))
+    shown = pl.DataFrame([*(frame[name] for name in seen), key.alias("item")])
     items = pl.DataFrame({"item": waiting["item"].cast(key.dtype)})
     listed = items.join(shown, on="item", how="left", maintain_order="left")
     listed = listed.with_columns(pl.lit("").alias("label")).select(["item", "label", *seen])
