@@ -236,6 +236,10 @@ def test_what_is_wrong_with_files_of_counts(tmp_path):
     stored[1:].write_parquet(tmp_path / "half.parquet")
     with pytest.raises(DataError, match="has no header"):
         Counts.load(tmp_path / "half.parquet")
+    cut = stored.with_columns(pl.col("votes").str.replace('"roc"', '"cor"'))
+    cut.write_parquet(tmp_path / "cut.parquet")
+    with pytest.raises(DataError, match=r"was not written whole, or was changed: KeyError"):
+        Counts.load(tmp_path / "cut.parquet")
     other = karat.scan(FRAME).roles(label="y", pred="p").counts()
     with pytest.raises(DataError, match=r"one part has the scores \['s'\] and the other \[\]"):
         counts + other

@@ -9,7 +9,7 @@ from karat._typing import AnyArray
 from karat.exceptions import DataError, EmptyDataError, LabelError, WeightError
 from karat.sources.engines import collect, engine_errors, engine_of, with_folds
 
-__all__ = ["FOLD", "Grouped", "grouped"]
+__all__ = ["FOLD", "Grouped", "check_weight_column", "grouped"]
 
 _COUNT = "__karat_count"
 FOLD = "__karat_fold"
@@ -64,7 +64,7 @@ def grouped(
             by.append(FOLD)
         total = nw.len()
         if weight is not None:
-            _check_weights(lazy, weight)
+            check_weight_column(lazy, weight)
             # Spark and DuckDB add decimals and whole numbers in types of their own.
             total = nw.col(weight).cast(nw.Float64).sum()
         found = collect(table.group_by(*by).agg(total.alias(_COUNT)))
@@ -82,7 +82,8 @@ def grouped(
     return Grouped(found.drop(_COUNT), counts.astype(np.int64 if weight is None else np.float64))
 
 
-def _check_weights(lazy: Any, weight: str) -> None:
+def check_weight_column(lazy: Any, weight: str) -> None:
+    """Refuse weights that are no numbers, missing, negative or not finite."""
     import narwhals as nw
 
     if not lazy.collect_schema()[weight].is_numeric():

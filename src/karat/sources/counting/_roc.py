@@ -1,18 +1,18 @@
 """Positives and negatives per score: exactly up to ten million scores, in cells beyond."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from karat._typing import Column
+from karat._typing import AnyArray, Column
 from karat.exceptions import LabelError, ScoreError
-from karat.sources.counting._grouped import Grouped, grouped
-from karat.sources.engines import collect
+from karat.sources.counting._grouped import check_weight_column, grouped
+from karat.sources.engines import collect, engine_errors, engine_of
 from karat.statistics import JointRocCounts, RocCounts, roc_counts, scan_roc_counts
 
 __all__ = ["MOST_SCORES", "joint_counts_of", "roc_counts_of"]
 
+_ONES, _ALL = "__karat_ones", "__karat_all"
 MOST_SCORES = 10_000_000  # distinct scores that are counted one by one
 
 
@@ -36,43 +36,65 @@ def roc_counts_of(
             lazy.to_native(), label=label, score=score, pos_label=pos_label, cells=cells
         )
         return {None: counted}
-    keys = [label, score] if by is None else [label, score, by]
-    found = grouped(lazy, keys, weight=weight)
-    if classes is None:
-        seen = found.require(label, "label").unique().sort()
-        if len(seen) == 2:
-            classes = seen.to_list()  # a group of one class has both classes too
+    order = _classes(lazy, label, pos_label, classes)
+    found = _by_score(lazy, label, score, by, weight, order[1].item())
     if by is None:
-        return {None: _counted(found, label, score, pos_label, classes)}
-    groups = found.require(by, "group")
-    parts = {}
-    for name in groups.unique().sort().to_list():
-        here = (groups == name).to_numpy()
-        part = Grouped(found.rows.filter(here), found.counts[here])
-        parts[name] = _counted(part, label, score, pos_label, classes)
-    return parts
+        return {None: _counted(found, score, order)}
+    _refuse_nulls(found, by)
+    return {
+        name: _counted(found.filter(found[by] == name), score, order)
+        for name in found[by].unique().sort().to_list()
+    }
 
 
-def _counted(
-    found: Grouped, label: str, score: str, pos_label: Any, classes: Column | None
-) -> RocCounts:
-    values = found.rows[score].to_numpy()
-    broken = ~np.isfinite(np.asarray(values, dtype=np.float64))
+def _classes(lazy: Any, label: str, pos_label: Any, classes: Column | None) -> AnyArray:
+    """Return the negative and the positive class, by the checks of `roc_counts`."""
+    found = grouped(lazy, [label])
+    labels = found.require(label, "label")
+    return roc_counts(labels, np.zeros(len(labels)), pos_label=pos_label, classes=classes).classes
+
+
+def _by_score(
+    lazy: Any, label: str, score: str, by: str | None, weight: str | None, positive: Any
+) -> Any:
+    """Return rows and positives, or their weights, of each score (and group), ascending."""
+    import narwhals as nw
+
+    if weight is not None:
+        check_weight_column(lazy, weight)
+    with engine_errors(engine_of(lazy)):
+        one = (nw.col(label) == positive).cast(nw.Int64)
+        mass = nw.lit(1).cast(nw.Int64) if weight is None else nw.col(weight).cast(nw.Float64)
+        # Cast before the groups are made: engines hash whole numbers and fractions differently.
+        columns = [nw.col(score).cast(nw.Float64), (one * mass).alias(_ONES), mass.alias(_ALL)]
+        keys = [score] if by is None else [score, by]
+        table = lazy.select(*columns, *([] if by is None else [nw.col(by)]))
+        sums = table.group_by(*keys).agg(nw.col(_ONES).sum(), nw.col(_ALL).sum())
+        # Sums of whole numbers are of types of their own on DuckDB.
+        kind = nw.Int64 if weight is None else nw.Float64
+        return collect(sums.with_columns(nw.col(_ONES).cast(kind), nw.col(_ALL).cast(kind)))
+
+
+def _refuse_nulls(found: Any, by: str) -> None:
+    absent = found.filter(found[by].is_null())[_ALL].sum()
+    if absent:
+        raise LabelError(f"the group column {by!r} is missing in {absent:,.6g} rows; fill them in")
+
+
+def _counted(found: Any, score: str, order: AnyArray) -> RocCounts:
+    values, ones, rows = (found[name].to_numpy() for name in (score, _ONES, _ALL))
+    broken = ~np.isfinite(values)
     if broken.any():
         raise ScoreError(
-            f"the score column {score!r} is missing or not finite in "
-            f"{found.counts[broken].sum():,.6g} of {found.counts.sum():,.6g} rows; drop them"
+            f"the score column {score!r} is missing or not finite in {rows[broken].sum():,.6g} of "
+            f"{rows.sum():,.6g} rows; drop them"
         )
-    counted = roc_counts(
-        found.require(label, "label"), values, sample_weight=found.counts, pos_label=pos_label,
-        classes=classes,
-    )  # fmt: skip
-    if not np.issubdtype(found.counts.dtype, np.integer):
-        return counted
-    return replace(
-        counted,
-        positives=np.rint(counted.positives).astype(np.int64),
-        negatives=np.rint(counted.negatives).astype(np.int64),
+    place = np.argsort(values)
+    values = values[place]
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))  # 0 and −0 are one score
+    positives, every = (np.add.reduceat(x[place], starts) for x in (ones, rows))
+    return RocCounts(
+        scores=values[starts], positives=positives, negatives=every - positives, classes=order
     )
 
 

@@ -50,6 +50,14 @@ def read_counts(path: str | Path) -> dict[str, Any]:
         some = table.filter(pl.col("karat") == kind)
         return some if of is None else some.filter(pl.col("of") == of)
 
+    try:
+        return _fields(header, rows)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise DataError(f"{name} was not written whole, or was changed: {error!r}") from error
+
+
+def _fields(header: dict[str, Any], rows: Any) -> dict[str, Any]:
+    """Return the fields of a `Counts`; ``rows`` gives the rows of a kind, and of one column."""
     votes = header["votes"]
     return {
         "patterns": {k: _patterns(rows("patterns", k), h) for k, h in header["patterns"].items()},
