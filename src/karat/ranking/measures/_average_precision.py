@@ -28,14 +28,16 @@ def average_precision_effects(ordered: Ordering) -> tuple[FloatArray, FloatArray
     A row changes the precision ``p`` at every score below its own by ``(y − p)/N``, with N rows at
     or above that score; a positive also adds its own precision. The sum over rows is 0.
     """
-    positives, rows = ordered.taken, ordered.rows
-    precision = positives / rows
+    precision = ordered.taken / ordered.rows
     value = float(ordered.positive @ precision) / ordered.n_positive
-    moved = np.cumsum((ordered.positive / rows)[::-1])[::-1]
-    lost = np.cumsum((ordered.positive * precision / rows)[::-1])
-    ones = precision - value + moved - lost[::-1]
-    zeros = -np.concatenate([[0.0], lost])
-    return ones / ordered.n_positive, zeros / ordered.n_positive
+    each = (ordered.positive / ordered.rows)[::-1]
+    lost = np.cumsum(each * precision[::-1])
+    ones = precision  # its sum with the others, in place: there may be millions of steps
+    ones -= value
+    ones += np.cumsum(each)[::-1]
+    ones -= lost[::-1]
+    ones /= ordered.n_positive
+    return ones, np.concatenate([[0.0], lost]) / -ordered.n_positive
 
 
 def average_precision_limits(ordered: Ordering, delta: float) -> tuple[float, float]:
@@ -49,18 +51,20 @@ def average_precision_limits(ordered: Ordering, delta: float) -> tuple[float, fl
     from scipy.special import expit, logit, stdtrit
 
     n = ordered.n_positive
-    positives, rows = ordered.taken, ordered.rows
     value = average_precision_of(ordered)
     ones, zeros = average_precision_effects(ordered)
-    seen = float(ordered.positive @ ones**2) + float(negatives_between(ordered) @ zeros**2)
-    others = np.maximum(positives - 1.0, 0.0) / np.maximum(rows - 1.0, 1.0)
-    others[: int(np.searchsorted(rows, 1.0, side="right"))] = 0.5  # a row above all others
-    alone = float(ordered.positive @ others) / n
+    least = float(zeros[-1])
+    seen = float(ordered.positive @ np.square(ones, out=ones))
+    seen += float(negatives_between(ordered) @ np.square(zeros, out=zeros))
+    others = np.subtract(ordered.taken, 1.0, out=ones)
+    others /= np.maximum(ordered.rows - 1.0, 1.0)
+    others[: int(np.searchsorted(ordered.rows, 1.0, side="right"))] = 0.5  # above all others
+    alone = float(ordered.positive @ np.maximum(others, 0.0, out=others)) / n
     t = -float(stdtrit(max(n - 1.0, 1.0), delta / 2))
 
     def moved(centre: float, sign: float) -> float:
         centre = (n * centre + 0.5) / (n + 1.0)
-        unseen = (centre**2 + (1 - centre) ** 2) / 2 / n**2 + _UNSEEN * zeros[-1] ** 2
+        unseen = (centre**2 + (1 - centre) ** 2) / 2 / n**2 + _UNSEEN * least**2
         reach = t * np.sqrt(seen * n / (n + 1.0) + unseen) / (centre * (1 - centre))
         return float(expit(logit(centre) + sign * reach))
 

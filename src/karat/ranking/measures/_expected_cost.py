@@ -76,8 +76,9 @@ def cost_limits(
 
     The least cost of the rows is lower than that of the population's best cut would be on them, so
     a lower limit of it is one of the population's. A cut that a row had no say in is no better than
-    the best: the errors of rows left out give the upper limit. No cost exceeds that of taking all
-    rows or none.
+    the best: the errors of rows left out give an upper limit. Where many cuts cost nearly the same,
+    the least of them is lower still, as the greatest of many errors is: the upper limit is at
+    least what all cuts together allow. No cost exceeds that of taking all rows or none.
     """
     z = -float(ndtri(delta / 2))
     ends = []
@@ -87,4 +88,23 @@ def cost_limits(
         zeros = np.asarray(alarm), np.asarray(ordered.n_negative)
         miss_rate, alarm_rate = ring_limits(ones, zeros, z)
         ends.append(at * miss_rate + (1 - at) * alarm_rate)
-    return float(ends[0].min()), float(min(at, 1 - at, ends[1].max()))
+    together = _upper_of_all_cuts(ordered, at, delta)
+    return float(ends[0].min()), float(min(at, 1 - at, max(ends[1].max(), together)))
+
+
+def _upper_of_all_cuts(ordered: Ordering, at: float, delta: float) -> float:
+    """Return the least cost of the rows with what the least of many cuts may hide.
+
+    ``√(2 ln(2/δ))`` standard errors is what a Brownian bridge exceeds its own largest standard
+    error by, as the errors of all cuts do for a ranking by chance (Smirnov); the largest is taken
+    over the cuts whose cost is that near to the least.
+    """
+    missed, alarms = errors_of(ordered)
+    n1, n0 = ordered.n_positive, ordered.n_negative
+    cost = (at / n1) * missed + ((1 - at) / n0) * alarms
+    factor = float(np.sqrt(2 * np.log(2 / delta)))
+    least = float(cost.min())
+    near = cost <= least + factor * float(np.sqrt(at**2 / n1 + (1 - at) ** 2 / n0)) / 2
+    miss, alarm = missed[near] / n1, alarms[near] / n0
+    variance = at**2 * miss * (1 - miss) / n1 + (1 - at) ** 2 * alarm * (1 - alarm) / n0
+    return least + factor * float(np.sqrt(variance.max()))
