@@ -142,3 +142,26 @@ def test_errors_of_higher_powers_are_not_smaller_for_one_label(table, p, q):
     low, high = sorted([p, q])
     one, two = (error_of(y[:, 0], h[:, 0], p=power).value for power in (low, high))
     assert one <= two + 1e-9
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables(), st.sampled_from(["latent", "probit"]))
+def test_the_order_of_labels_does_not_matter_to_a_map(table, method):
+    y, h, rng = table
+    order = rng.permutation(y.shape[1])
+    one = CopulaCalibrator(method, rng=0).fit(y, h)
+    two = CopulaCalibrator(method, rng=0).fit(y[:, order], h[:, order])
+    np.testing.assert_allclose(two.weights_, one.weights_, atol=1e-4)
+    np.testing.assert_allclose(two.transform(h[:, order]), one.transform(h)[:, order], atol=1e-3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables(), st.integers(2, 5))
+def test_maps_of_classes_sum_to_1(table, k):
+    y, _, rng = table
+    h = rng.dirichlet(np.full(k, 0.3), len(y))
+    classes = np.eye(k)[rng.integers(0, k, len(y))]
+    fitted = CopulaCalibrator(rng=0).fit(classes, h)
+    new = np.vstack([np.eye(k), rng.dirichlet(np.full(k, 0.3), 20)])
+    np.testing.assert_allclose(fitted.transform(new).sum(axis=1), 1, atol=1e-9)
+    assert fitted.weights_.sum() == pytest.approx(1)

@@ -187,7 +187,8 @@ def _joint(estimate: CanonicalCalibration, proof: CalibrationCertificate, code: 
         grid=Grid(columns, rows, "Squared error"),
         assumptions=(
             "Rows are independent, and the model was not trained on them.",
-            "The estimate sees what a Gaussian copula sees; the certificate rests on no model.",
+            "The estimate sees what a Gaussian copula sees; where labels follow another law, it "
+            "and its upper limit are too small. The certificate rests on no model.",
             "The canonical error is never below the marginal error; estimates of one label may be, "
             "by chance.",
             *estimate.notes,

@@ -32,7 +32,9 @@ class CentredCopula:
         weight: FloatArray | None = None,
         *,
         ridge: float = _RIDGE,
+        cut: bool = True,
     ) -> None:
+        self.cut = cut
         self.seen = LatentCopula(y, h, weight)
         self.scores = self.seen.scores
         self.expected = LatentCopula(h, h, weight, scores=self.scores)
@@ -56,7 +58,7 @@ class CentredCopula:
         off += v @ own[:, 1:].T
         off += own[:, 0]
         off += start
-        return np.clip(off, 0.0, 1.0, out=off)
+        return np.clip(off, 0.0, 1.0, out=off) if self.cut else off
 
 
 def moved(h: FloatArray, v: FloatArray, seen: LatentCopula, expected: LatentCopula) -> FloatArray:

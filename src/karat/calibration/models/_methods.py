@@ -46,9 +46,12 @@ def debiased_fit_of(method: str, rng: np.random.Generator) -> Fit:
 
 
 def fit_wide(y: FloatArray, h: FloatArray) -> Model:
-    """Fit the wide model where rows are several times its slopes, else the centred one."""
+    """Fit the wide model where rows are several times its slopes, else the centred one.
+
+    Neither is cut to [0, 1]: a cut moves calibrated probabilities near 0 up on average.
+    """
     enough = len(y) >= _ROWS_A_SLOPE * WideCopula.slopes(y.shape[1])
-    return WideCopula(y, h) if enough else CentredCopula(y, h)
+    return WideCopula(y, h) if enough else CentredCopula(y, h, cut=False)
 
 
 def fit_of(method: str, rng: np.random.Generator) -> Fit:
