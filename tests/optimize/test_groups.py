@@ -209,3 +209,15 @@ def test_a_function_has_its_groups_named_too():
     assert history.groups.tolist() == ["f", "m"]
     none = FrankWolfeClassifier(metric="g_mean").fit_from_proba(proba, y).history_
     assert none.groups.size == none.rates.size == 0
+
+
+def test_every_evaluation_of_a_line_search_counts():
+    rng = np.random.default_rng(12)
+    proba, y, groups, basis = two_groups(400, rng)
+    metric = FairMetric([1, 1], [[1, 1]], 0.5)
+    asked = {}
+    for step in ("harmonic", "line-search"):
+        clf = FrankWolfeClassifier(metric=metric, gradient="probed", step=step, n_iter=6)
+        clf.fit_from_proba(proba, y, groups_val=groups, basis=basis)
+        asked[step] = clf.history_.n_evaluations[-1]
+    assert asked["line-search"] > asked["harmonic"]  # both kinds of steps were made

@@ -13,7 +13,7 @@ __all__ = ["RowKinds", "row_kinds"]
 # Kinds are looked for in so many rows; the distinct ones of a million take a second.
 _ROWS = 20_000
 _MOST_KINDS = 12  # curves in a picture
-_ROUNDING = 1e-9
+_ROUNDING = 1e-6
 
 
 class RowKinds(NamedTuple):
@@ -39,8 +39,9 @@ def row_kinds(task: Task, functions: BasisValues, keep: IntArray) -> RowKinds:
     share = np.asarray(np.bincount(where.reshape(-1), weight, minlength=len(found)), float)
     order = np.argsort(-share)
     labels = []
-    some = functions.validation[::step]
-    for row in found[order] @ np.linalg.lstsq(some[:, keep], some, rcond=None)[0]:
+    gram = functions.validation.T @ functions.validation
+    combine = np.linalg.lstsq(gram[np.ix_(keep, keep)], gram[keep], rcond=None)[0]
+    for row in found[order] @ combine:
         named = zip(functions.names, row, strict=True)
         on = [name for name, value in named if value > _ROUNDING and name != "constant"]
         labels.append(", ".join(on) if on else "other rows")

@@ -20,7 +20,7 @@ from karat.optimize.feedback import (
 from karat.optimize.probes import ClassProbes, Position, Probes, Sample, separated_probes
 from karat.optimize.search._best_mixture import best_mixture
 from karat.optimize.search._direct_search import Rule, climbed, model_rule
-from karat.optimize.search._frank_wolfe import Search, search
+from karat.optimize.search._frank_wolfe import Search, Step, search
 from karat.optimize.search._problem import Problem
 from karat.optimize.search._search_options import SearchOptions
 from karat.optimize.search._task import Task
@@ -57,6 +57,7 @@ def run_search(task: Task, options: SearchOptions, some: IntArray | None = None)
             # At a corner no share of a new rule helps, however far the best mixture is.
             other = _followed(problem, feedback, options, "harmonic", model)
             found = max(found, other, key=partial(_worth, problem, feedback, options))
+            found = found._replace(steps=_counted(found.steps, feedback))
     return _no_worse_than_the_model(problem, feedback, found, model, options)
 
 
@@ -94,7 +95,7 @@ def _no_worse_than_the_model(
             kept, rule = "rule", climbed_to
     steps = found.steps
     if not isinstance(feedback, ProbedMetric):  # what is asked of a function or a person counts
-        steps = [*steps[:-1], steps[-1]._replace(n_evaluations=feedback.n_evaluations)]
+        steps = _counted(steps, feedback)
     if kept == "model" and gain >= 0:
         return found._replace(steps=steps)
     weights, codes, value = rule
@@ -105,6 +106,11 @@ def _no_worse_than_the_model(
         value,
         kept,
     )
+
+
+def _counted(steps: list[Step], feedback: Feedback) -> list[Step]:
+    """Return steps of which the last counts every evaluation that was made."""
+    return [*steps[:-1], steps[-1]._replace(n_evaluations=feedback.n_evaluations)]
 
 
 def _worth(problem: Problem, feedback: Feedback, options: SearchOptions, found: Search) -> float:
