@@ -34,6 +34,7 @@ from karat import (
     metrics,
     optimize,
     ranking,
+    report,
     sources,
     statistics,
     votes,
@@ -262,6 +263,10 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
         TRUTH, VOTES[:, 0], 0.5, **({"metric": "f1", "shuffle": True} | o)
     ),
     "audit.judged_rate": lambda **o: audit.judged_rate(VOTES, TRUTH, **o),
+    "evaluation.evaluate": lambda **o: karat.evaluate(
+        {"y": TRUTH, "a": VOTES[:, 0]}, label="y", pred="a", **o
+    ),
+    "report.Verdict": lambda badge="likely": report.Verdict(sentence="s", badge=badge),
     "bounds.bounds_curve": lambda **o: bounds.bounds_curve(
         CHANCE, VOTES, MODEL, metric="accuracy", **o
     ),

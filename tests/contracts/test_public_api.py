@@ -234,7 +234,12 @@ def joint_of():
     return sources.joint_roc_counts(data, *counts, names=("a", "b"), cells=3)
 
 
+def evaluated():
+    return karat.evaluate({"y": [0, 1, 1, 0] * 9, "a": [0, 1, 0, 0] * 9}, label="y", pred="a")
+
+
 EXAMPLES = {
+    "Evaluation": evaluated,
     "AuditResult": lambda: audited().result,
     "GateResult": lambda: audit.gate([0, 1, 1] * 9, [0, 1, 0] * 9, 0.5, metric="f1"),
     "JudgedRate": lambda: audit.judged_rate(MANY, [i % 2 if i < 40 else -1 for i in range(200)]),

@@ -15,7 +15,7 @@ from karat._validate import check_confidence, check_count, check_seed
 from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut
 from karat.evaluation.result import Evaluation
 from karat.evaluation.roles import Roles, guess_roles, long_votes, roles_of
-from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning
+from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning, OptionError
 from karat.metrics import MetricBase, as_metric
 from karat.sources import Source, scan
 
@@ -145,6 +145,8 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
     for question in QUESTIONS:
         try:
             answer = question(evidence)
+        except OptionError:
+            raise  # a mistake of the caller, and none of the data
         except KaratError as error:
             failed.append(error)
             name = question.__name__.replace("_", " ").capitalize()

@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from karat._files import replaced
 from karat._frozen import plain
 from karat._result import Result
 from karat.evaluation.questions import Finding, LeftOut
 from karat.evaluation.roles import Roles
+from karat.exceptions import DataError
 from karat.report import NextStep, Report, Section, Verdict, render_markdown, render_report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Evaluation"]
 
@@ -63,6 +67,13 @@ class Evaluation(Result):
         said = [f"[{v.badge_text}] {v.sentence}" for v in self.verdicts]
         missing = [f"Not answered: {one.question} It takes {one.unlock}." for one in self.left_out]
         return " ".join(said + missing)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the first answer on ``ax`` (a new figure by default) and return the axes."""
+        drawn = next((f.drawn for f in self.findings if f.drawn is not None), None)
+        if drawn is None:
+            raise DataError("no question was answered, so there is nothing to draw; see left_out")
+        return drawn.plot(ax)
 
     def report(self) -> Report:
         """Return the report as data."""

@@ -18,6 +18,11 @@ def render_markdown(report: Report) -> str:
     """Return the report as Markdown; pictures are left out, tables and code are kept.
 
     Text is escaped, so that a column called ``a*b`` or ``<i>`` is shown as it is.
+
+    Parameters
+    ----------
+    report : Report
+        What the page says.
     """
     return "\n\n".join(_parts(report)) + "\n"
 

@@ -8,7 +8,13 @@ __all__ = ["render_report"]
 
 
 def render_report(report: Report) -> str:
-    """Return a self-contained HTML page; everything but the figures is escaped."""
+    """Return a self-contained HTML page; everything but the figures is escaped.
+
+    Parameters
+    ----------
+    report : Report
+        What the page says.
+    """
     jinja2 = require("jinja2", purpose="writing a report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("karat.report"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frozen import Frozen
 from karat._result import Result
 from karat._typing import BoolArray
 from karat.evaluation.roles import Roles
@@ -91,8 +92,8 @@ class Evidence:
         return bool(self.known.all()) and bool(self.roles.label)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Finding(Frozen):
     """The answer to one question.
 
     Attributes
@@ -132,8 +133,8 @@ class Finding:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LeftOut(Frozen):
     """A question that the columns do not answer, and what would.
 
     Attributes

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
+from karat._frozen import Frozen
 from karat.sources import Source
 
 __all__ = ["Roles", "roles_of"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roles:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Roles(Frozen):
     """The columns of a table by the part that they play.
 
     Attributes
