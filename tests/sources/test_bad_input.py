@@ -207,7 +207,14 @@ def test_counts_are_saved_whole_or_not_at_all(tmp_path, monkeypatch):
 
 def test_counts_come_back_as_they_were(tmp_path):
     data = karat.scan(FRAME).roles(label="y", pred="p", score="s", weak="lf_*", id="id")
-    counts = data.counts(null="abstain")
+    said = []
+    counts = data.counts(null="abstain", progress=said.append)
+    assert said == [
+        f"a frame of polars: scan {i} of 4, {what}"
+        for i, what in enumerate(
+            ["patterns of p", "votes of votes", "roc of s", "confusions of p"], start=1
+        )
+    ]
     counts.save(tmp_path / "c.parquet")
     again = Counts.load(tmp_path / "c.parquet")
     assert again.null_abstains

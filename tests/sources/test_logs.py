@@ -100,6 +100,11 @@ def test_lm_eval(logs):
     assert found["prediction"].to_list()[0] == "lol"
 
 
+def test_several_logs_are_scanned_one_at_a_time(logs):
+    with pytest.raises(DataError, match="2 logs are named; scan one log at a time"):
+        karat.scan(f"{logs}/samples_*.jsonl")
+
+
 def test_lm_eval_multiple_choice(logs):
     found = rows(logs / CHOICES)
     assert len(found) == 8  # four documents, two metrics

@@ -65,12 +65,14 @@ def count(
         for role in ("pred", "score", "weak", "judge"):
             check_once(f"--{role}", given[role] or ())
         source = _with_roles(source, given)
-        with console(stderr=True).status(f"counting {source.name}"):
+        with console(stderr=True).status(f"reading {source.name}") as status:
             positive = None
             if pos_label is not None and label is not None:
                 distinct = source.roles(label=label).frame.select(label).unique().head(1000)
                 positive = read_pos_label([_collected(distinct)[label]], pos_label)
-            counts = source.counts(null=read_null(null), pos_label=positive, cells=cells)
+            counts = source.counts(
+                null=read_null(null), pos_label=positive, cells=cells, progress=status.update
+            )
         counts.save(output)
         said = [source.summary(), f"{counts.summary()}.", f"Wrote {output}."]
         data = {

@@ -1,6 +1,6 @@
 """A table of any size: its columns, their roles, and its counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,8 +73,7 @@ class Source:
     def columns(self) -> Any:
         """The columns that have a role (all, if none has) as a Polars frame, collected once.
 
-        Rows of a lazy table come in another order each time it is run; columns of this one frame
-        belong to one another.
+        Rows of a lazy table come in another order each time it is run; those of one frame do not.
         """
         if not self._collected:
             wanted = list(dict.fromkeys(c for columns in self.chosen.values() for c in columns))
@@ -101,14 +100,10 @@ class Source:
 
         Parameters
         ----------
-        label : str or list, optional
-            True labels.
-        pred, score, prob : str or list, optional
-            Predicted labels, scores of the positive class, and class probabilities.
-        weak, judge : str or list, optional
-            Weak labelers, and voters.
-        order : str or list, optional
-            The order in which a pair was shown.
+        label, pred, score, prob : str or list, optional
+            True labels, predicted ones, scores of the positive class, and class probabilities.
+        weak, judge, order : str or list, optional
+            Weak labelers, voters, and the order in which a pair was shown.
         group, cluster, weight, id : str, optional
             One column each: the group or domain of a row, what makes rows dependent, its weight,
             and its identifier, by whose hash folds are made.
@@ -243,7 +238,12 @@ class Source:
         return confusion_of(found, label, which, group, classes)
 
     def counts(
-        self, *, null: str = "not asked", pos_label: Any = None, cells: int | None = None
+        self,
+        *,
+        null: str = "not asked",
+        pos_label: Any = None,
+        cells: int | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> Counts:
         """Count all that the roles allow: what ``karat count`` writes.
 
@@ -256,13 +256,15 @@ class Source:
         cells : int, optional
             Count scores in so many cells, as in ``roc_counts``; exact counts of scores that all
             differ are the scores of the rows.
+        progress : callable, optional
+            Is told, in words, which scan begins.
 
         Returns
         -------
         Counts
             They can be saved, loaded and added.
         """
-        return count_all(self, null, pos_label, cells)
+        return count_all(self, null, pos_label, cells, progress)
 
     def votes(self) -> Any:
         """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.

@@ -1,7 +1,8 @@
 """Everything that was counted of a table, to be saved and sent."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -114,21 +115,47 @@ def _added(mine: Mapping[str, _T], theirs: Mapping[str, _T], what: str) -> dict[
     return {name: part + theirs[name] for name, part in mine.items()}  # type: ignore[operator]
 
 
-def count_all(source: Any, null: str, pos_label: Any, cells: int | None) -> Counts:
-    """Return all that the roles of a `Source` allow to be counted."""
-    has, preds = source.chosen.__contains__, source.chosen.get("pred", ())
-    votes = source.vote_counts(null=null) if has("judge") or has("weak") else None
-    scores = source.chosen.get("score", ()) if has("label") else ()
-    found = Counts(
-        patterns={p: source.pattern_counts(p, null=null) for p in preds if has("weak")},
-        votes=votes if votes is None or len(votes.names) > 1 else None,
-        roc={s: source.roc_counts(s, pos_label=pos_label, cells=cells) for s in scores},
-        confusions={p: source.confusion(p) for p in preds if has("label")},
-        null_abstains=check_null(null),
-    )
-    if not (found.patterns or found.votes or found.roc or found.confusions):
+def count_all(
+    source: Any,
+    null: str,
+    pos_label: Any,
+    cells: int | None,
+    progress: Callable[[str], None] | None,
+) -> Counts:
+    """Return all that the roles of a `Source` allow to be counted.
+
+    ``progress`` is told which scan begins, and of how many.
+    """
+    roles, abstains = source.chosen, check_null(null)
+    preds = roles.get("pred", ())
+    votes: dict[str, Callable[[], Any]] = {}
+    if "judge" in roles or "weak" in roles:
+        votes["votes"] = lambda: source.vote_counts(null=null)
+    kinds: dict[str, dict[str, Callable[[], Any]]] = {
+        "patterns": {
+            p: partial(source.pattern_counts, p, null=null) for p in preds if "weak" in roles
+        },
+        "votes": votes,
+        "roc": {
+            s: partial(source.roc_counts, s, pos_label=pos_label, cells=cells)
+            for s in roles.get("score", ())
+            if "label" in roles
+        },
+        "confusions": {p: partial(source.confusion, p) for p in preds if "label" in roles},
+    }
+    number, done = sum(map(len, kinds.values())), 0
+    found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
+    for kind, scans in kinds.items():
+        for name, scan in scans.items():
+            done += 1
+            if progress is not None:
+                progress(f"{source.name}: scan {done} of {number}, {kind} of {name}")
+            found[kind][name] = scan()
+    who = found.pop("votes").get("votes")
+    kept = who if who is None or len(who.names) > 1 else None
+    if not number or not (kept or any(found.values())):
         raise ColumnError(
-            f"nothing can be counted of the roles {dict(source.chosen)}; expected judges, or "
-            "predictions with weak or true labels, or scores with true labels"
+            f"nothing can be counted of the roles {dict(roles)}; expected judges, or predictions "
+            "with weak or true labels, or scores with true labels"
         )
-    return found
+    return Counts(votes=kept, null_abstains=abstains, **found)

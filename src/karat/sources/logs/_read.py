@@ -41,7 +41,7 @@ def read_log(files: list[Path], kind: str | None) -> Log | None:
     if not named and not endings & {".eval", ".json", ".jsonl", ".npy"}:
         return None
     if len(files) > 1:
-        if named or endings & {".eval", ".json", ".npy"}:
+        if named or endings & {".eval", ".json", ".npy"} or _are_lines_of_a_log(files[0]):
             raise DataError(f"{len(files)} logs are named; scan one log at a time")
         return None
     (path,) = files
@@ -73,13 +73,19 @@ def _document(path: Path, kind: str | None, *, named: bool) -> Any:
     if zipfile.is_zipfile(path):
         return open_archive(path)
     if ending == ".jsonl":
-        with path.open(encoding="utf-8") as lines:
-            first = _parsed(lines.readline(), path, strict=False)
-        if not named and not any(_KINDS[k][0]([first]) for k in _LINES):
+        if not named and not _are_lines_of_a_log(path):
             return None
         with path.open(encoding="utf-8") as lines:
             return [_parsed(line, path) for line in lines if line.strip()]
     return _parsed(path.read_text(encoding="utf-8", errors="replace"), path)
+
+
+def _are_lines_of_a_log(path: Path) -> bool:
+    if path.suffix.lower() != ".jsonl":
+        return False
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        first = _parsed(lines.readline(), path, strict=False)
+    return any(_KINDS[kind][0]([first]) for kind in _LINES)
 
 
 def _parsed(text: str, path: Path, *, strict: bool = True) -> Any:
