@@ -159,6 +159,7 @@ def test_what_the_names_stand_for(rows):
         assert r.certificate == certificate
         assert why in r.why
         assert bool(r.why) == bool(why)
+        assert (f"by {r.certificate!r}, since {r.why}" in r.summary()) == bool(why)
     few = weighted_auc(y[:60], score[:60], certificate="approximate")
     assert few.certificate == "smoothed"
     cells = weighted_auc_from_counts(roc_counts(y, np.floor(score)), cells=True)

@@ -24,7 +24,7 @@ _GUARANTEES = {
     "smoothed": "approximate limits for small samples",
     "delong": "normal limits",
     "bootstrap": "bootstrap limits",
-    "clustered": "approximate limits, labels of one row taken together",
+    "clustered": "approximate limits",
 }
 
 
@@ -136,6 +136,8 @@ class WeightedAUC(Result):
         sure = (
             "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
         )
+        if self.why:  # the certificate was left to karat
+            sure += f" by {self.certificate!r}, since {self.why}"
         text = (
             f"{self.title} is {self.value:.4f}{self._scale()}, between {self.lower:.4f} and "
             f"{self.upper:.4f} at {100 * self.confidence:g} % ({sure}; {n})"

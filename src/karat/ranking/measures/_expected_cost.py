@@ -75,10 +75,11 @@ def cost_limits(
     """Return limits of the least expected cost in the population.
 
     The least cost of the rows is lower than that of the population's best cut would be on them, so
-    a lower limit of it is one of the population's. A cut that a row had no say in is no better than
-    the best: the errors of rows left out give an upper limit. Where many cuts cost nearly the same,
-    the least of them is lower still, as the greatest of many errors is: the upper limit is at
-    least what all cuts together allow. No cost exceeds that of taking all rows or none.
+    the least of the lower limits of all cuts is one of the population's. A cut that a row had no
+    say in is no better than the best: the errors of rows left out give an upper limit. Where many
+    cuts cost nearly the same, the least of them is lower still, as the greatest of many errors is:
+    the upper limit is at least what all cuts together allow. No cost exceeds that of taking all
+    rows or none.
     """
     z = -float(ndtri(delta / 2))
     ends = []
@@ -88,12 +89,13 @@ def cost_limits(
         zeros = np.asarray(alarm), np.asarray(ordered.n_negative)
         miss_rate, alarm_rate = ring_limits(ones, zeros, z)
         ends.append(at * miss_rate + (1 - at) * alarm_rate)
-    together = _upper_of_all_cuts(ordered, at, delta)
-    return float(ends[0].min()), float(min(at, 1 - at, max(ends[1].max(), together)))
+    low, high = _limits_of_all_cuts(ordered, at, delta)
+    lower = max(0.0, min(float(ends[0].min()), low))
+    return lower, float(min(at, 1 - at, max(ends[1].max(), high)))
 
 
-def _upper_of_all_cuts(ordered: Ordering, at: float, delta: float) -> float:
-    """Return the least cost of the rows with what the least of many cuts may hide.
+def _limits_of_all_cuts(ordered: Ordering, at: float, delta: float) -> tuple[float, float]:
+    """Return the least lower limit of a cut, and the least cost with what many cuts may hide.
 
     ``√(2 ln(2/δ))`` standard errors is what a Brownian bridge exceeds its own largest standard
     error by, as the errors of all cuts do for a ranking by chance (Smirnov); the largest is taken
@@ -107,4 +109,6 @@ def _upper_of_all_cuts(ordered: Ordering, at: float, delta: float) -> float:
     near = cost <= least + factor * float(np.sqrt(at**2 / n1 + (1 - at) ** 2 / n0)) / 2
     miss, alarm = missed[near] / n1, alarms[near] / n0
     variance = at**2 * miss * (1 - miss) / n1 + (1 - at) ** 2 * alarm * (1 - alarm) / n0
-    return least + factor * float(np.sqrt(variance.max()))
+    error = np.sqrt(variance)
+    low = float((cost[near] + float(ndtri(delta / 2)) * error).min())
+    return low, least + factor * float(error.max())

@@ -84,11 +84,11 @@ def ordering_of(rows: LabelledScores) -> Ordering:
     weighted = rows.positive_weight is not None
     positive = np.sort(rows.positive) if weighted else rows.positive
     n1, n0 = _sizes(rows)
-    last = np.flatnonzero(positive[1:] != positive[:-1])
-    apart = len(last) == len(positive) - 1
+    differ = positive[1:] != positive[:-1]
+    apart = bool(differ.all())
     left, right, score, mass = placed.left, placed.right, positive, placed.mass
+    last = np.append(np.flatnonzero(differ), len(positive) - 1) if not apart else np.zeros(0, int)
     if not apart:
-        last = np.append(last, len(positive) - 1)
         left, right, score = left[last], right[last], score[last]
     if mass is not None:
         count = np.diff(np.cumsum(mass)[last], prepend=0.0) * n1 if not apart else mass * n1
