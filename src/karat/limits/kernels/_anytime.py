@@ -16,7 +16,7 @@ __all__ = ["Steps", "anytime_path", "mean_steps", "ratio_steps", "value_grid"]
 
 _COURAGE = np.array([0.35, 0.7, 1.4, 2.8])
 _HORIZON = 200  # labels that the bets are made for
-_MOST = 0.75  # share of a capital that one bet may lose
+_MOST = 0.9  # share of a capital that one bet may lose
 _POINTS = 1001
 
 
