@@ -27,8 +27,8 @@ def capital(x, m, alpha=0.05, population=None):
         base = np.sqrt(2 * np.log(2 / alpha) / (200 * variance))
         for i, k in enumerate((0.35, 0.7, 1.4, 2.8)):
             # Bets on X·share: the share cancels against that in the variance.
-            up = min(k * base / share, 0.9 / (share * at)) * share
-            down = min(k * base / share, 0.9 / (share * (1 - at))) * share
+            up = min(k * base / share, 0.75 / (share * at)) * share
+            down = min(k * base / share, 0.75 / (share * (1 - at))) * share
             logs[i] += np.log1p(up * (label - at))
             logs[4 + i] += np.log1p(-down * (label - at))
         total += label

@@ -26,7 +26,7 @@ def anytime_mean(
     .. math:: \lambda = \pm k \sqrt{\frac{2 \log(2/\alpha)}{n_0\,\hat\sigma^2_{t-1}}}, \quad
         k \in \{.35, .7, 1.4, 2.8\},\; n_0 = 200
 
-    and no bet that could lose more than nine tenths. Where their mean capital has ever reached
+    and no bet that could lose more than three quarters. Where their mean capital has ever reached
     1/α, m is ruled out (Ville 1939); limits never widen.
 
     Parameters
