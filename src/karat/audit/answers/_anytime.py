@@ -10,6 +10,8 @@ from karat.metrics.estimates import table_values
 
 __all__ = ["anytime_limits"]
 
+# In strata the worst case is rarer and further off than in one sample, so bets may risk more.
+_MOST_LOST = 0.9
 _BOX = 41  # values of each share that a metric of two classes is tried at
 
 
@@ -82,7 +84,7 @@ def _path(
         place, evidence.outcome[mine], chance / chance.sum(axis=1, keepdims=True),
         evidence.strata.size[rows], top, bottom, evidence.predicted[rows],
     )  # fmt: skip
-    low, high = anytime_path(steps, value_grid(span), delta=delta)
+    low, high = anytime_path(steps, value_grid(span), delta=delta, most_lost=_MOST_LOST)
     low[-1], high[-1] = np.clip(low[-1], *possible), np.clip(high[-1], *possible)
     last = np.cumsum(mine) - 1
     return (

@@ -16,8 +16,7 @@ def fixed_limits(
 ) -> tuple[float, float]:
     """Return limits of the metric of all items, ``delta`` on either side.
 
-    One stratum of two outcomes has exact limits, without replacement; otherwise by a surprise, of
-    a whole item for a difference, whose two parts err together.
+    One stratum of two outcomes has exact limits, without replacement; otherwise by a surprise.
     """
     rows = evidence.rows(group)
     own, size = counts[rows], evidence.strata.size[rows]
@@ -37,9 +36,20 @@ def fixed_limits(
     low, high = stratified_limits(
         lambda totals: evidence.values(totals, rows, group), own, size, span,
         delta=delta, draws=_DRAWS, rng=rng, possible=possible,
-        surprise=0.5 if evidence.calls.second is None else 1.0,
+        surprise=_surprise(evidence, float(own.sum())),
     )  # fmt: skip
     return float(low), float(high)
+
+
+def _surprise(evidence: Evidence, n: float) -> float:
+    """Return the size of the surprise: a whole item for a difference and up to 50 labels.
+
+    Half an item from 100 labels on. With half an item, recall on credit defaults was covered .91
+    at 50 labels, of which every stratum has eight.
+    """
+    if evidence.calls.second is not None:
+        return 1.0
+    return 0.5 + 0.5 * float(np.clip((100 - n) / 50, 0.0, 1.0))
 
 
 def forecast(

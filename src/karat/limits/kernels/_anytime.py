@@ -41,12 +41,18 @@ def value_grid(span: tuple[float, float]) -> FloatArray:
 
 
 def anytime_path(
-    steps: Steps, grid: FloatArray, *, delta: float, possible: FloatArray | None = None
+    steps: Steps,
+    grid: FloatArray,
+    *,
+    delta: float,
+    possible: FloatArray | None = None,
+    most_lost: float = _MOST,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits after each step, ``delta`` the error of both together.
 
     ``possible`` (t, 2) are limits that are certain after each step, from counts of what is left.
-    Limits never widen, and lie on the grid, beyond the values that are left.
+    Limits never widen, and lie on the grid, beyond the values that are left. ``most_lost`` is the
+    share of a capital that one bet may lose.
     """
     logs = np.zeros((2 * len(_COURAGE), len(grid)))
     alive = np.ones(len(grid), dtype=bool)
@@ -60,8 +66,8 @@ def anytime_path(
         least, most = np.minimum(cases.min(axis=0), x), np.maximum(cases.max(axis=0), x)
         bet = _COURAGE[:, None] * usual[t]
         half = len(_COURAGE)
-        logs[:half] += np.log1p(np.minimum(bet, _MOST / np.maximum(-least, 1e-12)) * x)
-        logs[half:] += np.log1p(-np.minimum(bet, _MOST / np.maximum(most, 1e-12)) * x)
+        logs[:half] += np.log1p(np.minimum(bet, most_lost / np.maximum(-least, 1e-12)) * x)
+        logs[half:] += np.log1p(-np.minimum(bet, most_lost / np.maximum(most, 1e-12)) * x)
         peak = logs.max(axis=0)
         alive &= peak + np.log(np.exp(logs - peak).sum(axis=0)) < bar
         at = np.flatnonzero(alive)
