@@ -1,6 +1,7 @@
 """What README.md shows runs: its Python, and every ``karat`` command it or the docs name."""
 
 import io
+import json
 import re
 import shlex
 import sys
@@ -14,6 +15,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
+import karat
 from karat.cli import main
 from karat.metrics import cost_matrix
 
@@ -165,7 +167,25 @@ def folder(tmp_path_factory):
         for order in ("ab", "ba") for i in range(120) for j in range(4)
     ]  # fmt: skip
     pl.DataFrame(pairs).write_parquet(where / "pairs.parquet")
+    counted_and_logged(where, table, votes)
     return where
+
+
+def counted_and_logged(where, table, votes):
+    """Write parts of a table, their counts, and an evaluation log."""
+    (where / "scores").mkdir()
+    part = table.select("y", "score", id=pl.int_range(400), pred=(pl.col("p") > 0.5).cast(int))
+    part = part.with_columns(**{f"lf_{j}": votes[:, j] for j in range(3)})
+    part.write_parquet(where / "scores" / "part.parquet")
+    data = karat.scan(where / "scores").roles(label="y", pred="pred", score="score", weak="lf_*")
+    data.counts().save(where / "counts.parquet")
+    grades = np.where(votes[:60, :3] == 1, "C", "I").tolist()
+    samples = [
+        {"id": i, "epoch": 1, "scores": {f"judge{j}": {"value": g} for j, g in enumerate(row)}}
+        for i, row in enumerate(grades)
+    ]
+    log = {"version": 2, "eval": {"task": "sums", "model": "m"}, "samples": samples}
+    (where / "run.json").write_text(json.dumps(log))
 
 
 @pytest.mark.parametrize("line", COMMANDS)
