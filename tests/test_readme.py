@@ -179,14 +179,6 @@ def folder(tmp_path_factory):
     mails.write_csv(where / "mails.csv")
     labelled = pl.DataFrame({"truth": y, "model": y, "a": votes[:, 0], "b": votes[:, 1]})
     labelled.write_csv(where / "labelled.csv")
-    (where / "scores").mkdir()
-    counted = table.select("y", "score", "p").with_columns(id=np.arange(400))
-    counted = counted.with_columns(pred=y, **{f"lf_{j}": votes[:, j] for j in range(4)})
-    counted.write_parquet(where / "scores" / "part.parquet")
-    roles = karat.scan(counted).roles(
-        label="y", pred="pred", score=["score", "p"], weak="lf_*", judge="lf_*", id="id"
-    )
-    roles.counts().save(where / "counts.parquet")
     (where / "logs").mkdir()
     (where / "logs" / "votes.jsonl").write_text(
         "".join(json.dumps({"item": i, "judge": f"j{j}", "verdict": int(votes[i, j])}) + "\n"
@@ -202,6 +194,7 @@ def folder(tmp_path_factory):
         for order in ("ab", "ba") for i in range(120) for j in range(4)
     ]  # fmt: skip
     pl.DataFrame(pairs).write_parquet(where / "pairs.parquet")
+    counted_and_logged(where, table, votes)
     return where
 
 
@@ -212,6 +205,23 @@ def _labelled_by_hand(todo):
               "--todo", str(todo)])  # fmt: skip
     asked = pl.read_csv(todo)
     asked.with_columns(label=pl.when(pl.int_range(pl.len()) < 5).then(1)).write_csv(todo)
+
+
+def counted_and_logged(where, table, votes):
+    """Write parts of a table, their counts, and an evaluation log."""
+    (where / "scores").mkdir()
+    part = table.select("y", "score", id=pl.int_range(400), pred=(pl.col("p") > 0.5).cast(int))
+    part = part.with_columns(**{f"lf_{j}": votes[:, j] for j in range(3)})
+    part.write_parquet(where / "scores" / "part.parquet")
+    data = karat.scan(where / "scores").roles(label="y", pred="pred", score="score", weak="lf_*")
+    data.counts().save(where / "counts.parquet")
+    grades = np.where(votes[:60, :3] == 1, "C", "I").tolist()
+    samples = [
+        {"id": i, "epoch": 1, "scores": {f"judge{j}": {"value": g} for j, g in enumerate(row)}}
+        for i, row in enumerate(grades)
+    ]
+    log = {"version": 2, "eval": {"task": "sums", "model": "m"}, "samples": samples}
+    (where / "run.json").write_text(json.dumps(log))
 
 
 @pytest.mark.parametrize("line", COMMANDS)

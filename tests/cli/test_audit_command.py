@@ -211,7 +211,7 @@ def test_score_of_its_help_and_of_two_models(mails, karat, monkeypatch):
 def executed(page):
     """What the last line of the last block of code on a page gives."""
     text = Path(page).read_text(encoding="utf-8")
-    block = html.unescape(re.findall(r"<pre><code>(.*?)</code>", text, re.DOTALL)[0])
+    block = html.unescape(re.findall(r"<pre[^>]*><code>(.*?)</code>", text, re.DOTALL)[0])
     tree = ast.parse(block)
     last = ast.Expression(tree.body.pop().value)
     names = {}

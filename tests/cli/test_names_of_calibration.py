@@ -11,7 +11,7 @@ import pytest
 from karat.cli import main
 from karat.cli.demo import SECTIONS
 from karat.datasets import MultilabelLaw
-from karat.report import render_report
+from karat.report import Report, render_report
 
 TWO_NAMES = re.compile(r"by (itself|themselves)|on (its|their) own|label-?wise", re.IGNORECASE)
 MARGINAL = re.compile(r"marginal error (?:of [a-z ]+ is )?(\d\.\d+)")
@@ -40,7 +40,9 @@ def pages(tmp_path_factory):
     return {
         "command": words_of(page.read_text(encoding="utf-8")),
         "terminal": printed.getvalue(),
-        "demo": words_of(render_report("Demo", "", [demo(None)])),
+        "demo": words_of(
+            render_report(Report(title="Demo", introduction="", sections=(demo(None),)))
+        ),
     }
 
 

@@ -37,10 +37,7 @@ def count(
     judge: flags.Voters = None,
     group: flags.Group = None,
     weight: Annotated[str | None, typer.Option("--weight", help="Column of weights.")] = None,
-    item: Annotated[
-        str | None,
-        typer.Option("--id", help="Column of identifiers, by whose hash folds are made."),
-    ] = None,
+    item: flags.Id = None,
     cells: Annotated[
         int | None,
         typer.Option(help="Count scores in so many cells, and not each, which shows the scores."),

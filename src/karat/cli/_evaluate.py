@@ -38,7 +38,7 @@ def evaluate(
     score: flags.Scores = None,
     prob: flags.Probabilities = None,
     group: flags.Group = None,
-    item: Annotated[str | None, typer.Option("--id", help="Column that names the items.")] = None,
+    item: flags.Id = None,
     metric: Annotated[
         str | None, typer.Option("--metric", help="Name of a metric, or a .json file with one.")
     ] = None,

@@ -39,7 +39,7 @@ def judges(
     judge: flags.Voters = None,
     label: flags.KnownLabel = None,
     group: flags.Group = None,
-    item: own.ItemId = None,
+    item: flags.Id = None,
     voter: own.VoterColumn = None,
     vote: own.VoteColumn = None,
     labels: own.LabelsChosen = None,

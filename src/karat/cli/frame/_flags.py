@@ -83,7 +83,7 @@ Group = Annotated[
 ]
 Id = Annotated[
     str | None,
-    typer.Option("--id", help="Column that names the items; by default rows count from 0."),
+    typer.Option("--id", help="Column that names the items."),
 ]
 Markdown = Annotated[
     Path | None,

@@ -11,7 +11,6 @@ __all__ = [
     "Dependence",
     "Epsilon",
     "Errors",
-    "ItemId",
     "LabelNext",
     "LabelProbability",
     "LabelsChosen",
@@ -28,9 +27,6 @@ __all__ = [
     "VoterColumn",
 ]
 
-ItemId = Annotated[
-    str | None, typer.Option("--id", help="Column that names the items; by default item or id.")
-]
 VoterColumn = Annotated[
     str | None, typer.Option("--voter", help="Column of the voters' names in a long file.")
 ]
