@@ -13,8 +13,8 @@ import pytest
 import karat as library
 
 COMMANDS = [
-    "demo", "elicit", "studio", "optimize", "bounds", "judges", "audit", "gate", "score", "auc",
-    "calibration", "doctor",
+    "evaluate", "demo", "elicit", "studio", "optimize", "bounds", "judges", "audit", "gate", "score", "auc",
+    "calibration", "count", "doctor",
 ]  # fmt: skip
 
 
@@ -45,8 +45,8 @@ def test_every_command_is_listed_with_its_own_sentence(described):
 def test_flags_mean_the_same_everywhere(described):
     flags = {name: [line for line in described(name) if line.startswith("--")] for name in COMMANDS}
     expected = {
-        "--group": 7, "--pos-label": 7, "--confidence": 7, "--null": 2, "--metric": 5,
-        "--output -o": 9, "--json": 10, "--id": 1, "--markdown": 1,
+        "--group": 9, "--pos-label": 9, "--confidence": 8, "--null": 3, "--metric": 6,
+        "--output -o": 10, "--json": 11, "--id": 4, "--markdown": 2,
     }  # fmt: skip
     for flag, n_commands in expected.items():
         shown = [

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -40,7 +39,8 @@ def evaluate(
     group: flags.Group = None,
     item: flags.Id = None,
     metric: Annotated[
-        str | None, typer.Option("--metric", help="Name of a metric, or a .json file with one.")
+        str | None,
+        typer.Option("--metric", help="Name of a metric, or a .json file that holds one."),
     ] = None,
     pos_label: flags.PosLabel = None,
     confidence: flags.Confidence = 0.95,
@@ -50,9 +50,7 @@ def evaluate(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Use the roles that the names of columns suggest.")
     ] = False,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the answer as Markdown here.")
-    ] = None,
+    markdown: flags.Markdown = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
