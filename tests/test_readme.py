@@ -3,6 +3,8 @@
 import io
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -165,12 +167,31 @@ def folder(tmp_path_factory):
         for order in ("ab", "ba") for i in range(120) for j in range(4)
     ]  # fmt: skip
     pl.DataFrame(pairs).write_parquet(where / "pairs.parquet")
+    words = np.array(["ham", "spam"])
+    good = words[np.where(rng.random(400) < 0.97, y, 1 - y)]
+    mails = pl.DataFrame({"model": words[(p > 0.5).astype(int)], "p_spam": p})
+    mails.write_csv(where / "mails.csv")
+    known = {"truth": words[y], "model": good, "a": good, "b": words[votes[:, 1]]}
+    pl.DataFrame(known).write_csv(where / "labelled.csv")
+    pl.DataFrame({"new": good, "old": words[votes[:, 1]]}).write_csv(where / "systems.csv")
     return where
+
+
+def begun(line, folder):
+    """Return a folder of its own for an audit; one that goes on was begun and filled in there."""
+    own = Path(shutil.copytree(folder, folder.parent / f"audit-{abs(hash(line))}"))
+    if "--labels" in line:
+        start = "audit mails.csv --pred model --prob p_spam --metric f1 --todo todo.csv"
+        subprocess.run([sys.executable, "-m", "karat", *start.split()], cwd=own, check=True)
+        todo = pl.read_csv(own / "todo.csv")
+        words = pl.Series(["ham", "spam"] * (len(todo) // 2))
+        todo.with_columns(label=words).write_csv(own / "todo.csv")
+    return own
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_of_the_pages_run(line, folder, monkeypatch, capsys):
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(begun(line, folder) if line.startswith("karat audit") else folder)
     monkeypatch.setattr(sys, "stdin", io.StringIO("1\n2\nq\n"))
     with pytest.raises(SystemExit) as stopped:
         main(shlex.split(line)[1:])
