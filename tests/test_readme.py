@@ -194,6 +194,8 @@ def folder(tmp_path_factory):
         for order in ("ab", "ba") for i in range(120) for j in range(4)
     ]  # fmt: skip
     pl.DataFrame(pairs).write_parquet(where / "pairs.parquet")
+    good = np.where(rng.random(400) < 0.97, y, 1 - y)
+    pl.DataFrame({"new": good, "old": votes[:, 1]}).write_csv(where / "systems.csv")
     counted_and_logged(where, table, votes)
     return where
 

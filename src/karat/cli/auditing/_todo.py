@@ -39,9 +39,8 @@ def write_todo(
     frame = table.frame.with_row_index("__row")
     key = frame["__row"].cast(pl.Int64) if chosen.id is None else frame[chosen.id]
     seen = [c for c in table.frame.columns if c not in chosen.hidden and c not in ("item", "label")]
-    if chosen.id is not None:
-        seen.remove(chosen.id) if chosen.id in seen else None
-    shown = pl.DataFrame([*(frame[name] for name in seen), key.alias("item")])
+    seen = [c for c in seen if c != chosen.id]
+    shown = frame.with_columns(key.alias("item")).select(["item", *seen])
     items = pl.DataFrame({"item": waiting["item"].cast(key.dtype)})
     listed = items.join(shown, on="item", how="left", maintain_order="left")
     listed = listed.with_columns(pl.lit("").alias("label")).select(["item", "label", *seen])
