@@ -171,8 +171,14 @@ def _limits(
         def statistic(shares: FloatArray) -> FloatArray:
             return np.asarray(shares @ ends)
     else:
+        if k ** len(codes) > _MOST_CELLS:
+            # A surprise must be able to fall into every cell, and so many are too many to try.
+            raise MetricError(
+                f"{metric.title} of {k} classes has {k ** len(codes):,} kinds of items, too many "
+                "to compare models by; pass metric='accuracy' or another linear metric"
+            )
         kept, cell = np.unique(np.ravel_multi_index(codes, (k,) * len(codes)), return_inverse=True)
-        cells = np.arange(k ** len(codes)) if k ** len(codes) <= _MOST_CELLS else kept
+        cells = np.arange(k ** len(codes))
         counts = np.bincount(np.searchsorted(cells, kept)[cell], minlength=len(cells)).astype(float)
         place = np.unravel_index(cells, (k,) * len(codes))
 

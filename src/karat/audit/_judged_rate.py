@@ -213,6 +213,6 @@ def _by_class(seen: Verdicts, level: float, rng: np.random.Generator) -> JudgedR
     return JudgedRate(
         value=value, lower=low, upper=high, confidence=level, labels=None,
         judged=float(rest[-1] / rest.sum()), used=True, design="by-class", difference=False,
-        judges=tuple(seen.names), n_labels=int(labelled.sum()), n_items=len(majority),
+        judges=tuple(seen.names), n_labels=int(labelled.sum()), n_items=int((~labelled).sum()),
         pos_label=seen.classes[seen.positive].item(),
     )  # fmt: skip

@@ -232,8 +232,10 @@ class CanonicalCalibration(Result):
         if self.debiased is None:
             return f"{head}, n = {self.n:,}, {len(self.names)} labels"
         own = marginal_root(float(self.marginal.sum()))
+        larger = math.sqrt(max(self.debiased, 0.0)) > self.value
+        bias = "; without bias" if larger else ", which is too large by chance; without that bias"
         return (
-            f"{head}, which is too large by chance; without that bias CE2 is {self._headline()}; "
+            f"{head}{bias} CE2 is {self._headline()}; "
             f"p = {self.p_value:.2g} if there were none; {self._missed()}marginal error {own:.4f} "
             f"(n = {self.n:,}, {len(self.names)} labels)"
         )

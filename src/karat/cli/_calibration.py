@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._validate import refuse_option
 from karat.calibration import (
     CalibrationCertificate,
     CanonicalCalibration,
@@ -13,6 +14,7 @@ from karat.calibration import (
     canonical_calibration_error,
     marginal_calibration_error,
 )
+from karat.calibration.inputs import Pairing, pair_columns
 from karat.cli.frame import (
     Answer,
     Coded,
@@ -21,6 +23,7 @@ from karat.cli.frame import (
     Page,
     call_code,
     flags,
+    read_pos_label,
     read_table,
     replaced,
     run,
@@ -37,6 +40,7 @@ def calibration(
     file: flags.File,
     label: flags.Labels = None,
     prob: flags.Probabilities = None,
+    pos_label: flags.PosLabel = None,
     method: Annotated[str, typer.Option(help="latent, probit, trees or dequantized.")] = "latent",
     model: Annotated[
         str, typer.Option(help="What the certificate fits: copula or trees.")
@@ -65,20 +69,26 @@ def calibration(
             check_new_columns(table, probs)
             write.check(table.frame)
         known = table if write is None else labelled(table, labels)
-        y, h = _columns(known, labels, probs)
+        pairing = _pairing(known, labels, probs, pos_label)
+        if len(labels) > 1 and len(labels) == len(probs):  # columns of both in one order
+            of = {name: column for column, name in pairing.names.items()}
+            probs = [of[name] for name in labels]
+        columns = partial(_columns, pairing)
+        y, h = columns(known, labels, probs)
         estimated: dict[str, Any] = {"method": method, "confidence": confidence, "rng": 0}
         proven: dict[str, Any] = {"model": model, "confidence": confidence, "rng": 0}
         estimate = canonical_calibration_error(y.value, h.value, **estimated)
         proof = calibration_certificate(y.value, h.value, **proven)
         data: dict[str, Any] = {"canonical": estimate, "certificate": proof}
         text = [
-            f"labels: {', '.join(labels)}", "", estimate.summary(), "", proof.summary(),
+            f"labels: {', '.join(labels)}{_said(pairing)}", "", estimate.summary(), "",
+            proof.summary(),
             *(f"\nnote: {note}" for note in estimate.notes),
         ]  # fmt: skip
         code = _code(table, known, labels, (y, h), estimated, proven)
         mapped = None
         if write is not None:
-            mapped = mapped_table(table, known, labels, probs, _columns)
+            mapped = mapped_table(table, known, labels, probs, columns)
             with replaced(write.path) as target:
                 write(mapped.frame, target)
             data["calibrated"] = mapped.score
@@ -114,17 +124,43 @@ def _code(
     )
 
 
-def _columns(table: InputTable, labels: list[str], probs: list[str]) -> tuple[Coded, Coded]:
+def _columns(
+    pairing: Pairing, table: InputTable, labels: list[str], probs: list[str]
+) -> tuple[Coded, Coded]:
     """Return labels and probabilities in the forms that the library takes."""
     y = Coded(table.columns("--label", labels), f"frame[{labels}]")
     h = Coded(table.columns("--prob", probs), f"frame[{probs}]")
-    if len(labels) == 1:  # a label, or one column of classes
-        classes = Coded(y.value[labels[0]], f"frame[{labels[0]!r}]")
-        return classes, Coded(h.value.to_numpy(), f"{h.code}.to_numpy()")
-    if len(labels) == len(probs):  # the names differ between the two: they go by their order
-        renamed = dict(zip(probs, labels, strict=True))
-        return y, Coded(h.value.rename(renamed), f"{h.code}.rename({renamed})")
-    return y, h
+    if pairing.names:
+        named = {p: n for p, n in pairing.names.items() if p != n}
+        h = Coded(h.value.rename(named), f"{h.code}.rename({named})" if named else h.code)
+    elif len(labels) == 1:
+        h = Coded(h.value.to_numpy(), f"{h.code}.to_numpy()")
+    if len(labels) > 1:
+        return y, h
+    one = Coded(y.value[labels[0]], f"frame[{labels[0]!r}]")
+    if pairing.positive is None:
+        return one, h
+    is_it = Coded(one.value == pairing.positive, f"{one.code} == {pairing.positive!r}")
+    return Coded(is_it.value.cast(int), f"({is_it.code}).cast(int)"), h
+
+
+def _pairing(table: InputTable, labels: list[str], probs: list[str], pos_label: Any) -> Pairing:
+    """Return which column of probabilities is of which class or label."""
+    classes: list[Any] = []
+    if len(labels) == 1:
+        column = table.column("--label", labels[0])
+        classes = column.drop_nulls().unique().sort().to_list()
+        pos_label = read_pos_label([column], pos_label)
+    elif pos_label is not None:
+        refuse_option(pos_label, "--pos-label", "one --label and one --prob with it")
+    return pair_columns(labels, probs, classes, pos_label)
+
+
+def _said(pairing: Pairing) -> str:
+    """Return what the probabilities are of, where names or flags decided it."""
+    if pairing.positive is not None:
+        return f"; probabilities of {pairing.positive!r}"
+    return "".join(f"; {prob} is of {name}" for prob, name in pairing.names.items())
 
 
 def _page(

@@ -76,7 +76,8 @@ def evaluate(
         chosen = source.roles(label=roles.get("label"))
         labels = [chosen.columns[c] for c in chosen.chosen.get("label", ())]
         found = evaluate_table(
-            file, **roles, metric=None if wanted is None else wanted.value,
+            source.roles(**roles) if str(file) == "-" else file,
+            **({} if str(file) == "-" else roles), metric=None if wanted is None else wanted.value,
             pos_label=read_pos_label(labels, pos_label) if labels else pos_label,
             confidence=confidence, budget=budget,
         )  # fmt: skip

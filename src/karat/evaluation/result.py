@@ -48,7 +48,14 @@ class Evaluation(Result):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """At most five conclusions, each with a badge that says how far it can be trusted."""
-        return tuple(v for finding in self.findings for v in finding.verdicts)[:_SHOWN]
+        first = [v for finding in self.findings for v in finding.verdicts[:1]]
+        others = [v for finding in self.findings for v in finding.verdicts[1:]]
+        room = max(_SHOWN - len(first), 0)
+        chosen = [*first[:_SHOWN], *others[:room]]
+        # In the order of the questions, each with its first conclusion before any has a second.
+        return tuple(
+            v for finding in self.findings for v in finding.verdicts if any(v is c for c in chosen)
+        )
 
     @property
     def sections(self) -> tuple[Section, ...]:

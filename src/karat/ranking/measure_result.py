@@ -93,7 +93,7 @@ class RankingMeasure(Result):
     @property
     def pos_label(self) -> Any:
         """The positive class; None where there are several classes or labels."""
-        return None if self.per_class is not None else self.classes[-1].item()
+        return None if self.per_class is not None else self.classes.tolist()[-1]
 
     @property
     def n(self) -> float:

@@ -114,7 +114,7 @@ class WeightedAUC(Result):
     @property
     def pos_label(self) -> Any:
         """The positive class; None where each class was ranked against the rest."""
-        return None if self.per_class is not None else self.classes[-1].item()
+        return None if self.per_class is not None else self.classes.tolist()[-1]
 
     @property
     def gap(self) -> tuple[float, float, float] | None:

@@ -53,24 +53,25 @@ def better_rule(e: Evidence) -> Finding | None:
         assumptions=(
             "Labelled rows are independent draws, and the model was not trained on them.",
         ),
-        code=_code(e, label, name),
+        code=_code(e, label, name, order),
         next_steps=(
             NextStep(
                 what="Write these decisions for every row:",
-                command=f"karat optimize {e.file} --label {label} --score {name} "
+                command=f"karat optimize {e.file} --score {name}{e.flags} "
                 "--predictions decisions.csv",
             ),
         ),
     )  # fmt: skip
 
 
-def _code(e: Evidence, label: str, name: str) -> str:
+def _code(e: Evidence, label: str, name: str, order: list[Any]) -> str:
     assert e.metric is not None
     return script(
         e.read,
         "from karat.optimize import FrankWolfeClassifier",
         f"known = frame.filter(pl.col({label!r}).is_not_null())",
-        f"proba = known.select(1 - pl.col({name!r}), {name!r}).to_numpy()",
-        f"clf = FrankWolfeClassifier(metric={e.metric_code}, n_folds=5, deterministic=True)",
-        f"clf.fit_from_proba(proba, known[{label!r}])",
+        f"proba = known.select((1 - pl.col({name!r})).alias('rest'), {name!r}).to_numpy()",
+        f"clf = FrankWolfeClassifier(metric={e.metric_code}, n_folds=5, deterministic=True, "
+        f"pos_label={order[1]!r})",
+        f"clf.fit_from_proba(proba, known[{label!r}], classes={order!r})",
     )

@@ -139,7 +139,10 @@ def _verdict(a: str, b: str, d: Any) -> Verdict:
 
 
 def _step(e: Evidence, a: str, b: str) -> NextStep:
+    linear = e.metric is None or e.metric.form == "linear"
+    tells = "; all others tell nothing" if linear else " first, and some on which they agree"
     return NextStep(
-        what=f"Label items on which {a} and {b} disagree; all others tell nothing:",
-        command=f"karat audit {e.file} --pred {a} --against {b} --todo todo.csv",
+        what=f"Label items on which {a} and {b} disagree{tells}:",
+        command=f"karat audit {e.file} --pred {a} --against {b}{e.flags} --saved pair.audit.json "
+        "--todo todo.csv",
     )

@@ -80,6 +80,14 @@ class Evidence:
         return int(self.known.sum())
 
     @property
+    def flags(self) -> str:
+        """The flags of a command that asks about the same metric and class, with the labels."""
+        given = "" if self.metric is None else f" --metric {self.metric_code.strip(chr(39))}"
+        positive = "" if self.pos_label is None else f" --pos-label {self.pos_label}"
+        label = f" --label {self.roles.label[0]}" if self.n_known else ""
+        return f"{given}{positive}{label}"
+
+    @property
     def sampled(self) -> str:
         """What a sentence from labels assumes where not every row has one."""
         if self.all_known:

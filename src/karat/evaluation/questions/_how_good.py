@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
 from karat.evaluation.questions._words import between, code_of, percent, script, several
@@ -44,7 +46,8 @@ def _with_labels(e: Evidence) -> Finding:
     results: dict[str, Any] = {}
     for name in e.roles.pred:
         predicted = e.column(name).filter(e.known)
-        for metric in _metrics(e, y.n_unique()):
+        kinds = set(y.unique().to_list()) | set(predicted.drop_nulls().unique().to_list())
+        for metric in _metrics(e, len(kinds)):
             split = groups if groups is not None or isinstance(metric, GroupMetric) else None
             results[f"{name}: {metric.title}"] = metric.estimate(
                 y, predicted, groups=split, pos_label=e.pos_label, confidence=e.confidence,
@@ -59,15 +62,10 @@ def _with_labels(e: Evidence) -> Finding:
             for group, p in (r.groups or {}).items()
         ]
     first = next(iter(results))
-    verdicts = [
-        Verdict(
-            sentence=f"{name} is {between(r)}, from {n:,} labels{e.sampled}.",
-            badge="likely",
-            change=_wider(n, r),
-        )
-        for name, r in results.items()
-        if name.endswith(first.split(": ", 1)[1])
-    ]
+    headline = _metrics(e, 2)[0].title
+    shown = [f"{name}: {headline}" for name in e.roles.pred]
+    shown.sort(key=lambda name: -np.nan_to_num(results[name].value, nan=-np.inf))  # the best first
+    verdicts = [_verdict(e, name, results[name]) for name in shown]
     return Finding(
         key="how_good",
         question=_QUESTION,
@@ -90,7 +88,18 @@ def _with_labels(e: Evidence) -> Finding:
     )
 
 
-def _wider(n: int, r: Any) -> str:
+def _verdict(e: Evidence, name: str, r: Any) -> Verdict:
+    if np.isnan(r.value):
+        return Verdict(
+            sentence=f"{name} is not defined on these rows, so nothing is known of it.",
+            badge="unknown",
+            change="labels of every class",
+        )
+    said = f"{name} is {between(r)}, from {e.n_known:,} labels{e.sampled}."
+    return Verdict(sentence=said, badge="likely", change=_wider(r))
+
+
+def _wider(r: Any) -> str:
     half = (r.upper - r.lower) / 2
     return f"four times as many labels would halve the limits (now ±{100 * half:.1f} points)"
 
@@ -98,7 +107,7 @@ def _wider(n: int, r: Any) -> str:
 def _label_more(e: Evidence) -> NextStep:
     return NextStep(
         what="Label more items, chosen so that each label tells most:",
-        command=f"karat audit {e.file} --pred {e.roles.pred[0]} --todo todo.csv",
+        command=f"karat audit {e.file} --pred {e.roles.pred[0]}{e.flags} --todo todo.csv",
     )
 
 

@@ -1,9 +1,10 @@
 """Whether the probabilities can be trusted."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from karat.calibration import calibration_certificate, canonical_calibration_error
+from karat.calibration.inputs import pair_columns
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
 from karat.evaluation.questions._words import code_of, script, several
 from karat.report import Table, Verdict
@@ -23,7 +24,7 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
             question=_QUESTION,
             unlock=f"true labels (label) of at least {_LEAST} rows beside {several(e.roles.prob)}",
         )
-    y, h = _columns(e)
+    y, h, of, code = _columns(e)
     options: dict[str, Any] = {"confidence": e.confidence, "rng": e.rng}
     joint = canonical_calibration_error(y, h, **options)
     proof = calibration_certificate(y, h, **options)
@@ -46,23 +47,45 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
         assumptions=(
             "Rows are independent, and the model was not trained on them.",
             "The estimate sees what a Gaussian copula sees; the certificate rests on no model.",
+            *([f"{of}."] if of else []),
             *joint.notes,
         ),
-        code=_code(e),
+        code=_code(e, code),
         verdicts=(_verdict(joint),),
     )
 
 
-def _columns(e: Evidence) -> tuple[Any, Any]:
-    """Return labels and probabilities of the labelled rows in the forms that the library takes."""
+class _Columns(NamedTuple):
+    """Labels and probabilities of the labelled rows, their code, and what they are of."""
+
+    y: Any
+    h: Any
+    of: str
+    code: tuple[str, str]
+
+
+def _columns(e: Evidence) -> _Columns:
     rows = e.frame.filter(e.known)
-    h = rows.select(e.roles.prob)
-    if len(e.roles.label) == 1:
-        return rows[e.roles.label[0]], h.to_numpy()
-    # Labels and probabilities go by their order: their names differ.
-    if len(e.roles.label) == len(e.roles.prob):
-        h = h.rename(dict(zip(e.roles.prob, e.roles.label, strict=True)))
-    return rows.select(e.roles.label), h
+    labels, probs = list(e.roles.label), list(e.roles.prob)
+    h, h_code = rows.select(probs), f"known.select({probs!r})"
+    classes = rows[labels[0]].unique().sort().to_list() if len(labels) == 1 else []
+    pairing = pair_columns(labels, probs, classes, e.pos_label)
+    renamed = {prob: name for prob, name in pairing.names.items() if prob != name}
+    if renamed:
+        h, h_code = h.rename(renamed), f"{h_code}.rename({renamed!r})"
+    elif len(labels) == 1 and not pairing.names:
+        h, h_code = h.to_numpy(), f"{h_code}.to_numpy()"
+    of = "; ".join(f"{prob} is taken for {name}" for prob, name in pairing.names.items())
+    if len(labels) > 1:
+        return _Columns(rows.select(labels), h, of, (f"known.select({labels!r})", h_code))
+    y, y_code = rows[labels[0]], f"known[{labels[0]!r}]"
+    if pairing.positive is not None:
+        y, y_code = (
+            (y == pairing.positive).cast(int),
+            f"({y_code} == {pairing.positive!r}).cast(int)",
+        )
+        of = f"Probabilities are of {pairing.positive!r}"
+    return _Columns(y, h, of, (y_code, h_code))
 
 
 def _verdict(joint: Any) -> Verdict:
@@ -83,11 +106,7 @@ def _verdict(joint: Any) -> Verdict:
     )
 
 
-def _code(e: Evidence) -> str:
-    y = f"known[{e.roles.label[0]!r}]" if len(e.roles.label) == 1 else "y"
-    h = f"known.select({list(e.roles.prob)!r}).to_numpy()"
-    lines = [f"known = frame.filter(pl.col({e.roles.label[0]!r}).is_not_null())"]
-    if len(e.roles.label) > 1:
-        lines.append(f"y = known.select({list(e.roles.label)!r}).to_numpy()")
-    call = code_of("canonical_calibration_error", y, h, confidence=e.confidence, rng=e.rng)
-    return script(e.read, "from karat.calibration import canonical_calibration_error", *lines, call)
+def _code(e: Evidence, columns: tuple[str, str]) -> str:
+    call = code_of("canonical_calibration_error", *columns, confidence=e.confidence, rng=e.rng)
+    known = f"known = frame.filter(pl.col({e.roles.label[0]!r}).is_not_null())"
+    return script(e.read, "from karat.calibration import canonical_calibration_error", known, call)

@@ -36,29 +36,82 @@ def stratified_limits(
     shapes = np.where(none[:, None], surprise * can, counts)
     base = rng.standard_gamma(np.where(shapes > 0, shapes, 1.0), (draws, strata, k)) * (shapes > 0)
     extra = rng.standard_gamma(surprise, draws)
-    totals = counts + _rest(base, rest, rng)
+    thin = (counts.sum(axis=1) <= 1) & (rest > 0)
     low, high = np.inf, -np.inf
-    for h in range(strata):
-        if rest[h] == 0:
-            continue
-        for c in np.flatnonzero(can[h]):
-            own = base[:, h] * (not none[h])
-            own[:, c] += extra
-            table = totals.copy()
-            table[:, h] = counts[h] + _rest(own[:, None], rest[h : h + 1], rng)[:, 0]
-            values = statistic(table)
-            ends = [np.where(np.isfinite(values), values, end) for end in span]
-            low = min(low, float(np.quantile(ends[0], delta)))
-            high = max(high, float(np.quantile(ends[1], 1 - delta)))
+    # Strata with one label or none go to their worst class, or towards it, all of them together:
+    # drawn one by one they would average out, and their sum would look known.
+    sides = (False, True) if thin.any() else (None,)
+    for upper in sides:
+        drawn = base
+        if upper is not None:
+            drawn = _worst(statistic, base, counts, rest, (thin, none, can), extra, upper, rng)
+        totals = counts + _rest(drawn, rest, rng)
+        for h in range(strata):
+            if rest[h] == 0 or none[h]:
+                continue
+            for c in np.flatnonzero(can[h]):
+                own = drawn[:, h].copy()
+                own[:, c] += extra
+                table = totals.copy()
+                table[:, h] = counts[h] + _rest(own[:, None], rest[h : h + 1], rng)[:, 0]
+                lower_, upper_ = _ends(statistic(table), span, delta)
+                low = low if upper is True else min(low, lower_)
+                high = high if upper is False else max(high, upper_)
+        if none.all() or not (rest[~none] > 0).any():
+            lower_, upper_ = _ends(statistic(totals), span, delta)
+            low = low if upper is True else min(low, lower_)
+            high = high if upper is False else max(high, upper_)
     if low > high:  # every item has its label
         value = float(statistic(counts[None])[0])
         return (value, value) if np.isfinite(value) else span
     return max(low, span[0]), min(high, span[1])
 
 
+def _ends(values: FloatArray, span: tuple[float, float], delta: float) -> tuple[float, float]:
+    """Return the quantiles of values on either side; undefined ones may be anything."""
+    ends = [np.where(np.isfinite(values), values, end) for end in span]
+    return float(np.quantile(ends[0], delta)), float(np.quantile(ends[1], 1 - delta))
+
+
+def _worst(
+    statistic: Callable[[FloatArray], FloatArray],
+    base: FloatArray,
+    counts: FloatArray,
+    rest: IntArray,
+    kinds: tuple[BoolArray, BoolArray, BoolArray],
+    extra: FloatArray,
+    upper: bool,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return the gammas with every thin stratum at, or pulled to, the class that is worst for it.
+
+    Which class that is shows where all else stays at its mean: exact for a linear statistic.
+    """
+    thin, none, can = kinds
+    mean = (counts + _rest(base, rest, rng)).mean(axis=0)
+    drawn = base.copy()
+    for h in np.flatnonzero(thin):
+        values = np.full(counts.shape[1], np.nan)
+        for c in np.flatnonzero(can[h]):
+            table = mean.copy()
+            table[h] = counts[h]
+            table[h, c] += rest[h]
+            values[c] = statistic(table[None])[0]
+        sign = 1.0 if upper else -1.0
+        at = int(np.argmax(np.where(can[h], np.nan_to_num(sign * values, nan=np.inf), -np.inf)))
+        if none[h]:
+            drawn[:, h] = 0.0
+            drawn[:, h, at] = 1.0
+        else:
+            drawn[:, h, at] += rng.permutation(extra)
+    return drawn
+
+
 def _rest(weight: FloatArray, rest: IntArray, rng: np.random.Generator) -> FloatArray:
     """Draw the labels of the items that have none, (draws, strata, classes)."""
-    share = weight / weight.sum(axis=2, keepdims=True)
+    total = weight.sum(axis=2, keepdims=True)
+    # Gammas of tiny shapes can all be 0.
+    share = np.where(total > 0, weight / np.where(total > 0, total, 1.0), 1.0 / weight.shape[2])
     drawn = np.zeros(weight.shape)
     left, kept = np.broadcast_to(rest, weight.shape[:2]).copy(), np.ones(weight.shape[:2])
     for c in range(weight.shape[2] - 1):

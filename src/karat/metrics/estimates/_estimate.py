@@ -8,7 +8,6 @@ import numpy as np
 from karat._typing import Column
 from karat._validate import check_confidence, check_rng
 from karat.exceptions import DataError, MetricError
-from karat.limits.kernels import effective_number
 from karat.metrics.base import GroupMetric, MetricBase
 from karat.metrics.estimates._counts import Counted, count_items
 from karat.metrics.estimates._limits import Found, cluster_limits, count_limits
@@ -110,8 +109,12 @@ def _one(
         raise DataError("the items of a group all weigh 0; leave the group out")
     number = float(n)
     if items.weight is not None:
-        number = effective_number(float(items.weight.sum()), float(items.weight @ items.weight))
-        counts = counts * (number / counts.sum())
+        # No cell may count for more items than it holds: a recall rests on the positives alone.
+        sums = np.bincount(items.cell, items.weight, len(counts.ravel()))
+        squares = np.bincount(items.cell, items.weight**2, len(counts.ravel()))
+        scale = float((sums[squares > 0] / squares[squares > 0]).min())
+        number = scale * float(counts.sum())
+        counts = counts * scale
     if items.cluster is None:
         answer: Found = count_limits(fixed, counts, shape, delta=delta, rng=rng)
     else:

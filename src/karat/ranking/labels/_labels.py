@@ -10,11 +10,12 @@ from karat._validate import (
     check_same_length,
     check_score_columns,
     check_weights,
+    named,
     read_columns,
     refuse_option,
 )
 from karat._validate import is_matrix as is_score_matrix
-from karat.exceptions import DataError, LabelError, ShapeError
+from karat.exceptions import ColumnError, DataError, LabelError, ShapeError
 from karat.ranking.placements import check_weighting
 
 __all__ = ["Labels", "clustered_limits", "no_groups", "read_labels_apart"]
@@ -28,6 +29,7 @@ class Labels(NamedTuple):
     weight: FloatArray | None
     approximate: bool
     skipped: dict[Any, str]
+    alike: tuple[tuple[BoolArray, FloatArray], ...] = ()  # labels that all rows have, or none
 
     def only_these(self, *, groups: Any, pos_label: Any) -> None:
         """Refuse what has no meaning beside several labels."""
@@ -37,12 +39,10 @@ class Labels(NamedTuple):
 
     def pooled(self) -> tuple[BoolArray, FloatArray, FloatArray | None]:
         """Return the entries of all labels, label after label."""
-        weight = None if self.weight is None else np.tile(self.weight, len(self.positive))
-        return (
-            np.concatenate(list(self.positive.values())),
-            np.concatenate(list(self.score.values())),
-            weight,
-        )
+        positive = [*self.positive.values(), *(has for has, _ in self.alike)]
+        score = [*self.score.values(), *(values for _, values in self.alike)]
+        weight = None if self.weight is None else np.tile(self.weight, len(positive))
+        return np.concatenate(positive), np.concatenate(score), weight
 
 
 def read_labels_apart(
@@ -66,15 +66,21 @@ def read_labels_apart(
         )
     if set(scores) == set(names):
         scores = {name: scores[name] for name in names}
+    elif set(scores) & set(names) and not isinstance(y_score, list | tuple | np.ndarray):
+        raise ColumnError(
+            f"y_score has the columns {named(list(scores))} and the labels are "
+            f"{named(list(names))}; name every column after its label, or none"
+        )
     weight = check_weights(sample_weight)
     check_same_length(
         y_true=columns[0][0], y_score=next(iter(scores.values())), sample_weight=weight
     )
-    positive, kept, skipped = {}, {}, {}
+    positive, kept, skipped, alike = {}, {}, {}, []
     for name, score, (values, mask) in zip(labels, scores.values(), columns, strict=True):
         has = _has_label(values, mask, name)
         if has.all() or not has.any():
             skipped[name] = f"{'all' if has.all() else 'none'} of {len(has)} rows have it"
+            alike.append((has, score))
             continue
         positive[name], kept[name] = has, score
     if not positive:
@@ -82,7 +88,7 @@ def read_labels_apart(
             "every label of y_true is 0 in all rows or 1 in all rows; a ranking needs both. Pass "
             "rows of both kinds"
         )
-    return Labels(positive, kept, weight, check_weighting(weighting, weight), skipped)
+    return Labels(positive, kept, weight, check_weighting(weighting, weight), skipped, tuple(alike))
 
 
 def _is_table(y_true: Any) -> bool:

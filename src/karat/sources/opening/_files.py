@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -64,7 +65,7 @@ def open_file(path: Path, kind: str | None) -> Any:
                 return open_bytes(unpacked.read(), said, path.name)
         with path.open("rb") as opened:
             _check_beginning(opened, said, path.name)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path.name} cannot be read: {first_line(error)}") from error
     return _lazy(path, said, path.name)
 
@@ -74,7 +75,10 @@ def open_bytes(data: bytes, kind: str | None, name: str) -> Any:
     if not data:
         raise EmptyDataError(f"{name} is empty: it has no bytes")
     if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{name} cannot be unpacked: {first_line(error)}") from error
     said = check_choice(kind, "format", _FORMATS, none=True) or _looks_like(data[:4096])
     if said == "csv" and kind is None and data[:4096].split(b"\n")[0].count(b"\t"):
         said = "tsv"

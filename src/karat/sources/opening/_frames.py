@@ -1,6 +1,7 @@
 """Frames of every library, queries of DuckDB and tables of Spark as one lazy narwhals table."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 from karat._extras import require
@@ -14,7 +15,7 @@ _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 
 def is_query(source: str) -> bool:
     """Return whether a text is a query and not a path."""
-    return _QUERY.match(source) is not None
+    return _QUERY.match(source) is not None and not Path(source).exists()
 
 
 def open_query(query: str, connection: Any) -> Any:
