@@ -308,3 +308,16 @@ def test_groups_are_ranked_by_themselves():
         assert r.groups[name].value == wanted.value
         assert r.groups[name].lower == wanted.lower
     assert r.gap[0] == abs(r.groups["north"].value - r.groups["south"].value)
+
+
+def test_a_micro_average_pools_labels_that_no_row_has(rng):
+    """Every entry counts, as in scikit-learn; only averages over labels skip such a label."""
+    y = (rng.random((200, 3)) < 0.2).astype(int)
+    y[:, 2] = 0
+    scores = rng.random((200, 3)) * 0.5 + 0.3 * y
+    scores[:, 2] += 0.5
+    found = average_precision(y, scores, average="micro")
+    assert found.value == pytest.approx(
+        average_precision_score(y.ravel(), scores.ravel()), abs=1e-12
+    )
+    assert found.per_class[0].summary()

@@ -138,7 +138,7 @@ def _columns(
     if len(labels) > 1:
         return y, h
     one = Coded(y.value[labels[0]], f"frame[{labels[0]!r}]")
-    if pairing.positive is None:
+    if pairing.positive in (None, one.value.max()):  # the library takes the larger label
         return one, h
     is_it = Coded(one.value == pairing.positive, f"{one.code} == {pairing.positive!r}")
     return Coded(is_it.value.cast(int), f"({is_it.code}).cast(int)"), h

@@ -136,7 +136,7 @@ class WeightedAUC(Result):
         sure = (
             "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
         )
-        if self.why:  # the certificate was left to karat
+        if self.why and not self.approximate:  # the certificate was left to karat
             sure += f" by {self.certificate!r}, since {self.why}"
         text = (
             f"{self.title} is {self.value:.4f}{self._scale()}, between {self.lower:.4f} and "

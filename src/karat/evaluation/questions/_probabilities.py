@@ -80,11 +80,12 @@ def _columns(e: Evidence) -> _Columns:
         return _Columns(rows.select(labels), h, of, (f"known.select({labels!r})", h_code))
     y, y_code = rows[labels[0]], f"known[{labels[0]!r}]"
     if pairing.positive is not None:
+        of = f"Probabilities are of {pairing.positive!r}"
+    if pairing.positive not in (None, classes[-1]):  # the library takes the larger label
         y, y_code = (
             (y == pairing.positive).cast(int),
             f"({y_code} == {pairing.positive!r}).cast(int)",
         )
-        of = f"Probabilities are of {pairing.positive!r}"
     return _Columns(y, h, of, (y_code, h_code))
 
 
