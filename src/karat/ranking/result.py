@@ -136,8 +136,10 @@ class WeightedAUC(Result):
         sure = (
             "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
         )
-        if self.why and not self.approximate:  # the certificate was left to karat
-            sure += f" by {self.certificate!r}, since {self.why}"
+        if self.why:  # the certificate was left to karat
+            # With weights nothing is certain, though the choice is the same.
+            why = self.why.replace("certain ", "") if self.approximate else self.why
+            sure += f" by {self.certificate!r}, since {why}"
         text = (
             f"{self.title} is {self.value:.4f}{self._scale()}, between {self.lower:.4f} and "
             f"{self.upper:.4f} at {100 * self.confidence:g} % ({sure}; {n})"
