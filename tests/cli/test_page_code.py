@@ -52,7 +52,7 @@ def both(folder, karat, monkeypatch):
         ran = karat(*arguments, "--json", "--output", "page.html")
         assert ran.code == 0, ran.err
         page = (folder / "page.html").read_text(encoding="utf-8")
-        blocks = [html.unescape(b) for b in re.findall(r"<pre><code>(.*?)</code>", page, re.S)]
+        blocks = [html.unescape(b) for b in re.findall(r"<pre[^>]*><code>(.*?)</code>", page, re.S)]
         assert blocks
         return ran.data, executed("\n".join(blocks))
 
