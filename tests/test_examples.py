@@ -176,7 +176,7 @@ def test_screening(example):
 def test_train_calibrated(request, capsys):
     pytest.importorskip("torch", reason="the example trains a network")
     printed, names = request.getfixturevalue("example")
-    said = r"{} .Brier score #.:\n.*without that bias CE2 is #, between # and # at"
+    said = r"{} .Brier score #.:\n.*without .*bias CE2 is #, between # and # at"
     plain, _, _, _ = before = numbers(said.format("cross-entropy alone"), printed)
     trained, error, low, high = numbers(said.format("with the calibration loss"), printed)
     assert trained == pytest.approx(np.mean((names["labels"] - names["prob"]) ** 2), abs=5e-5)
