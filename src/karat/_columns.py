@@ -105,7 +105,9 @@ def html_table(named: list[tuple[Any, str]], columns: Callable[[], Mapping[str, 
     length = len(next(iter(table.values())))
     if length == 1:
         return _html([([name], [_text(values[0])]) for name, values in table.items()])
-    rows = [([], [_text(v[i]) for v in table.values()]) for i in range(min(length, _SHOWN))]
+    rows: list[tuple[list[str], list[str]]] = [
+        ([], [_text(v[i]) for v in table.values()]) for i in range(min(length, _SHOWN))
+    ]
     more = f"<p>{length - _SHOWN:,} more rows: to_frame()</p>" if length > _SHOWN else ""
     return _html([(list(table), []), *rows]) + more
 

@@ -107,10 +107,10 @@ def frame_of(columns: Mapping[str, Any], passed: Passed | None = None) -> Any:
     """
     import narwhals as nw
 
-    library = "polars" if passed is None else passed.library
+    library: Any = "polars" if passed is None else passed.library
     require(library, purpose="a table of a result")
     plain = {name: _plain(values) for name, values in columns.items()}
-    frame = nw.from_dict(plain, backend=nw.Implementation.from_backend(library))
+    frame = nw.from_dict(plain, backend=library)
     if passed is None or not passed.dtypes:
         return frame.to_native()
     changed = [
