@@ -140,6 +140,8 @@ def _library(value: Any) -> str | None:
 
 def _dtype(value: Any) -> Any:
     """Return the dtype of a column as its library has it, of a frame that of its first column."""
+    if hasattr(value, "collect"):
+        return None  # to know it, a lazy frame would have to be run
     found = getattr(value, "dtype", None)
     if found is not None:
         return found
