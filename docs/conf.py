@@ -1,9 +1,16 @@
 """Sphinx configuration."""
 
+import logging
+import sys
+from pathlib import Path
+
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
 from karat import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_tools"))
+logging.getLogger("alembic").setLevel(logging.WARNING)  # karat.studio's storage tells its plugins
 
 project = "karat"
 author = "The karat developers"
@@ -14,8 +21,12 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "reference_pages",
+    "executed",
 ]
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+# A link to a heading that is not there is a warning, and a warning ends the build.
 autodoc_typehints = "none"
 # The reference of karat.torch needs no PyTorch, which is large.
 autodoc_mock_imports = ["torch"]
@@ -23,9 +34,14 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_generated", "_tools"]
 html_theme = "furo"
-html_title = f"karat {__version__}"
+html_title = "karat"
+html_static_path = ["_static"]
+html_css_files = ["karat.css"]
+html_extra_path = ["llms.txt"]
+html_copy_source = False
+html_show_sourcelink = False
 # Types in docstrings are words ("column (n,)"), not references to look up.
 suppress_warnings = ["ref.python"]
 
