@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "reference_pages",
     "executed",
+    "promises",
 ]
 myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
 myst_heading_anchors = 3

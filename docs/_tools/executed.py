@@ -93,7 +93,9 @@ def show(app, docname, content):
             log.warning("a block prints %r", block["said"], location=(docname, line))
         pieces.append(text[end : found.end()])
         if shown is None and block["said"].strip():
-            pieces.append(f"\n```{{code-block}} text\n:class: output\n\n{block['said'].rstrip()}\n```\n")
+            pieces.append(
+                f"\n```{{code-block}} text\n:class: output\n\n{block['said'].rstrip()}\n```\n"
+            )
         for picture in block["pictures"]:
             alt = picture["text"].replace("\n", " ").replace("[", "(").replace("]", ")")
             pieces.append(f"\n![{alt}]({picture['file']})\n")

@@ -69,7 +69,8 @@ def page_of(package, name, thing):
         more = f"\nIt also has {has}; [the gallery](/gallery.md) shows pictures of results.\n"
     back = f"[karat.{package}](../{package}.md)"
     # In no table of contents, which would stand on every page: hundreds of lines, megabytes in all.
-    return f"---\norphan: true\n---\n\n# {name}\n\nIn {back}.\n\n```{{eval-rst}}\n{directive}\n```\n{more}"
+    top = f"---\norphan: true\n---\n\n# {name}\n\nIn {back}.\n"
+    return f"{top}\n```{{eval-rst}}\n{directive}\n```\n{more}"
 
 
 def package_page(package, module, names):
@@ -114,7 +115,14 @@ def make_pages(app):
         path.unlink()
 
 
+def skip(app, what, name, thing, skipped, options):
+    """Leave out what scikit-learn gives every estimator."""
+    routing = re.fullmatch(r"get_metadata_routing|set_\w+_request|[gs]et_params", name)
+    return True if routing else None
+
+
 def setup(app):
     # Before pages are looked for, and before those that hold code are run.
     app.connect("builder-inited", make_pages, priority=100)
+    app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True, "version": "1"}

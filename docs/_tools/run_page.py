@@ -39,10 +39,9 @@ def missing(text):
 
 def run(text, page, folder):
     """Return what each block of ``text`` did; the first error ends the page."""
-    import matplotlib
-
-    matplotlib.use("svg")
     import matplotlib.pyplot as plt
+
+    plt.switch_backend("svg")
 
     # The same picture in every build, and text that stays text for search and for readers aloud.
     plt.rcParams.update({"svg.hashsalt": page, "svg.fonttype": "path", "figure.dpi": 100})
