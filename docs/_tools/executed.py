@@ -93,9 +93,10 @@ def show(app, docname, content):
             log.warning("a block prints %r", block["said"], location=(docname, line))
         pieces.append(text[end : found.end()])
         if shown is None and block["said"].strip():
-            pieces.append(
-                f"\n```{{code-block}} text\n:class: output\n\n{block['said'].rstrip()}\n```\n"
-            )
+            said = block["said"].rstrip()
+            # Sentences wrap; tables, whose columns stand below each other, scroll.
+            kind = "output" if "│" in said or "  " in said else "output sentences"
+            pieces.append(f"\n```{{code-block}} text\n:class: {kind}\n\n{said}\n```\n")
         for picture in block["pictures"]:
             alt = picture["text"].replace("\n", " ").replace("[", "(").replace("]", ")")
             pieces.append(f"\n![{alt}]({picture['file']})\n")

@@ -236,7 +236,8 @@ class CanonicalCalibration(Result):
         bias = "; without bias" if larger else ", which is too large by chance; without that bias"
         return (
             f"{head}{bias} CE2 is {self._headline()}; "
-            f"p = {self.p_value:.2g} if there were none; {self._missed()}marginal error {own:.4f} "
+            f"a test along single probabilities has p = {self.p_value:.2g}; "
+            f"{self._missed()}marginal error {own:.4f} "
             f"(n = {self.n:,}, {len(self.names)} labels)"
         )
 

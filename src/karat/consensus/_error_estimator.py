@@ -88,7 +88,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         test of the consensus, or ``"confirmed"``, if they are enough to notice that it errs.
     identified_ : dict
         By domain, whether the status is consistent or confirmed. Where not, no ranking can be
-        trusted, and the limits are those of every account of the votes together.
+        trusted, and the limits are those of every explanation of the votes together.
     diagnostics_ : frame
         By domain: the models and their weights, R-hat, effective draws, and the checks.
     powered_ : frame or None
