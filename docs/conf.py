@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import logging
+import re
 import sys
 from pathlib import Path
 
@@ -51,13 +52,19 @@ suppress_warnings = ["ref.python"]
 html_math_renderer = "mathml"
 
 
+def _mathml(text, display):
+    made = convert(text, display=display)
+    # A prime is drawn high already; as an exponent it would stand above the line.
+    return re.sub(r"<msup>(<mi>\w</mi>)<mi>(&#x02032;)</mi></msup>", r"\1<mo>\2</mo>", made)
+
+
 def _inline(self, node):
-    self.body.append(convert(node.astext()))
+    self.body.append(_mathml(node.astext(), "inline"))
     raise SkipNode
 
 
 def _display(self, node):
-    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    self.body.append(f'<div class="math">{_mathml(node.astext(), "block")}</div>')
     raise SkipNode
 
 

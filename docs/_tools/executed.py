@@ -23,6 +23,10 @@ _RUNNER = Path(__file__).with_name("run_page.py")
 _SECONDS = 300  # more is a mistake in the page
 
 
+def _failed(error):
+    return {"said": "", "warned": [], "pictures": [], "error": error}
+
+
 def _library(root):
     """Return a digest of the library's source."""
     digest = hashlib.sha256(_RUNNER.read_bytes())
@@ -49,9 +53,9 @@ def _ran(path, source, kept, library):
                 capture_output=True, text=True, timeout=_SECONDS,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return [{"said": "", "pictures": [], "error": f"took more than {_SECONDS} s"}]
+            return [_failed(f"took more than {_SECONDS} s")]
         if done.returncode:
-            return [{"said": "", "pictures": [], "error": done.stderr[-1000:]}]
+            return [_failed(done.stderr[-1000:])]
     ran = json.loads((folder / "ran.json").read_text(encoding="utf-8"))
     for block in ran:
         for picture in block["pictures"]:
@@ -97,6 +101,10 @@ def show(app, docname, content):
             # Sentences wrap; tables, whose columns stand below each other, scroll.
             kind = "output" if "│" in said or "  " in said else "output sentences"
             pieces.append(f"\n```{{code-block}} text\n:class: {kind}\n\n{said}\n```\n")
+        for sentence in block["warned"]:
+            pieces.append(
+                f"\n```{{code-block}} text\n:class: output sentences\n\n{sentence}\n```\n"
+            )
         for picture in block["pictures"]:
             alt = picture["text"].replace("\n", " ").replace("[", "(").replace("]", ")")
             pieces.append(f"\n![{alt}]({picture['file']})\n")

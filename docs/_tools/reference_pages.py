@@ -121,8 +121,18 @@ def skip(app, what, name, thing, skipped, options):
     return True if routing else None
 
 
+def plain_words(app, doctree):
+    """Take links off the words of types: in "column (n,)" the n is no attribute of that name."""
+    from sphinx.addnodes import pending_xref
+
+    for link in list(doctree.findall(pending_xref)):
+        if link.get("refdomain") == "py" and re.fullmatch(r"[a-z]\w*", link["reftarget"]):
+            link.replace_self(link.children)
+
+
 def setup(app):
     # Before pages are looked for, and before those that hold code are run.
     app.connect("builder-inited", make_pages, priority=100)
     app.connect("autodoc-skip-member", skip)
+    app.connect("doctree-read", plain_words)
     return {"parallel_read_safe": True, "version": "1"}

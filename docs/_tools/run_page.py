@@ -2,7 +2,7 @@
 
 Usage: python run_page.py PAGE.md FOLDER
 
-Writes FOLDER/ran.json, a list with one entry per block: what it printed, its pictures (SVG files in
+Writes FOLDER/ran.json, a list with one entry per block: what it printed and warned of, its pictures (SVG files in
 FOLDER, with a text for those who cannot see them), and the error if there was one. A block is a
 fenced block whose tag is ``python`` and nothing else.
 """
@@ -50,10 +50,10 @@ def run(text, page, folder):
     for number, found in enumerate(BLOCK.finditer(text)):
         # Blank lines in front give errors the line numbers of the page.
         above = "\n" * text.count("\n", 0, found.start(1))
-        said, error = io.StringIO(), ""
+        said, error, caught = io.StringIO(), "", []
         try:
-            with contextlib.redirect_stdout(said), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the tests of the pages look at warnings
+            with contextlib.redirect_stdout(said), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
                 exec(compile(above + found[1], page, "exec"), namespace)
         except Exception:
             error = traceback.format_exc(limit=-1)
@@ -65,7 +65,12 @@ def run(text, page, folder):
             figure.savefig(folder / name, bbox_inches="tight", metadata={"Date": None})
             pictures.append({"file": name, "text": ". ".join(filter(None, words))})
         plt.close("all")
-        ran.append({"said": said.getvalue(), "pictures": pictures, "error": error})
+        # Readers see what karat warns of; warnings of other packages are not about the page.
+        ours = [w for w in caught if w.category.__module__.startswith("karat")]
+        warned = list(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in ours))
+        ran.append(
+            {"said": said.getvalue(), "warned": warned, "pictures": pictures, "error": error}
+        )
         if error:
             break
     return ran
