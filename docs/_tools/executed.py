@@ -80,6 +80,12 @@ def run_pages(app):
             log.info("%s was not run: %s", name, ran)
 
 
+def _output(said):
+    """Return a block of output: sentences wrap; tables, with columns below each other, scroll."""
+    kind = "output" if "│" in said or "  " in said else "output sentences"
+    return f"\n```{{code-block}} text\n:class: {kind}\n\n{said}\n```\n"
+
+
 def show(app, docname, content):
     """Put below each block what it printed and drew."""
     ran = app.karat_ran.get(docname, [])
@@ -96,15 +102,8 @@ def show(app, docname, content):
         if shown is not None and shown.split() != block["said"].split():
             log.warning("a block prints %r", block["said"], location=(docname, line))
         pieces.append(text[end : found.end()])
-        if shown is None and block["said"].strip():
-            said = block["said"].rstrip()
-            # Sentences wrap; tables, whose columns stand below each other, scroll.
-            kind = "output" if "│" in said or "  " in said else "output sentences"
-            pieces.append(f"\n```{{code-block}} text\n:class: {kind}\n\n{said}\n```\n")
-        for sentence in block["warned"]:
-            pieces.append(
-                f"\n```{{code-block}} text\n:class: output sentences\n\n{sentence}\n```\n"
-            )
+        below = [block["said"].rstrip()] if shown is None and block["said"].strip() else []
+        pieces.extend(map(_output, below + block["warned"]))
         for picture in block["pictures"]:
             alt = picture["text"].replace("\n", " ").replace("[", "(").replace("]", ")")
             pieces.append(f"\n![{alt}]({picture['file']})\n")
