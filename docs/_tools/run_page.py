@@ -3,8 +3,8 @@
 Usage: python run_page.py PAGE.md FOLDER
 
 Writes FOLDER/ran.json, a list with one entry per block: what it printed, what karat warned of, its
-pictures (SVG files in FOLDER, with a text for those who cannot see them), and the error if there was
-one. A block is a fenced block whose tag is ``python`` and nothing else.
+pictures (SVG files in FOLDER, with a text for those who cannot see them), and the error, if any.
+A block is a fenced block whose tag is ``python`` and nothing else.
 """
 
 import contextlib
