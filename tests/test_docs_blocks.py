@@ -15,7 +15,7 @@ BLOCK = run_page.BLOCK
 TEXTS = [
     path
     for path in sorted(DOCS.rglob("*.md"))
-    if not path.relative_to(DOCS).as_posix().startswith(("_", "reference/karat/"))
+    if not path.relative_to(DOCS).as_posix().startswith(("_", "reference/karat/", "reproductions/"))
 ]
 PAGES = [path for path in TEXTS if BLOCK.search(path.read_text("utf-8"))]
 # Figures that the text of a page says, by the words in front of them in what its blocks print.

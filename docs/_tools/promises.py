@@ -39,7 +39,10 @@ def tables(folder):
 
 
 def fill(app, docname, content):
-    """Put the tables into the page."""
+    """Put the tables into the page; show what a script printed as it was printed."""
+    if docname.startswith("reproductions/") and "```" not in content[0]:
+        name = docname.rpartition("/")[2]
+        content[0] = f"# {name}\n\n```text\n{content[0].rstrip()}\n```\n"
     if HERE in content[0]:
         content[0] = content[0].replace(HERE, tables(Path(app.srcdir) / "reproductions"))
 
