@@ -45,7 +45,7 @@ html_extra_path = ["llms.txt"]
 html_copy_source = False
 html_show_sourcelink = False
 # Types in docstrings are words ("column (n,)"), not references to look up.
-# A pattern at the end of a table of contents takes in pages that it does not name, if there are any.
+# A pattern at the end of a table of contents takes in pages not named there, if there are any.
 suppress_warnings = ["ref.python", "toc.empty_glob"]
 
 
