@@ -44,6 +44,12 @@ def test_no_code_of_a_page_escapes():
                 assert not re.search(r"^(import|from) \w+", block, re.MULTILINE), path.name
 
 
+def test_the_map_for_language_models_leads_to_pages():
+    links = re.findall(r"\]\(([^)]+)\.html\)", (DOCS / "llms.txt").read_text("utf-8"))
+    assert len(links) >= 15
+    assert [link for link in links if not (DOCS / f"{link}.md").is_file()] == []
+
+
 @pytest.mark.parametrize(
     "path",
     [
