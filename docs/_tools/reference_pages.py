@@ -121,6 +121,11 @@ def skip(app, what, name, thing, skipped, options):
     return True if routing else None
 
 
+def keep_underscores(app, what, name, thing, options, lines):
+    """Escape the underscore that ends names of fitted attributes: else it would mark a link."""
+    lines[:] = [re.sub(r"^(:(?:ivar|vartype) \w+)_:", r"\1\\_:", line) for line in lines]
+
+
 def plain_words(app, doctree):
     """Take links off the words of types: in "column (n,)" the n is no attribute of that name."""
     from sphinx.addnodes import pending_xref
@@ -131,8 +136,14 @@ def plain_words(app, doctree):
 
 
 def setup(app):
+    from sphinx.domains.python import PyObject
+
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"
     # Before pages are looked for, and before those that hold code are run.
     app.connect("builder-inited", make_pages, priority=100)
     app.connect("autodoc-skip-member", skip)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=900)  # after napoleon
     app.connect("doctree-read", plain_words)
     return {"parallel_read_safe": True, "version": "1"}
