@@ -66,9 +66,11 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# With FULL=1 as long as the scripts need (hours); else each takes well under a minute.
+# Each takes well under a minute. With FULL=1 one after the other, as long as they need (hours), each
+# kept in docs/reproductions; AGAIN=1 makes those too that are kept already.
 reproduce: setup
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/reproduce.py $(if $(FULL),--full)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/reproduce.py \
+	  $(if $(FULL),--full) $(if $(AGAIN),--again) $(NAMES)
 
 bench: setup
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
