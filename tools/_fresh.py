@@ -65,7 +65,10 @@ def fresh_venv(folder: Path, *requirements: str | Path, python: str | Path) -> P
     pins = [line.partition("#")[0] for line in project()["optional-dependencies"]["dev"]]
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(pin for pin in pins if pin.startswith("torch==")) + "\n")
-    call(inside, "-m", "pip", "install", "--quiet", "-c", constraints, *requirements)
+    # Compiled when first imported: most modules never are.
+    call(
+        inside, "-m", "pip", "install", "--quiet", "--no-compile", "-c", constraints, *requirements
+    )
     call(inside, "-m", "pip", "check")
     return inside
 

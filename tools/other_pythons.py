@@ -73,7 +73,7 @@ def test_in_debian(version: str, sources: Path, folder: Path) -> str:
     if wheel is None:
         raise StepFailedError("there is no wheel in dist; run `make release-check` first")
     call(
-        sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:",
+        sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary=:all:",
         f"--python-version={version}", "--target", system / "packages", wheel, *TEST_TOOLS,
     )  # fmt: skip
     shutil.copytree(sources, system / "karat")

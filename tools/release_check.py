@@ -107,7 +107,17 @@ def core(folder: Path) -> str:
 def isolated(folder: Path) -> str:
     """Run the demo as uvx does: the wheel in a folder of its own, and no other packages at all."""
     library = folder / "library"
-    call(sys.executable, "-m", "pip", "install", "--quiet", "--target", library, wheel())
+    call(
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-compile",
+        "--target",
+        library,
+        wheel(),
+    )
     # -S: not even the packages of the interpreter that runs it.
     demo(Path(sys.executable), folder / "empty", "-S", PYTHONPATH=str(library))
     return "karat demo from a folder of its own"
@@ -121,7 +131,7 @@ def extra(folder: Path, *, name: str) -> str:
     call(python, ROOT / "tools" / "use_extras.py", name, cwd=folder)
     if name not in OWN_TESTS:
         return "used"
-    call(python, "-m", "pip", "install", "--quiet", *TEST_TOOLS)
+    call(python, "-m", "pip", "install", "--quiet", "--no-compile", *TEST_TOOLS)
     said = call(python, *PYTEST, *OWN_TESTS[name], cwd=unpacked(sdist(), folder))
     return f"used; {last_line(said)}"
 
