@@ -63,7 +63,7 @@ def audit(
 ) -> None:
     """Choose which items to label, and say what the labels tell so far.
 
-    Start:  karat audit mails.csv --pred model --prob p_spam --metric f1 --todo todo.csv
+    Example:  karat audit mails.csv --pred model --prob p_spam --metric f1 --todo todo.csv
 
     Fill in the column 'label' of todo.csv, from the top, as far as you like.
 

@@ -55,7 +55,10 @@ def elicit(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Find out what should be measured, by asking which of two classifiers is better."""
+    """Find out what should be measured, by asking which of two classifiers is better.
+
+    Example:  karat elicit mails.csv --label truth --score p_spam --save-metric mine.json
+    """
     options: dict[str, Any] = {
         "strategy": strategy, "agreement": agreement, "precision": precision,
         "max_queries": max_queries, "out_of": SHOWN_CASES,

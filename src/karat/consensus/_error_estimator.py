@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import Column, Frame
 from karat._validate import check_rng, collected_alone, is_lazy
@@ -156,6 +157,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         self.progress = progress
         self.rng = rng
 
+    @keeps_kind
     def fit(
         self,
         votes: Frame | Patterns | VoteCounts,

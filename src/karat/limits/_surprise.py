@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import check_count, check_number, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
@@ -14,6 +15,7 @@ from karat.limits.result import Limits
 __all__ = ["surprise"]
 
 
+@keeps_kind
 def surprise(
     statistic: Callable[[FloatArray], FloatArray],
     counts: Column,

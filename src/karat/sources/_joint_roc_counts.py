@@ -1,5 +1,6 @@
 """Two scores at once, in cells."""
 
+from karat._frames import keeps_kind
 from karat._validate import check_count, check_same_length
 from karat.exceptions import DataError
 from karat.sources._source import Source
@@ -9,6 +10,7 @@ from karat.statistics import JointRocCounts, RocCounts
 __all__ = ["joint_roc_counts"]
 
 
+@keeps_kind
 def joint_roc_counts(
     source: Source,
     first: RocCounts,

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._validate import check_choice, refuse_option
 from karat.sources._source import Source
 from karat.sources.columns import ChosenRoles
@@ -21,6 +22,7 @@ from karat.sources.opening import (
 __all__ = ["scan"]
 
 
+@keeps_kind
 def scan(
     source: Any,
     *,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from karat._frames import Passed, keeps_kind
 from karat._typing import Column
 from karat._validate import check_count
 from karat.exceptions import ColumnError, OptionError
@@ -58,6 +59,7 @@ class Source:
     chosen: ChosenRoles = field(default_factory=ChosenRoles)
     log: LogFacts | None = None
     _collected: list[Any] = field(default_factory=list)
+    _passed: Passed | None = field(default=None, compare=False)
 
     @property
     def engine(self) -> str:
@@ -118,6 +120,7 @@ class Source:
         chosen = choose_roles(self.names, given, self.chosen)
         return replace(self, chosen=chosen, _collected=[])
 
+    @keeps_kind
     def pattern_counts(
         self,
         pred: str | None = None,
@@ -155,6 +158,7 @@ class Source:
         found = grouped(self.frame, keys, fold_by=by_id, folds=number)
         return pattern_counts_of(found, which, weak, group, classes, null, number)
 
+    @keeps_kind
     def vote_counts(self, *, classes: Column | None = None, null: str = "not asked") -> VoteCounts:
         """Count the votes of the judges, by group and true label if there are any, in one scan.
 
@@ -175,6 +179,7 @@ class Source:
         found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
         return vote_counts_of(found, judges, group, label, classes, null)
 
+    @keeps_kind
     def roc_counts(
         self,
         score: str | None = None,
@@ -216,6 +221,7 @@ class Source:
         )  # fmt: skip
         return parts[None] if column is None else parts
 
+    @keeps_kind
     def confusion(self, pred: str | None = None, *, classes: Column | None = None) -> Confusion:
         """Count truth against prediction, by group if there is one, in one scan.
 
@@ -237,6 +243,7 @@ class Source:
         found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
         return confusion_of(found, label, which, group, classes)
 
+    @keeps_kind
     def counts(
         self,
         *,
@@ -245,7 +252,7 @@ class Source:
         cells: int | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Counts:
-        """Count all that the roles allow: what ``karat count`` writes.
+        """Count all that the roles allow: what ``karat count`` writes. Counts can be added.
 
         Parameters
         ----------
@@ -258,11 +265,6 @@ class Source:
             differ are the scores of the rows.
         progress : callable, optional
             Is told, in words, which scan begins.
-
-        Returns
-        -------
-        Counts
-            They can be saved, loaded and added.
         """
         return count_all(self, null, pos_label, cells, progress)
 
@@ -272,11 +274,7 @@ class Source:
         A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
         ``vote`` and ``domain`` (the question that was judged), with ``gold``, ``score``,
         ``cluster`` (the sample), ``model`` and ``epoch``. Verdicts that failed are left out, and so
-        are questions that one judge alone answered.
-
-        Returns
-        -------
-        polars.DataFrame
+        are questions that one judge alone answered. It is a Polars frame.
         """
         if self.log is None or "judge" not in self.names:
             raise ColumnError(f"{self.name} is no log with judges; pass data.columns of a table")
