@@ -1,14 +1,15 @@
 """A table of any size: its columns, their roles, and its counts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from karat._typing import Column
-from karat._validate import check_count
+from karat._validate import check_choice, check_count, refuse_option
 from karat.exceptions import ColumnError, OptionError
 from karat.sources.columns import ROLES, ChosenRoles, Roles, choose_roles
 from karat.sources.counting import (
+    RowWeight,
     confusion_of,
     grouped,
     pattern_counts_of,
@@ -38,6 +39,8 @@ class Source:
         What was scanned, for people.
     chosen : mapping
         The columns of each role.
+    weighting : str
+        What weights are: ``importance`` or ``frequency``.
     log : LogFacts or None
         What was found in an evaluation log.
 
@@ -56,6 +59,7 @@ class Source:
     frame: Any
     name: str = "the table"
     chosen: ChosenRoles = field(default_factory=ChosenRoles)
+    weighting: str = "importance"
     log: LogFacts | None = None
     _collected: list[Any] = field(default_factory=list)
 
@@ -71,12 +75,13 @@ class Source:
 
     @property
     def columns(self) -> Any:
-        """The columns that have a role (all, if none has) as a Polars frame, collected once.
+        """The columns that have a role (of a log, or if none has, all) as a Polars frame, once.
 
         Rows of a lazy table come in another order each time it is run; those of one frame do not.
         """
         if not self._collected:
-            wanted = list(dict.fromkeys(c for columns in self.chosen.values() for c in columns))
+            known = () if self.log is not None else self.chosen.values()
+            wanted = list(dict.fromkeys(c for columns in known for c in columns))
             with engine_errors(self.engine):
                 self._collected.append(collect(self.frame.select(*(wanted or self.names))))
         return self._collected[0]
@@ -95,6 +100,7 @@ class Source:
         cluster: Roles = None,
         weight: Roles = None,
         id: Roles = None,  # noqa: A002  (the name of the role)
+        weighting: str | None = None,
     ) -> "Source":
         """Say what the columns are; names, lists of names, or patterns such as ``"lf_*"``.
 
@@ -107,6 +113,8 @@ class Source:
         group, cluster, weight, id : str, optional
             One column each: the group or domain of a row, what makes rows dependent, its weight,
             and its identifier, by whose hash folds are made.
+        weighting : {"importance", "frequency"}, optional
+            What weights are: importances, of which only ratios count; or numbers of equal rows.
 
         Returns
         -------
@@ -114,9 +122,13 @@ class Source:
             The same table with these roles added to those it has.
         """
         columns = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
-        given = dict(zip(ROLES, columns, strict=True))
-        chosen = choose_roles(self.names, given, self.chosen)
-        return replace(self, chosen=chosen, _collected=[])
+        chosen = choose_roles(self.names, dict(zip(ROLES, columns, strict=True)), self.chosen)
+        kind = check_choice(weighting, "weighting", ("importance", "frequency"), none=True)
+        return replace(self, chosen=chosen, weighting=kind or self.weighting, _collected=[])
+
+    def _weight(self) -> RowWeight | None:
+        column = self.chosen.maybe("weight")
+        return None if column is None else RowWeight(column, self.weighting == "importance")
 
     def pattern_counts(
         self,
@@ -149,7 +161,7 @@ class Source:
         weak, group = self.chosen.need("weak"), self.chosen.maybe("group")
         by_id = self.chosen.maybe("id")
         if folds is not None and by_id is None:
-            raise OptionError(f"folds is {folds}; expected an id column with it, roles(id=...)")
+            refuse_option(folds, "folds", "an id column with it, roles(id=...)")
         number = 0 if by_id is None else FOLDS if folds is None else check_count(folds, "folds")
         keys = [*weak, which, *([group] if group else [])]
         found = grouped(self.frame, keys, fold_by=by_id, folds=number)
@@ -172,7 +184,7 @@ class Source:
         group = self.chosen.maybe("group")
         label = None if "label" not in self.chosen else self.chosen.one("label", None)
         keys = [*judges, *([group] if group else []), *([label] if label else [])]
-        found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
+        found = grouped(self.frame, keys, weight=self._weight())
         return vote_counts_of(found, judges, group, label, classes, null)
 
     def roc_counts(
@@ -211,7 +223,7 @@ class Source:
             raise OptionError("cells does not go with by= or weights; expected one of them")
         parts: dict[Any, RocCounts] = roc_counts_of(
             self.frame, self.chosen.one("label", None), self.chosen.one("score", score), by=column,
-            weight=self.chosen.maybe("weight"), pos_label=pos_label, classes=classes,
+            weight=self._weight(), pos_label=pos_label, classes=classes,
             cells=None if cells is None else check_count(cells, "cells"),
         )  # fmt: skip
         return parts[None] if column is None else parts
@@ -234,7 +246,7 @@ class Source:
         label, which = self.chosen.one("label", None), self.chosen.one("pred", pred)
         group = self.chosen.maybe("group")
         keys = [label, which, *([group] if group else [])]
-        found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
+        found = grouped(self.frame, keys, weight=self._weight())
         return confusion_of(found, label, which, group, classes)
 
     def counts(
@@ -243,6 +255,7 @@ class Source:
         null: str = "not asked",
         pos_label: Any = None,
         cells: int | None = None,
+        classes: Column | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Counts:
         """Count all that the roles allow: what ``karat count`` writes.
@@ -256,27 +269,28 @@ class Source:
         cells : int, optional
             Count scores in so many cells, as in ``roc_counts``; exact counts of scores that all
             differ are the scores of the rows.
+        classes : column (k,), optional
+            All classes in the wanted order, for a part of the data in which not all of them occur.
         progress : callable, optional
             Is told, in words, which scan begins.
 
         Returns
         -------
         Counts
-            They can be saved, loaded and added.
+            They can be saved, loaded and added. A warning says how many rows have no true label.
         """
-        return count_all(self, null, pos_label, cells, progress)
+        return count_all(self, null, pos_label, cells, classes, progress)
 
     def votes(self) -> Any:
         """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.
 
-        A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
-        ``vote`` and ``domain`` (the question that was judged), with ``gold``, ``score``,
-        ``cluster`` (the sample), ``model`` and ``epoch``. Verdicts that failed are left out, and so
-        are questions that one judge alone answered.
-
         Returns
         -------
         polars.DataFrame
+            A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
+            ``vote`` and ``domain`` (the question), with ``gold``, ``score``, ``cluster`` (the
+            sample), ``model`` and ``epoch``; without verdicts that failed and without questions
+            that one judge alone answered.
         """
         if self.log is None or "judge" not in self.names:
             raise ColumnError(f"{self.name} is no log with judges; pass data.columns of a table")
@@ -284,7 +298,7 @@ class Source:
 
     def summary(self) -> str:
         """Return what was scanned and what its columns are."""
-        said = "; ".join(f"{role}: {_listed(columns)}" for role, columns in self.chosen.items())
+        said = self.chosen.listed()
         log = "" if self.log is None else f" {self.log.summary()}"
         return (
             f"{self.name}, {len(self.names)} columns on {self.engine}"
@@ -293,8 +307,3 @@ class Source:
 
     def __repr__(self) -> str:
         return f"<Source: {self.summary()}>"
-
-
-def _listed(columns: Sequence[str], most: int = 8) -> str:
-    more = f" and {len(columns) - most} more" if len(columns) > most else ""
-    return ", ".join(columns[:most]) + more

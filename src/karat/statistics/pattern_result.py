@@ -8,7 +8,7 @@ import numpy as np
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import DataError
-from karat.statistics.merging import merge_groups, merge_patterns, spread, union
+from karat.statistics.merging import MergedPatterns, merge_groups, merge_patterns, spread, union
 
 __all__ = ["PatternCounts", "Patterns"]
 
@@ -33,6 +33,9 @@ class Patterns(Result):
     in_order : bool
         Whether ``ids`` follow the rows that were passed. Those of a lazy frame come in no fixed
         order, so they cannot be matched with other columns.
+    squares : array (patterns,) or None
+        Sums of the squared weights of each pattern, where rows have importances; None where rows
+        were counted.
     """
 
     patterns: IntArray
@@ -41,6 +44,7 @@ class Patterns(Result):
     classes: AnyArray
     names: tuple[Any, ...]
     in_order: bool = field(default=True, compare=False)
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -70,6 +74,7 @@ class Patterns(Result):
             classes=merged.classes,
             names=self.names,
             in_order=self.in_order and other.in_order,
+            squares=_squares(self, other, merged),
         )
 
     def summary(self) -> str:
@@ -100,6 +105,9 @@ class PatternCounts(Result):
         The order of the first axis.
     by_fold : array (folds, …) or None
         The same counts by fold, if items were split by their identifiers; their sum is ``counts``.
+    squares : array (patterns,) or None
+        Sums of the squared weights of each pattern, where items have importances; None where items
+        were counted.
     """
 
     counts: AnyArray
@@ -108,6 +116,7 @@ class PatternCounts(Result):
     names: tuple[Any, ...]
     groups: AnyArray | None = None
     by_fold: AnyArray | None = None
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -129,6 +138,7 @@ class PatternCounts(Result):
             classes=self.classes,
             names=self.names,
             in_order=False,
+            squares=self.squares,
         )
 
     def __radd__(self, other: object) -> "PatternCounts":
@@ -157,6 +167,7 @@ class PatternCounts(Result):
             names=self.names,
             groups=groups,
             by_fold=by_fold,
+            squares=_squares(self.votes(), other.votes(), merged),
         )
 
     def summary(self) -> str:
@@ -166,6 +177,16 @@ class PatternCounts(Result):
             f"{self.n:,.6g} predictions of {len(self.classes)} classes in "
             f"{len(self.patterns):,} patterns of {len(self.names)} labelers{groups}"
         )
+
+
+def _squares(mine: Patterns, theirs: Patterns, merged: MergedPatterns) -> FloatArray | None:
+    """Return the sums of squared weights of the patterns of two parts together."""
+    if mine.squares is None and theirs.squares is None:
+        return None
+    total = np.zeros(len(merged.patterns))
+    for part, places in ((mine, merged.mine), (theirs, merged.theirs)):
+        total[places] += part.counts if part.squares is None else part.squares
+    return total
 
 
 def _refuse_other_folds(mine: AnyArray | None, theirs: AnyArray | None) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    check_weighting,
     check_weights,
     encode_gold,
     encode_labels,
@@ -27,6 +28,7 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
+from karat.statistics.kernels import effective_counts
 from karat.votes.reading._ballots import Ballots
 from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._read import read_ballots
@@ -76,6 +78,7 @@ def read_votes(
     label_probability: Column | Mapping[Any, float] | None = None,
     classes: Column | None = None,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     threshold: Any = None,
     abstain: str = "outcome",
     null: str = "not asked",
@@ -93,8 +96,8 @@ def read_votes(
     gold = _gold_codes(y_true, cast)
     if classes is None and threshold is None and cast.counts is None:
         _refuse_gold_that_nobody_votes(gold, cast)
-    weight = _weight(sample_weight, cast)
     codes, names = _domain_codes(domains, cast)
+    weight = _weight(sample_weight, weighting, cast, codes)
     outcome = cast.drop_abstentions() if abstain == "missing" else cast
     _refuse_voters_without_votes(outcome)
     _warn_of_one_answer(outcome)
@@ -119,12 +122,21 @@ def read_votes(
     )
 
 
-def _weight(sample_weight: Column | None, cast: Ballots) -> FloatArray | None:
-    """Return the weight of each item; counts of patterns bring their own."""
-    weight = cast.per_item(check_weights(sample_weight), "sample_weight")
+def _weight(
+    sample_weight: Column | None, weighting: str | None, cast: Ballots, domain: IntArray
+) -> FloatArray | None:
+    """Return what each item counts; counts of patterns bring their own.
+
+    Importances add up to Kish's effective number of items in each domain.
+    """
+    given = check_weights(sample_weight)
+    important = check_weighting(weighting, given)
+    weight = cast.per_item(given, "sample_weight")
     if weight is not None and cast.counts is not None:
         raise DataError("votes are counts of patterns; weigh the rows when counting them")
-    return cast.counts if weight is None else weight.astype(np.float64)
+    if weight is None:
+        return cast.counts
+    return effective_counts(weight, weight**2, domain) if important else weight.astype(np.float64)
 
 
 def _gold_values(y_true: Column | Mapping[Any, Any] | None) -> AnyArray | None:
