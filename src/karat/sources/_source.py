@@ -6,7 +6,7 @@ from typing import Any
 
 from karat._typing import Column
 from karat._validate import check_choice, check_count, refuse_option
-from karat.exceptions import ColumnError, OptionError
+from karat.exceptions import ColumnError
 from karat.sources.columns import ROLES, ChosenRoles, Roles, choose_roles
 from karat.sources.counting import (
     RowWeight,
@@ -39,10 +39,8 @@ class Source:
         What was scanned, for people.
     chosen : mapping
         The columns of each role.
-    weighting : str
-        What weights are: ``importance`` or ``frequency``.
     log : LogFacts or None
-        What was found in an evaluation log.
+        What was found in a log.
 
     Examples
     --------
@@ -59,9 +57,9 @@ class Source:
     frame: Any
     name: str = "the table"
     chosen: ChosenRoles = field(default_factory=ChosenRoles)
-    weighting: str = "importance"
     log: LogFacts | None = None
     _collected: list[Any] = field(default_factory=list)
+    _weighting: str = "importance"
 
     @property
     def engine(self) -> str:
@@ -114,7 +112,7 @@ class Source:
             One column each: the group or domain of a row, what makes rows dependent, its weight,
             and its identifier, by whose hash folds are made.
         weighting : {"importance", "frequency"}, optional
-            What weights are: importances, of which only ratios count; or numbers of equal rows.
+            What weights are: of importances only ratios count; frequencies are numbers of rows.
 
         Returns
         -------
@@ -124,11 +122,11 @@ class Source:
         columns = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
         chosen = choose_roles(self.names, dict(zip(ROLES, columns, strict=True)), self.chosen)
         kind = check_choice(weighting, "weighting", ("importance", "frequency"), none=True)
-        return replace(self, chosen=chosen, weighting=kind or self.weighting, _collected=[])
+        return replace(self, chosen=chosen, _weighting=kind or self._weighting, _collected=[])
 
     def _weight(self) -> RowWeight | None:
         column = self.chosen.maybe("weight")
-        return None if column is None else RowWeight(column, self.weighting == "importance")
+        return None if column is None else RowWeight(column, self._weighting == "importance")
 
     def pattern_counts(
         self,
@@ -143,7 +141,7 @@ class Source:
         Parameters
         ----------
         pred : str, optional
-            Which predictions; optional where one column has that role.
+            Which predictions, where several columns have that role.
         folds : int, optional
             Folds for cross-fitting, by a hash of the ``id`` column and so the same on every engine;
             by default 5 if there is such a column.
@@ -201,7 +199,7 @@ class Source:
         Parameters
         ----------
         score : str, optional
-            Which scores; optional where one column has that role.
+            Which scores, where several columns have that role.
         by : str, optional
             A column, or ``"group"`` for the one of that role: a mapping by its values is returned.
         pos_label, classes
@@ -220,7 +218,7 @@ class Source:
         if by is not None and (column is None or column not in self.names):
             raise ColumnError(f"by is {by!r}; expected 'group' with that role, or a column")
         if cells is not None and (column is not None or "weight" in self.chosen):
-            raise OptionError("cells does not go with by= or weights; expected one of them")
+            refuse_option(cells, "cells", "None with by= or weights")
         parts: dict[Any, RocCounts] = roc_counts_of(
             self.frame, self.chosen.one("label", None), self.chosen.one("score", score), by=column,
             weight=self._weight(), pos_label=pos_label, classes=classes,
@@ -233,10 +231,8 @@ class Source:
 
         Parameters
         ----------
-        pred : str, optional
-            Which predictions; optional where one column has that role.
-        classes : column (k,), optional
-            The classes in the wanted order; by default those found, sorted.
+        pred, classes
+            As in ``pattern_counts``.
 
         Returns
         -------
@@ -262,22 +258,19 @@ class Source:
 
         Parameters
         ----------
-        null : {"not asked", "abstain"}, default "not asked"
-            What a null of a voter is.
-        pos_label : label, optional
-            The positive class of scores; by default the larger label.
+        null, pos_label
+            As in ``vote_counts`` and in ``roc_counts``.
         cells : int, optional
-            Count scores in so many cells, as in ``roc_counts``; exact counts of scores that all
-            differ are the scores of the rows.
+            As in ``roc_counts``; exact counts of scores that all differ are the scores of rows.
         classes : column (k,), optional
             All classes in the wanted order, for a part of the data in which not all of them occur.
         progress : callable, optional
-            Is told, in words, which scan begins.
+            Is told which scan begins.
 
         Returns
         -------
         Counts
-            They can be saved, loaded and added. A warning says how many rows have no true label.
+            To be saved, loaded and added. A warning says how many rows have no true label.
         """
         return count_all(self, null, pos_label, cells, classes, progress)
 
@@ -300,10 +293,8 @@ class Source:
         """Return what was scanned and what its columns are."""
         said = self.chosen.listed()
         log = "" if self.log is None else f" {self.log.summary()}"
-        return (
-            f"{self.name}, {len(self.names)} columns on {self.engine}"
-            f"{f' ({said})' if said else ', no roles yet'}.{log}"
-        )
+        roles = f" ({said})" if said else ", no roles yet"
+        return f"{self.name}, {len(self.names)} columns on {self.engine}{roles}.{log}"
 
     def __repr__(self) -> str:
         return f"<Source: {self.summary()}>"

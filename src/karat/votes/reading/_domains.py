@@ -9,8 +9,6 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
-    check_weighting,
-    check_weights,
     encode_gold,
     encode_labels,
     named,
@@ -28,10 +26,10 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.statistics.kernels import effective_counts
 from karat.votes.reading._ballots import Ballots
 from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._read import read_ballots
+from karat.votes.reading._weights import item_weights
 from karat.votes.tables import VoteTable
 
 __all__ = ["Domain", "Votes", "read_votes"]
@@ -97,7 +95,7 @@ def read_votes(
     if classes is None and threshold is None and cast.counts is None:
         _refuse_gold_that_nobody_votes(gold, cast)
     codes, names = _domain_codes(domains, cast)
-    weight = _weight(sample_weight, weighting, cast, codes)
+    weight = item_weights(sample_weight, weighting, cast, codes)
     outcome = cast.drop_abstentions() if abstain == "missing" else cast
     _refuse_voters_without_votes(outcome)
     _warn_of_one_answer(outcome)
@@ -120,23 +118,6 @@ def read_votes(
         n_items=cast.n_items,
         single=domains is None and cast.domain_column is None,
     )
-
-
-def _weight(
-    sample_weight: Column | None, weighting: str | None, cast: Ballots, domain: IntArray
-) -> FloatArray | None:
-    """Return what each item counts; counts of patterns bring their own.
-
-    Importances add up to Kish's effective number of items in each domain.
-    """
-    given = check_weights(sample_weight)
-    important = check_weighting(weighting, given)
-    weight = cast.per_item(given, "sample_weight")
-    if weight is not None and cast.counts is not None:
-        raise DataError("votes are counts of patterns; weigh the rows when counting them")
-    if weight is None:
-        return cast.counts
-    return effective_counts(weight, weight**2, domain) if important else weight.astype(np.float64)
 
 
 def _gold_values(y_true: Column | Mapping[Any, Any] | None) -> AnyArray | None:
