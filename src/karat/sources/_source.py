@@ -59,7 +59,7 @@ class Source:
     chosen: ChosenRoles = field(default_factory=ChosenRoles)
     log: LogFacts | None = None
     _collected: list[Any] = field(default_factory=list)
-    _weighting: str = "importance"
+    _important: bool = True
 
     @property
     def engine(self) -> str:
@@ -109,8 +109,7 @@ class Source:
         weak, judge, order : str or list, optional
             Weak labelers, voters, and the order in which a pair was shown.
         group, cluster, weight, id : str, optional
-            One column each: the group or domain of a row, what makes rows dependent, its weight,
-            and its identifier, by whose hash folds are made.
+            The group or domain of a row, what makes rows dependent, its weight, its identifier.
         weighting : {"importance", "frequency"}, optional
             What weights are: of importances only ratios count; frequencies are numbers of rows.
 
@@ -119,14 +118,15 @@ class Source:
         Source
             The same table with these roles added to those it has.
         """
-        columns = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
-        chosen = choose_roles(self.names, dict(zip(ROLES, columns, strict=True)), self.chosen)
+        given = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
+        chosen = choose_roles(self.names, dict(zip(ROLES, given, strict=True)), self.chosen)
         kind = check_choice(weighting, "weighting", ("importance", "frequency"), none=True)
-        return replace(self, chosen=chosen, _weighting=kind or self._weighting, _collected=[])
+        important = self._important if kind is None else kind == "importance"
+        return replace(self, chosen=chosen, _important=important, _collected=[])
 
     def _weight(self) -> RowWeight | None:
         column = self.chosen.maybe("weight")
-        return None if column is None else RowWeight(column, self._weighting == "importance")
+        return None if column is None else RowWeight(column, self._important)
 
     def pattern_counts(
         self,
