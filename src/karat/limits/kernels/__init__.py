@@ -45,7 +45,7 @@ from karat.limits.kernels._powered import (
 )
 from karat.limits.kernels._strata import stratified_limits
 from karat.limits.kernels._strata_steps import stratified_steps
-from karat.limits.kernels._surprise import surprise_limits
+from karat.limits.kernels._surprise import drawn_limits, surprise_limits
 
 __all__ = [
     "FEWEST",
@@ -61,6 +61,7 @@ __all__ = [
     "clopper_pearson_limits",
     "cluster_moments",
     "cluster_number",
+    "drawn_limits",
     "effective_number",
     "expected_excess",
     "hinge_limits",
