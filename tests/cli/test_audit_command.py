@@ -146,6 +146,7 @@ def test_ids_groups_differences_and_a_page(mails, karat):
     assert "north:" in ran.out
     text = Path("page.html").read_text(encoding="utf-8")
     assert "How many labels does it take?" in text
+    assert "How good is it in each group?" in text
     assert "Audit.resume(" in text
 
 

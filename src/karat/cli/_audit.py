@@ -2,13 +2,16 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from karat.audit import Audit, AuditResult
 from karat.cli.auditing import Chosen, open_audit, read_filled, saved_beside, write_todo
 from karat.cli.frame import Answer, Grid, InputTable, Page, flags, read_table, run, script, section
+
+if TYPE_CHECKING:
+    from karat.report import Section
 
 __all__ = ["audit"]
 
@@ -130,8 +133,7 @@ def _answer(
         text.append(f"{budget.summary()}.")
     else:
         text.append(f"{result.summary()}.")
-        text += [f"  {name}: {g.estimate:.3f} ({g.lower:.3f} to {g.upper:.3f}, {g.n_labels} labels)"
-                 for name, g in (result.groups or {}).items()]  # fmt: skip
+        text += [f"  {name}: {part.summary()}" for name, part in (result.groups or {}).items()]
     text += ["", _strata(result)]
     if todo is None:
         text.append(f"Next: karat audit {file.name} --todo todo.csv")
@@ -171,7 +173,8 @@ def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
         ),
         code=_code(file, found, chosen),
     )
-    second = section(
+    parts = [first] if result.groups is None else [first, _groups(result)]
+    budget_section = section(
         "How many labels does it take?", budget.summary(), result=budget,
         picture="Precision against the number of labels, random and chosen.",
         assumptions=("The numbers rest on the guesses of the truth that the audit was given.",),
@@ -179,8 +182,26 @@ def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
     return Page(
         f"{file.name}: what {result.n_labels:,} labels tell",
         "An audit asks for the items whose labels tell most of a metric.",
-        [first, second],
+        [*parts, budget_section],
     )
+
+
+def _groups(result: AuditResult) -> "Section":
+    rows = tuple(
+        (str(name), f"{part.n_labels:,}", f"{part.lower:.3f}",
+         "no label yet" if not part.n_labels and part.estimate != part.estimate
+         else f"{part.estimate:.3f}", f"{part.upper:.3f}")
+        for name, part in (result.groups or {}).items()
+    )  # fmt: skip
+    few = len(result.unlabelled)
+    said = f"{result.title} of each of {len(rows)} groups, with limits of its own"
+    if few:
+        said += f"; {few} of them have no label yet, so that nothing is known of them"
+    return section(
+        "How good is it in each group?", said,
+        grid=Grid(("group", "labels", "lower", "estimate", "upper"), rows),
+        assumptions=("Each group's limits hold for it alone, not for all groups together.",),
+    )  # fmt: skip
 
 
 def _code(file: Path, found: Audit, chosen: Chosen) -> str:

@@ -127,12 +127,10 @@ def _two_shares(evidence: Evidence, delta: float) -> tuple[FloatArray, FloatArra
 
 
 def _estimates(evidence: Evidence) -> FloatArray:
-    """Return the estimate after each label; strata without labels are as predicted."""
+    """Return the estimate after each label; strata without labels as in `estimate_of`."""
     n, strata = len(evidence.stratum), evidence.strata
     seen = np.zeros((n, strata.n, evidence.calls.n_outcomes))
     seen[np.arange(n), evidence.stratum, evidence.outcome] = 1.0
     counts = np.cumsum(seen, axis=0)
-    number = counts.sum(axis=2, keepdims=True)
-    share = np.where(number > 0, counts / np.maximum(number, 1), evidence.predicted)
-    totals = share * strata.size[:, None]
+    totals = evidence.shares(counts, np.arange(strata.n)) * strata.size[:, None]
     return evidence.values(totals, np.arange(strata.n), None)
