@@ -15,6 +15,7 @@ from karat._validate import (
     check_rng,
     refuse_lazy,
 )
+from karat.audit.decision_result import GateResult
 from karat.audit.inputs import fingerprints, read_items
 from karat.audit.result import AuditResult, LabelBudget
 from karat.audit.running import (
@@ -22,6 +23,7 @@ from karat.audit.running import (
     ask_items,
     begin_run,
     budget_of,
+    gate_of,
     items_frame,
     library_of,
     tell_labels,
@@ -213,18 +215,25 @@ class Audit:
             self._result = answer_of(self._run)
         return self._result
 
+    def gate(self, at_least: float) -> GateResult:
+        """Pass, fail or wait, by the limits that hold at every look.
+
+        Parameters
+        ----------
+        at_least : float
+            What the metric, or the difference, has to reach.
+        """
+        return gate_of(self._run, self.result, at_least)
+
     def budget(self, precision: float = 0.03) -> LabelBudget:
         """Tell beforehand how many labels a precision takes, random ones and chosen ones.
+
+        The numbers rest on the guesses of the truth that the audit was given.
 
         Parameters
         ----------
         precision : float, default 0.03
             Half the wanted distance between the limits.
-
-        Returns
-        -------
-        LabelBudget
-            It rests on the guesses of the truth that the audit was given.
         """
         return budget_of(self._run, check_number(precision, "precision", above=0.0))
 

@@ -16,7 +16,14 @@ __all__ = [
     "AuditResult",
     "AuditStratum",
     "LabelBudget",
+    "measured",
 ]
+
+
+def measured(metric: Metric, *, difference: bool, pos_label: Any) -> str:
+    """Say what is measured: a metric or a difference, and of which class."""
+    of = "" if pos_label is None else f" (positive class {pos_label!r})"
+    return f"the difference in {metric.title}{of}" if difference else f"{metric.title}{of}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,9 +130,7 @@ class AuditResult(Result):
     @property
     def title(self) -> str:
         """What is measured."""
-        of = "" if self.pos_label is None else f" (positive class {self.pos_label!r})"
-        what = f"the difference in {self.metric.title}" if self.difference else self.metric.title
-        return f"{what}{of}"
+        return measured(self.metric, difference=self.difference, pos_label=self.pos_label)
 
     @property
     def width(self) -> float:

@@ -9,7 +9,6 @@ import typer
 from karat._validate import refuse_option
 from karat.audit import GateResult
 from karat.audit import gate as decide_gate
-from karat.audit.gating import decide
 from karat.cli.auditing import open_audit
 from karat.cli.frame import (
     Answer,
@@ -27,7 +26,6 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.exceptions import MetricError
 
 __all__ = ["gate"]
 
@@ -125,21 +123,12 @@ def _audited(file: Path, saved: Path, at_least: float) -> GateResult:
         read_table(file), saved, pred=None, options={}, metric=None, pos_label=None, classes=None,
         confidence=None,
     )  # fmt: skip
-    result = audit.result
-    if result.anytime_lower != result.anytime_lower:
-        raise MetricError(
-            f"{result.title} has no limits at every look, which a gate needs; audit another metric"
-        )
-    return decide(
-        audit.metric, at_least, estimate=result.estimate, lower=result.anytime_lower,
-        upper=result.anytime_upper, confidence=result.confidence, n_labels=result.n_labels,
-        pos_label=result.pos_label,
-    )  # fmt: skip
+    return audit.gate(at_least)
 
 
 def _page(file: Path, result: GateResult, code: str) -> Page:
     one = section(
-        f"Is {result.metric.title} at least {result.at_least:g}?",
+        f"Is {result.title} at least {result.at_least:g}?",
         result.summary(),
         result=result,
         picture="The estimate with its limits, beside what has to be reached.",

@@ -4,11 +4,12 @@ import numpy as np
 
 from karat._typing import IntArray
 from karat.audit.design import ratios_of
+from karat.audit.gating._ahead import Bets
 from karat.exceptions import AuditError, MetricError
 from karat.limits.kernels import anytime_path, ratio_steps, value_grid
 from karat.metrics import Metric
 
-__all__ = ["check_order", "sample_limits"]
+__all__ = ["check_order", "sample_bets", "sample_limits"]
 
 _SORTED = -4.0  # standard deviations below the expected number of runs
 
@@ -36,21 +37,28 @@ def check_order(true: IntArray, called: IntArray) -> None:
             )
 
 
-def sample_limits(
+def sample_bets(
     metric: Metric, true: IntArray, called: IntArray, n_classes: int, delta: float
-) -> tuple[float, float]:
-    """Return limits of the metric of the law that the rows come from, at every look."""
+) -> list[Bets]:
+    """Return the bets on each ratio of the metric of the law that the rows come from."""
     parts = ratios_of(metric, n_classes)
     if parts is None:
         raise MetricError(
             f"{metric.title} has no limits at every look; use accuracy, a cost matrix, precision, "
             "recall, F1, balanced accuracy or a macro average of these"
         )
-    low = high = 0.0
+    found = []
     for factor, top, bottom, span in parts:
         a, b = top[true, called], bottom[true, called]
         kinds = np.unique(np.stack([top.ravel(), bottom.ravel()], axis=1), axis=0)
-        steps = ratio_steps(a, b, np.ones(len(a)), kinds, 1.0)
-        lows, highs = anytime_path(steps, value_grid(span), delta=delta / len(parts))
-        low, high = low + factor * lows[-1], high + factor * highs[-1]
-    return float(low), float(high)
+        steps, grid = ratio_steps(a, b, np.ones(len(a)), kinds, 1.0), value_grid(span)
+        own = delta / len(parts)
+        lows, highs = anytime_path(steps, grid, delta=own)
+        found.append(Bets(steps, grid, factor, float(lows[-1]), float(highs[-1]), own))
+    return found
+
+
+def sample_limits(bets: list[Bets]) -> tuple[float, float]:
+    """Return limits of the metric at every look, from those of its ratios."""
+    ends = [(b.scale * b.low, b.scale * b.high) for b in bets]
+    return sum(min(pair) for pair in ends), sum(max(pair) for pair in ends)

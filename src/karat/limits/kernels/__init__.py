@@ -9,6 +9,7 @@ with the help of predictions. A *reach* is the distance from an estimate to its 
 from karat.limits.kernels._anytime import (
     Steps,
     anytime_path,
+    labels_until,
     mean_steps,
     ratio_steps,
     value_grid,
@@ -69,6 +70,7 @@ __all__ = [
     "hypergeometric_limits",
     "kl_limits",
     "labels_limits",
+    "labels_until",
     "mean_steps",
     "normal_quantile",
     "percentile_limits",
