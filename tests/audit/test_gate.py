@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 from karat.audit import Audit, assert_at_least, gate
 from karat.exceptions import AuditError, KaratError, SmallSampleWarning
@@ -87,12 +88,48 @@ def test_ratios_and_averages(metric):
 def test_sorted_rows_are_refused_or_shuffled():
     truth, called = rows(300, 0.9)
     order = np.argsort(truth, kind="stable")
-    with pytest.raises(AuditError, match="look sorted by label: 2 runs"):
+    with pytest.raises(AuditError, match=r"look sorted by label: \d+ rows .* stand in 1 runs"):
         gate(truth[order], called[order], 0.8, metric="f1")
     by_right = np.argsort(truth == called, kind="stable")
     with pytest.raises(AuditError, match="sorted by whether the prediction is right"):
         gate(truth[by_right], called[by_right], 0.8, metric="f1")
     assert gate(truth[order], called[order], 0.7, metric="f1", shuffle=True, rng=0).status == "PASS"
+
+
+def test_two_errors_beside_each_other_are_not_an_order():
+    """Of 8 errors among 300 two pairs stand together once in 30 times."""
+    truth = np.arange(300) % 2
+    wrong = np.isin(np.arange(300), [20, 21, 77, 130, 131, 190, 240, 288])
+    assert gate(truth, np.where(wrong, 1 - truth, truth), 0.9, metric="accuracy").status == "PASS"
+
+
+@pytest.mark.parametrize("errors", [3, 12, 150])
+def test_random_orders_are_as_seldom_refused_as_is_said(errors):
+    """The law of runs against 4,000 shuffles: both tails of one in fifty agree."""
+    rng = np.random.default_rng(errors)
+    wrong = np.arange(300) < errors
+    runs = [1 + int(np.sum((w := rng.permutation(wrong))[1:] & ~w[:-1])) - (not w[0])
+            for _ in range(4000)]  # fmt: skip
+    for few_runs in (np.quantile(runs, 0.02), np.median(runs)):
+        seen = np.mean(np.array(runs) <= few_runs)
+        law = hypergeom(300, 300 - errors + 1, errors).cdf(few_runs)
+        assert seen == pytest.approx(law, abs=0.03)
+    truth = np.zeros(300, int)
+    fewest = next(r for r in range(1, errors + 1)
+                  if hypergeom(300, 301 - errors, errors).cdf(r) > 1 / 30_000)  # fmt: skip
+    for r, refused in ((fewest, False), (fewest - 1, True)):
+        if r < 1:
+            continue
+        length = errors - r + 1
+        at = [*range(length), *range(length + 1, length + 2 * (r - 1), 2)]
+        called = truth.copy()
+        called[at] = 1
+        assert len(at) == errors
+        if refused:
+            with pytest.raises(AuditError, match="look sorted"):
+                gate(truth, called, 0.5, metric="accuracy", classes=[0, 1])
+        else:
+            gate(truth, called, 0.5, metric="accuracy", classes=[0, 1])
 
 
 def test_an_assertion_for_tests():
