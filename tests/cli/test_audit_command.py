@@ -66,7 +66,7 @@ def test_the_story_from_the_help_alone(mails, karat, monkeypatch):
     assert "random labels, or about" in ran.out
     assert "todo.csv: 50 items to label" in ran.out
     todo = pl.read_csv("todo.csv")
-    assert todo.columns == ["item", "label", "mail", "other", "site"], "the model's word is hidden"
+    assert todo.columns == ["item", "label", "mail"], "what was asked for, and no system's word"
     fill(mails, 50)
     ran = karat(*go_on)
     assert ran.code == 0, ran.err
@@ -118,7 +118,7 @@ def test_an_audit_that_runs_keeps_its_flags_and_its_data(mails, karat):
     karat(*START)
     ran = karat("audit", "mails.csv", "--metric", "recall")
     assert ran.code == 2
-    assert "--metric is 'recall' and the audit in mails.csv.audit.json was started with 'f1'" in (
+    assert "--metric is 'recall' and the audit in mails.csv.audit.json was started with 'F1'" in (
         ran.err
     )
     other = karat("audit", "mails.csv", "--pred", "model", "--saved", "second.json")

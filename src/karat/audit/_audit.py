@@ -194,8 +194,8 @@ class Audit:
         design : {"asked", "random", "probability"}
             How the items were chosen: asked for by this audit, drawn at random from all items, or
             drawn with known probabilities. Items that somebody picked are refused.
-        probability : mapping, optional
-            With ``design="probability"``, the probability of each item.
+        probability : mapping or column (n,), optional
+            With ``design="probability"``, that of each labelled item, or of all items.
         replace : bool, default False
             Whether a new label may replace another one.
 

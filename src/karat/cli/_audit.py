@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._validate import refuse_option
 from karat.audit import Audit, AuditResult
-from karat.cli.auditing import Chosen, open_audit, read_filled, saved_beside, write_todo
-from karat.cli.frame import Answer, Grid, InputTable, Page, flags, read_table, run, script, section
+from karat.cli.auditing import (
+    Chosen,
+    Given,
+    open_audit,
+    read_filled,
+    resume_code,
+    saved_beside,
+    shown_columns,
+    write_todo,
+)
+from karat.cli.frame import Answer, Grid, InputTable, Page, flags, read_table, run, section
 
 if TYPE_CHECKING:
     from karat.report import Section
@@ -42,10 +52,17 @@ def audit(
     todo: Annotated[
         Path | None, typer.Option(help="Write the items to label next here, as .csv or .parquet.")
     ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that whoever labels needs to see in the list; repeat."),
+    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(help="Read this list after its column 'label' was filled in, all or in part."),
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let a label of --labels correct one given before.")
+    ] = False,
     ask: Annotated[int, typer.Option(help="How many items the list is to hold.")] = 50,
     label: Annotated[
         str | None,
@@ -66,9 +83,10 @@ def audit(
 ) -> None:
     """Choose which items to label, and say what the labels tell so far.
 
-    Start:  karat audit mails.csv --pred model --prob p_spam --metric f1 --todo todo.csv
+    Start:  karat audit mails.csv --pred model --prob p_spam --metric f1 --show mail --todo todo.csv
 
-    Fill in the column 'label' of todo.csv, from the top, as far as you like.
+    Fill in the column 'label' of todo.csv, from the top, as far as you like. It holds the items'
+    names (--id, else rows counted from 0) and the columns of --show, and not what a system says.
 
     Go on:  karat audit mails.csv --labels todo.csv --todo todo.csv
 
@@ -79,14 +97,14 @@ def audit(
 
     def work() -> Answer:
         table = read_table(file)
-        options: dict[str, Any] = {
-            "against": against, "prob": tuple(prob or ()), "score": tuple(score or ()),
-            "judge": tuple(judge or ()), "id": ident, "group": group,
-        }  # fmt: skip
-        found, chosen = open_audit(
-            table, kept, pred=pred, options=options, metric=metric, pos_label=pos_label,
-            classes=classes, confidence=confidence,
+        given = Given(
+            pred, against, tuple(prob or ()), tuple(score or ()), tuple(judge or ()), ident, group,
+            metric, pos_label, classes, confidence,
         )  # fmt: skip
+        _check_flags(todo=todo, show=show, labels=labels, replace=replace)
+        found, chosen = open_audit(table, kept, given)
+        shown = shown_columns(table, chosen, show or found._notes.get("show"))
+        found._notes["show"] = shown
         if todo is not None or labels is not None or label is not None:
             found.save(kept)  # from here on, whatever is asked for or told is kept at once
         said = []
@@ -94,16 +112,24 @@ def audit(
             said.append(_known(found, table, label, chosen))
         if labels is not None:
             filled = read_filled(labels)
-            fresh = found.tell(filled)
+            fresh = found.tell(filled, replace=replace)
             said.append(f"{labels.name}: {fresh:,} new labels of {len(filled):,} items")
         if todo is not None:
             _fill_up(found, ask)
-            n = write_todo(found, table, chosen, todo, read=labels)
+            n = write_todo(found, table, chosen, todo, show=shown, read=labels)
             said.append(f"{todo.name}: {n:,} items to label")
         return _answer(file, found, chosen, said, precision, todo or labels)
 
     run(work, output=output, as_json=as_json, reads=[file],
         writes={"--todo": todo, "--saved": kept})  # fmt: skip
+
+
+def _check_flags(*, todo: Path | None, show: Any, labels: Path | None, replace: bool) -> None:
+    """Refuse flags that would do nothing."""
+    if show and todo is None:
+        refuse_option(", ".join(show), "--show", "--todo beside it, whose list shows the column")
+    if replace and labels is None:
+        refuse_option("given", "--replace", "--labels beside it, the list with the right labels")
 
 
 def _known(found: Audit, table: InputTable, label: str, chosen: Chosen) -> str:
@@ -171,7 +197,7 @@ def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
             "Limits for this number of labels do not allow for stopping as soon as they please; "
             "those at every look do.",
         ),
-        code=_code(file, found, chosen),
+        code=resume_code(file, found, chosen, "audit.result"),
     )
     parts = [first] if result.groups is None else [first, _groups(result)]
     budget_section = section(
@@ -202,23 +228,3 @@ def _groups(result: AuditResult) -> "Section":
         grid=Grid(("group", "labels", "lower", "estimate", "upper"), rows),
         assumptions=("Each group's limits hold for it alone, not for all groups together.",),
     )  # fmt: skip
-
-
-def _code(file: Path, found: Audit, chosen: Chosen) -> str:
-    table = InputTable(file, None)
-    given = [f"{name}=frame[{column!r}]" for name, column in
-             (("against", chosen.against), ("ids", chosen.id), ("groups", chosen.group))
-             if column is not None]  # fmt: skip
-    for name, columns in (
-        ("proba", chosen.prob), ("scores", chosen.score), ("votes", chosen.judge),
-    ):  # fmt: skip
-        if columns:
-            one = len(columns) == 1 and name != "votes"
-            given.append(f"{name}=frame[{(columns[0] if one else list(columns))!r}]")
-    call = ", ".join([repr(found.saved or "audit.json"), f"frame[{chosen.pred!r}]", *given])
-    return script(
-        ("import polars as pl", "from karat.audit import Audit"),
-        table.code,
-        f"audit = Audit.resume({call})",
-        "audit.result",
-    )
