@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from karat.limits import clopper_pearson
+from karat.exceptions import DataError
+from karat.limits import clopper_pearson, surprise
 from karat.limits.kernels import drawn_limits, surprise_limits
 
 
@@ -137,3 +138,30 @@ def test_of_many_cells_those_that_are_tried_are_the_outermost(make, seed):
         highs.append(np.quantile(values, 0.975))
     found = drawn_limits(make(k), base, extra, (0, 1), delta=0.025)
     assert found == pytest.approx((min(lows), max(highs)), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "said"),
+    [
+        (lambda w: w, r"an array of shape \(1, 2\) of type float64 for 1 rows.*one number per row"),
+        (lambda w: 0.5, "gave 0.5 of type float64 for 1 rows of shares"),
+        (lambda w: ["a"] * len(w), "expected one number per row"),
+        (lambda w: w[:, 0] + 1j, "of type complex128"),
+        (lambda w: 3 + w[:, 0], "statistic gave 3.4; expected numbers between low=0 and high=1"),
+    ],
+)
+def test_a_statistic_that_is_none_is_named(statistic, said):
+    with pytest.raises(DataError, match=said):
+        surprise(statistic, [4, 6], rng=0)
+
+
+def test_constant_and_undefined_statistics():
+    same = surprise(lambda w: np.full(len(w), 0.25), [4, 6], rng=0)
+    assert (same.estimate, same.lower, same.upper) == (0.25, 0.25, 0.25)
+    none = surprise(lambda w: np.full(len(w), np.nan), [4, 6], rng=0)
+    assert np.isnan(none.estimate)
+    assert (none.lower, none.upper) == (0, 1)
+    whole = surprise(lambda w: w[:, 0] > 0.5, [4, 6], rng=0)
+    assert (whole.lower, whole.upper) == (0, 1)
+    with pytest.raises(DataError, match="counts"):
+        surprise(lambda w: w[:, 0], [0, 0], rng=0)
