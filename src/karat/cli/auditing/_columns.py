@@ -95,12 +95,14 @@ def _resumed(
     if kept is None:
         chosen = given.columns(table)  # saved from Python: the flags name the columns
     else:
-        chosen = Chosen(**{name: tuple(value) if isinstance(value, list) else value
-                           for name, value in kept.items()})  # fmt: skip
-        for flag, began in asdict(chosen).items():
+        began: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
+        }
+        chosen = Chosen(**began)
+        for flag, old in began.items():
             value = getattr(given, flag)
-            if value and value != began:
-                _refuse(flag, value, began, saved)
+            if value and value != old:
+                _refuse(flag, value, old, saved)
     _check_options(body, given, saved)
     column = table.column("--pred", chosen.pred)
     try:

@@ -56,10 +56,9 @@ def _kinds(filled: BoolArray) -> tuple[IntArray, IntArray]:
     cells, random ones, of which two sums are equal once in 10¹² times. Sorting rows is far slower.
     """
     cells = filled.shape[1]
-    if cells <= _EXACT:
-        weights = 2.0 ** np.arange(cells)
-    else:
-        weights = np.random.default_rng(0).integers(1, 2**40, cells).astype(np.float64)
+    powers = np.exp2(np.arange(min(cells, _EXACT), dtype=np.float64))
+    drawn = np.random.default_rng(0).integers(1, 2**40, cells).astype(np.float64)
+    weights = powers if cells <= _EXACT else drawn
     _, first, kind = np.unique(
         filled.astype(np.float64) @ weights, return_index=True, return_inverse=True
     )
