@@ -40,13 +40,20 @@ def fill(truth, n=20, **words):
     return todo["item"].to_list()
 
 
-def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat):
-    assert karat(*START).code == 0
+@pytest.mark.parametrize("file", ["items.parquet", "items.csv"])
+def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, executed_page):
+    ran = karat(*(word.replace("items.parquet", file) for word in START))
+    assert ran.code == 0, ran.err
+    assert "by name alone; --show text" in ran.out
     asked = fill(items)
     assert all(len(item) == 4 for item in asked)
-    ran = karat(*GO_ON, "--labels", "todo.csv", "--json")
+    kept = (file, "--saved", "a.json", "--json", "-o", "p.html")
+    ran = karat("audit", *kept, "--labels", "todo.csv")
     assert ran.code == 0, ran.err
     assert ran.data["result"]["n_labels"] == 20
+    assert executed_page("p.html").to_dict() == ran.data["result"]
+    ran = karat("gate", *kept, "--at-least", "0.9")
+    assert executed_page("p.html").to_dict() | {"exit_code": ran.code} == ran.data["gate"]
 
 
 def test_the_list_shows_what_was_asked_for_and_no_systems_word(items, karat):

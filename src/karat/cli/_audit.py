@@ -11,6 +11,7 @@ from karat.audit import Audit, AuditResult
 from karat.cli.auditing import (
     Chosen,
     Given,
+    ids_of,
     open_audit,
     read_filled,
     resume_code,
@@ -117,8 +118,8 @@ def audit(
         if todo is not None:
             _fill_up(found, ask)
             n = write_todo(found, table, chosen, todo, show=shown, read=labels)
-            said.append(f"{todo.name}: {n:,} items to label")
-        return _answer(file, found, chosen, said, precision, todo or labels)
+            said.append(f"{todo.name}: {n:,} items to label{_not_shown(table, chosen, shown)}")
+        return _answer(table, found, chosen, said, precision, todo or labels)
 
     run(work, output=output, as_json=as_json, reads=[file],
         writes={"--todo": todo, "--saved": kept})  # fmt: skip
@@ -132,10 +133,21 @@ def _check_flags(*, todo: Path | None, show: Any, labels: Path | None, replace: 
         refuse_option("given", "--replace", "--labels beside it, the list with the right labels")
 
 
+def _not_shown(table: InputTable, chosen: Chosen, shown: list[str]) -> str:
+    """Say how to show whoever labels more than the names of the items."""
+    more = [
+        name for name in table.frame.columns if name not in {*chosen.hidden, chosen.id, "label"}
+    ]
+    if shown or not more:
+        return ""
+    return f" by name alone; --show {more[0]} --todo … would add a column to see"
+
+
 def _known(found: Audit, table: InputTable, label: str, chosen: Chosen) -> str:
     """Tell labels that the file holds already."""
     column = table.column("--label", label)
-    names = range(len(column)) if chosen.id is None else table.column("--id", chosen.id).to_list()
+    ids = ids_of(table, chosen)
+    names = range(len(column)) if ids is None else ids.to_list()
     given = {name: value for name, value in zip(names, column.to_list(), strict=True)
              if value is not None}  # fmt: skip
     fresh = found.tell(given, design="random")
@@ -150,9 +162,14 @@ def _fill_up(found: Audit, ask: int) -> None:
 
 
 def _answer(
-    file: Path, found: Audit, chosen: Chosen, said: list[str], precision: float, todo: Path | None
+    table: InputTable,
+    found: Audit,
+    chosen: Chosen,
+    said: list[str],
+    precision: float,
+    todo: Path | None,
 ) -> Answer:
-    result = found.result
+    file, result = table.path, found.result
     text: list[str | Grid] = [*said, ""]
     budget = found.budget(precision)
     if not result.n_labels:
@@ -170,7 +187,7 @@ def _answer(
             f"{todo.name} --todo {todo.name}"
         )
     data = {"result": result, "budget": budget, "waiting": found.waiting["item"].to_list()}
-    return Answer(data=data, text=text, page=partial(_page, file, found, chosen, precision))
+    return Answer(data=data, text=text, page=partial(_page, table, found, chosen, precision))
 
 
 def _strata(result: AuditResult) -> Grid:
@@ -181,7 +198,7 @@ def _strata(result: AuditResult) -> Grid:
     return Grid(("items", "all", "labelled", "share of the labels"), rows)
 
 
-def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
+def _page(table: InputTable, found: Audit, chosen: Chosen, precision: float) -> Page:
     result = found.result
     budget = found.budget(precision)
     first = section(
@@ -197,7 +214,7 @@ def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
             "Limits for this number of labels do not allow for stopping as soon as they please; "
             "those at every look do.",
         ),
-        code=resume_code(file, found, chosen, "audit.result"),
+        code=resume_code(table, found, chosen, "audit.result"),
     )
     parts = [first] if result.groups is None else [first, _groups(result)]
     budget_section = section(
@@ -206,7 +223,7 @@ def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
         assumptions=("The numbers rest on the guesses of the truth that the audit was given.",),
     )  # fmt: skip
     return Page(
-        f"{file.name}: what {result.n_labels:,} labels tell",
+        f"{table.path.name}: what {result.n_labels:,} labels tell",
         "An audit asks for the items whose labels tell most of a metric.",
         [*parts, budget_section],
     )

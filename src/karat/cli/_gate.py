@@ -136,8 +136,9 @@ def _sampled(
 def _audited(file: Path, saved: Path, at_least: float, given: Given) -> tuple[GateResult, str]:
     if not saved.is_file():
         refuse_option(str(saved), "--saved", "a file that karat audit wrote")
-    audit, chosen = open_audit(read_table(file), saved, given, start=False)
-    return audit.gate(at_least), resume_code(file, audit, chosen, f"audit.gate({at_least!r})")
+    table = read_table(file)
+    audit, chosen = open_audit(table, saved, given, start=False)
+    return audit.gate(at_least), resume_code(table, audit, chosen, f"audit.gate({at_least!r})")
 
 
 def _page(file: Path, result: GateResult, code: str) -> Page:

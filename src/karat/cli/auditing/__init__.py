@@ -5,12 +5,13 @@ to label with the columns that were asked for, and never overwrites labels that 
 """
 
 from karat.cli.auditing._code import resume_code
-from karat.cli.auditing._columns import Chosen, Given, open_audit, saved_beside
+from karat.cli.auditing._columns import Chosen, Given, ids_of, open_audit, saved_beside
 from karat.cli.auditing._todo import read_filled, shown_columns, write_todo
 
 __all__ = [
     "Chosen",
     "Given",
+    "ids_of",
     "open_audit",
     "read_filled",
     "resume_code",

@@ -1,17 +1,17 @@
 """The code of a page about an audit."""
 
-from pathlib import Path
-
 from karat.audit import Audit
-from karat.cli.auditing._columns import Chosen
+from karat.cli.auditing._columns import Chosen, text_ids
 from karat.cli.frame import InputTable, script
 
 __all__ = ["resume_code"]
 
 
-def resume_code(file: Path, found: Audit, chosen: Chosen, last: str) -> str:
+def resume_code(table: InputTable, found: Audit, chosen: Chosen, last: str) -> str:
     """Return the code that opens a kept audit and says what the last line asks for."""
-    table = InputTable(file, None)
+    ids = text_ids(table, chosen.id)
+    read = f"pl.read_csv({str(table.path)!r}, columns=[{chosen.id!r}], infer_schema=False)"
+    texts = "" if ids is None else f"frame = frame.with_columns({read})"
     given = [f"{name}=frame[{column!r}]" for name, column in
              (("against", chosen.against), ("ids", chosen.id), ("groups", chosen.group))
              if column is not None]  # fmt: skip
@@ -25,6 +25,7 @@ def resume_code(file: Path, found: Audit, chosen: Chosen, last: str) -> str:
     return script(
         ("import polars as pl", "from karat.audit import Audit"),
         table.code,
+        texts,
         f"audit = Audit.resume({call})",
         last,
     )

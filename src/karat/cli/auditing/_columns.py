@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from karat._extras import require
 from karat._validate import refuse_option
 from karat.audit import Audit
 from karat.audit.saving import read_audit
@@ -12,7 +13,7 @@ from karat.cli.frame import InputTable, read_metric, read_pos_label
 from karat.exceptions import AuditError, OptionError
 from karat.metrics import as_metric, load_metric
 
-__all__ = ["Chosen", "Given", "open_audit", "saved_beside"]
+__all__ = ["Chosen", "Given", "ids_of", "open_audit", "saved_beside", "text_ids"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,27 @@ class Given:
         """Return the columns that the flags name, that of the predictions by its usual name."""
         pred = self.pred or table.names("--pred", None, ("pred", "y_pred"))[0]
         return Chosen(pred, self.against, self.prob, self.score, self.judge, self.id, self.group)
+
+
+def ids_of(table: InputTable, chosen: Chosen) -> Any | None:
+    """Return the ids of the items, as they stand in the file."""
+    texts = text_ids(table, chosen.id)
+    return table.optional("--id", chosen.id) if texts is None else texts
+
+
+def text_ids(table: InputTable, name: str | None) -> Any | None:
+    """Return the ids of a CSV as they stand there where they would not survive as numbers.
+
+    Of 0007 the number 7 is left, which nobody finds again.
+    """
+    if name is None or table.path.suffix.lower() != ".csv" or not table.path.is_file():
+        return None
+    if not table.column("--id", name).dtype.is_numeric():
+        return None
+    polars = require("polars", purpose="reading ids")
+    texts = polars.read_csv(table.path, columns=[name], infer_schema=False)[name]
+    zeros = texts.str.contains(r"^[+-]?0\d").fill_null(False)
+    return texts if zeros.any() else None
 
 
 def saved_beside(file: Path, saved: Path | None) -> Path:
@@ -144,7 +166,7 @@ def _data(table: InputTable, chosen: Chosen) -> dict[str, Any]:
     """Return the arguments that hold data."""
     found: dict[str, Any] = {
         "against": table.optional("--against", chosen.against),
-        "ids": table.optional("--id", chosen.id),
+        "ids": ids_of(table, chosen),
         "groups": table.optional("--group", chosen.group),
     }
     for flag, name in (("prob", "proba"), ("score", "scores")):

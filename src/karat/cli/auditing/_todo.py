@@ -7,7 +7,7 @@ from typing import Any
 from karat._extras import require
 from karat._validate import refuse_option
 from karat.audit import Audit
-from karat.cli.auditing._columns import Chosen
+from karat.cli.auditing._columns import Chosen, ids_of
 from karat.cli.frame import InputTable, read_table, replaced, table_writer
 from karat.exceptions import DataError
 
@@ -54,14 +54,12 @@ def write_todo(
         _check_read(audit, path)
     import polars as pl
 
-    key = chosen.id or "__row"
-    frame = table.frame if chosen.id else table.frame.with_row_index(key)
-    frame = frame.with_columns(pl.col(key).cast(pl.Int64)) if not chosen.id else frame
+    ids = ids_of(table, chosen)
+    rows = pl.int_range(table.frame.height, eager=True)
+    named = (rows if ids is None else ids).alias("item")
     seen = {name: name if name not in ("item", "label") else f"{name} in the data" for name in show}
-    shown = frame.select(
-        pl.col(key).alias("item"), *(pl.col(n).alias(to) for n, to in seen.items())
-    )
-    items = pl.DataFrame({"item": audit.waiting["item"].cast(frame[key].dtype)})
+    shown = pl.DataFrame([named, *(table.frame[n].alias(to) for n, to in seen.items())])
+    items = pl.DataFrame({"item": audit.waiting["item"].cast(named.dtype)})
     listed = items.join(shown, on="item", how="left", maintain_order="left")
     listed = listed.select("item", pl.lit("").alias("label"), *seen.values())
     writer.check(listed)
