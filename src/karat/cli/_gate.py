@@ -84,7 +84,8 @@ def gate(
             with replaced(markdown) as new:
                 new.write_text(result.to_markdown(), encoding="utf-8")
         data = {"gate": {**result.to_dict(), "exit_code": result.exit_code}}
-        return Answer(data=data, text=[result.summary()], page=partial(_page, file, result, code))
+        page = partial(_page, file, result, code, _SAMPLE if saved is None else _AUDIT)
+        return Answer(data=data, text=[result.summary()], page=page)
 
     others = [Path(path) for path in (metric, saved) if path is not None]
     run(work, output=output, as_json=as_json, reads=[file, *others],
@@ -141,15 +142,22 @@ def _audited(file: Path, saved: Path, at_least: float, given: Given) -> tuple[Ga
     return audit.gate(at_least), resume_code(table, audit, chosen, f"audit.gate({at_least!r})")
 
 
-def _page(file: Path, result: GateResult, code: str) -> Page:
+_SAMPLE = "Labelled rows are a random sample, in the order in which they were labelled."
+_AUDIT = (
+    "Items were drawn by the audit, and labels were filled in without passing over items because "
+    "they are hard."
+)
+
+
+def _page(file: Path, result: GateResult, code: str, rests: str) -> Page:
     one = section(
         f"Is {result.title} at least {result.at_least:g}?",
         result.summary(),
         result=result,
         picture="The estimate with its limits, beside what has to be reached.",
         assumptions=(
-            "Labelled rows are a random sample, in the order in which they were labelled. The "
-            "limits hold after every one of them together, so a pipeline may look at any time.",
+            f"{rests} The limits hold after every label together, so a pipeline may look "
+            "at any time.",
         ),
         code=code,
     )
