@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from karat.evaluation.questions._finding import Evidence, Finding
-from karat.evaluation.questions._words import script
+from karat.evaluation.questions._words import flag, of, script, sentence
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
-from karat.report import NextStep, Table
+from karat.report import NextStep, Table, Verdict
 
 __all__ = ["better_rule"]
 
@@ -35,10 +35,11 @@ def better_rule(e: Evidence) -> Finding | None:
     clf = FrankWolfeClassifier(metric=e.metric, n_folds=5, deterministic=True, pos_label=order[1])
     clf.fit_from_proba(np.column_stack([1 - p, p]), y, classes=order, **groups)
     history = clf.history_
+    verdict = _verdict(e, name, history)
     return Finding(
         key="better_rule",
         question=f"Which rule is best for {e.metric.title}?",
-        answer=f"{history.summary()}. {clf.decision_regions().summary()}",
+        answer=f"{verdict.sentence} {sentence(clf.decision_regions().summary())}",
         results={"history": history, "regions": clf.decision_regions()},
         drawn=clf.decision_regions(),
         picture="Share of the positive class by its probability.",
@@ -54,14 +55,36 @@ def better_rule(e: Evidence) -> Finding | None:
             "Labelled rows are independent draws, and the model was not trained on them.",
         ),
         code=_code(e, label, name, order),
+        verdicts=(verdict,),
         next_steps=(
             NextStep(
                 what="Write these decisions for every row:",
-                command=f"karat optimize {e.file} --score {name}{e.flags} "
+                command=f"karat optimize {e.file}{flag('score', name)}{e.flags} "
                 "--predictions decisions.csv",
             ),
         ),
     )  # fmt: skip
+
+
+def _verdict(e: Evidence, name: str, history: Any) -> Verdict:
+    """Return whether another rule than the most probable class is shown to be better."""
+    assert e.metric is not None
+    title, before, after = e.metric.title, history.held_out_baseline, history.held_out
+    limits = f"between {history.lower:.3f} and {history.upper:.3f}"
+    if history.lower > before:
+        return Verdict(
+            sentence=f"Another cut of {name} makes it better: on rows not used to find it "
+            f"{title} is {after:.3f} ({limits}), where the most probable class has {before:.3f}.",
+            badge="likely",
+            change="a model that ranks better; this one was not trained again",
+        )
+    return Verdict(
+        sentence=f"No cut of {name} is shown to be better than its most probable class: on rows "
+        f"not used to find it {of(title, 'the best')} is {after:.3f} ({limits}) against "
+        f"{before:.3f}.",
+        badge="unknown",
+        change="more labelled rows",
+    )
 
 
 def _code(e: Evidence, label: str, name: str, order: list[Any]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, percent, script
+from karat.evaluation.questions._words import code_of, flag, percent, script, sentence
 from karat.exceptions import KaratWarning
 from karat.report import NextStep, Table, Verdict
 
@@ -17,6 +17,8 @@ _LABELS = 30  # asked for where the user named no budget
 
 def judges(e: Evidence) -> Finding | LeftOut | None:
     """Return the error rate of every judge, and whether the votes can tell."""
+    if e.no_votes:
+        return LeftOut(question=_QUESTION, unlock=f"other judges of the same items: {e.no_votes}")
     if not e.roles.judge and e.votes is None:
         return None
     votes, given = _votes(e)
@@ -33,22 +35,24 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
         estimator.fit(votes, **given)
     r = estimator.result_
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
+    powered = estimator.powered_
+    verdict = _verdict(r) if powered is None else _gold_verdict(r, powered)
     return Finding(
         key="judges",
         question=_QUESTION,
-        answer=r.summary(),
+        answer=" ".join(dict.fromkeys((verdict.sentence, sentence(r.summary())))),
         results={"error rates": r},
         drawn=r,
         picture="For each judge, the error rate and its limits.",
-        table=_table(r),
+        table=_table(r) if powered is None else _gold_table(r, powered),
         assumptions=(
             "Judges are mostly right, and no error is shared by most of them: votes cannot show "
             "an error that all judges share.",
             *said,
         ),
-        code=_code(e),
-        verdicts=(_verdict(r),),
-        next_steps=(_step(e),),
+        code=_code(e, powered is not None),
+        verdicts=(verdict,),
+        next_steps=() if e.all_known else (_step(e),),
     )
 
 
@@ -98,7 +102,7 @@ def _verdict(r: ErrorRates) -> Verdict:
             change="rates from true labels alone; label more items drawn at random",
         )
     if open_:
-        reason = " and ".join(r.reasons[r.status.index("not identified")])
+        reason = r.reasons[r.status.index("not identified")][0]
         return Verdict(
             sentence=f"Votes alone cannot tell who errs{where}: {reason}.",
             badge="unknown",
@@ -106,9 +110,13 @@ def _verdict(r: ErrorRates) -> Verdict:
         )
     best = min(range(len(r.mean)), key=lambda i: r.mean[i])
     confirmed = all(s == "confirmed" for s in r.status)
+    here = [i for i in range(len(r.mean)) if r.domain[i] == r.domain[best]]
+    rivals = sum(bool(r.lower[i] <= r.upper[best]) for i in here) - 1
+    domain = "" if len(r.domains) == 1 else f" in {r.domains[r.domain[best]]}"
     said = (
-        f"{r.classifiers[r.classifier[best]]} errs least: on {100 * r.mean[best]:.1f} % of the "
-        f"items (between {100 * r.lower[best]:.1f} and {100 * r.upper[best]:.1f} %)"
+        f"{r.classifiers[r.classifier[best]]} errs least{domain}: on {100 * r.mean[best]:.1f} % of "
+        f"the items (between {100 * r.lower[best]:.1f} and {100 * r.upper[best]:.1f} %)"
+        f"{_as_good(rivals, len(here) - 1)}"
     )
     tested = "confirmed by true labels" if confirmed else "if most judges share no error"
     return Verdict(
@@ -118,16 +126,61 @@ def _verdict(r: ErrorRates) -> Verdict:
     )
 
 
-def _step(e: Evidence) -> NextStep:
-    n = e.budget or _LABELS
-    id_ = f" --id {e.roles.id}" if e.roles.id else ""
-    return NextStep(
-        what=f"Label {n} items drawn with known probabilities, to test the consensus:",
-        command=f"karat judges {e.file}{id_} --label-next {n} --todo todo.csv",
+def _as_good(rivals: int, others: int) -> str:
+    return f"; {rivals} of the {others} others may be as good" if rivals else ""
+
+
+def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
+    """Return who errs least by true labels, which is valid whatever the votes say."""
+    told = powered.filter(powered["estimate"].is_finite())
+    if not len(told):
+        return _verdict(r)
+    best = told.sort("estimate").row(0, named=True)
+    here = told.filter(told["domain"] == best["domain"])
+    rivals = int((here["lower"] <= best["upper"]).sum()) - 1
+    domain = "" if len(r.domains) == 1 else f" in {best['domain']}"
+    lost = "contradicted" in r.status
+    votes = "; the consensus of the votes is contradicted and tells nothing" if lost else ""
+    return Verdict(
+        sentence=f"{best['classifier']} errs least{domain}: on {100 * best['estimate']:.1f} % of "
+        f"the items (between {100 * best['lower']:.1f} and {100 * best['upper']:.1f} %), from "
+        f"{best['n_gold']:,} true labels{_as_good(rivals, len(here) - 1)}{votes}.",
+        badge="likely",
+        change="more true labels drawn at random",
     )
 
 
-def _code(e: Evidence) -> str:
+def _gold_table(r: ErrorRates, powered: Any) -> Table:
+    """Return the rates from true labels, helped by the votes: those that count."""
+    several = len(r.domains) > 1
+    rows = tuple(
+        (
+            str(row["classifier"]), *((str(row["domain"]),) if several else ()),
+            *(f"{100 * row[k]:.1f} %" for k in ("estimate", "lower", "upper")),
+            f"{row['n_gold']:,}",
+        )
+        for row in powered.sort("domain", "estimate").iter_rows(named=True)
+    )  # fmt: skip
+    where = ("domain",) * several
+    return Table(
+        columns=("judge", *where, "error rate", "lower", "upper", "true labels"),
+        rows=rows,
+        caption=f"Error rates from true labels, which the votes make narrower; "
+        f"{percent(r.confidence)} limits",
+    )
+
+
+def _step(e: Evidence) -> NextStep:
+    n = e.budget or _LABELS
+    id_ = flag("id", e.roles.id) if e.roles.id and e.votes is None else ""
+    columns = f"{e.named('judge')}{e.named('group')}{id_}"
+    return NextStep(
+        what=f"Label {n} items drawn with known probabilities, to test the consensus:",
+        command=f"karat judges {e.file}{columns} --label-next {n} --todo todo.csv",
+    )
+
+
+def _code(e: Evidence, gold: bool) -> str:
     votes = "frame" if e.votes is not None else f"frame.select({list(e.roles.judge)!r})"
     options = {"domains": e.roles.group, "y_true": e.roles.label[0] if e.n_known else None}
     passed = "".join(f", {k}=frame[{v!r}]" for k, v in options.items() if v is not None)
@@ -136,5 +189,5 @@ def _code(e: Evidence) -> str:
         e.read,
         "from karat.consensus import ErrorEstimator",
         f"estimator = {build}.fit({votes}{passed})",
-        "estimator.error_rates_, estimator.status_",
+        f"estimator.error_rates_, estimator.status_{', estimator.powered_' * gold}",
     )

@@ -15,11 +15,17 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#222222"
 GRID = "#9aa0a6"
+_LINE = 36  # characters of a name on a line
 
 
 def literal(name: Any) -> str:
-    """Return a name with its dollar signs escaped: matplotlib takes them for mathematics."""
-    return str(name).replace("$", r"\$")
+    """Return a name as a label: in lines, for a long one would leave no room for the picture.
+
+    Dollar signs are escaped, which matplotlib takes for mathematics.
+    """
+    text = str(name)
+    lines = [text[at : at + _LINE] for at in range(0, len(text), _LINE)] or [""]
+    return "\n".join(lines).replace("$", r"\$")
 
 
 def new_axes(ax: "Axes | None", size: tuple[float, float] = (5.0, 4.0)) -> Any:
