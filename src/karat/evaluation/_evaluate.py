@@ -14,7 +14,7 @@ from karat._extras import require
 from karat._validate import check_confidence, check_count, check_seed
 from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut, flag
 from karat.evaluation.result import Evaluation
-from karat.evaluation.roles import Roles, guess_roles, long_votes, roles_of
+from karat.evaluation.roles import Roles, guess_roles, long_code, long_votes, roles_of
 from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning, OptionError
 from karat.metrics import MetricBase, as_metric, load_metric
 from karat.sources import Source, scan
@@ -99,8 +99,9 @@ def evaluate(
         raise EmptyDataError(f"{source.name} has no rows; expected a row per item")
     evidence = Evidence(
         frame=frame, roles=roles, pos_label=pos_label, confidence=level, budget=labels, rng=seed,
-        votes=rows.votes, log=rows.log, no_votes=rows.problem, patterns=_given(given),
-        **_metric(metric), **_named(data, rows.votes is not None),
+        votes=rows.votes, log=rows.log, no_votes=rows.problem,
+        patterns=_given({**given, "long": long}), **_metric(metric),
+        **_named(data, source, long),
     )  # fmt: skip
     found, missing = _answers(evidence)
     asked = {**given, "metric": metric, "pos_label": pos_label, "confidence": level,
@@ -174,12 +175,13 @@ def _given(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _named(data: Any, is_votes: bool) -> dict[str, Any]:
+def _named(data: Any, source: Source, long: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the line of code that reads the data, and the file as a command would name it."""
-    if not isinstance(data, str | Path):
-        return {"read": "frame = karat.scan(data).columns"}
-    what = "votes()" if is_votes else "columns"
-    return {"read": f"frame = karat.scan({str(data)!r}).{what}", "file": shlex.quote(str(data))}
+    is_file = isinstance(data, str | Path)
+    read = f"frame = karat.scan({str(data)!r})" if is_file else "frame = karat.scan(data)"
+    is_log = source.log is not None and "judge" in source.names
+    read += ".votes()" if is_log else ".columns" if long is None else f".columns{long_code(long)}"
+    return {"read": read, **({"file": shlex.quote(str(data))} if is_file else {})}
 
 
 def _joined(long: Mapping[str, str] | None) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat.evaluation.questions._finding import Evidence, Finding
-from karat.evaluation.questions._words import flag, of, script, sentence
+from karat.evaluation.questions._words import flag, script, sentence
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
 from karat.report import NextStep, Table, Verdict
@@ -33,9 +33,11 @@ def better_rule(e: Evidence) -> Finding | None:
             return None
         groups = {"groups_val": e.groups.filter(e.known)}
     clf = FrankWolfeClassifier(metric=e.metric, n_folds=5, deterministic=True, pos_label=order[1])
-    clf.fit_from_proba(np.column_stack([1 - p, p]), y, classes=order, **groups)
+    proba = np.column_stack([1 - p, p])
+    clf.fit_from_proba(proba, y, classes=order, **groups)
     history = clf.history_
-    verdict = _verdict(e, name, history)
+    decided = np.unique(clf.predict_from_proba(proba))
+    verdict = _verdict(e, name, history) if len(decided) > 1 else _always(e, decided[0])
     return Finding(
         key="better_rule",
         question=f"Which rule is best for {e.metric.title}?",
@@ -66,6 +68,17 @@ def better_rule(e: Evidence) -> Finding | None:
     )  # fmt: skip
 
 
+def _always(e: Evidence, said: Any) -> Verdict:
+    """Return that the metric is greatest where one class is said of everything."""
+    assert e.metric is not None
+    return Verdict(
+        sentence=f"By {e.metric.title} alone it is best to say {said!s} always, whatever the "
+        "score: this metric does not weigh the errors that this makes.",
+        badge="unknown",
+        change="a metric that weighs both kinds of error, such as f1 or costs of each",
+    )
+
+
 def _verdict(e: Evidence, name: str, history: Any) -> Verdict:
     """Return whether another rule than the most probable class is shown to be better."""
     assert e.metric is not None
@@ -80,7 +93,7 @@ def _verdict(e: Evidence, name: str, history: Any) -> Verdict:
         )
     return Verdict(
         sentence=f"No cut of {name} is shown to be better than its most probable class: on rows "
-        f"not used to find it {of(title, 'the best')} is {after:.3f} ({limits}) against "
+        f"not used to find it {title} of the best is {after:.3f} ({limits}) against "
         f"{before:.3f}.",
         badge="unknown",
         change="more labelled rows",

@@ -58,8 +58,8 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
         answer=verdict.sentence,
         results={"tiers": tiers},
         drawn=tiers,
-        picture=f"{metric.title} of every model with its own limits; models of tier 1 are those "
-        "that none beats.",
+        picture=f"{of(metric.title, 'every model')} with its own limits; models of tier 1 are "
+        "those that none beats.",
         table=Table(
             columns=("difference", "value", "lower limit", "upper limit", "better"),
             rows=rows,
@@ -93,7 +93,7 @@ def _tier_verdict(e: Evidence, tiers: Any) -> Verdict:
     if len(best) == 1:
         others = "" if len(tiers.names) == 2 else ", and no other model can be best"
         return Verdict(
-            sentence=f"{one} beats {two}{others}: {of(title, f'{one} minus {two}')} lies {ends}"
+            sentence=f"{one} beats {two}{others}: {title} of {one} minus {two} lies {ends}"
             f"{e.sampled}.",
             badge="likely",
             change=_other_metric(e, one) or "rows of another kind, or another metric",

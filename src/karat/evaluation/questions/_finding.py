@@ -128,7 +128,13 @@ class Evidence:
         """What a sentence from labels assumes where not every row has one."""
         if self.all_known:
             return ""
-        return f", if the {self.n_known:,} labelled rows of {len(self.frame):,} are a random draw"
+        of = f"{self.n_known:,} labelled rows of {len(self.frame):,}"
+        return f", if the {of} were drawn at random"
+
+    @property
+    def from_labels(self) -> str:
+        """What a number rests on: all labels, or some and how they were drawn."""
+        return f", from {self.n_known:,} labels" if self.all_known else self.sampled
 
     @property
     def all_known(self) -> bool:

@@ -92,7 +92,7 @@ def _verdict(e: Evidence, name: str, r: Any) -> Verdict:
             badge="unknown",
             change="labels of every class",
         )
-    said = f"{what} is {between(r)}, from {e.n_known:,} labels{e.sampled}."
+    said = f"{what} is {between(r)}{e.from_labels}."
     return Verdict(sentence=said, badge="likely", change=_wider(r))
 
 
@@ -198,10 +198,7 @@ def _weak_verdict(e: Evidence, name: str, b: PerformanceBounds) -> Verdict:
     what = of(b.metric.title, name)
     limits = f"{b.lower_limit:.3f} and {b.upper_limit:.3f}"
     if b.gold is not None:
-        said = (
-            f"{what} is {b.gold.estimate:.3f} (between {limits}), from {b.gold.n:,} labels"
-            f"{e.sampled}."
-        )
+        said = f"{what} is {b.gold.estimate:.3f} (between {limits}){e.sampled}."
         return Verdict(sentence=said, badge="likely", change="more labels drawn at random")
     check = b.check
     if check is not None and check.contradicted:

@@ -5,7 +5,7 @@ from typing import Any
 
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, flag, percent, script, sentence
+from karat.evaluation.questions._words import code_of, flag, percent, script, sentence, several
 from karat.exceptions import KaratWarning
 from karat.report import NextStep, Table, Verdict
 
@@ -73,18 +73,18 @@ def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
 
 
 def _table(r: ErrorRates) -> Table:
-    several = len(r.domains) > 1
+    many = len(r.domains) > 1
     order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
     rows = []
     for i in order:
         d = int(r.domain[i])
         limits = "votes cannot tell" if not r.identified[d] else r.status[d]
-        where = (str(r.domains[d]),) if several else ()
+        where = (str(r.domains[d]),) if many else ()
         rows.append((
             str(r.classifiers[r.classifier[i]]), *where, f"{100 * r.mean[i]:.1f} %",
             f"{100 * r.lower[i]:.1f} %", f"{100 * r.upper[i]:.1f} %", limits,
         ))  # fmt: skip
-    columns = ("judge", *(("domain",) if several else ()), "error rate", "lower", "upper", "status")
+    columns = ("judge", *(("domain",) if many else ()), "error rate", "lower", "upper", "status")
     caption = f"Error rates, {percent(r.confidence)} limits where the votes can tell"
     return Table(columns=columns, rows=tuple(rows), caption=caption)
 
@@ -93,7 +93,7 @@ def _verdict(r: ErrorRates) -> Verdict:
     """Return who errs least where that can be said of every domain, and else that it cannot."""
     lost = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == "contradicted"]
     open_ = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == "not identified"]
-    where = "" if len(r.domains) == 1 else f" in {', '.join((lost or open_)[:4])}"
+    where = "" if len(r.domains) == 1 else f" in {several(lost or open_)}"
     if lost:
         return Verdict(
             sentence=f"True labels contradict the consensus of the judges{where}: their votes "
@@ -103,8 +103,9 @@ def _verdict(r: ErrorRates) -> Verdict:
         )
     if open_:
         reason = r.reasons[r.status.index("not identified")][0]
+        first = "" if len(open_) == 1 else f"in {open_[0]} "
         return Verdict(
-            sentence=f"Votes alone cannot tell who errs{where}: {reason}.",
+            sentence=f"Votes alone cannot tell who errs{where}: {first}{reason}.",
             badge="unknown",
             change=f"{_LABELS} true labels drawn at random",
         )
@@ -114,9 +115,9 @@ def _verdict(r: ErrorRates) -> Verdict:
     rivals = sum(bool(r.lower[i] <= r.upper[best]) for i in here) - 1
     domain = "" if len(r.domains) == 1 else f" in {r.domains[r.domain[best]]}"
     said = (
-        f"{r.classifiers[r.classifier[best]]} errs least{domain}: on {100 * r.mean[best]:.1f} % of "
-        f"the items (between {100 * r.lower[best]:.1f} and {100 * r.upper[best]:.1f} %)"
-        f"{_as_good(rivals, len(here) - 1)}"
+        f"{r.classifiers[r.classifier[best]]} {_least(rivals, len(here) - 1)}{domain}: "
+        f"{100 * r.mean[best]:.1f} % (between {100 * r.lower[best]:.1f} and "
+        f"{100 * r.upper[best]:.1f} %)"
     )
     tested = "confirmed by true labels" if confirmed else "if most judges share no error"
     return Verdict(
@@ -126,8 +127,11 @@ def _verdict(r: ErrorRates) -> Verdict:
     )
 
 
-def _as_good(rivals: int, others: int) -> str:
-    return f"; {rivals} of the {others} others may be as good" if rivals else ""
+def _least(rivals: int, others: int) -> str:
+    """Return how far the first place is settled, in words before a rate."""
+    if not rivals:
+        return "errs least"
+    return f"has the lowest error rate, though {rivals} of the {others} others may be as good"
 
 
 def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
@@ -142,9 +146,9 @@ def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
     lost = "contradicted" in r.status
     votes = "; the consensus of the votes is contradicted and tells nothing" if lost else ""
     return Verdict(
-        sentence=f"{best['classifier']} errs least{domain}: on {100 * best['estimate']:.1f} % of "
-        f"the items (between {100 * best['lower']:.1f} and {100 * best['upper']:.1f} %), from "
-        f"{best['n_gold']:,} true labels{_as_good(rivals, len(here) - 1)}{votes}.",
+        sentence=f"{best['classifier']} {_least(rivals, len(here) - 1)}{domain}: "
+        f"{100 * best['estimate']:.1f} % (between {100 * best['lower']:.1f} and "
+        f"{100 * best['upper']:.1f} %), from {best['n_gold']:,} true labels{votes}.",
         badge="likely",
         change="more true labels drawn at random",
     )
@@ -152,16 +156,16 @@ def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
 
 def _gold_table(r: ErrorRates, powered: Any) -> Table:
     """Return the rates from true labels, helped by the votes: those that count."""
-    several = len(r.domains) > 1
+    many = len(r.domains) > 1
     rows = tuple(
         (
-            str(row["classifier"]), *((str(row["domain"]),) if several else ()),
+            str(row["classifier"]), *((str(row["domain"]),) if many else ()),
             *(f"{100 * row[k]:.1f} %" for k in ("estimate", "lower", "upper")),
             f"{row['n_gold']:,}",
         )
         for row in powered.sort("domain", "estimate").iter_rows(named=True)
     )  # fmt: skip
-    where = ("domain",) * several
+    where = ("domain",) * many
     return Table(
         columns=("judge", *where, "error rate", "lower", "upper", "true labels"),
         rows=rows,
@@ -172,18 +176,38 @@ def _gold_table(r: ErrorRates, powered: Any) -> Table:
 
 def _step(e: Evidence) -> NextStep:
     n = e.budget or _LABELS
-    id_ = flag("id", e.roles.id) if e.roles.id and e.votes is None else ""
-    columns = f"{e.named('judge')}{e.named('group')}{id_}"
+    what = f"Label {n} items drawn with known probabilities, to test the consensus"
+    if "+" in e.patterns.get("long", {}).get("voter", ""):
+        return NextStep(what=f"{what}: estimator.label_next({n}), with the code above.")
     return NextStep(
-        what=f"Label {n} items drawn with known probabilities, to test the consensus:",
-        command=f"karat judges {e.file}{columns} --label-next {n} --todo todo.csv",
+        what=f"{what}:",
+        command=f"karat judges {e.file}{_columns(e)} --label-next {n} --todo todo.csv",
     )
 
 
+def _columns(e: Evidence) -> str:
+    """Return the flags by which ``karat judges`` finds the same votes."""
+    long = e.patterns.get("long")
+    if long is not None:
+        group = flag("group", long["domain"]) if "domain" in long else ""
+        return (
+            f"{flag('id', long['item'])}{flag('voter', long['voter'])}{flag('vote', long['vote'])}"
+            f"{group}"
+        )
+    item = flag("id", e.roles.id) if e.roles.id and e.votes is None else ""
+    return f"{e.named('judge')}{e.named('group')}{item}"
+
+
 def _code(e: Evidence, gold: bool) -> str:
-    votes = "frame" if e.votes is not None else f"frame.select({list(e.roles.judge)!r})"
     options = {"domains": e.roles.group, "y_true": e.roles.label[0] if e.n_known else None}
     passed = "".join(f", {k}=frame[{v!r}]" for k, v in options.items() if v is not None)
+    votes = f"frame.select({list(e.roles.judge)!r})"
+    if e.votes is not None:
+        votes, passed = "frame", ""
+        if "gold" in e.votes.columns:
+            votes = "frame.drop('gold')"
+            if e.votes["gold"].count():
+                passed = ", y_true=frame['gold'], labels='picked'"
     build = code_of("ErrorEstimator", confidence=e.confidence, rng=e.rng)
     return script(
         e.read,

@@ -51,7 +51,7 @@ def pass_rates(e: Evidence) -> Finding | None:
             "A pass is what the judge says, not the truth; how often judges err is the question "
             "after this one.",
             "Items are a random draw of what the system will meet; answers to one item in several "
-            "epochs count as one cluster.",
+            "epochs count as one cluster, which makes limits of few items approximate.",
             "Answers that people labelled were chosen by people, so agreement has no limits.",
         ),
         code=_code(e),

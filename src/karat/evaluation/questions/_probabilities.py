@@ -36,8 +36,7 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
         answer=f"{verdict.sentence} {_estimate(joint)} {sentence(_capital(proof.summary()))}",
         results={"canonical": joint, "certificate": proof},
         drawn=joint,
-        picture="Squared calibration error of each label, given all probabilities and given its "
-        "own.",
+        picture="Squared calibration error of each label: given all probabilities, and marginal.",
         table=_table(joint),
         assumptions=(
             "Rows are independent, and the model was not trained on them.",
@@ -68,7 +67,7 @@ def _table(joint: Any) -> Table:
     """Return the error of each label, the largest first, in units of probability."""
     found = zip(joint.names, joint.per_label, joint.marginal, strict=True)
     return Table(
-        columns=("label", "error given all probabilities", "error given its own"),
+        columns=("label", "error given all probabilities", "marginal error"),
         rows=tuple(
             (str(name), f"{math.sqrt(max(both, 0)):.3f}", f"{math.sqrt(max(own, 0)):.3f}")
             for name, both, own in sorted(found, key=lambda row: -row[1])

@@ -82,7 +82,10 @@ def _compared(e: Evidence, y: Any) -> RankingComparison | None:
 
 def _picture(e: Evidence, compared: RankingComparison | None) -> str:
     if compared is not None:
-        return "ROC curves of every score."
+        return (
+            "The ROC curve of every score. Limits in the picture hold for all scores together, so "
+            "they are wider than those of the table."
+        )
     if e.groups is not None:
         return f"Area under the ROC curve of {e.roles.score[0]}, all rows and by {e.roles.group}."
     return f"The ROC curve of {e.roles.score[0]}, with its band."
@@ -95,7 +98,8 @@ def _sentences(areas: dict[str, WeightedAUC]) -> list[str]:
         score, _, title = name.partition(": ")
         nothing = r.lower < _NOTHING and r.upper > 1 - _NOTHING
         told = ": with so few labels nothing is certain of it" if nothing else ""
-        said.append(f"{of(title, score)} is {between(r)}{told}.")
+        head, where, band = title.partition(" where ")
+        said.append(f"{of(head, score)}{where}{band} is {between(r)}{told}.")
     return said
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from karat._validate import named, refuse_option
+from karat._validate import refuse_option
 from karat.exceptions import ColumnError
 
-__all__ = ["is_long", "long_votes"]
+__all__ = ["is_long", "long_code", "long_votes"]
 
 # What such a table may call an item, a voter and a vote.
 _LONG = (
@@ -40,7 +40,9 @@ def long_votes(frame: Any, given: Mapping[str, str] | None = None) -> Any:
 
 def _named_votes(frame: Any, given: Mapping[str, str]) -> Any:
     if set(given) - set(_PARTS) or not set(_NEEDED) <= set(given):
-        refuse_option(dict(given), "long", f"columns of {named(_NEEDED)}; also domain and gold")
+        refuse_option(
+            dict(given), "long", "columns of item, voter and vote, also of domain and gold"
+        )
     columns = []
     for part, text in given.items():
         names = [text] if text in frame.columns else text.split("+")
@@ -52,6 +54,16 @@ def _named_votes(frame: Any, given: Mapping[str, str]) -> Any:
             joined = joined.cast(str) + "+" + frame[name].cast(str)
         columns.append(joined.alias(_PARTS[part]))
     return frame.select(columns)
+
+
+def long_code(given: Mapping[str, str]) -> str:
+    """Return the code that selects the columns that ``given`` names from a frame."""
+    picked = []
+    for part, text in given.items():
+        names = text.split("+")
+        column = repr(text) if len(names) == 1 else f"pl.concat_str({names!r}, separator='+')"
+        picked.append(f"{_PARTS[part]}={column}")
+    return f".select({', '.join(picked)})"
 
 
 def is_long(columns: Sequence[str]) -> bool:
