@@ -24,7 +24,7 @@ from karat.exceptions import (
     KaratWarning,
     OptionError,
 )
-from karat.metrics import accuracy, cost_matrix
+from karat.metrics import accuracy, as_metric, cost_matrix
 from karat.ranking import weighted_auc
 
 
@@ -116,6 +116,11 @@ def test_the_rule_for_a_metric_is_found_only_where_it_was_named(table):
     e = evaluate(table, label="y", score="score", metric="f1", pos_label="good")
     found = {f.key: f for f in e.findings}["better_rule"]
     assert found.results["history"].value >= found.results["history"].baseline
+    other = np.random.default_rng(0).permutation(len(table)) % 2 == 1
+    rows = table.filter(other)
+    plain = np.where(rows["score"].to_numpy() >= 0.5, "good", "bad")
+    own = as_metric("f1").estimate(rows["y"], plain.tolist(), pos_label="good", rng=0)
+    assert found.results["the most probable class"].lower == own.lower
 
 
 @pytest.mark.parametrize("kind", ["pandas", "arrow", "lazy", "mapping"])
@@ -336,7 +341,7 @@ def test_the_code_of_every_section_runs_and_gives_its_numbers(table, tmp_path):
     assert values["comparison"].pairs[0].lower == results["comparison"]["tiers"].pairs[0].lower
     assert values["groups"][0].lower == results["groups"]["a: F1"].gaps[0].lower
     assert values["ranking"].lower == list(results["ranking"].values())[1].lower
-    assert "better_rule" in values
+    assert values["better_rule"].thresholds == results["better_rule"]["regions"].thresholds
     weak = evaluate(path, pred="a", weak="lf_*")
     assert _last_line(weak.findings[0].code).lower == weak.findings[0].results["a"].lower
     prob = evaluate(path, label="won", prob="p")

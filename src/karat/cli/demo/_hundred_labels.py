@@ -53,13 +53,13 @@ def better_at_it(models: Models, seed: int = 0) -> tuple[Part, ...]:
         models.table(_LABELS, seed), label="label", score=f"p_{name}", metric=costs,
         pos_label=models.positive, rng=seed,
     )  # fmt: skip
-    history, regions = _results(found, "better_rule").values()
-    decided = models.classes[(models.scores[name] >= regions.thresholds[0]).astype(int)]
+    results = _results(found, "better_rule")
+    best, cut = results["the best rule"], results["regions"].thresholds[0]
+    decided = models.classes[(models.scores[name] >= cut).astype(int)]
     truth = float(costs.score(models.y_true, decided))
     interval = Interval(
-        f"minus the cost of {name} with the best cut", history.held_out, history.lower,
-        history.upper, truth,
-    )  # fmt: skip
+        f"minus the cost of {name} with the best cut", best.value, best.lower, best.upper, truth
+    )
     return (
         part_of(
             found, "better_rule", question="Can a model be made better at it, as it is?",

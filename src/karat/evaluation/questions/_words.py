@@ -12,6 +12,7 @@ __all__ = ["between", "code_of", "flag", "of", "percent", "script", "sentence", 
 
 _IMPORTS = {
     "karat.": "import karat",
+    "np.": "import numpy as np",
     "pl.": "import polars as pl",
     "load_metric(": "from karat.metrics import load_metric",
 }
