@@ -36,6 +36,7 @@ __all__ = [
 
 N_NOISE = 3  # uniform numbers that the noise of one person is read from
 _LEAST_SLOPE = 0.01  # in typical differences; the greatest is 1
+_SLOPE_POWER = 0.5  # of s that is uniform
 _LAPSE_POWER = 5.0  # of the prior Beta(1, 5) of the lapse rate
 _MOST_LAPSE = 0.5  # beyond, answers would mean their opposite
 _NO_TIES = 0.5  # prior probability that the person never says tie
@@ -64,11 +65,12 @@ class Noise(NamedTuple):
 def read_noise(uniform: FloatArray, typical: float | FloatArray) -> Noise:
     """Return the noise of people from uniform numbers (n, 3), for differences of a typical size."""
     slope, lapse, tie = uniform.T
+    least = _LEAST_SLOPE**_SLOPE_POWER
     most = 1.0 - (1.0 - _MOST_LAPSE) ** _LAPSE_POWER  # probability that Beta(1, 5) is below ½
     says = np.clip((tie - _NO_TIES) / (1.0 - _NO_TIES), 0.0, 1.0)
     spot = _TYPICAL_TIE * np.exp(ndtri(np.clip(says, 1e-9, 1.0) * _BELOW_TYPICAL))
     return Noise(
-        typical * _LEAST_SLOPE ** (1.0 - slope),
+        typical * (least + (1.0 - least) * slope) ** (1.0 / _SLOPE_POWER),
         1.0 - (1.0 - lapse * most) ** (1.0 / _LAPSE_POWER),
         np.where(tie > _NO_TIES, typical * spot, 0.0),
     )
