@@ -185,7 +185,7 @@ def test_ctrl_c_at_a_real_terminal(scores, tmp_path, press_until_it_ends):
         read_until(b"question 2")
         read_until(b"q stop here > ")
         said = press_until_it_ends(command, terminal, b"\x03")
-        assert b"1 answers are in" in said
+        assert b"1 answer is in" in said
         assert command.wait() == 130
     finally:
         command.kill()

@@ -51,8 +51,7 @@ def begin(
     if procedure.finished:
         if procedure.result.status == "flagged":
             return procedure, (
-                f"all is asked: {n}, which are flagged: begin again with another "
-                "--transcript"
+                f"all is asked: {n}, which are flagged: begin again with another --transcript"
             )
         return procedure, (
             f"all is asked: {n}; a greater --agreement or --max-queries or a smaller "
