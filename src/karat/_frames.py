@@ -28,6 +28,7 @@ _NAMED_BY = {
     "class": _LABELS,
     "pos_label": _LABELS,
     "truth": _LABELS,
+    "item": ("ids",),
     "prediction": ("y_pred", *_LABELS),
 }
 

@@ -16,6 +16,7 @@ from karat._validate import (
     check_rng,
     refuse_lazy,
 )
+from karat.audit.decision_result import GateResult
 from karat.audit.inputs import fingerprints, read_items
 from karat.audit.result import AuditResult, LabelBudget
 from karat.audit.running import (
@@ -23,8 +24,8 @@ from karat.audit.running import (
     ask_items,
     begin_run,
     budget_of,
+    gate_of,
     items_frame,
-    library_of,
     tell_labels,
 )
 from karat.audit.saving import check_data, read_audit, write_audit
@@ -115,7 +116,6 @@ class Audit:
         )  # fmt: skip
         self._run = begin_run(items, metric, pos_label, int(generator.integers(2**31)), level)
         self.metric = self._run.metric
-        self._backend = library_of(y_pred)
         self._path: str | None = None
         self._prints: dict[str, str] | None = None
         self._notes: dict[str, Any] = {}  # what a front end keeps with a saved audit
@@ -141,8 +141,7 @@ class Audit:
     def labelled(self) -> list[Any]:
         """The items that have a label, by their ids."""
         at = np.array(sorted(self._run.labels), dtype=np.int64)
-        names: list[Any] = self._run.items.names(at).tolist()
-        return names
+        return list(self._run.items.names(at).tolist())
 
     @property
     def saved(self) -> str | None:
@@ -194,8 +193,8 @@ class Audit:
         design : {"asked", "random", "probability"}
             How the items were chosen: asked for by this audit, drawn at random from all items, or
             drawn with known probabilities. Items that somebody picked are refused.
-        probability : mapping, optional
-            With ``design="probability"``, the probability of each item.
+        probability : mapping or column (n,), optional
+            With ``design="probability"``, that of each labelled item, or of all items.
         replace : bool, default False
             Whether a new label may replace another one.
 
@@ -217,18 +216,26 @@ class Audit:
         return self._result
 
     @keeps_kind
+    def gate(self, at_least: float) -> GateResult:
+        """Pass, fail or wait, by the limits that hold at every look.
+
+        Parameters
+        ----------
+        at_least : float
+            What the metric, or the difference, has to reach.
+        """
+        return gate_of(self._run, self.result, at_least)
+
+    @keeps_kind
     def budget(self, precision: float = 0.03) -> LabelBudget:
         """Tell beforehand how many labels a precision takes, random ones and chosen ones.
+
+        The numbers rest on the guesses of the truth that the audit was given.
 
         Parameters
         ----------
         precision : float, default 0.03
             Half the wanted distance between the limits.
-
-        Returns
-        -------
-        LabelBudget
-            It rests on the guesses of the truth that the audit was given.
         """
         return budget_of(self._run, check_number(precision, "precision", above=0.0))
 
@@ -290,4 +297,4 @@ class Audit:
             self.save(self._path)
 
     def _frame(self, chosen: list[int]) -> Any:
-        return items_frame(self._run, chosen, self._backend)
+        return items_frame(self._run, chosen, getattr(self, "_passed", None))

@@ -230,25 +230,31 @@ class CanonicalCalibration(Result):
         bias = "; without bias" if larger else ", which is too large by chance; without that bias"
         return (
             f"{head}{bias} CE2 is {self._headline()}; "
-            f"p = {self.p_value:.2g} if there were none; {self._missed()}marginal error {own:.4f} "
+            f"a test along single probabilities has p = {self.p_value:.2g}; "
+            f"{self._missed()}marginal error {own:.4f} "
             f"(n = {self.n:,}, {len(self.names)} labels)"
         )
 
     @property
     def misses_interaction(self) -> bool:
-        """Whether a label goes with a product of two probabilities, at the level of the limits."""
+        """Whether residuals of a label go with a product of two probabilities, at that level.
+
+        The test is of calibrated probabilities, so plain over-confidence can set it off too.
+        """
         level = 1 - (self.confidence or 1.0)
         return self.interaction_p_value is not None and self.interaction_p_value <= level
 
     def _missed(self) -> str:
-        """Return which method would see an interaction that the model cannot."""
+        """Return which method would tell an interaction, which the model cannot, from the rest."""
         if not self.misses_interaction or self.method == "trees":
             return ""
         label, first, second = self.interaction
+        tiny = not self.interaction_p_value  # impossible rows, or less than a float can hold
+        p = "below 1e-300" if tiny else f"= {self.interaction_p_value:.2g}"
         return (
-            f"{label} goes with the product of {first} and {second} "
-            f"(p = {self.interaction_p_value:.2g}), which the {self.method} model cannot see: "
-            "method='trees' would; "
+            f"residuals of {label} go with the product of {first} and {second} (p {p} if the "
+            "probabilities were calibrated): plain over- or under-confidence, or an interaction "
+            f"that the {self.method} model cannot see and method='trees' would; "
         )
 
     def _headline(self) -> str:

@@ -107,7 +107,10 @@ def auc(
         if is_counts(file):
             if measure != "area":
                 refuse_option(measure, "--measure", "area with a file of counts, or a file of rows")
-            refuse_flags({"--group": group, "--pos-label": pos_label, "--stream": stream})
+            refuse_flags(
+                {"--label": label, "--group": group, "--pos-label": pos_label, "--stream": stream,
+                 "--rows": rows}
+            )  # fmt: skip
             imported = _imports("weighted_auc_from_counts", options)
             measured = _Measured(*counted_areas(file, score, options, imported))
         elif label is None:

@@ -17,7 +17,6 @@ from karat._validate import (
     check_fitted,
     check_number,
     check_rng,
-    check_weights,
     named,
     refuse_lazy,
     refuse_option,
@@ -139,6 +138,7 @@ class ScoreEstimator(Parameters):
         labels: Literal["random", "picked"] = "random",
         classes: Column | None = None,
         sample_weight: Column | None = None,
+        weighting: str | None = None,
     ) -> Self:
         """Estimate error rates, calibration and classes.
 
@@ -159,7 +159,9 @@ class ScoreEstimator(Parameters):
             The classes; a higher score speaks for the second. By default 0 and 1, or the two gold
             labels, sorted.
         sample_weight : column, optional
-            Weights of at least 0, one per row; a weight of 2 counts as two equal items.
+            Weights of at least 0, one per row, in any unit.
+        weighting : {"importance", "frequency"}, optional
+            What ``sample_weight`` means, as in ``ErrorEstimator.fit``.
 
         Returns
         -------
@@ -178,8 +180,8 @@ class ScoreEstimator(Parameters):
         refuse_lazy(scores=scores, domains=domains, y_true=y_true, sample_weight=sample_weight)
         table = read_scores(scores, most=most)
         order, gold = score_gold(table, y_true, classes)
-        weight = score_weights(table, check_weights(sample_weight))
         codes, names = score_domains(table, domains)
+        weight = score_weights(table, sample_weight, weighting, codes)
         fits: list[ScoreFit] = []
         inside: list[tuple[IntArray, IntArray]] = []
         for d in range(len(names)):

@@ -47,9 +47,9 @@ def average_precision(
     pos_label : label, optional
         The positive class; by default the larger label.
     sample_weight : column (n,), optional
-        Weights of at least 0. Whole numbers count rows; others are importances.
-    weighting : {"frequency", "importance"}, optional
-        How to read ``sample_weight``, as in `weighted_auc`.
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means, as in `weighted_auc`.
     groups : column (n,), optional
         The measure within each group is in ``.groups``, with limits that hold together.
     classes : column, optional

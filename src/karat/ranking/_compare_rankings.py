@@ -10,6 +10,7 @@ from karat._validate import (
     check_confidence,
     check_number,
     check_same_length,
+    check_weighting,
     check_weights,
     refuse_option,
 )
@@ -17,7 +18,7 @@ from karat.exceptions import OptionError
 from karat.ranking.comparison_result import RankingComparison
 from karat.ranking.measure_results import check_cut, check_rows, compared_rankings, read_models
 from karat.ranking.measures import AveragePrecision, ExpectedCost, Measure, NetBenefit
-from karat.ranking.placements import check_weighting, read_labels
+from karat.ranking.placements import read_labels
 
 __all__ = ["compare_rankings"]
 

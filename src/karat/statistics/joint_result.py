@@ -1,5 +1,6 @@
 """The frozen table of two scores at once, in cells. Two of them can be added."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import DataError
+from karat.statistics.result import RocCounts
 
 __all__ = ["JointRocCounts"]
 
@@ -39,6 +41,28 @@ class JointRocCounts(Result):
     def n(self) -> float:
         """Number of items."""
         return float(self.counts.sum())
+
+    def check_margins(self, scores: Mapping[Any, RocCounts]) -> None:
+        """Refuse counts of either score that are not of the rows that were counted here.
+
+        Parameters
+        ----------
+        scores : mapping of name to RocCounts
+            The counts of each score alone, without weights.
+        """
+        for i, (name, edges) in enumerate(
+            zip(self.names, (self.first_edges, self.second_edges), strict=True)
+        ):
+            one = scores[name]
+            cell = np.searchsorted(edges, one.scores, side="right")
+            own = [np.bincount(cell, c, len(edges) + 1) for c in (one.negatives, one.positives)]
+            same = np.array_equal(self.classes, one.classes) and one.squares is None
+            if not same or not np.array_equal(np.array(own), self.counts.sum(axis=2 - i)):
+                raise DataError(
+                    f"the joint counts of {self.names[0]} and {self.names[1]} are not of the rows "
+                    f"that the counts of {name} are of; count the same rows and classes, without "
+                    "weights"
+                )
 
     def __radd__(self, other: object) -> "JointRocCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works

@@ -10,7 +10,7 @@ from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import DataError
-from karat.statistics.merging import merge_groups, merge_patterns, spread, union
+from karat.statistics.merging import MergedPatterns, merge_groups, merge_patterns, spread, union
 
 __all__ = ["PatternCounts", "Patterns"]
 
@@ -35,6 +35,9 @@ class Patterns(Result):
     in_order : bool
         Whether ``ids`` follow the rows that were passed. Those of a lazy frame come in no fixed
         order, so they cannot be matched with other columns.
+    squares : array (patterns,) or None
+        Sums of the squared weights of each pattern, where rows have importances; None where rows
+        were counted.
     """
 
     patterns: IntArray
@@ -43,6 +46,7 @@ class Patterns(Result):
     classes: AnyArray
     names: tuple[Any, ...]
     in_order: bool = field(default=True, compare=False)
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -73,6 +77,7 @@ class Patterns(Result):
             classes=merged.classes,
             names=self.names,
             in_order=self.in_order and other.in_order,
+            squares=_squares(self, other, merged),
         )
 
     def summary(self) -> str:
@@ -107,6 +112,9 @@ class PatternCounts(Result):
         The order of the first axis.
     by_fold : array (folds, …) or None
         The same counts by fold, if items were split by their identifiers; their sum is ``counts``.
+    squares : array (patterns,) or None
+        Sums of the squared weights of each pattern, where items have importances; None where items
+        were counted.
     """
 
     counts: AnyArray
@@ -115,6 +123,7 @@ class PatternCounts(Result):
     names: tuple[Any, ...]
     groups: AnyArray | None = None
     by_fold: AnyArray | None = None
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -137,6 +146,7 @@ class PatternCounts(Result):
             classes=self.classes,
             names=self.names,
             in_order=False,
+            squares=self.squares,
         )
 
     def __radd__(self, other: object) -> "PatternCounts":
@@ -166,6 +176,7 @@ class PatternCounts(Result):
             names=self.names,
             groups=groups,
             by_fold=by_fold,
+            squares=_squares(self.votes(), other.votes(), merged),
         )
 
     def summary(self) -> str:
@@ -182,6 +193,16 @@ class PatternCounts(Result):
         cells = crossed(axes, count=self.counts)
         codes = self.patterns[cells.pop("pattern")]
         return cells | vote_columns(self.names, codes, self.classes)
+
+
+def _squares(mine: Patterns, theirs: Patterns, merged: MergedPatterns) -> FloatArray | None:
+    """Return the sums of squared weights of the patterns of two parts together."""
+    if mine.squares is None and theirs.squares is None:
+        return None
+    total = np.zeros(len(merged.patterns))
+    for part, places in ((mine, merged.mine), (theirs, merged.theirs)):
+        total[places] += part.counts if part.squares is None else part.squares
+    return total
 
 
 def _refuse_other_folds(mine: AnyArray | None, theirs: AnyArray | None) -> None:

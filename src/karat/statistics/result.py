@@ -11,6 +11,7 @@ from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import DataError, LabelError
+from karat.statistics.kernels import added_squares
 from karat.statistics.merging import merge_groups, spread, union
 
 __all__ = ["Confusion", "Rates", "RocCounts"]
@@ -195,6 +196,9 @@ class RocCounts(Result):
     cells : bool
         Whether scores were counted in cells, of which ``scores`` are the lower ends, so that the
         order inside a cell is not known.
+    squares : array (2,) or None
+        Sums of the squared weights of negatives and positives, where items have importances; None
+        where items were counted.
     """
 
     scores: FloatArray
@@ -202,6 +206,19 @@ class RocCounts(Result):
     negatives: AnyArray
     classes: AnyArray
     cells: bool = False
+    squares: FloatArray | None = None
+
+    @property
+    def totals(self) -> FloatArray:
+        """Negatives and positives in all, or their weights."""
+        return np.array([self.negatives.sum(), self.positives.sum()], dtype=np.float64)
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Negatives and positives that limits may count on: Kish's numbers of importances."""
+        if self.squares is None:
+            return self.totals
+        return np.asarray(self.totals**2 / np.where(self.squares > 0, self.squares, 1.0))
 
     _COLUMNS = ("score=scores", "positives", "negatives")
 
@@ -245,8 +262,9 @@ class RocCounts(Result):
             for name in ("positives", "negatives")
         ]
         return RocCounts(
-            scores=scores, positives=tables[0], negatives=tables[1], classes=self.classes
-        )
+            scores=scores, positives=tables[0], negatives=tables[1], classes=self.classes,
+            squares=added_squares(self.squares, self.totals, other.squares, other.totals),
+        )  # fmt: skip
 
     def summary(self) -> str:
         """Return the number of items of each class and of distinct scores."""

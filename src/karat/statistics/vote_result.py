@@ -8,9 +8,9 @@ import numpy as np
 from karat._columns import vote_columns
 from karat._frames import keeps_kind
 from karat._result import Result
-from karat._typing import AnyArray, IntArray
+from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import DataError
-from karat.statistics.kernels import distinct_rows, distinct_votes, recode
+from karat.statistics.kernels import distinct_rows, distinct_votes, recode, summed
 from karat.statistics.merging import union
 from karat.statistics.pattern_result import Patterns
 
@@ -38,6 +38,9 @@ class VoteCounts(Result):
         The names of the domains.
     label : array (rows,) or None
         The true label of each row as a code, -1 where it is not known.
+    squares : array (rows,) or None
+        Sums of the squared weights of each row, where items have importances; None where items
+        were counted.
     """
 
     votes: IntArray
@@ -47,6 +50,7 @@ class VoteCounts(Result):
     domain: IntArray | None = None
     domains: AnyArray | None = None
     label: IntArray | None = None
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -65,6 +69,7 @@ class VoteCounts(Result):
         return Patterns(
             patterns=self.votes[first],
             counts=np.bincount(ids, weights=self.counts, minlength=len(first)),
+            squares=None if self.squares is None else summed(ids, self.squares, len(first)),
             ids=np.arange(0),
             classes=self.classes,
             names=self.names,
@@ -134,6 +139,10 @@ def joined_votes(
     ids, first = distinct_rows(key, int(key.max(initial=0)) + 3, -2)
     total = np.bincount(ids, weights=counts, minlength=len(first))
     whole = np.issubdtype(counts.dtype, np.integer)
+    squares = None
+    if any(part.squares is not None for part in parts):  # rows that were counted weigh 1 each
+        each = [part.counts if part.squares is None else part.squares for part in parts]
+        squares = summed(ids, np.concatenate(each), len(first))
     return VoteCounts(
         votes=votes[first],
         counts=np.rint(total).astype(np.int64) if whole else total,
@@ -142,4 +151,5 @@ def joined_votes(
         domain=None if domains is None else domain[first],
         domains=domains,
         label=label[first] if has_label else None,
+        squares=squares,
     )

@@ -81,14 +81,18 @@ def _groups(run: Run, evidence: Evidence, delta: float) -> dict[object, AuditGro
     found: dict[object, AuditGroup] = {}
     for g, name in enumerate(names.tolist()):
         rows = evidence.rows(g)
-        low, high = fixed_limits(evidence, counts, delta=delta, seed=run.seed, group=g)
+        n = int(np.isin(evidence.stratum, rows).sum())
         value = estimate_of(evidence, counts, g)
         seen = not np.isnan(value)
+        if n or not len(rows) or evidence.calls.worth is not None:
+            low, high = fixed_limits(evidence, counts, delta=delta, seed=run.seed, group=g)
+        else:
+            low, high = evidence.calls.span
         found[name] = AuditGroup(
             estimate=value,
             lower=min(low, value) if seen else low,
             upper=max(high, value) if seen else high,
-            n_labels=int(np.isin(evidence.stratum, rows).sum()),
+            n_labels=n,
         )
     return found
 

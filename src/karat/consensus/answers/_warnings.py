@@ -64,7 +64,7 @@ def warn_of_limits_of_the_fit(
         where = "" if domains == 1 else f" in {unknown} of {domains} domains"
         warnings.warn(
             f"votes do not identify the error rates{where}: no ranking there can be trusted, and "
-            "the limits are those of every account of the votes together. "
+            "the limits are those of every explanation of the votes together. "
             f"{holder}explanations() shows the accounts, and {holder}label_next() draws items to "
             "label",
             NotIdentifiedWarning,

@@ -16,11 +16,17 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#222222"
 ON_PALE = "#242424"  # text on a pale cell: unlike INK it stays dark on a dark page
 GRID = "#9aa0a6"
+_LINE = 36  # characters of a name on a line
 
 
 def literal(name: Any) -> str:
-    """Return a name with its dollar signs escaped: matplotlib takes them for mathematics."""
-    return str(name).replace("$", r"\$")
+    """Return a name as a label: in lines, for a long one would leave no room for the picture.
+
+    Dollar signs are escaped, which matplotlib takes for mathematics.
+    """
+    text = str(name)
+    lines = [text[at : at + _LINE] for at in range(0, len(text), _LINE)] or [""]
+    return "\n".join(lines).replace("$", r"\$")
 
 
 def new_axes(ax: "Axes | None", size: tuple[float, float] = (5.0, 4.0)) -> Any:

@@ -37,15 +37,15 @@ def area_result(rows: LabelledScores, options: AreaOptions, classes: AnyArray) -
     return _measured(rows.placed(), options, classes, approximate=rows.approximate)
 
 
-def area_result_of_counts(
-    counts: RocCounts, options: AreaOptions, *, approximate: bool, cells: bool
-) -> WeightedAUC:
+def area_result_of_counts(counts: RocCounts, options: AreaOptions, *, cells: bool) -> WeightedAUC:
     """Return the area of counts; with ``cells``, limits for every order inside cells of scores."""
     ones, zeros = (np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives))
+    n0, n1 = counts.sizes.tolist()
+    approximate = counts.squares is not None  # importances
     if isinstance(options.weight, TprBand):
-        placed = place_counts(zeros[::-1], ones[::-1])
+        placed = place_counts(zeros[::-1], ones[::-1], sizes=(n0, n1))
         return _mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
-    placed = place_counts(ones, zeros)
+    placed = place_counts(ones, zeros, sizes=(n1, n0))
     return _measured(placed, options, counts.classes, approximate=approximate, cells=cells)
 
 
