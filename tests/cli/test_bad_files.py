@@ -141,11 +141,11 @@ def test_a_cell_that_is_no_number_is_quoted(bad, command, cell):
     assert (ran.code, ran.err) == (3, expected)
 
 
-@pytest.mark.parametrize("command", ["score", "gate"])
+@pytest.mark.parametrize("command", ["score", "gate", "evaluate"])
 def test_labels_of_mixed_types_are_noticed(bad, command):
     ran = bad(command, [*lines(), ["yes", "no", 1, 0, 0.5, "north"]])
     said = "holds '{}' and most rows hold numbers; it counts as a class of its own"
-    assert ran.err.splitlines() == [
+    assert ran.err.splitlines()[:2] == [
         f"warning: --label truth: data row 61 {said.format('yes')}",
         f"warning: --pred pred: data row 61 {said.format('no')}",
     ]
