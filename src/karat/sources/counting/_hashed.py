@@ -30,7 +30,7 @@ def hashed_scores(batches: Iterator[Any], label: str, score: str, most: int) -> 
     Labels are at most three: more than two are refused elsewhere, and then counts are not used.
     """
     waiting: list[tuple[IntArray, IntArray]] = []
-    table = np.zeros((_SLOTS, 2), dtype=np.int64)
+    table: IntArray = np.zeros((_SLOTS, 2), dtype=np.int64)
     state = np.zeros(5, dtype=np.int64)
     total = absent = 0
     for batch in batches:
@@ -81,9 +81,8 @@ def _sorted(bits: IntArray, codes: IntArray) -> HashedScores:
     """Return the same of a few rows, by sorting."""
     labels = np.unique(codes)
     distinct, place = np.unique(bits, return_inverse=True)
-    seconds = np.bincount(place, codes == labels[min(1, len(labels) - 1)], len(distinct))
-    if len(labels) == 1:
-        seconds = np.zeros(len(distinct))
+    second = labels[1] if len(labels) > 1 else labels[0] + 1
+    seconds = np.bincount(place[codes == second], minlength=len(distinct))
     rows = np.bincount(place, minlength=len(distinct))
     return HashedScores(
         distinct.view(np.float64), seconds.astype(np.int64), rows.astype(np.int64), labels
