@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import check_rng
 from karat.bounds.checks import CheckByGroup, DeferredCheck
@@ -28,6 +29,7 @@ from karat.statistics import PatternCounts
 __all__ = ["performance_bounds_from_counts"]
 
 
+@keeps_kind
 def performance_bounds_from_counts(
     counts: PatternCounts,
     label_model: Any = None,

@@ -8,10 +8,10 @@ from karat.calibration._marginal_calibration_error import marginal_calibration_e
 from karat.calibration._marginal_calibration_error_from_counts import (
     marginal_calibration_error_from_counts,
 )
+from karat.calibration.pairs_result import LabelPairs
 from karat.calibration.result import (
     CalibrationCertificate,
     CanonicalCalibration,
-    LabelPairs,
     MarginalCalibration,
 )
 

@@ -88,7 +88,10 @@ def auc(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Measure how good a ranking is where it matters, with limits that hold."""
+    """Measure how good a ranking is where it matters, with limits that hold.
+
+    Example:  karat auc mails.csv --label truth --score p_spam --fpr 0,0.1
+    """
 
     def work() -> Answer:
         cuts = {"k": k, "share": share, "threshold": threshold, "at": at}

@@ -76,7 +76,10 @@ def bounds(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Bound how good predictions can and must be, from weak labels and no gold."""
+    """Bound how good predictions can and must be, from weak labels and no gold.
+
+    Example:  karat bounds mails.csv --pred model --weak 'rule_*' --metric f1
+    """
 
     def work() -> Answer:
         known = read_metric(metric)

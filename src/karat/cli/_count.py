@@ -67,6 +67,8 @@ def count(
 ) -> None:
     """Reduce rows to counts, of which bounds, judges and auc answer without the rows.
 
+    Example:  karat count mails.csv --pred model --weak 'rule_*' -o counts.parquet
+
     Only counts leave: predictions by pattern of weak labels, votes by pattern, positives
     and negatives per score, truth against prediction, whatever the columns allow. With
     none of --pred, --weak, --judge and --score, these columns are found by their names

@@ -70,6 +70,8 @@ def judges(
 ) -> None:
     """Estimate how often each judge, annotator or classifier errs, from their votes.
 
+    Example:  karat judges verdicts.csv --judge 'judge_*' --output judges.html
+
     A wide file has a column per voter: all columns that no flag names, or those of
     --judge. A long file has the columns item, classifier and vote (or task, worker,
     label; or item, judge, verdict; or those that --id, --voter and --vote name).

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_count, check_rng, collected_alone, refuse_option
 from karat.consensus.comparison import (
@@ -24,6 +25,7 @@ from karat.votes.reading import Votes, read_votes
 __all__ = ["compare_models"]
 
 
+@keeps_kind
 def compare_models(
     votes: Frame | Patterns,
     domains: Column | None = None,

@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import Column, Frame
 from karat._validate import check_rng, collected_alone, is_lazy
@@ -88,7 +89,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         test of the consensus, or ``"confirmed"``, if they are enough to notice that it errs.
     identified_ : dict
         By domain, whether the status is consistent or confirmed. Where not, no ranking can be
-        trusted, and the limits are those of every account of the votes together.
+        trusted, and the limits are those of every explanation of the votes together.
     diagnostics_ : frame
         By domain: the models and their weights, R-hat, effective draws, and the checks.
     powered_ : frame or None
@@ -156,6 +157,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         self.progress = progress
         self.rng = rng
 
+    @keeps_kind
     def fit(
         self,
         votes: Frame | Patterns | VoteCounts,

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, check_fitted, refuse_lazy
@@ -116,6 +117,7 @@ class PairEstimator(Parameters):
         self.confidence = confidence
         self.rng = rng
 
+    @keeps_kind
     def fit(
         self,
         verdicts: Frame,

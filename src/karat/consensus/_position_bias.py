@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, refuse_lazy
 from karat.consensus.judging import bias_of, item_weights
@@ -11,6 +12,7 @@ from karat.consensus.pairs import read_pairs
 __all__ = ["position_bias"]
 
 
+@keeps_kind
 def position_bias(
     verdicts: Frame,
     swapped: Frame | None = None,

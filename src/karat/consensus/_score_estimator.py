@@ -6,6 +6,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
@@ -126,6 +128,7 @@ class ScoreEstimator(Parameters):
         self.confidence = confidence
         self.rng = rng
 
+    @keeps_kind
     def fit(
         self,
         scores: Frame,
@@ -219,7 +222,7 @@ class ScoreEstimator(Parameters):
         self.status_ = dict(zip(r.domains, r.status, strict=True))
         self.error_rates_, self.calibration_ = score_tables(table, names, r, backend)
         for said in r._doubts():
-            warnings.warn(said, NotIdentifiedWarning, stacklevel=3)
+            warnings.warn(said, NotIdentifiedWarning, stacklevel=caller_level())
 
     def predict_proba(self, scores: Frame, *, domain: Any = None) -> FloatArray:
         """Return P(class) of further items from scores of the same voters.

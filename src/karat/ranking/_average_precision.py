@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.ranking.measure_result import RankingMeasure
 from karat.ranking.measure_results import measured_ranking
@@ -10,6 +11,7 @@ from karat.ranking.measures import AveragePrecision
 __all__ = ["average_precision"]
 
 
+@keeps_kind
 def average_precision(
     y_true: Column | Frame,
     y_score: Column | Frame,

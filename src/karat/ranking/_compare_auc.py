@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -28,6 +29,7 @@ __all__ = ["compare_auc"]
 _CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
 
+@keeps_kind
 def compare_auc(
     y_true: Column,
     y_scores: Mapping[Any, Column] | Frame,

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._validate import check_choice, named, refuse_option
 from karat.exceptions import DataError, KaratWarning
 from karat.limits.kernels import normal_quantile
@@ -25,6 +27,7 @@ _CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 _ROUGH = 1.1  # errors that cells leave so far apart are worth a word
 
 
+@keeps_kind
 def compare_auc_from_counts(
     counts: Mapping[Any, RocCounts],
     *,
@@ -159,7 +162,7 @@ def _paired_error(
             f"the cells leave the standard error of {first} less {second} between {least:.3g} and "
             f"{most:.3g}, of which the greater is taken; count more cells",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     return most
 

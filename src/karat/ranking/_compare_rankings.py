@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import (
     check_choice,
@@ -24,6 +25,7 @@ __all__ = ["compare_rankings"]
 _MEASURES = ("average_precision", "precision_at", "recall_at", "lift", "net_benefit", "cost_curve")
 
 
+@keeps_kind
 def compare_rankings(
     y_true: Column,
     y_scores: Mapping[Any, Column] | Frame,

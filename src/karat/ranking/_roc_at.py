@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -26,6 +27,7 @@ __all__ = ["roc_at"]
 _WIDTHS = 12  # of the bands beside the point that the result reports
 
 
+@keeps_kind
 def roc_at(
     y_true: Column,
     y_score: Column,

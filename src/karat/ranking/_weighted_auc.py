@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
     check_choice,
@@ -37,6 +39,7 @@ from karat.ranking.weights import AnyWeight, Uniform
 __all__ = ["weighted_auc"]
 
 
+@keeps_kind
 def weighted_auc(
     y_true: Column | Frame,
     y_score: Column | Frame,
@@ -184,7 +187,7 @@ def _grouped(
             f"{len(skipped)} of {len(names)} groups have no area under the ROC curve: {name!r}, "
             f"{reason}. Pool small groups if they are to count",
             SmallSampleWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     shared = options.sharing(max(1, len(found)))
     return {name: area_result(rows, shared, order) for name, rows in found.items()}, skipped

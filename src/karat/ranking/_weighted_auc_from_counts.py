@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._validate import check_flag, refuse_option
 from karat.exceptions import DataError, LabelError
 from karat.ranking.area_results import AreaOptions, area_result_of_counts, check_area_options
@@ -16,6 +17,7 @@ from karat.statistics import RocCounts
 __all__ = ["weighted_auc_from_counts"]
 
 
+@keeps_kind
 def weighted_auc_from_counts(
     counts: RocCounts | Mapping[Any, RocCounts],
     *,

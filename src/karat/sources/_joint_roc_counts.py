@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._validate import check_count, refuse_option
 from karat.exceptions import DataError
 from karat.sources._source import Source
@@ -13,6 +14,7 @@ from karat.statistics import JointRocCounts, RocCounts
 __all__ = ["joint_roc_counts"]
 
 
+@keeps_kind
 def joint_roc_counts(
     source: Source,
     first: RocCounts,

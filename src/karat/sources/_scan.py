@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._validate import check_choice, refuse_option
 from karat.exceptions import DataError
 from karat.sources._source import Source
@@ -23,6 +24,7 @@ from karat.sources.stored import is_counts
 __all__ = ["scan"]
 
 
+@keeps_kind
 def scan(
     source: Any,
     *,

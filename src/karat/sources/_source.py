@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from karat._frames import Passed, keeps_kind
 from karat._typing import Column
 from karat._validate import check_choice, check_count, refuse_option
 from karat.exceptions import ColumnError
@@ -59,6 +60,7 @@ class Source:
     chosen: ChosenRoles = field(default_factory=ChosenRoles)
     log: LogFacts | None = None
     _collected: list[Any] = field(default_factory=list)
+    _passed: Passed | None = field(default=None, compare=False)
     _important: bool = True
 
     @property
@@ -128,6 +130,7 @@ class Source:
         column = self.chosen.maybe("weight")
         return None if column is None else RowWeight(column, self._important)
 
+    @keeps_kind
     def pattern_counts(
         self,
         pred: str | None = None,
@@ -165,6 +168,7 @@ class Source:
         found = grouped(self.frame, keys, fold_by=by_id, folds=number)
         return pattern_counts_of(found, which, weak, group, classes, null, number)
 
+    @keeps_kind
     def vote_counts(self, *, classes: Column | None = None, null: str = "not asked") -> VoteCounts:
         """Count the votes of the judges, by group and true label if there are any, in one scan.
 
@@ -185,6 +189,7 @@ class Source:
         found = grouped(self.frame, keys, weight=self._weight())
         return vote_counts_of(found, judges, group, label, classes, null)
 
+    @keeps_kind
     def roc_counts(
         self,
         score: str | None = None,
@@ -226,6 +231,7 @@ class Source:
         )  # fmt: skip
         return parts[None] if column is None else parts
 
+    @keeps_kind
     def confusion(self, pred: str | None = None, *, classes: Column | None = None) -> Confusion:
         """Count truth against prediction, by group if there is one, in one scan.
 
@@ -245,6 +251,7 @@ class Source:
         found = grouped(self.frame, keys, weight=self._weight())
         return confusion_of(found, label, which, group, classes)
 
+    @keeps_kind
     def counts(
         self,
         *,
@@ -254,7 +261,7 @@ class Source:
         classes: Column | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Counts:
-        """Count all that the roles allow: what ``karat count`` writes.
+        """Count all that the roles allow: what ``karat count`` writes. Counts can be added.
 
         Parameters
         ----------
@@ -266,24 +273,16 @@ class Source:
             All classes in the wanted order, for a part of the data in which not all of them occur.
         progress : callable, optional
             Is told which scan begins.
-
-        Returns
-        -------
-        Counts
-            To be saved, loaded and added. A warning says how many rows have no true label.
         """
         return count_all(self, null, pos_label, cells, classes, progress)
 
     def votes(self) -> Any:
         """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.
 
-        Returns
-        -------
-        polars.DataFrame
-            A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
-            ``vote`` and ``domain`` (the question), with ``gold``, ``score``, ``cluster`` (the
-            sample), ``model`` and ``epoch``; without verdicts that failed and without questions
-            that one judge alone answered.
+        A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
+        ``vote`` and ``domain`` (the question that was judged), with ``gold``, ``score``,
+        ``cluster`` (the sample), ``model`` and ``epoch``. Verdicts that failed are left out, and so
+        are questions that one judge alone answered. It is a Polars frame.
         """
         if self.log is None or "judge" not in self.names:
             raise ColumnError(f"{self.name} is no log with judges; pass data.columns of a table")

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from karat._frames import frame_of
 from karat._typing import Column
 from karat._validate import check_null
 from karat.exceptions import ColumnError, DataError, KaratWarning, LabelError
@@ -102,6 +103,24 @@ class Counts:
             null_abstains=self.null_abstains,
         )
 
+    def to_frame(self) -> Any:
+        """Return one row per table that was counted: its kind, its column and its items.
+
+        It is of the kind of frame that was scanned, else Polars. Each table has a ``to_frame`` of
+        its own.
+        """
+        kinds = {"patterns": self.patterns, "roc": self.roc, "confusions": self.confusions}
+        tables: list[tuple[str, str | None, Any]] = [
+            (kind, of, table) for kind, parts in kinds.items() for of, table in parts.items()
+        ]
+        tables += [] if self.votes is None else [("votes", None, self.votes)]
+        columns = {
+            "kind": [kind for kind, _, _ in tables],
+            "of": [of for _, of, _ in tables],
+            "n": [_items(table) for _, _, table in tables],
+        }
+        return frame_of(columns, tables[0][2]._kind if tables else None)
+
     def summary(self) -> str:
         """Return what was counted."""
         parts: list[Any] = [*self.patterns.values(), *self.roc.values(), *self.confusions.values()]
@@ -110,6 +129,12 @@ class Counts:
 
     def __repr__(self) -> str:
         return f"<Counts: {self.summary()}>"
+
+
+def _items(table: Any) -> float:
+    if isinstance(table, RocCounts):
+        return float(table.positives.sum() + table.negatives.sum())
+    return float(table.n)
 
 
 def _added(mine: Mapping[str, _T], theirs: Mapping[str, _T], what: str) -> dict[str, _T]:

@@ -1,5 +1,6 @@
 """Counts of prediction by pattern of weak labels."""
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
     check_probabilities,
@@ -22,6 +23,7 @@ __all__ = ["pattern_counts"]
 _MOST_CELLS = 1 << 28
 
 
+@keeps_kind
 def pattern_counts(
     y_pred: Column | Frame,
     weak_labels: Frame,

@@ -1,5 +1,6 @@
 """Distinct rows of a vote matrix."""
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.statistics.pattern_result import Patterns
 from karat.statistics.reading import find_patterns
@@ -7,6 +8,7 @@ from karat.statistics.reading import find_patterns
 __all__ = ["patterns"]
 
 
+@keeps_kind
 def patterns(
     weak_labels: Frame,
     *,

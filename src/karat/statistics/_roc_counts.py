@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import (
     binary_order,
@@ -21,6 +22,7 @@ from karat.statistics.result import RocCounts
 __all__ = ["roc_counts"]
 
 
+@keeps_kind
 def roc_counts(
     y_true: Column,
     y_score: Column,

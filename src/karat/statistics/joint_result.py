@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import DataError
@@ -66,6 +67,7 @@ class JointRocCounts(Result):
     def __radd__(self, other: object) -> "JointRocCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "JointRocCounts") -> "JointRocCounts":
         if not isinstance(other, JointRocCounts):
             return NotImplemented
@@ -80,3 +82,15 @@ class JointRocCounts(Result):
         """Return how many items fall into how many cells."""
         a, b = self.counts.shape[1:]
         return f"{self.n:,.6g} items in {a} × {b} cells of {self.names[0]} and {self.names[1]}"
+
+    def _columns(self) -> dict[str, Any]:
+        label, first, second = np.nonzero(self.counts)
+        from_first, from_second = (
+            np.concatenate([[-np.inf], edges]) for edges in (self.first_edges, self.second_edges)
+        )
+        return {
+            "class": self.classes[label],
+            "first_from": from_first[first],
+            "second_from": from_second[second],
+            "count": self.counts[label, first, second],
+        }

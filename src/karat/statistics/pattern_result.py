@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._columns import crossed, vote_columns
+from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import DataError
@@ -59,6 +61,7 @@ class Patterns(Result):
     def __radd__(self, other: object) -> "Patterns":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "Patterns") -> "Patterns":
         if not isinstance(other, Patterns):
             return NotImplemented
@@ -84,6 +87,10 @@ class Patterns(Result):
             f"{self.n:,.6g} rows of {len(self.names)} labelers fall into "
             f"{len(self.patterns):,} patterns; on {100 * without_vote:.1f} % nobody votes"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        votes = vote_columns(self.names, self.patterns, self.classes)
+        return {"count": self.counts} | votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -128,6 +135,7 @@ class PatternCounts(Result):
         """``joint[z, j] = P(Z=z, Ŷ=j)``; with groups ``joint[g, z, j] = P(G=g, Z=z, Ŷ=j)``."""
         return np.asarray(self.counts / self.counts.sum())
 
+    @keeps_kind
     def votes(self) -> Patterns:
         """Return the patterns with the counts of all predictions and groups: for label models."""
         by_pattern = self.counts.sum(axis=-1)
@@ -144,6 +152,7 @@ class PatternCounts(Result):
     def __radd__(self, other: object) -> "PatternCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "PatternCounts") -> "PatternCounts":
         if not isinstance(other, PatternCounts):
             return NotImplemented
@@ -177,6 +186,13 @@ class PatternCounts(Result):
             f"{self.n:,.6g} predictions of {len(self.classes)} classes in "
             f"{len(self.patterns):,} patterns of {len(self.names)} labelers{groups}"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        axes: dict[str, Any] = {} if self.groups is None else {"group": self.groups}
+        axes |= {"pattern": np.arange(len(self.patterns)), "prediction": self.classes}
+        cells = crossed(axes, count=self.counts)
+        codes = self.patterns[cells.pop("pattern")]
+        return cells | vote_columns(self.names, codes, self.classes)
 
 
 def _squares(mine: Patterns, theirs: Patterns, merged: MergedPatterns) -> FloatArray | None:

@@ -2,10 +2,12 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from karat._columns import crossed
+from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import DataError, LabelError
@@ -27,6 +29,7 @@ class _LabelTable(Result):
     counts: AnyArray
     classes: AnyArray
     groups: AnyArray | None = None
+    _CELL: ClassVar[str] = "value"
 
     @property
     def n(self) -> float:
@@ -36,6 +39,7 @@ class _LabelTable(Result):
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             return NotImplemented
@@ -49,6 +53,7 @@ class _LabelTable(Result):
             added = spread(added, [(0, their_groups, len(groups))])
         return replace(self, counts=total + added, classes=classes, groups=groups)
 
+    @keeps_kind
     def pooled(self) -> Self:
         """Return the same table with the groups added up."""
         return (
@@ -76,6 +81,11 @@ class _LabelTable(Result):
         groups = "" if self.groups is None else f", {len(self.groups)} groups"
         return f"{self.n:,.6g} items, {len(self.classes)} classes ({_listed(self.classes)}){groups}"
 
+    def _columns(self) -> dict[str, Any]:
+        axes: dict[str, Any] = {} if self.groups is None else {"group": self.groups}
+        axes |= {"truth": self.classes, "prediction": self.classes}
+        return crossed(axes, count=self.counts, **{self._CELL: self._values()})
+
 
 class Confusion(_LabelTable):
     """Joint distribution of truth and prediction.
@@ -93,6 +103,8 @@ class Confusion(_LabelTable):
     """
 
     __slots__ = ()
+
+    _CELL = "probability"
 
     @property
     def probabilities(self) -> FloatArray:
@@ -145,6 +157,8 @@ class Rates(_LabelTable):
     """
 
     __slots__ = ()
+
+    _CELL = "rate"
 
     @property
     def rates(self) -> FloatArray:
@@ -206,6 +220,8 @@ class RocCounts(Result):
             return self.totals
         return np.asarray(self.totals**2 / np.where(self.squares > 0, self.squares, 1.0))
 
+    _COLUMNS = ("score=scores", "positives", "negatives")
+
     @property
     def thresholds(self) -> FloatArray:
         """Every threshold that matters, ascending: the scores, then infinity.
@@ -224,6 +240,7 @@ class RocCounts(Result):
     def __radd__(self, other: object) -> "RocCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "RocCounts") -> "RocCounts":
         if not isinstance(other, RocCounts):
             return NotImplemented

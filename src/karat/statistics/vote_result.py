@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._columns import vote_columns
+from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import DataError
@@ -60,6 +62,7 @@ class VoteCounts(Result):
         """The votes of each row: the same in two domains are two rows."""
         return self.votes
 
+    @keeps_kind
     def pooled(self) -> Patterns:
         """Return the patterns of all domains together, without the true labels."""
         ids, first = distinct_votes(self.votes, len(self.classes))
@@ -76,6 +79,7 @@ class VoteCounts(Result):
     def __radd__(self, other: object) -> "VoteCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "VoteCounts") -> "VoteCounts":
         if not isinstance(other, VoteCounts):
             return NotImplemented
@@ -106,6 +110,15 @@ class VoteCounts(Result):
             f"{self.n:,.6g} items of {len(self.names)} voters{where} fall into "
             f"{len(self.votes):,} rows of votes{gold}"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {}
+        if self.domain is not None and self.domains is not None:
+            columns["domain"] = self.domains[self.domain]
+        if self.label is not None:
+            known = self.label.tolist()
+            columns["truth"] = [None if k < 0 else self.classes[k] for k in known]
+        return columns | {"count": self.counts} | vote_columns(self.names, self.votes, self.classes)
 
 
 def _moved(label: IntArray | None, places: IntArray) -> IntArray | None:

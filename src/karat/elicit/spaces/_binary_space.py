@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     binary_order,
@@ -54,6 +55,7 @@ class BinarySpace(Space):
         super().__init__(population, classes)
 
     @classmethod
+    @keeps_kind
     def from_scores(
         cls,
         y_true: Column,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -19,7 +20,7 @@ from karat._validate import (
     is_matrix,
 )
 from karat.exceptions import DataError, OptionError, ScoreError, SmallSampleWarning
-from karat.ranking.area_results import caller_level, positive_column
+from karat.ranking.area_results import positive_column
 from karat.ranking.labels import Labels, classes_apart, clustered_limits, read_labels_apart
 from karat.ranking.measure_result import RankingMeasure
 from karat.ranking.measures import AveragePrecision, Cut, ExpectedCost, Measure, NetBenefit, Row

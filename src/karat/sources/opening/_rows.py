@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._validate import check_count
 from karat.exceptions import DataError, KaratWarning
 from karat.sources.engines import collect
@@ -38,7 +39,7 @@ def read_rows(lazy: Any, name: str, rows: int | None) -> Any:
         warnings.warn(
             f"{name}: a random sample of {rows:,} of {total:,} rows was read (seed 0)",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
         return _sample(lazy, chosen)
     _check_memory(lazy, total, name)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     encode_gold,
@@ -252,7 +253,7 @@ def _warn_of_one_answer(cast: Ballots) -> None:
             f"every vote is {shown(cast.classes[votes[0]])}: voters who never disagree show no "
             "errors, so the estimates rest on the prior alone",
             KaratWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
 
 
@@ -266,7 +267,7 @@ def _domain(
             f"domain {name!r} has {n} item{'s' * (n > 1)}; its error rates "
             "rest almost wholly on the prior. Merge it with another domain or drop it",
             KaratWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     some, start, voter, outcome, pattern = cast.patterns_of(items, gold)
     if not len(voter):
