@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from _few_labels_data import CONFIRMED, SETTLED, AuditSet, load_audit_set
-from _show import Promise, number, show_table
+from _show import Promise, number, say, show_table
 from scipy.stats import binomtest
 
 from karat.audit import Audit
@@ -28,11 +28,11 @@ class Found(NamedTuple):
     runs: int
 
 
-def run_chosen(*, quick: bool) -> list[Promise]:
+def run_chosen(*, quick: bool, share: float = 1.0) -> list[Promise]:
     """Print errors against random labels, coverage, and limits at every look."""
     names = ("credit 22 %", "sms 13 %", "magic 5 %") if quick else (*SETTLED, *CONFIRMED)
     sizes = (50, 100) if quick else (50, 100, 200, 400)
-    runs = 15 if quick else 200
+    runs = 15 if quick else round(200 * share)
     rows, found = [], {}
     for name in names:
         data = load_audit_set(name)
@@ -44,6 +44,7 @@ def run_chosen(*, quick: bool) -> list[Promise]:
                 number(one.oracle), *(number(one.covered[n], 3) for n in sizes),
                 number(one.always, 3), number(one.anytime),
             ])  # fmt: skip
+            say(" | ".join(rows[-1]))  # the table follows when all are there
     show_table(
         f"Chosen labels, {runs} audits each: error over that of random labels at 100, and coverage",
         ["set", "design", "metric", "RMSE ratio", "oracle's", *(f"covered {n}" for n in sizes),
