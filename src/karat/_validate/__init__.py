@@ -23,6 +23,7 @@ from karat._validate._numbers import (
     check_probabilities,
     check_score_columns,
     check_scores,
+    check_weighting,
     check_weights,
 )
 from karat._validate._options import (
@@ -69,6 +70,7 @@ __all__ = [
     "check_score_columns",
     "check_scores",
     "check_seed",
+    "check_weighting",
     "check_weights",
     "collected_alone",
     "encode_gold",

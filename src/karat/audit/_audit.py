@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import (
     check_confidence,
@@ -92,6 +93,7 @@ class Audit:
     True
     """
 
+    @keeps_kind
     def __init__(
         self,
         y_pred: Column,
@@ -209,12 +211,14 @@ class Audit:
         return fresh
 
     @property
+    @keeps_kind
     def result(self) -> AuditResult:
         """What is known so far; any order of the same labels gives the same."""
         if self._result is None:
             self._result = answer_of(self._run)
         return self._result
 
+    @keeps_kind
     def gate(self, at_least: float) -> GateResult:
         """Pass, fail or wait, by the limits that hold at every look.
 
@@ -225,6 +229,7 @@ class Audit:
         """
         return gate_of(self._run, self.result, at_least)
 
+    @keeps_kind
     def budget(self, precision: float = 0.03) -> LabelBudget:
         """Tell beforehand how many labels a precision takes, random ones and chosen ones.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
     check_alike,
@@ -28,6 +29,7 @@ _DRAWS = 2000
 _MOST_CELLS = 1000
 
 
+@keeps_kind
 def best_of_many(
     predictions: Any,
     y_true: Column,

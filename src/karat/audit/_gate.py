@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import (
     check_confidence,
@@ -27,6 +28,7 @@ from karat.metrics.estimates import count_items, metric_range, table_values
 __all__ = ["gate"]
 
 
+@keeps_kind
 def gate(
     y_true: Column,
     y_pred: Column,

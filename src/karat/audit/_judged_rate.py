@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -27,6 +28,7 @@ __all__ = ["judged_rate"]
 _DESIGNS = ("random", "by-class", "probability")
 
 
+@keeps_kind
 def judged_rate(
     verdicts: Column | Frame,
     y_true: Column,

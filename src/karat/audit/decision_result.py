@@ -208,6 +208,11 @@ class ModelTiers(Result):
     confidence: float
     n: int
 
+    _COLUMNS = (
+        "name=names", "value=values", "lower=lowers", "upper=uppers", "tier=tiers", "n",
+        "confidence",
+    )  # fmt: skip
+
     @property
     def best(self) -> tuple[Any, ...]:
         """The models that no other beats."""

@@ -127,6 +127,8 @@ class AuditResult(Result):
     strata: tuple[AuditStratum, ...]
     groups: Mapping[Any, AuditGroup] | None
 
+    _PARTS = (("group", "groups"),)
+
     @property
     def title(self) -> str:
         """What is measured."""
@@ -220,6 +222,8 @@ class LabelBudget(Result):
     sizes: FloatArray
     random: FloatArray
     chosen: FloatArray
+
+    _COLUMNS = ("n_labels=sizes", "random", "chosen", "confidence")
 
     def summary(self) -> str:
         """Return both numbers in one sentence."""

@@ -84,7 +84,7 @@ def audit(
 ) -> None:
     """Choose which items to label, and say what the labels tell so far.
 
-    Start:  karat audit mails.csv --pred model --prob p_spam --metric f1 --show mail --todo todo.csv
+    Example:  karat audit mails.csv --pred model --prob p_spam --show mail --todo todo.csv
 
     Fill in the column 'label' of todo.csv, from the top, as far as you like. It holds the items'
     names (--id, else rows counted from 0) and the columns of --show, and not what a system says.

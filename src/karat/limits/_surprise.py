@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import check_count, check_number, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
@@ -15,6 +16,7 @@ from karat.limits.result import Limits
 __all__ = ["surprise"]
 
 
+@keeps_kind
 def surprise(
     statistic: Callable[[FloatArray], FloatArray],
     counts: Column,

@@ -105,6 +105,8 @@ class MetricEstimate(Result):
     groups: Mapping[Any, "MetricEstimate"] | None
     gaps: tuple[MetricGap, ...]
 
+    _PARTS = (("group", "groups"),)
+
     @property
     def width(self) -> float:
         """Distance between the limits."""
