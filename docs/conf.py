@@ -1,5 +1,9 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
@@ -44,5 +48,21 @@ def _display(self, node):
     raise SkipNode
 
 
+# The commands of this page run while the documentation is built, and their output is shown.
+_TRANSCRIPT = "how-to/ten-tasks"
+
+
+def _run_commands(app, docname, source):
+    if docname != _TRANSCRIPT:
+        return
+    sys.path.insert(0, str(Path(__file__).parent))
+    from ten_tasks import with_output, write_files
+
+    with TemporaryDirectory() as folder:
+        write_files(Path(folder))
+        source[0] = with_output(source[0], Path(folder))
+
+
 def setup(app):
+    app.connect("source-read", _run_commands)
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
