@@ -8,6 +8,7 @@ import shutil
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,12 +21,14 @@ from sklearn.model_selection import GridSearchCV
 import karat
 from karat.cli import main
 from karat.metrics import cost_matrix
+from karat.report import Verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 TEN_TASKS = ROOT / "docs" / "how-to" / "ten-tasks.md"  # its commands run in order, in one folder
-PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - {TEN_TASKS})]
+SKILL = ROOT / "src" / "karat" / "cli" / "SKILL.md"
+PAGES = [ROOT / "README.md", SKILL, *sorted(set((ROOT / "docs").rglob("*.md")) - {TEN_TASKS})]
 
 
 def commands(text):
@@ -278,3 +281,31 @@ def test_the_ten_tasks_run_in_order_and_take_two_commands_each(ten_tasks, tmp_pa
 def test_a_task_that_fails_is_noticed(ten_tasks, tmp_path):
     with pytest.raises(RuntimeError, match="ended with 3"):
         ten_tasks.run_block("karat evaluate no-such-file.csv\n", tmp_path)
+
+
+def test_the_skill_is_printed_and_its_python_runs(folder, tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["skill"])
+    text = capsys.readouterr().out
+    assert not stopped.value.code
+    assert text == SKILL.read_text(encoding="utf-8")
+    head = text.split("---")[1]
+    assert re.findall(r"^(\w+):", head, re.MULTILINE) == ["name", "description"]
+    named = set(re.findall(r"^karat (\w+)", text, re.MULTILINE))
+    assert {"evaluate", "score", "bounds", "judges", "audit", "gate", "auc"} <= named
+    where = tmp_path / "files"
+    shutil.copytree(folder, where)
+    monkeypatch.chdir(where)
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, "SKILL.md", "exec"), {})
+
+
+def test_the_words_of_the_skill_are_those_of_the_library():
+    text = SKILL.read_text(encoding="utf-8")
+    assert set(re.findall(r"badge `(\w+)`", text)) == set(
+        get_args(get_type_hints(Verdict)["badge"])
+    )
+    words = set(re.findall(r"status `([\w ]+)`", text))
+    assert words == {"not identified", "consistent", "confirmed", "contradicted"}
