@@ -19,7 +19,10 @@ def demo(
     ] = Path("karat-demo.html"),
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
-    """Show on real data what karat answers, and write a report."""
+    """Show on real data what karat answers, and write a report.
+
+    Example:  karat demo --output demo.html
+    """
     out = console()
     out.quiet = quiet
 

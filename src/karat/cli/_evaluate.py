@@ -70,7 +70,7 @@ def evaluate(
     such as 'lf_*' and lists such as a,b. With no such flag the roles are guessed from the
     names, shown, and used after Enter or with --yes.
 
-    Example: karat evaluate scores.csv --label y --pred model --score p --output report.html
+    Example:  karat evaluate scores.csv --label y --pred model --score p --output report.html
     """
 
     def work() -> Answer:

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._extras import require
+from karat._frames import keeps_kind
 from karat._validate import check_confidence, check_count, check_seed
 from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut, flag
 from karat.evaluation.result import Evaluation
@@ -22,6 +24,7 @@ from karat.sources import Source, scan
 __all__ = ["evaluate"]
 
 
+@keeps_kind
 def evaluate(
     data: Any,
     *,
@@ -223,7 +226,7 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
     if failed and not found:
         raise failed[0]
     for reason in failed:
-        warnings.warn(f"a question was left out: {reason}", KaratWarning, stacklevel=3)
+        warnings.warn(f"a question was left out: {reason}", KaratWarning, stacklevel=caller_level())
     return found, missing
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from karat._files import replaced
 from karat._frozen import plain
 from karat._result import Result
-from karat.evaluation.questions import Finding, LeftOut
+from karat.evaluation.questions import Finding, LeftOut, estimates_of
 from karat.evaluation.roles import Roles
 from karat.exceptions import DataError
 from karat.report import NextStep, Report, Section, Verdict, render_markdown, render_report
@@ -121,6 +121,11 @@ class Evaluation(Result):
             "next_steps": [step.to_dict() for step in self.next_steps],
             "facts": dict(self.facts),
         }
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [row for f in self.findings for row in estimates_of(f)]
+        names = ("question", "result", "of", "value", "lower", "upper", "n")
+        return {name: [row[name] for row in rows] for name in names}
 
     def _unanswered(self) -> tuple[Section, ...]:
         if not self.left_out:

@@ -1,7 +1,7 @@
-"""What ``how-to/ten-tasks.md`` needs to run: its files, a person, and somebody to type.
+"""Sphinx extension: the commands of ``how-to/ten-tasks.md`` are run, and their output is shown.
 
-The page shows commands; whoever builds the documentation, or tests it, runs them in order in one
-folder and puts what they print below them.
+They run in order in one folder, with files that are written first, a person who fills in labels,
+and one who types. The tests run the page in the same way.
 """
 
 import io
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,7 @@ _BLOCK = re.compile(r"^```\n((?:karat |#).*?)^```\n", re.MULTILINE | re.DOTALL)
 _RULES = {"rule_texture": "worst texture", "rule_smoothness": "worst smoothness",
           "rule_area": "worst area"}  # fmt: skip
 _READERS = {**_RULES, "rule_concave": "worst concave points"}
+_PAGE = "how-to/ten-tasks"
 _LABELLED = 200
 _LONGEST = 40  # lines of output that are shown
 
@@ -147,7 +149,11 @@ def _run(arguments: list[str], folder: Path, screen: io.StringIO) -> None:
 
 def with_output(text: str, folder: Path) -> str:
     """Return a page whose blocks of commands show what the commands print."""
-    return _BLOCK.sub(lambda found: f"```text\n{_short(run_block(found[1], folder))}```\n", text)
+    return _BLOCK.sub(lambda found: _block(_short(run_block(found[1], folder))), text)
+
+
+def _block(shown: str) -> str:
+    return f"```{{code-block}} text\n:class: output\n\n{shown}```\n"
 
 
 def _short(shown: str) -> str:
@@ -157,3 +163,15 @@ def _short(shown: str) -> str:
         kept = _LONGEST // 2
         lines = [*lines[:kept], f"  … {len(lines) - 2 * kept} lines …", *lines[-kept:]]
     return "\n".join(lines) + "\n"
+
+
+def _show(app, docname, content):
+    if docname == _PAGE:
+        with TemporaryDirectory() as folder:
+            write_files(Path(folder))
+            content[0] = with_output(content[0], Path(folder))
+
+
+def setup(app):
+    app.connect("source-read", _show)
+    return {"parallel_read_safe": True, "version": "1"}
