@@ -171,6 +171,7 @@ def folder(tmp_path_factory):
         {**three, "gpt-4o": votes[:, 3], "old": votes[:, 4], "new": votes[:, 5]}
     ).write_csv(where / "answers.csv")
     mails = pl.DataFrame({"model": (p > 0.5).astype(int), "p_spam": p})
+    mails = mails.with_columns(mail=pl.lit("Dear customer"))
     mails.write_csv(where / "mails.csv")
     labelled = pl.DataFrame({"truth": y, "model": y, "a": votes[:, 0], "b": votes[:, 1]})
     labelled.write_csv(where / "labelled.csv")
