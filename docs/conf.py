@@ -1,9 +1,17 @@
 """Sphinx configuration."""
 
+import logging
+import re
+import sys
+from pathlib import Path
+
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
 from karat import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_tools"))
+logging.getLogger("alembic").setLevel(logging.WARNING)  # karat.studio's storage tells its plugins
 
 project = "karat"
 author = "The karat developers"
@@ -14,8 +22,13 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "reference_pages",
+    "executed",
+    "promises",
 ]
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+# A link to a heading that is not there is a warning, and a warning ends the build.
 autodoc_typehints = "none"
 # The reference of karat.torch needs no PyTorch, which is large.
 autodoc_mock_imports = ["torch"]
@@ -23,24 +36,36 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_generated", "_tools"]
 html_theme = "furo"
-html_title = f"karat {__version__}"
+html_title = "karat"
+html_static_path = ["_static"]
+html_css_files = ["karat.css"]
+html_extra_path = ["llms.txt"]
+html_copy_source = False
+html_show_sourcelink = False
 # Types in docstrings are words ("column (n,)"), not references to look up.
-suppress_warnings = ["ref.python"]
+# A pattern at the end of a table of contents takes in pages not named there, if there are any.
+suppress_warnings = ["ref.python", "toc.empty_glob"]
 
 
 # Formulas become MathML when the pages are built, so that they show without a network.
 html_math_renderer = "mathml"
 
 
+def _mathml(text, display):
+    made = convert(text, display=display)
+    # A prime is drawn high already; as an exponent it would stand above the line.
+    return re.sub(r"<msup>(<mi>\w</mi>)<mi>(&#x02032;)</mi></msup>", r"\1<mo>\2</mo>", made)
+
+
 def _inline(self, node):
-    self.body.append(convert(node.astext()))
+    self.body.append(_mathml(node.astext(), "inline"))
     raise SkipNode
 
 
 def _display(self, node):
-    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    self.body.append(f'<div class="math">{_mathml(node.astext(), "block")}</div>')
     raise SkipNode
 
 

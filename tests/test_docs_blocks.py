@@ -1,19 +1,28 @@
 """The Python of the documentation runs: the blocks of each page, in order."""
 
+import importlib
 import re
-import shutil
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-# A block of Python, and the output that the page shows right below it, if any.
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
-PAGES = [path for path in sorted(DOCS.rglob("*.md")) if BLOCK.search(path.read_text("utf-8"))]
+sys.path.insert(0, str(DOCS / "_tools"))
+run_page = importlib.import_module("run_page")  # what the build runs pages with
+BLOCK = run_page.BLOCK
+TEXTS = [
+    path
+    for path in sorted(DOCS.rglob("*.md"))
+    if not path.relative_to(DOCS).as_posix().startswith(("_", "reference/karat/", "reproductions/"))
+]
+PAGES = [path for path in TEXTS if BLOCK.search(path.read_text("utf-8"))]
 # Figures that the text of a page says, by the words in front of them in what its blocks print.
 FIGURES = {
     "how-to/when-to-couple.md": {"independent": 0.057, "coupled": 0.032, "hierarchical": 0.053},
+    # The page says that the truth is above the upper limit of the rules alone.
+    "tutorials/no-labels.md": {"biopsies:": 0.937, r"limits 0\.667 and": 0.874},
     "theory/sharing.md": {r"^\[": 0.85, r"\]\n\[": 0.66},
 }
 
@@ -24,13 +33,30 @@ def test_blocks_are_found():
     assert set(FIGURES) <= {path.relative_to(DOCS).as_posix() for path in PAGES}
 
 
+def test_no_code_of_a_page_escapes():
+    """Python is tagged as such, so it runs; all else is shown and says what it is."""
+    for path in TEXTS:
+        for tag, block in re.findall(
+            r"^```([^\n]*)\n(.*?)^```", path.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        ):
+            assert tag in ("", "python", "console", "{toctree}"), (path.name, tag)
+            if tag != "python":
+                assert not re.search(r"^(import|from) \w+", block, re.MULTILINE), path.name
+
+
+def test_the_map_for_language_models_leads_to_pages():
+    links = re.findall(r"\]\(([^)]+)\.html\)", (DOCS / "llms.txt").read_text("utf-8"))
+    assert len(links) >= 15
+    assert [link for link in links if not (DOCS / f"{link}.md").is_file()] == []
+
+
 @pytest.mark.parametrize(
     "path",
     [
-        # This page fits several models of votes to make its point.
-        # The other starts Spark.
+        # The first fits several models of votes to make its point, the second starts Spark, and the
+        # third draws one picture of each kind.
         pytest.param(path, marks=pytest.mark.slow)
-        if path.stem in ("when-to-couple", "any-size")
+        if path.stem in ("when-to-couple", "any-size", "gallery")
         else path
         for path in PAGES
     ],
@@ -38,15 +64,13 @@ def test_blocks_are_found():
 )
 # Domains of thirty items are too few to look for copies; the page says that karat warns of it.
 @pytest.mark.filterwarnings("ignore:votes do not identify:karat.exceptions.NotIdentifiedWarning")
+# A tutorial shows judges that err together, and the warning that labels give.
+@pytest.mark.filterwarnings("ignore:gold labels contradict:karat.exceptions.NotIdentifiedWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of Spark
 def test_blocks_of_a_page_run_in_order(path, tmp_path, monkeypatch, capsys):
     text = path.read_text(encoding="utf-8")
-    if "import torch" in text:
-        pytest.importorskip("torch", reason="the page trains with PyTorch")
-    if "import SparkSession" in text:
-        pytest.importorskip("pyspark", reason="the page counts on Spark")
-        if shutil.which("java") is None:
-            pytest.skip("Spark needs Java, and there is none")
+    if reason := run_page.missing(text):
+        pytest.skip(reason)
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
     printed = ""

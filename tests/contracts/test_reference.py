@@ -1,25 +1,41 @@
-"""The reference lists every public name."""
+"""The reference has a page for every public name."""
 
 import importlib
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import karat
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+sys.path.insert(0, str(DOCS / "_tools"))
+reference_pages = importlib.import_module("reference_pages")
+INDEX = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
+PACKAGES = [
+    name
+    for name in karat.__all__
+    if name not in ("__version__", "cli") and not callable(getattr(karat, name, None))
+]
 
 
-@pytest.mark.parametrize("package", [n for n in karat.__all__ if n not in ("__version__", "cli")])
-def test_every_public_name_is_in_the_reference(package):
+def test_every_package_has_its_place():
+    grouped = {package for packages in reference_pages.GROUPS.values() for package in packages}
+    assert grouped == set(PACKAGES)
+    assert set(re.findall(r"^karat/(\w+)$", INDEX, re.MULTILINE)) == grouped
+    assert set(re.findall(r"\[karat\.(\w+)\]\(karat/\1\.md\)", INDEX)) == grouped
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_has_a_page_and_a_line(package):
     if package == "torch":
         pytest.importorskip("torch")
-    block = re.search(rf"automodule:: karat\.{package}\n +:members:(.*?)\n(?! {{4}})", PAGE, re.S)
-    assert block, f"karat.{package} is not in docs/reference/index.md"
-    listed = set(re.findall(r"\w+", block[1])) | set(
-        re.findall(rf"auto\w+:: karat\.{package}\.(\w+)", PAGE)
-    )
-    if block[1].strip():  # else the module's members are all listed
-        module = importlib.import_module(f"karat.{package}")
-        assert set(module.__all__) <= listed
+    module = importlib.import_module(f"karat.{package}")
+    page = reference_pages.package_page(package, module, module.__all__)
+    listed = re.findall(rf"^\| \[`(\w+)`\]\({package}/\1\.md\) \| (.*) \|$", page, re.MULTILINE)
+    assert sorted(name for name, _ in listed) == sorted(module.__all__)
+    for name, line in listed:
+        assert re.search(r"\w", line), f"karat.{package}.{name} has no first sentence"
+        text = reference_pages.page_of(package, name, getattr(module, name))
+        assert re.search(rf"^\.\. auto\w+:: karat\.{package}\.{name}$", text, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Pictures of results, drawn with matplotlib (extra ``plot``), imported when first used."""
+"""Pictures of results, drawn with matplotlib, which is imported when first used."""
 
 from karat.plot._draw import draw
 

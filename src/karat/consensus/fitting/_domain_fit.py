@@ -93,7 +93,7 @@ class DomainFit:
         """Return limits that span every model and every explanation.
 
         Where the votes identify the rates, the limits allow for a share ``slack`` of the items on
-        which most voters are fooled together; where they do not, for every account of the votes.
+        which most voters are fooled together; where they do not, for every explanation of them.
         """
         low, high = self.span_limits(confidence, finite=finite)
         if self.identified:

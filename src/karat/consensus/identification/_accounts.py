@@ -1,4 +1,4 @@
-"""All accounts of the votes that stand side by side where the votes cannot tell."""
+"""Every explanation of the votes, side by side, where the votes cannot tell which one holds."""
 
 import numpy as np
 

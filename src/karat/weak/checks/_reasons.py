@@ -57,7 +57,7 @@ def gold_reasons(evidence: Evidence, *, error: float) -> list[str]:
     if GOLD_TESTS[gold.worst] == "class":
         tail = f"their classes are not as frequent as it says ({tail})"
     elif gold.accuracy < gold.promised:
-        tail = f"it is too sure of itself ({tail})"
+        tail = f"it is over-confident ({tail})"
     return [f"{head}: {tail}"]
 
 
