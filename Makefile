@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 # One process a core, each with one thread: threads of several processes wait for each other.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
+JOBS ?= auto
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 # Real datasets live beside the project; what needs them skips, with a reason, where they are not.
 export KARAT_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -11,18 +12,22 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 LOWEST := $(VENV)-lowest
+RELEASE := $(VENV)-release
 
-.PHONY: help setup demo test fast test-lowest check format reproduce bench bench-compare docs clean
+.PHONY: help setup demo test fast test-lowest test-pythons check lint types imports doctests format \
+  reproduce bench bench-compare docs release-check clean
 
 help:
 	@echo "make demo    show on real data what karat answers; writes karat-demo.html"
 	@echo "make test    run every test (make fast: without the simulations)"
 	@echo "make test-lowest   the tests without the simulations, on the lowest versions allowed"
+	@echo "make test-pythons  the same on the other Pythons of this machine (MAKE_THEM=1: from Debian)"
 	@echo "make check   formatting, lint, types, import rule, doctests"
 	@echo "make reproduce   the papers' figures beside karat's; fails where a promised one is missed"
 	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
 	@echo "make bench-compare BASE=commit   this checkout's benchmarks over those of another commit"
 	@echo "make docs    build the documentation into docs/_build"
+	@echo "make release-check   build the packages and try them as users will (STEPS=..., WITHOUT=...)"
 
 setup: $(VENV)/.ready
 
@@ -52,23 +57,36 @@ test-lowest:
 	$(LOWEST)/bin/python -m pip install --quiet -r $(LOWEST)/pins.txt
 	$(LOWEST)/bin/python -m pip install --quiet --no-deps .
 	$(LOWEST)/bin/python -m pip check
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -q -n auto -m "not slow" \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -q -n $(JOBS) -m "not slow" \
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning tests
 
-check: setup
+test-pythons: $(RELEASE)/.ready
+	$(RELEASE)/bin/python tools/other_pythons.py $(if $(MAKE_THEM),--make) $(VERSIONS)
+
+check: lint types imports doctests
+
+lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: setup
 	$(BIN)/mypy
+
+imports: setup
 	$(BIN)/lint-imports
+
+doctests: setup
 	$(BIN)/python -m pytest -q --doctest-modules src
 
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# With FULL=1 as long as the scripts need (hours); else each takes well under a minute.
+# Each takes well under a minute. With FULL=1 one after the other, as long as they need (hours), each
+# kept in docs/reproductions; AGAIN=1 makes those too that are kept already.
 reproduce: setup
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/reproduce.py $(if $(FULL),--full)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/reproduce.py \
+	  $(if $(FULL),--full) $(if $(AGAIN),--again) $(NAMES)
 
 bench: setup
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
@@ -81,5 +99,15 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+$(RELEASE)/.ready:
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet build twine
+	@touch $@
+
+# Every step has an environment of its own, so it takes a while; for example
+# make release-check STEPS="build twine contents core"
+release-check: $(RELEASE)/.ready
+	JOBS=$(JOBS) $(RELEASE)/bin/python tools/release_check.py $(STEPS) $(if $(WITHOUT),--without $(WITHOUT))
+
 clean:
-	rm -rf $(VENV) $(LOWEST) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache karat-demo.html
+	rm -rf $(VENV) $(LOWEST) $(RELEASE) dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache karat-demo.html

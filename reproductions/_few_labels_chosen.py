@@ -1,7 +1,6 @@
 """Chosen labels against random ones on real data, and what an oracle would choose."""
 
 import copy
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +10,8 @@ from _show import Promise, number, show_table
 from scipy.stats import binomtest
 
 from karat.audit import Audit
+from karat.audit.answers import anytime_limits, estimate_of, fixed_limits
+from karat.audit.running import evidence_of, predicted_outcomes
 from karat.metrics import as_metric
 
 __all__ = ["run_chosen"]
@@ -83,22 +84,22 @@ def _audits(data: AuditSet, metric: str, sizes: Sequence[int], runs: int) -> Fou
     truth = float(as_metric(metric).score(data.truth, data.called))
     base = Audit(data.called, metric=metric, proba=data.chance, rng=0)
     errors, random, fixed, wide, always = [], [], [], [], 0
-    covered = dict.fromkeys(sizes, 0)
+    covered, look = dict.fromkeys(sizes, 0), min(200, sizes[-1])
     for _ in range(runs):
         audit = _again(base, int(rng.integers(2**31)))
         for at, n in enumerate(sizes):
             todo = audit.ask(n - (sizes[at - 1] if at else 0))["item"].to_list()
             audit.tell({item: int(data.truth[item]) for item in todo})
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                result = audit.result
-            covered[n] += result.lower <= truth <= result.upper
+            evidence, estimate, low, high = _known(audit._run)
+            covered[n] += low <= truth <= high
             if n == 100:
-                errors.append(np.nan_to_num(result.estimate) - truth)
-            if n == min(200, sizes[-1]):
-                fixed.append(result.width)
-                wide.append(result.path.width)
-        path = result.path
+                errors.append(np.nan_to_num(estimate) - truth)
+            if n == look:
+                fixed.append(high - low)
+        # The limits after every label are those of the last look: they never widen.
+        path = anytime_limits(evidence, delta=0.05, confidence=0.95)
+        assert path is not None
+        wide.append(path.uppers[look - 1] - path.lowers[look - 1])
         always += bool(((path.lowers <= truth) & (truth <= path.uppers)).all())
     for _ in range(2000):
         at = rng.choice(len(data.truth), 100, replace=False)
@@ -112,6 +113,17 @@ def _audits(data: AuditSet, metric: str, sizes: Sequence[int], runs: int) -> Fou
         float(np.mean(wide) / np.mean(fixed)),
         runs,
     )
+
+
+def _known(run: Any) -> tuple[Any, float, float, float]:
+    """Return what `Audit.result` says of the labels so far, without what it foretells."""
+    if run.predicted is None:
+        run.predicted = predicted_outcomes(run)
+    evidence = evidence_of(run, run.predicted)
+    counts = evidence.counts
+    estimate = estimate_of(evidence, counts)
+    low, high = fixed_limits(evidence, counts, delta=0.025, seed=run.seed)
+    return evidence, estimate, min(low, estimate), max(high, estimate)
 
 
 def _again(base: Audit, seed: int) -> Audit:

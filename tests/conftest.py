@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -21,6 +22,9 @@ settings.load_profile("karat")
 settings.register_profile("search", deadline=None)
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 settings.load_profile("repeatable")
+
+
+CHROMIUM = os.environ.get("KARAT_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 
 
 @pytest.fixture
@@ -77,3 +81,24 @@ def _rest_of(terminal):
         if not part:
             return shown
         shown += part
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Debian's Chromium, driven by Playwright.
+
+    It ends with the file: as long as it runs, this thread has an event loop, and other tests start
+    their own.
+    """
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if not Path(CHROMIUM).is_file():
+        pytest.skip(f"there is no Chromium at {CHROMIUM}; .ci/run installs it")
+    quiet = [
+        "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+        "--disable-sync", "--disable-extensions", "--renderer-process-limit=1",
+        "--disable-site-isolation-trials", *["--no-sandbox"] * (os.geteuid() == 0),
+    ]  # fmt: skip
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        yield browser
+        browser.close()

@@ -1,7 +1,7 @@
 """Print the lowest versions that pyproject.toml allows, one pin a line, for ``pip install -r``.
 
-The dependencies, the extras that tests use, and what runs the tests; not PyTorch, which is large,
-and not the linters and what drives the browser, whose versions change no result.
+The dependencies, the extras that tests use, and what runs the tests; not PyTorch and Spark, which
+are large, and not the linters and what drives the browser, whose versions change no result.
 """
 
 import re
@@ -9,7 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("arviz", "duckdb", "studio", "dev")
+EXTRAS = ("arviz", "duckdb", "logs", "studio", "dev")
 LEFT_OUT = {
     "axe-playwright-python", "import-linter", "karat", "mypy", "playwright", "ruff", "torch",
 }  # fmt: skip

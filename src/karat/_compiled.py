@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar, overload
 
+from karat._callers import caller_level
 from karat.exceptions import KaratWarning
 
 __all__ = ["compiled"]
@@ -68,4 +69,4 @@ def _warn_once() -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(_NOT_KEPT, KaratWarning, stacklevel=3)
+        warnings.warn(_NOT_KEPT, KaratWarning, stacklevel=caller_level())

@@ -232,6 +232,57 @@ def test_groups_have_estimates_of_their_own(spam):
     assert sum(part.n_labels for part in audit.result.groups.values()) == 150
 
 
+@few
+@pytest.mark.filterwarnings("ignore:.*were passed over")
+def test_nothing_is_said_of_a_group_without_labels(spam):
+    groups = np.where(np.arange(3000) % 1500 == 7, "tiny", "rest")
+
+    def told(**options):
+        audit = Audit(spam.called, metric="accuracy", groups=groups, rng=0, **options)
+        audit.tell(spam.labels(i for i in audit.ask(60)["item"] if groups[i] == "rest"))
+        return audit.result
+
+    result = told()
+    tiny = result.groups["tiny"]
+    assert tiny.n_labels == 0
+    assert np.isnan(tiny.estimate)
+    assert (tiny.lower, tiny.upper) == (0, 1)
+    assert result.unlabelled == ("tiny",)
+    assert "nothing is known of 1 of 2 groups" in result.summary()
+    assert "no label yet" in tiny.summary()
+    other = spam.called[::-1].copy()
+    tiny = told(against=other).groups["tiny"]
+    apart = np.mean((spam.called != other)[groups == "tiny"])
+    assert apart > 0  # where they agree the difference is 0
+    assert (tiny.lower, tiny.upper) == pytest.approx((-apart, apart))
+    assert np.isnan(tiny.estimate)
+
+
+@few
+def test_without_guesses_a_prediction_without_labels_is_like_the_others():
+    """No constant decides: calls of c have no label, and a and b are right 5 times in 10."""
+    called = np.repeat(["a", "b", "c"], [500, 500, 10])
+    audit = Audit(called, metric="accuracy", rng=0)
+    asked = [i for i in audit.ask(40)["item"].to_list() if i < 1000]
+    wrong = {"a": "b", "b": "a"}
+    seen = {"a": 0, "b": 0}
+    for i in asked:
+        seen[called[i]] += 1
+        audit.tell({i: called[i] if seen[called[i]] % 2 else wrong[called[i]]})
+    right = [np.ceil(n / 2) / n for n in seen.values()]
+    assert audit.result.estimate == pytest.approx(np.mean(right))
+    assert audit.result.path.estimates[-1] == pytest.approx(audit.result.estimate)
+
+
+@few
+def test_neither_of_two_systems_is_favoured_before_labels_tell(spam):
+    other = spam.called[::-1].copy()
+    one = Audit(spam.called, metric="f1", against=other, rng=0).budget()
+    two = Audit(other, metric="f1", against=spam.called, rng=0).budget()
+    assert one.expected == pytest.approx(-two.expected)
+    assert one.expected == pytest.approx(0)
+
+
 def test_three_classes():
     rng = np.random.default_rng(7)
     proba = rng.dirichlet([0.4, 0.4, 0.4], 2000)

@@ -73,6 +73,46 @@ def test_probability_0_and_missing(audit):
                    probability=dict.fromkeys(range(40), 0.5))  # fmt: skip
 
 
+def test_probabilities_of_a_wrong_kind():
+    made = Audit(CALLED, metric="accuracy", rng=0)
+    design = {"design": "probability"}
+    with pytest.raises(OptionError, match="probability is 'often'; expected a finite number"):
+        made.tell({1: "ham"}, probability={1: "often"}, **design)
+    with pytest.raises(KaratError, match="probability has 2 rows and y_pred has 40"):
+        made.tell({1: "ham"}, probability=[0.5, 0.5], **design)
+    with pytest.raises(KaratError, match="probability is 7"):
+        made.tell({1: "ham"}, probability=7, **design)
+    with pytest.raises(OptionError, match="design is 'random'; expected 'probability' where"):
+        made.tell({1: "ham"}, design="random", probability={1: 0.5})
+    assert made.tell({1: "ham"}, probability=np.full(40, 0.5), **design) == 1
+
+
+def test_classes_that_look_alike_stay_apart():
+    made = Audit(["1", "true"] * 10, metric="accuracy", rng=0)
+    first, second = made.ask(2)["item"]
+    made.tell({first: "1", second: "true"})
+    assert [made._run.labels[i] for i in (first, second)] == [0, 1]
+    numbers = Audit([0, 1] * 10, metric="accuracy", rng=0)
+    items = numbers.ask(5)["item"]
+    numbers.tell(dict(zip(items, ["1", 1.0, True, "true", "1.0"], strict=True)))
+    assert set(numbers._run.labels.values()) == {1}
+
+
+def test_ids_are_found_as_they_were_passed():
+    texts = Audit(CALLED, metric="f1", ids=[f"{i:03d}" for i in range(40)], rng=0)
+    (asked,) = texts.ask(1)["item"]
+    with pytest.raises(DataError, match="1 of 1 items are not in the data"):
+        texts.tell({int(asked): "ham"})
+    assert texts.tell({asked: "ham"}) == 1
+
+
+def test_a_label_that_is_nearly_a_class(audit):
+    item = audit.waiting["item"][0]
+    with pytest.raises(LabelError, match="or an empty cell; did you mean 'ham'"):
+        audit.tell({item: "Ham"})
+    assert audit.tell({item: " ham "}) == 1
+
+
 def test_more_than_there_are(audit):
     with pytest.raises(OptionError, match="n is 31; expected at most 30: the items that have not"):
         audit.ask(31)

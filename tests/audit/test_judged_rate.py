@@ -98,6 +98,50 @@ def test_equal_probabilities_are_a_random_sample():
     assert same.lower == pytest.approx(plain.lower)
 
 
+def test_the_rate_of_any_of_three_verdicts():
+    rng = np.random.default_rng(5)
+    truth = rng.choice(["bad", "fair", "good"], 900, p=[0.2, 0.5, 0.3])
+    verdict = np.where(rng.random(900) < 0.85, truth, rng.choice(["bad", "fair", "good"], 900))
+    known = [t if i < 90 else None for i, t in enumerate(truth)]
+    sets = [t if i < 300 else None for i, t in enumerate(truth)]
+    for word, rate in (("bad", 0.2), ("fair", 0.5), ("good", 0.3)):
+        found = judged_rate(verdict, known, pos_label=word)
+        assert found.pos_label == word
+        assert found.value == pytest.approx(rate, abs=0.08)
+        # The labels of balanced sets say nothing of how often a class occurs.
+        balanced = judged_rate(verdict, sets, labels="by-class", pos_label=word, rng=0)
+        assert balanced.lower <= rate <= balanced.upper
+        assert balanced.judged == pytest.approx(np.mean(verdict[300:] == word))
+    with pytest.raises(KaratError, match="pos_label is 'fine'; expected 'bad', 'fair' or 'good'"):
+        judged_rate(verdict, known, pos_label="fine")
+
+
+def test_balanced_sets_of_repeats_are_as_many_as_their_prompts():
+    """Every output five times: as clusters as wide as once, as items half as wide."""
+    rng = np.random.default_rng(6)
+    truth = np.repeat([0, 1], [60, 340])
+    verdict = np.where(rng.random(400) < 0.8, truth, 1 - truth)
+    known = np.where(np.isin(np.arange(400), [*range(30), *range(370, 400)]), truth, -1)
+    once = judged_rate(verdict, known, labels="by-class", rng=0)
+    five = [np.repeat(part, 5) for part in (verdict, known)]
+    apart = judged_rate(*five, labels="by-class", rng=0)
+    together = judged_rate(*five, labels="by-class", clusters=np.repeat(np.arange(400), 5), rng=0)
+    assert together.value == once.value == apart.value
+    assert together.width == pytest.approx(once.width, rel=0.15)
+    assert apart.width < 0.7 * once.width
+    single = judged_rate(verdict, known, labels="by-class", clusters=np.arange(400), rng=0)
+    assert (single.lower, single.upper) == pytest.approx((once.lower, once.upper), abs=0.02)
+
+
+@pytest.mark.parametrize("n", [12, 60])
+def test_a_rate_of_outputs_that_all_have_labels_is_known(n):
+    votes, truth = judged(n)
+    for clusters in (None, np.arange(n) // 3):
+        found = judged_rate(votes, truth, finite=True, clusters=clusters)
+        assert (found.value, found.lower, found.upper) == pytest.approx((truth.mean(),) * 3)
+    assert judged_rate(votes, truth).width > 0.1, "the system's rate is not"
+
+
 def test_bad_input():
     votes, truth = judged(100)
     known = some(truth, 20)
@@ -111,6 +155,8 @@ def test_bad_input():
         judged_rate(votes, [1] * 10 + [None] * 90, labels="by-class")
     with pytest.raises(KaratError, match="every output has a label"):
         judged_rate(votes, truth, labels="by-class")
+    with pytest.raises(KaratError, match="finite is True; expected False with labels='by-class'"):
+        judged_rate(votes, known, labels="by-class", finite=True)
     with pytest.raises(KaratError, match="y_true is missing in every row"):
         judged_rate(votes, [None] * 100)
     with pytest.raises(KaratError, match="y_true_against is None"):

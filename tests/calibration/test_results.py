@@ -136,7 +136,7 @@ def test_an_interaction_is_said_with_the_method_that_sees_it():
     r = RESULTS["interaction"]()
     label, *others = r.interaction
     assert r.misses_interaction
-    assert f"{label} goes with the product of {others[0]} and {others[1]}" in r.summary()
+    assert f"residuals of {label} go with the product of {others[0]} and {others[1]}" in r.summary()
     assert "which the latent model cannot see: method='trees' would" in r.summary()
     seen = dataclasses.replace(r, method="trees").summary()
     assert "cannot see" not in seen

@@ -1,8 +1,12 @@
 """The command line as a user calls it, in this process."""
 
+import ast
+import html
 import io
 import json
+import re
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -35,3 +39,20 @@ def karat(capsys, monkeypatch):
         return Ran(stopped.value.code or 0, said.out, said.err)
 
     return run
+
+
+@pytest.fixture
+def executed_page():
+    """Return a function that runs the first block of code of a page."""
+    return _executed
+
+
+def _executed(page):
+    """What the last line of the last block of code on a page gives."""
+    text = Path(page).read_text(encoding="utf-8")
+    block = html.unescape(re.findall(r"<pre[^>]*><code>(.*?)</code>", text, re.DOTALL)[0])
+    tree = ast.parse(block)
+    last = ast.Expression(tree.body.pop().value)
+    names = {}
+    exec(compile(tree, page, "exec"), names)
+    return eval(compile(last, page, "eval"), names)

@@ -179,7 +179,7 @@ def test_demo_numbers_are_right():
     from karat.cli.demo import train_models, which_metric
 
     models = train_models()
-    section = which_metric(models)
+    section = which_metric(models)[0].section
     rows = {row[0]: row[1:] for row in section.table.rows}
     truth = models.y_true == "malignant"
     for name, score_of in (("accuracy", accuracy_score), ("MCC", matthews_corrcoef)):

@@ -104,6 +104,15 @@ WRONG = {
         "this command needs rows",
     ),
     "flag": (["bounds", "--label", "y"], 2, "--label does not go with a file of counts"),
+    "label": (["auc", "--label", "y"], 2, "--label does not go with a file of counts"),
+    "rows of areas": (["auc", "--rows", "5"], 2, "--rows does not go with a file of counts"),
+    "rows of bounds": (["bounds", "--rows", "5"], 2, "--rows does not go with a file of counts"),
+    "rows of judges": (["judges", "--rows", "5"], 2, "--rows does not go with a file of counts"),
+    "null": (["bounds", "--null", "abstain"], 2, "--null does not go with a file of counts"),
+    "panel": (["judges", "--panel"], 2, "--panel does not go with a file of counts"),
+    "evaluate": (["evaluate"], 3, "holds counts, and this needs rows; karat bounds, judges and"),
+    "evaluate by flags": (["evaluate", "--pred", "pred"], 3, "holds counts, and this needs rows"),
+    "counts of counts": (["count", "-o", "again.parquet", "--label", "y"], 3, "holds counts, and"),
     "unknown": (["auc", "--score", "s2"], 3, "holds no such counts; there are"),
 }
 
@@ -178,3 +187,96 @@ def test_judges_of_a_log(karat, logs, name, voters, gold):
     assert sum(ran.data["result"]["gold_votes"]) >= gold
     # People choose what they correct: no rates are powered by their labels.
     assert "powered" not in ran.data
+
+
+def test_only_what_flags_name_is_counted(karat, rows, tmp_path):
+    """Names say what columns are only where no flag does."""
+    ran = karat("count", rows, "-o", tmp_path / "c.parquet", "--label", "y", "--score", "score")
+    assert ran.code == 0, ran.err
+    found = Counts.load(tmp_path / "c.parquet")
+    assert (list(found.roc), found.patterns, found.confusions, found.votes) == (
+        ["score"], {}, {}, None,
+    )  # fmt: skip
+
+
+def test_rows_without_a_label_are_counted_as_votes(karat, rows, tmp_path):
+    table = pl.read_parquet(rows)
+    known = pl.when(pl.col("id") < 300).then("y").alias("y")
+    table.with_columns(known).write_parquet(tmp_path / "some.parquet")
+    ran = karat("count", tmp_path / "some.parquet", "-o", tmp_path / "c.parquet", "--label", "y")
+    assert ran.code == 0, ran.err
+    assert "'y' is missing in 1,700 of 2,000 rows, which count as votes and predictions" in ran.err
+    found = Counts.load(tmp_path / "c.parquet")
+    assert found.roc["score"].totals.sum() == found.confusions["pred"].n == 300
+    assert found.patterns["pred"].n == found.votes.n == 2000
+    assert found.votes.counts[found.votes.label >= 0].sum() == 300
+    rates = karat("auc", tmp_path / "c.parquet", "--score", "score", "--json").data["results"]
+    table.head(300).write_parquet(tmp_path / "first.parquet")
+    whole = karat("auc", tmp_path / "first.parquet", "--label", "y", "--score", "score", "--json")
+    lower = whole.data["results"]["score"]["lower"]
+    assert rates["score"]["lower"] == pytest.approx(lower, abs=1e-12)
+
+
+def test_shards_of_one_class_add_up(karat, rows, tmp_path):
+    table = pl.read_parquet(rows).sort("y")
+    for name in ("ham", "spam"):
+        part = table.filter(pl.col("y") == name)
+        # A model and labelers that know one answer too, as in a sorted table.
+        only = {c: pl.lit(name) for c in ("pred", "lf_0", "lf_1", "lf_2")}
+        part.with_columns(**only).write_parquet(tmp_path / f"{name}.parquet")
+    refused = karat("count", tmp_path / "ham.parquet", "-o", tmp_path / "x.parquet", "--label", "y")
+    assert refused.code == 3
+    parts = []
+    for name in ("ham", "spam"):
+        ran = karat("count", tmp_path / f"{name}.parquet", "-o", tmp_path / f"{name}_c.parquet",
+                    "--label", "y", "--classes", "ham,spam")  # fmt: skip
+        assert ran.code == 0, ran.err
+        parts.append(Counts.load(tmp_path / f"{name}_c.parquet"))
+    total = sum(parts)
+    assert total.confusions["pred"].counts.tolist() == [
+        [table["y"].to_list().count("ham"), 0], [0, table["y"].to_list().count("spam")],
+    ]  # fmt: skip
+    assert total.roc["score"].totals.sum() == 2000
+    wrong = karat("count", rows, "-o", tmp_path / "x.parquet", "--label", "y", "--classes", "ham")
+    assert (wrong.code, "--classes is 'ham'; expected two classes" in wrong.err) == (2, True)
+
+
+def test_a_positive_class_needs_labels_and_scores(karat, rows, tmp_path):
+    base = ("count", rows, "-o", tmp_path / "c.parquet", "--pos-label", "ham")
+    ran = karat(*base)
+    assert (ran.code, "--pos-label is 'ham'; expected --label with it" in ran.err) == (2, True)
+    ran = karat(*base, "--label", "y", "--pred", "pred")
+    assert (ran.code, "expected scores, which it is for" in ran.err) == (2, True)
+    assert karat(*base, "--label", "y").code == 0
+    assert Counts.load(tmp_path / "c.parquet").roc["score"].classes.tolist() == ["spam", "ham"]
+
+
+def test_weights_keep_their_squares_in_a_file(karat, rows, tmp_path):
+    table = pl.read_parquet(rows)
+    for unit in (1, 1000):
+        weighted = table.with_columns(w=(pl.col("id") % 3 + 1) * 0.5 * unit)
+        weighted.write_parquet(tmp_path / "w.parquet")
+        base = ("count", tmp_path / "w.parquet", "--label", "y", "--weight", "w")
+        score = ("--score", "score", "-o", tmp_path / f"roc_{unit}.parquet")
+        votes = ("--judge", "lf_*", "-o", tmp_path / f"votes_{unit}.parquet")
+        assert karat(*base, *score).code == karat(*base, *votes).code == 0
+    one, many = (karat("auc", tmp_path / f"roc_{u}.parquet", "--json").data["results"]["score"]
+                 for u in (1, 1000))  # fmt: skip
+    assert one["lower"] == pytest.approx(many["lower"], abs=1e-12)
+    assert one["approximate"]
+    assert one["n_positive"] < 1000
+    fast = ("--dependence", "none", "--json")
+    one, many = (karat("judges", tmp_path / f"votes_{u}.parquet", *fast).data["result"]
+                 for u in (1, 1000))  # fmt: skip
+    assert one["lower"][0] == pytest.approx(many["lower"][0], abs=1e-12)
+
+
+def test_separators_and_decimal_commas_are_said_in_one_line(karat, tmp_path):
+    lines = "".join(f"{i % 2};{(i % 2) + (i % 5) / 4}\n".replace(".", ",") for i in range(60))
+    (tmp_path / "s.csv").write_text("y;score\n" + lines)
+    ran = karat("auc", tmp_path / "s.csv", "--label", "y", "-o", tmp_path / "page.html")
+    assert ran.code == 0, ran.err
+    said = [line for line in ran.err.splitlines() if "semicolons" in line]
+    assert said == ["warning: s.csv: its columns are separated by semicolons and its numbers have "
+                    "decimal commas"]  # fmt: skip
+    assert "karat.scan(" in (tmp_path / "page.html").read_text()

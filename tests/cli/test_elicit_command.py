@@ -185,7 +185,7 @@ def test_ctrl_c_at_a_real_terminal(scores, tmp_path, press_until_it_ends):
         read_until(b"question 2")
         read_until(b"q stop here > ")
         said = press_until_it_ends(command, terminal, b"\x03")
-        assert b"1 answers are in" in said
+        assert b"1 answer is in" in said
         assert command.wait() == 130
     finally:
         command.kill()
@@ -397,3 +397,35 @@ def test_wrong_options_of_groups_are_explained(loans, options, code, message, ru
     result = run(loans, "1", *options)
     assert result.code == code
     assert message in result.err
+
+
+def test_skips_alone_are_no_metric(scores, tmp_path, run):
+    answers, metric = tmp_path / "answers.json", tmp_path / "metric.json"
+    options = ("--score", "score", "--transcript", str(answers), "--save-metric", str(metric))
+    result = run(scores, "ssq", *options)
+    assert result.code == 0, result.err
+    assert "All 2 questions were skipped, so nothing is known" in result.out
+    assert "costs" not in result.out, "what is believed before any answer is no metric"
+    assert not metric.exists()
+    assert load_transcript(answers).answers == ("skip", "skip")
+
+
+def test_options_that_a_transcript_does_not_take_are_named(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    options = ("--score", "score", "--transcript", str(answers))
+    run(scores, "1q", *options)
+    on = run(scores, "q", *options, "--strategy", "bisection", "--agreement", "0.6")
+    said = " ".join(on.out.split())
+    assert "going on after 1 answer, with the options of the transcript" in said
+    assert "(not --strategy bisection, --agreement 0.6)" in said
+    assert "(not" not in run(scores, "q", *options, "--agreement", "0.95").out
+
+
+def test_a_transcript_of_another_family_is_refused_in_terms_of_the_command(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    options = ("--score", "score", "--transcript", str(answers))
+    run(scores, "1q", *options)
+    other = run(scores, "q", *options, "--family", "ratio")
+    assert other.code == 2
+    assert "given to BinaryLinear" in " ".join(other.err.split())
+    assert "--family" in other.err

@@ -44,7 +44,7 @@ def test_the_page_and_the_markdown_open_with_the_verdicts(table, karat, tmp_path
         text,
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("[likely] pred_a: accuracy is")
+    assert ran.out.startswith("[likely] Accuracy of pred_a is")
     html, markdown = page.read_text("utf-8"), text.read_text("utf-8")
     assert html.index('class="verdict') < html.index("How good is it?")
     assert markdown.index("likely") < markdown.index("## How good is it?")

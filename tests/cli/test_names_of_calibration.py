@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from karat.cli import main
-from karat.cli.demo import SECTIONS
+from karat.cli.demo import trusted_jointly
 from karat.datasets import MultilabelLaw
 from karat.report import Report, render_report
 
@@ -34,14 +34,14 @@ def pages(tmp_path_factory):
     columns |= {f"prob_{n}": sample.y_prob[:, j] for j, n in enumerate("abc")}
     pl.DataFrame(columns).write_csv(folder / "rows.csv")
     page = folder / "page.html"
-    (demo,) = (section for section in SECTIONS if section.__name__ == "trusted_jointly")
+    (part,) = trusted_jointly(None)
     with redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit):
         main(["calibration", str(folder / "rows.csv"), "--output", str(page)])
     return {
         "command": words_of(page.read_text(encoding="utf-8")),
         "terminal": printed.getvalue(),
         "demo": words_of(
-            render_report(Report(title="Demo", introduction="", sections=(demo(None),)))
+            render_report(Report(title="Demo", introduction="", sections=(part.section,)))
         ),
     }
 

@@ -98,12 +98,17 @@ def test_weights_count_items():
     _, votes = draw(rng, n=200)
     weight = rng.integers(0, 4, 200)
     options = {"draws": 100, "dependence": "none", "rng": 0}
-    one = ErrorEstimator(**options).fit(votes, sample_weight=weight)
+    one = ErrorEstimator(**options).fit(votes, sample_weight=weight, weighting="frequency")
     two = ErrorEstimator(**options).fit(np.repeat(votes, weight, axis=0))
     assert np.array_equal(one.result_.mean, two.result_.mean)
+    # Importances say nothing of how many items there are: equal ones are none.
     half = ErrorEstimator(**options).fit(votes, sample_weight=np.full(200, 0.5))
     whole = ErrorEstimator(**options).fit(votes)
-    wider = (half.result_.upper - half.result_.lower) / (whole.result_.upper - whole.result_.lower)
+    assert np.array_equal(half.result_.upper, whole.result_.upper)
+    # Half of the items have nearly all of the weight: as good as half of the items.
+    some = np.where(np.arange(200) < 100, 1.0, 1e-6)
+    few = ErrorEstimator(**options).fit(votes, sample_weight=some)
+    wider = (few.result_.upper - few.result_.lower) / (whole.result_.upper - whole.result_.lower)
     assert wider.mean() > 1.2
 
 

@@ -129,7 +129,7 @@ def test_repeats_are_no_voters():
 def test_weight_is_duplication():
     weight = np.arange(200) % 3
     rows = np.repeat(np.arange(200), weight)
-    one = position_bias(FIRST, SECOND, sample_weight=weight)
+    one = position_bias(FIRST, SECOND, sample_weight=weight, weighting="frequency")
     two = position_bias(FIRST[rows], SECOND[rows])
     assert one.bias == pytest.approx(two.bias)
     assert one.upper == pytest.approx(two.upper)

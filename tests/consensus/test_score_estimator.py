@@ -204,7 +204,7 @@ def test_weight_is_duplication():
     """In law: the same posterior up to the error of simulation."""
     weight = np.arange(400) % 3
     rows = np.repeat(np.arange(400), weight)
-    one = ScoreEstimator(rng=0).fit(STARS, sample_weight=weight).result_
+    one = ScoreEstimator(rng=0).fit(STARS, sample_weight=weight, weighting="frequency").result_
     two = ScoreEstimator(rng=1).fit(STARS[rows]).result_
     assert one.mean == pytest.approx(two.mean, abs=0.006)
     assert one.upper == pytest.approx(two.upper, abs=0.02)

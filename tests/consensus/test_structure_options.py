@@ -86,7 +86,9 @@ class TestInvariants:
         few = votes.iloc[::2], domains[::2]
         weight = np.random.default_rng(82).integers(0, 4, len(few[1]))
         repeated = np.repeat(np.arange(len(weight)), weight)
-        weighted = estimator(structure, errors).fit(*few, sample_weight=weight.astype(float))
+        weighted = estimator(structure, errors).fit(
+            *few, sample_weight=weight.astype(float), weighting="frequency"
+        )
         plain = estimator(structure, errors, rng=2).fit(few[0].iloc[repeated], few[1][repeated])
         np.testing.assert_allclose(table(weighted), table(plain), atol=1.5 * NEAR)
 

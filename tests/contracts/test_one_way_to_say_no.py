@@ -455,6 +455,7 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     ),
     "sources.Source.counts": lambda **o: scanned().counts(**o),
     "sources.Source.pattern_counts": lambda **o: scanned().pattern_counts(**o),
+    "sources.Source.roles": lambda **o: scanned().roles(**o),
     "sources.Source.roc_counts": lambda **o: scanned().roc_counts(**o),
     "sources.Source.vote_counts": lambda **o: scanned().vote_counts(**o),
     "sources.joint_roc_counts": lambda **o: sources.joint_roc_counts(

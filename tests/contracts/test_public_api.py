@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import pkgutil
+import re
 import warnings
 from importlib.util import find_spec
 
@@ -35,7 +36,8 @@ from karat.statistics import confusion, pattern_counts, patterns, rates, roc_cou
 from karat.statistics.reading import count_votes
 
 # Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
-PACKAGES = [name for name in karat.__all__[1:] if name != "torch" or find_spec("torch")]
+NEEDS = {"torch": "torch", "studio": "fastapi"}  # left out where their extra is not installed
+PACKAGES = [name for name in karat.__all__[1:] if find_spec(NEEDS.get(name, "karat"))]
 PUBLIC = [
     pytest.param(package, name, id=f"{package}.{name}")
     for package in PACKAGES
@@ -333,6 +335,29 @@ RESULTS = [
 ]
 
 
+def is_a_page_that_needs_nothing(html):
+    """A notebook shows the picture and the numbers, with no network, on light and dark pages."""
+    assert "<svg" in html
+    assert "<table" in html
+    for outside in ("<script", "<link", "<img", 'href="http', "src='http", "@import", "url(http"):
+        assert outside not in html
+    assert not re.search(r"(fill|stroke): ?(black|#000000|#222222)", html), "unseen on a dark page"
+
+
+def is_a_tidy_table(frame, result):
+    """Columns are called as attributes are, one for each or one for the many of which it is."""
+    assert type(frame).__module__.startswith("polars")
+    assert frame.height
+    assert frame.width > 1
+    assert not any(str(dtype) in {"Null", "Object", "List"} for dtype in frame.dtypes)
+    if "lower" in frame.columns and "upper" in frame.columns:
+        assert ((frame["lower"] <= frame["upper"]) | frame["lower"].is_nan()).all()
+    for name in {"value", "lower", "upper", "n"} & set(frame.columns):
+        own = getattr(result, name, None)
+        if isinstance(own, float | int) and frame.height == 1:
+            assert frame[name][0] == own or own != own
+
+
 @pytest.mark.parametrize(("package", "name"), RESULTS)
 def test_results_keep_their_promises(package, name):
     import matplotlib.pyplot as plt
@@ -355,7 +380,10 @@ def test_results_keep_their_promises(package, name):
     assert result == EXAMPLES[name]()
     assert hash(result) == hash(EXAMPLES[name]())
     assert result.summary() in repr(result)
-    assert set(result._repr_mimebundle_()) == {"text/plain", "text/html"}
+    bundle = result._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    is_a_page_that_needs_nothing(bundle["text/html"])
+    is_a_tidy_table(result.to_frame(), result)
     before = json.dumps(result.to_dict())
     _, ax = plt.subplots()
     assert result.plot(ax) is ax

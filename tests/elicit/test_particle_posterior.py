@@ -57,7 +57,7 @@ class Quadrature:
 
     def __init__(self, first, second, said, grid=240, noise=24, spots=16):
         self.theta = middles(grid) * np.pi / 2
-        slope = TYPICAL * 0.01 ** (1 - middles(noise))
+        slope = TYPICAL * (0.1 + 0.9 * middles(noise)) ** 2
         lapse = LAPSE.ppf(middles(noise) * LAPSE.cdf(0.5))
         spot = np.append(0.0, 0.1 * TYPICAL * np.exp(SPOT.ppf(middles(spots))))
         prior = np.append(0.5, np.full(spots, 0.5 / spots))
@@ -175,8 +175,8 @@ def test_the_prior_of_noise_is_the_one_that_is_documented(errors):
     for column in units.T:
         assert stats.kstest(column**2, stats.beta(0.5, 2.5).cdf).pvalue > 1e-4 / 6
     noise = posterior.noise
-    log = np.log(noise.slope / 2.0) / np.log(0.01)
-    assert stats.kstest(1 - log, "uniform").pvalue > 1e-4
+    root = (np.sqrt(noise.slope / 2.0) - 0.1) / 0.9
+    assert stats.kstest(root, "uniform").pvalue > 1e-4
     assert stats.kstest(LAPSE.cdf(noise.lapse) / LAPSE.cdf(0.5), "uniform").pvalue > 1e-4
     spots = noise.indifference[noise.indifference > 0]
     assert abs(len(spots) / 4000 - 0.5) < 5 * 0.5 / np.sqrt(4000)

@@ -57,6 +57,13 @@ def sparing(monkeypatch):
     monkeypatch.setattr(Procedure, "effort", effort)
 
 
+@pytest.fixture
+def lean(monkeypatch):
+    """A third of what is computed by default, and half of the time; coverage is promised for any."""
+    effort = Effort(particles=500, rival_particles=330, pool=200, candidates=400, panel=130)
+    monkeypatch.setattr(Procedure, "effort", effort)
+
+
 # --- what a result says of itself
 
 
@@ -294,7 +301,7 @@ def fails(hits, runs, promised, alternative="less"):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["binary", "fair"])
-def test_limits_hold_the_truth_at_the_stop(name, capsys):
+def test_limits_hold_the_truth_at_the_stop(name, lean, capsys):
     """Of 32 people, half slip on 10 % and half err near indifference; .93 was promised.
 
     Fewer than 24 of 32 are refused, which notices a coverage of .55 in 19 cases of 20.
@@ -307,7 +314,7 @@ def test_limits_hold_the_truth_at_the_stop(name, capsys):
 
 
 @pytest.mark.slow
-def test_limits_hold_the_truth_after_forty_answers(capsys):
+def test_limits_hold_the_truth_after_forty_answers(lean, capsys):
     """Noise near indifference that is taken for none leaves .40 covered by then.
 
     Of 16 people fewer than 11 are refused, which notices a coverage of .45 in 19 cases of 20.
@@ -320,7 +327,7 @@ def test_limits_hold_the_truth_after_forty_answers(capsys):
 
 
 @pytest.mark.slow
-def test_people_who_slip_are_seldom_flagged(capsys):
+def test_people_who_slip_are_seldom_flagged(lean, capsys):
     """At most 5 % of those who slip on one question in ten; of 32 people.
 
     More than 6 are refused, which notices a rate of .35 in 19 cases of 20.
@@ -379,7 +386,7 @@ def test_one_answer_always_is_always_flagged(name, answer, sparing):
 
 
 @pytest.mark.slow
-def test_a_metric_outside_the_family_is_found(capsys):
+def test_a_metric_outside_the_family_is_found(lean, capsys):
     """In 80 % of cases after 40 answers of which one in ten is a slip; of 20 people.
 
     Fewer than 10 are refused, which notices a power of .30 in 19 cases of 20.

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from karat.datasets import LogisticLaw
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
+from karat.exceptions import DataError, LabelError
 from karat.metrics import LinearMetric, accuracy, balanced_accuracy
-from karat.statistics import confusion
+from karat.statistics import confusion, roc_counts
 
 LAW = LogisticLaw([-4, 1, 5])
 KINDS = [DiagonalSpace, ConfusionSpace, RateSpace]
@@ -442,3 +443,25 @@ def test_spaces_are_sent_to_other_processes(name, spaces):
     again = pickle.loads(pickle.dumps(space))
     assert again.fingerprint == space.fingerprint
     assert np.array_equal(again.boundary(np.ones(space.dim)), space.boundary(np.ones(space.dim)))
+
+
+@given(n=st.integers(4, 200), digits=st.integers(1, 3), seed=st.integers(0))
+@settings(max_examples=25, deadline=None)
+def test_a_space_from_counts_is_that_of_the_rows(n, digits, seed):
+    rng = np.random.default_rng(seed)
+    score = rng.normal(size=n).round(digits) if seed % 2 else rng.random(n).round(digits)
+    y = rng.integers(0, 2, n)
+    y[:2], score[:2] = [0, 1], [0.1, 0.9]
+    rows, counted = BinarySpace.from_scores(y, score), BinarySpace.from_counts(roc_counts(y, score))
+    assert counted.calibrated == rows.calibrated
+    for weight in ([1, 1], [1, 2], [5, 1]):
+        # Of vertices that are worth the same either may be named.
+        worth = [np.diag(s.boundary(weight)[::-1, ::-1]) @ weight for s in (rows, counted)]
+        assert worth[0] == pytest.approx(worth[1], abs=1e-9)
+
+
+def test_counts_that_make_no_space():
+    with pytest.raises(DataError, match="counts is a int; expected"):
+        BinarySpace.from_counts(3)
+    with pytest.raises(LabelError, match="one class only; a trade-off is between two"):
+        BinarySpace.from_counts(roc_counts([0, 0], [0.1, 0.2], classes=[0, 1]))

@@ -1,6 +1,9 @@
 """One call on a table: every number is the library's, and what is missing is said."""
 
+import ast
 import json
+import shlex
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,8 +17,14 @@ from karat.bounds import performance_bounds
 from karat.calibration import canonical_calibration_error
 from karat.consensus import ErrorEstimator
 from karat.evaluation import Evaluation, evaluate
-from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning
-from karat.metrics import accuracy
+from karat.exceptions import (
+    ColumnError,
+    EmptyDataError,
+    KaratError,
+    KaratWarning,
+    OptionError,
+)
+from karat.metrics import accuracy, as_metric, cost_matrix
 from karat.ranking import weighted_auc
 
 
@@ -107,6 +116,11 @@ def test_the_rule_for_a_metric_is_found_only_where_it_was_named(table):
     e = evaluate(table, label="y", score="score", metric="f1", pos_label="good")
     found = {f.key: f for f in e.findings}["better_rule"]
     assert found.results["history"].value >= found.results["history"].baseline
+    other = np.random.default_rng(0).permutation(len(table)) % 2 == 1
+    rows = table.filter(other)
+    plain = np.where(rows["score"].to_numpy() >= 0.5, "good", "bad")
+    own = as_metric("f1").estimate(rows["y"], plain.tolist(), pos_label="good", rng=0)
+    assert found.results["the most probable class"].lower == own.lower
 
 
 @pytest.mark.parametrize("kind", ["pandas", "arrow", "lazy", "mapping"])
@@ -198,3 +212,157 @@ def test_a_row_per_vote_needs_no_roles(table, tmp_path):
 
 def test_it_stands_at_the_top():
     assert karat.evaluate is evaluate
+
+
+def test_gaps_between_groups_are_those_of_the_library(table):
+    rng = np.random.default_rng(2)
+    worse = table.with_columns(
+        a=pl.when((pl.col("sex") == "f") & pl.Series(rng.random(len(table)) < 0.4))
+        .then(pl.when(pl.col("y") == "bad").then(pl.lit("good")).otherwise(pl.lit("bad")))
+        .otherwise("a")
+    )  # fmt: skip
+    e = evaluate(worse, label="y", pred="a", group="sex", metric="accuracy", pos_label="good")
+    found = {f.key: f for f in e.findings}["groups"]
+    own = accuracy.estimate(worse["y"], worse["a"], groups=worse["sex"], pos_label="good", rng=0)
+    gap = own.gaps[0]
+    assert found.results["a: accuracy"].gaps[0].lower == gap.lower
+    assert gap.upper < 0  # women fare worse
+    assert f"between {-gap.upper:.3f} and {-gap.lower:.3f}" in found.verdicts[0].sentence
+    assert "for m" in found.verdicts[0].sentence
+    none = evaluate(table, label="y", pred="a", group="sex", metric="accuracy")
+    verdict = {f.key: f for f in none.findings}["groups"].verdicts[0]
+    assert verdict.badge == "unknown"
+    assert "No gap between groups is shown" in verdict.sentence
+
+
+def test_judges_with_labels_are_rated_by_them(table):
+    e = evaluate(table, judge="judge_*", label="y")
+    own = ErrorEstimator(rng=0).fit(table.select("^judge_.*$"), y_true=table["y"]).powered_
+    best = own.sort("estimate").row(0, named=True)
+    found = {f.key: f for f in e.findings}["judges"]
+    said = f"{100 * best['estimate']:.1f} % (between {100 * best['lower']:.1f}"
+    assert found.verdicts[0].sentence.startswith(best["classifier"])
+    assert said in found.verdicts[0].sentence
+    assert found.table.rows[0][0] == best["classifier"]
+
+
+def test_commands_to_copy_are_safe_in_a_shell(table, tmp_path):
+    odd = table.rename({"a": "my model", "y": "label; rm"}).with_columns(
+        pl.when(pl.int_range(pl.len()) < 60).then(pl.col("label; rm")).alias("label; rm")
+    )
+    odd.write_parquet(tmp_path / "a file.parquet")
+    e = evaluate(
+        tmp_path / "a file.parquet", label="label; rm", pred="my model", pos_label="good",
+        metric="f1",
+    )  # fmt: skip
+    for command in (e.next_steps[0].command, e.command):
+        words = shlex.split(command)
+        assert words[0] == "karat"
+        assert {"label; rm", "my model", str(tmp_path / "a file.parquet")} <= set(words)
+        assert ">" not in command
+    assert "Make this page again" in e.to_markdown()
+
+
+def test_a_metric_in_a_file_keeps_its_name_in_code_and_commands(table, tmp_path):
+    path = tmp_path / "costs.json"
+    path.write_text(cost_matrix([[0, 1], [5, 0]]).to_json())
+    some = table.with_columns(y=pl.when(pl.int_range(pl.len()) < 60).then(pl.col("y")))
+    e = evaluate(some, label="y", pred="a", metric=str(path))
+    assert f"--metric {path}" in e.next_steps[0].command
+    assert f"load_metric('{path}')" in e.findings[0].code.replace('"', "'")
+    assert "import load_metric" in e.findings[0].code
+
+
+def test_the_one_class_that_a_metric_wants_is_no_advice(table):
+    e = evaluate(table, label="y", score="score", metric="recall", pos_label="good")
+    verdict = {f.key: f for f in e.findings}["better_rule"].verdicts[0]
+    assert verdict.badge == "unknown"
+    assert "say good always" in verdict.sentence
+
+
+def test_what_was_not_answered_is_a_verdict_too(table):
+    (verdict,) = evaluate(table, pred="a").verdicts
+    assert verdict.badge == "unknown"
+    assert "50 labels" in verdict.change
+
+
+def test_columns_of_a_row_per_vote_can_be_named(table):
+    judges = [f"judge_{j}" for j in range(4)]
+    long = table.unpivot(judges, index="id", variable_name="who", value_name="said")
+    long = long.with_columns(prompt=pl.lit("v1"))
+    named = {"item": "id", "voter": "who+prompt", "vote": "said"}
+    r = evaluate(long, long=named).findings[0].results["error rates"]
+    assert set(r.classifiers) == {f"{name}+v1" for name in judges}
+    with pytest.raises(OptionError, match=r"long is .*item, voter and vote"):
+        evaluate(long, long={"item": "id"})
+    with pytest.raises(ColumnError, match="voter is 'whom'"):
+        evaluate(long, long={**named, "voter": "whom"})
+
+
+@pytest.mark.parametrize("name", [
+    "deepeval_results.json", "inspect.eval", "labelstudio_handmade.json", "mlflow_traces.json",
+    "promptfoo.json",
+])  # fmt: skip
+def test_every_log_gives_a_report_that_concludes(shared_data, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KaratWarning)
+        e = evaluate(shared_data / "eval_logs" / name)
+        rows = karat.scan(shared_data / "eval_logs" / name).frame.collect().to_polars()
+    assert e.verdicts
+    assert len(e.to_html()) < 500_000
+    passes = {f.key: f for f in e.findings}.get("pass_rates")
+    if passes is None:
+        assert {v.badge for v in e.verdicts} == {"unknown"}
+        return
+    cast = rows.filter(pl.col("vote").is_not_null())
+    share = cast.group_by("model", "domain", "judge").agg(pl.col("vote").mean())["vote"]
+    assert sorted(r.value for r in passes.results.values()) == pytest.approx(share.sort().to_list())
+
+
+def _last_line(code, **names):
+    """Run code and return the value of its last expression."""
+    tree = ast.parse(code)
+    last = ast.Expression(tree.body.pop().value)
+    exec(compile(tree, "code", "exec"), names)
+    return eval(compile(last, "code", "eval"), names)
+
+
+def test_the_code_of_every_section_runs_and_gives_its_numbers(table, tmp_path):
+    path = tmp_path / "table.parquet"
+    binary = table.with_columns((pl.col("y") == "good").cast(int).alias("won"), p=pl.col("score"))
+    binary.write_parquet(path)
+    e = evaluate(
+        path, label="y", pred=["a", "b"], score=["score"], group="sex", metric="f1",
+        pos_label="good",
+    )  # fmt: skip
+    values = {f.key: _last_line(f.code) for f in e.findings}
+    results = {f.key: f.results for f in e.findings}
+    assert values["how_good"].lower == results["how_good"]["a: F1"].lower
+    assert values["comparison"].pairs[0].lower == results["comparison"]["tiers"].pairs[0].lower
+    assert values["groups"][0].lower == results["groups"]["a: F1"].gaps[0].lower
+    assert values["ranking"].lower == list(results["ranking"].values())[1].lower
+    assert values["better_rule"].thresholds == results["better_rule"]["regions"].thresholds
+    weak = evaluate(path, pred="a", weak="lf_*")
+    assert _last_line(weak.findings[0].code).lower == weak.findings[0].results["a"].lower
+    prob = evaluate(path, label="won", prob="p")
+    assert _last_line(prob.findings[0].code).upper == prob.findings[0].results["canonical"].upper
+    long = table.unpivot(["judge_0", "judge_1", "judge_2"], index="id", variable_name="who",
+                         value_name="said")  # fmt: skip
+    long.write_parquet(tmp_path / "long.parquet")
+    votes = evaluate(
+        tmp_path / "long.parquet", long={"item": "id", "voter": "who", "vote": "said"}
+    ).findings[0]
+    frame, status = _last_line(votes.code)
+    assert sorted(frame["mean"]) == pytest.approx(sorted(votes.results["error rates"].mean))
+    assert list(status) == ["all"]
+
+
+def test_the_code_of_a_log_gives_its_numbers(shared_data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KaratWarning)
+        e = evaluate(shared_data / "eval_logs" / "inspect_edited_slim.json")
+        passes, judged = e.findings
+        first = next(iter(passes.results.values()))
+        assert _last_line(passes.code).value == first.value
+        frame = _last_line(judged.code)[0]
+    assert sorted(frame["mean"]) == pytest.approx(sorted(judged.results["error rates"].mean))

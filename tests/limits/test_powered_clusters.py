@@ -40,6 +40,28 @@ def test_clusters_of_one_are_no_clusters():
     assert found.upper - found.lower == pytest.approx(high - low, rel=0.02)
 
 
+def test_repeats_of_every_label_change_nothing():
+    """The ridge is so many clusters: rows that repeat do not make predictions look surer."""
+    rng = np.random.default_rng(3)
+    f = (rng.random(40) < 0.7).astype(float)
+    x = np.clip(0.5 * f + 0.5 * rng.random(40), 0, 1)
+    once = limits_of(f, 40, x, 0.05, 2000.0)
+    often = limits_of(np.repeat(f, 6), 40, np.repeat(x, 6), 0.05, 12_000.0)
+    assert 0 < once.left < 1
+    assert often.estimate == pytest.approx(once.estimate, abs=1e-6)
+    assert often.weight == pytest.approx(once.weight, abs=1e-6)
+    top, bottom = f * (x > 0.3), np.maximum(f, x > 0.6).astype(float)
+    shape = {"success": (1, 1), "failure": (0, 1), "delta": 0.025, "finite": False}
+    ratios = [
+        powered_ratio(
+            np.repeat(top, m), np.repeat(bottom, m), np.repeat(x, m)[:, None], np.array([0.05]),
+            2000.0 * m, cluster=np.repeat(np.arange(40), m), **shape,
+        ).estimate
+        for m in (1, 6)
+    ]  # fmt: skip
+    assert ratios[0] == pytest.approx(ratios[1], abs=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("clusters", [10, 20, 40])
 @pytest.mark.parametrize("whole", [False, True])

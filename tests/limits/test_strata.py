@@ -56,6 +56,23 @@ def test_the_public_surprise_of_a_proportion():
     assert found.estimate == 0.35
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_of_many_cells_those_that_are_tried_are_the_outermost(seed):
+    """Ten classes of which five count alike are two classes, all of whose cells are tried."""
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(25, rng.dirichlet(np.ones(10)), 6).astype(float)
+    size = rng.integers(100, 2000, 6).astype(float)
+    two = np.stack([counts[:, :5].sum(axis=1), counts[:, 5:].sum(axis=1)], axis=1)
+    many, few = (
+        stratified_limits(
+            lambda t: t[:, :, t.shape[2] // 2 :].sum(axis=(1, 2)) / size.sum(), own, size, (0, 1),
+            delta=0.025, draws=6000, rng=rng,
+        )
+        for own in (counts, two)
+    )  # fmt: skip
+    assert many == pytest.approx(few, abs=0.005)
+
+
 @pytest.mark.slow
 def test_strata_are_covered(fails):
     """250 samples notice .93 against .87: a rare class in four strata of very different size."""

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from karat.limits import clopper_pearson
-from karat.limits.kernels import surprise_limits
+from karat.exceptions import DataError
+from karat.limits import clopper_pearson, surprise
+from karat.limits.kernels import drawn_limits, surprise_limits
 
 
 def share(table):
@@ -106,3 +107,61 @@ def test_balanced_accuracy_of_many_classes_is_covered():
         seen += low <= truth <= high
     print(f"six classes: covered {seen / 150:.3f}")
     assert binomtest(seen, 150, 0.93, alternative="less").pvalue > 0.001
+
+
+def macro_f1_of(k):
+    def macro_f1(t):
+        t = t.reshape(-1, k, k)
+        hit = np.diagonal(t, axis1=1, axis2=2)
+        with np.errstate(all="ignore"):
+            return np.mean(2 * hit / (t.sum(axis=1) + t.sum(axis=2)), axis=1)
+
+    return macro_f1
+
+
+@pytest.mark.parametrize("make", [balanced_of, macro_f1_of])
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_cells_those_that_are_tried_are_the_outermost(make, seed):
+    """Every one of the 100 cells tried with all draws gives the same limits, or nearly."""
+    k, rng = 10, np.random.default_rng(seed)
+    law = rng.dirichlet(np.ones(k))[:, None] * (0.3 / k + 0.7 * np.eye(k))
+    counts = rng.multinomial(250, law.ravel()).astype(float)
+    counts[:: k + 1] += 1  # no class is without items
+    base = rng.standard_gamma(np.maximum(counts, 1e-300), (600, k * k)) * (counts > 0)
+    extra = rng.standard_gamma(0.5, 600)
+    lows, highs = [], []
+    for cell in range(k * k):
+        table = base.copy()
+        table[:, cell] += extra
+        values = make(k)(table / table.sum(axis=1, keepdims=True))
+        lows.append(np.quantile(values, 0.025))
+        highs.append(np.quantile(values, 0.975))
+    found = drawn_limits(make(k), base, extra, (0, 1), delta=0.025)
+    assert found == pytest.approx((min(lows), max(highs)), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "said"),
+    [
+        (lambda w: w, r"an array of shape \(1, 2\) of type float64 for 1 rows.*one number per row"),
+        (lambda w: 0.5, "gave 0.5 of type float64 for 1 rows of shares"),
+        (lambda w: ["a"] * len(w), "expected one number per row"),
+        (lambda w: w[:, 0] + 1j, "of type complex128"),
+        (lambda w: 3 + w[:, 0], "statistic gave 3.4; expected numbers between low=0 and high=1"),
+    ],
+)
+def test_a_statistic_that_is_none_is_named(statistic, said):
+    with pytest.raises(DataError, match=said):
+        surprise(statistic, [4, 6], rng=0)
+
+
+def test_constant_and_undefined_statistics():
+    same = surprise(lambda w: np.full(len(w), 0.25), [4, 6], rng=0)
+    assert (same.estimate, same.lower, same.upper) == (0.25, 0.25, 0.25)
+    none = surprise(lambda w: np.full(len(w), np.nan), [4, 6], rng=0)
+    assert np.isnan(none.estimate)
+    assert (none.lower, none.upper) == (0, 1)
+    whole = surprise(lambda w: w[:, 0] > 0.5, [4, 6], rng=0)
+    assert (whole.lower, whole.upper) == (0, 1)
+    with pytest.raises(DataError, match="counts"):
+        surprise(lambda w: w[:, 0], [0, 0], rng=0)

@@ -158,8 +158,9 @@ def test_counts_points_and_comparisons_take_it(rows):
     counted = weighted_auc_from_counts(roc_counts(y, score), weight=band, certificate="beta")
     assert (counted.lower, counted.upper) == pytest.approx((one.lower, one.upper), abs=1e-12)
     doubled = weighted_auc(
-        y, score, weight=band, certificate="beta", sample_weight=np.full(len(y), 2)
-    )
+        y, score, weight=band, certificate="beta", sample_weight=np.full(len(y), 2),
+        weighting="frequency",
+    )  # fmt: skip
     twice = weighted_auc(np.tile(y, 2), np.tile(score, 2), weight=band, certificate="beta")
     assert (doubled.lower, doubled.upper) == pytest.approx((twice.lower, twice.upper), abs=1e-12)
     point, even = (roc_at(y, score, fpr=0.02, certificate=c) for c in ("beta", "dkw"))

@@ -87,10 +87,12 @@ def test_pairing_is_narrower_than_the_models_apart():
 
 
 @pytest.mark.parametrize("certificate", ["delong", "dkw"])
-def test_weights_that_are_whole_numbers_are_copies(certificate):
+def test_weights_that_are_frequencies_are_copies(certificate):
     y, scores = three_models(4, 300, 1)
     times = np.random.default_rng(4).integers(0, 4, 300)
-    weighted = compare_auc(y, scores, sample_weight=times, certificate=certificate)
+    weighted = compare_auc(
+        y, scores, sample_weight=times, weighting="frequency", certificate=certificate
+    )
     copied = compare_auc(
         np.repeat(y, times), {k: np.repeat(s, times) for k, s in scores.items()},
         certificate=certificate,
@@ -109,9 +111,7 @@ def test_the_scale_of_importances_does_not_matter():
         assert (d.value, d.lower, d.p_value) == pytest.approx((e.value, e.lower, e.p_value))
     assert all(m.approximate for m in a.models.values())
     # Equal importances are no weights at all.
-    c = compare_auc(
-        y, scores, sample_weight=np.full(1000, 2.0), weighting="importance", certificate="delong"
-    )
+    c = compare_auc(y, scores, sample_weight=np.full(1000, 2.0), certificate="delong")
     plain = compare_auc(y, scores, certificate="delong")
     for d, e in zip(c.differences, plain.differences, strict=True):
         assert (d.lower, d.p_value) == pytest.approx((e.lower, e.p_value))

@@ -98,13 +98,14 @@ def test_cuts_take_level_rows_in_proportion(weights):
     for seed in range(30):
         y, score, w = drawn(seed, weights=weights)
         mass = np.ones(len(y)) if w is None else w
+        rows = {"sample_weight": w, "weighting": None if w is None else "frequency"}
         for k in (1, 2, len(y) // 2, len(y)):
             ones = taken_by_hand(y, score, mass, float(k))
-            r = precision_at(y, score, k=k, sample_weight=w)
+            r = precision_at(y, score, k=k, **rows)
             assert r.value == pytest.approx(ones / k, abs=1e-12)
-            gain = recall_at(y, score, k=k, sample_weight=w)
+            gain = recall_at(y, score, k=k, **rows)
             assert gain.value == pytest.approx(ones / mass[y].sum(), abs=1e-12)
-            up = lift(y, score, k=k, sample_weight=w)
+            up = lift(y, score, k=k, **rows)
             assert up.value == pytest.approx(r.value / (mass[y].sum() / mass.sum()), abs=1e-12)
             assert r.lower <= r.value <= r.upper
             assert gain.lower <= gain.value <= gain.upper
@@ -264,7 +265,7 @@ def test_invariants(name, data):
         mapped = function(y, np.exp(3 * score), **cut)
         assert (mapped.value, mapped.lower, mapped.upper) == pytest.approx(limits, abs=1e-9)
     twice = function(np.tile(y, 2), np.tile(score, 2), **cut)
-    counted = function(y, score, sample_weight=np.full(n, 2), **cut)
+    counted = function(y, score, sample_weight=np.full(n, 2), weighting="frequency", **cut)
     assert (twice.value, twice.lower, twice.upper) == pytest.approx(
         (counted.value, counted.lower, counted.upper), abs=1e-9
     )

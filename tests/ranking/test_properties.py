@@ -92,7 +92,7 @@ def test_copies_are_weights(rows, region):
     y, score, times = rows
     for ties in rules(region):
         options = {"weight": region, "ties": ties}
-        a = measure(y, score, sample_weight=times, **options)
+        a = measure(y, score, sample_weight=times, weighting="frequency", **options)
         b = measure(np.repeat(y, times), np.repeat(score, times), **options)
         assert same(a, b)
         assert (a.n_positive, a.n_negative) == (b.n_positive, b.n_negative)

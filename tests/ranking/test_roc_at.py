@@ -61,7 +61,7 @@ def test_more_confidence_is_wider(rows):
 def test_weights_count_rows(rows):
     y, score = rows(3, 400, 1)
     times = np.random.default_rng(3).integers(0, 4, 400)
-    a = roc_at(y, score, fpr=0.2, sample_weight=times)
+    a = roc_at(y, score, fpr=0.2, sample_weight=times, weighting="frequency")
     b = roc_at(np.repeat(y, times), np.repeat(score, times), fpr=0.2)
     for name in ("value", "lower", "upper", "lowers", "uppers", "standard_errors"):
         assert getattr(a, name) == pytest.approx(getattr(b, name), abs=1e-9)

@@ -148,8 +148,9 @@ def test_ratings_by_people_and_failures_in_promptfoo(logs, tmp_path):
     found = rows(tmp_path / "out.jsonl")
     first = found.filter(pl.col("unit") == "0|model-a, prompt 0")
     assert table(first, "judge", "vote", "score", "gold") == [
-        ("polite", 1, 1.0, 0),
-        ("polite_b", None, None, 0),
+        ("polite", 1, 1.0, None),
+        ("polite_b", None, None, None),
+        ("all assertions", 0, None, 0),  # a person rated the output, and not whether it is polite
     ]
     assert found.filter(pl.col("epoch") == 2)["unit"].unique().to_list() == [
         "0|model-a, prompt 0#2"

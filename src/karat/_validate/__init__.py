@@ -5,6 +5,7 @@ NumPy arrays, or raise a karat exception that says what was passed, what was exp
 fix it, naming the first offending row. Kernels never check anything.
 """
 
+from karat._validate._alike import check_alike, nearest_class
 from karat._validate._columns import named, read_column, read_columns, shown
 from karat._validate._confusions import check_confusions
 from karat._validate._frames import collected_alone, is_lazy, native_frame, refuse_lazy
@@ -22,6 +23,7 @@ from karat._validate._numbers import (
     check_probabilities,
     check_score_columns,
     check_scores,
+    check_weighting,
     check_weights,
 )
 from karat._validate._options import (
@@ -50,6 +52,7 @@ __all__ = [
     "NOT_ASKED",
     "WeakLabels",
     "binary_order",
+    "check_alike",
     "check_choice",
     "check_classes",
     "check_confidence",
@@ -67,6 +70,7 @@ __all__ = [
     "check_score_columns",
     "check_scores",
     "check_seed",
+    "check_weighting",
     "check_weights",
     "collected_alone",
     "encode_gold",
@@ -77,6 +81,7 @@ __all__ = [
     "is_matrix",
     "named",
     "native_frame",
+    "nearest_class",
     "present_gold",
     "read_column",
     "read_columns",

@@ -8,6 +8,7 @@ import numpy as np
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate._columns import all_finite, named, read_column, read_columns, shown
 from karat._validate._frames import refuse_lazy
+from karat._validate._options import check_choice
 from karat.exceptions import (
     ColumnError,
     DataError,
@@ -22,6 +23,7 @@ __all__ = [
     "check_probabilities",
     "check_score_columns",
     "check_scores",
+    "check_weighting",
     "check_weights",
 ]
 
@@ -95,6 +97,24 @@ def check_weights(sample_weight: Column | None, name: str = "sample_weight") -> 
     if not weights.any():
         raise WeightError(f"{name} is zero in every row; give at least one row a weight")
     return weights
+
+
+def check_weighting(
+    weighting: str | None, weights: FloatArray | None, name: str = "sample_weight"
+) -> bool:
+    """Return whether weights are importances, as they are unless said to be numbers of rows."""
+    kind = check_choice(weighting, "weighting", ("frequency", "importance"), none=True)
+    if weights is None:
+        return False
+    if kind != "frequency":
+        return True
+    broken = np.flatnonzero(weights != np.floor(weights))
+    if broken.size:
+        raise WeightError(
+            f"{name} row {broken[0]} is {weights[broken[0]]:g} and weighting='frequency' counts "
+            "rows; pass whole numbers, or weighting='importance'"
+        )
+    return False
 
 
 def check_probabilities(

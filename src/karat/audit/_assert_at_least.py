@@ -35,7 +35,7 @@ def assert_at_least(
     >>> assert_at_least([0, 1] * 40, [0, 1] * 40, 0.8, metric="accuracy")
     >>> assert_at_least([0, 1, 1], [0, 1, 1], 0.8, metric="accuracy")
     Traceback (most recent call last):
-    AssertionError: INCONCLUSIVE: accuracy is 1.000, between ... more labels would decide it
+    AssertionError: INCONCLUSIVE: accuracy is 1.000, between ... labels like these would decide it
     """
     found = gate(
         y_true, y_pred, at_least, metric=metric, classes=classes, pos_label=pos_label,

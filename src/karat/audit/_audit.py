@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import (
     check_confidence,
@@ -15,6 +16,7 @@ from karat._validate import (
     check_rng,
     refuse_lazy,
 )
+from karat.audit.decision_result import GateResult
 from karat.audit.inputs import fingerprints, read_items
 from karat.audit.result import AuditResult, LabelBudget
 from karat.audit.running import (
@@ -22,6 +24,7 @@ from karat.audit.running import (
     ask_items,
     begin_run,
     budget_of,
+    gate_of,
     items_frame,
     library_of,
     tell_labels,
@@ -90,6 +93,7 @@ class Audit:
     True
     """
 
+    @keeps_kind
     def __init__(
         self,
         y_pred: Column,
@@ -192,8 +196,8 @@ class Audit:
         design : {"asked", "random", "probability"}
             How the items were chosen: asked for by this audit, drawn at random from all items, or
             drawn with known probabilities. Items that somebody picked are refused.
-        probability : mapping, optional
-            With ``design="probability"``, the probability of each item.
+        probability : mapping or column (n,), optional
+            With ``design="probability"``, that of each labelled item, or of all items.
         replace : bool, default False
             Whether a new label may replace another one.
 
@@ -207,24 +211,34 @@ class Audit:
         return fresh
 
     @property
+    @keeps_kind
     def result(self) -> AuditResult:
         """What is known so far; any order of the same labels gives the same."""
         if self._result is None:
             self._result = answer_of(self._run)
         return self._result
 
+    @keeps_kind
+    def gate(self, at_least: float) -> GateResult:
+        """Pass, fail or wait, by the limits that hold at every look.
+
+        Parameters
+        ----------
+        at_least : float
+            What the metric, or the difference, has to reach.
+        """
+        return gate_of(self._run, self.result, at_least)
+
+    @keeps_kind
     def budget(self, precision: float = 0.03) -> LabelBudget:
         """Tell beforehand how many labels a precision takes, random ones and chosen ones.
+
+        The numbers rest on the guesses of the truth that the audit was given.
 
         Parameters
         ----------
         precision : float, default 0.03
             Half the wanted distance between the limits.
-
-        Returns
-        -------
-        LabelBudget
-            It rests on the guesses of the truth that the audit was given.
         """
         return budget_of(self._run, check_number(precision, "precision", above=0.0))
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
+    check_alike,
     check_confidence,
     check_rng,
     check_same_length,
@@ -27,6 +29,7 @@ _DRAWS = 2000
 _MOST_CELLS = 1000
 
 
+@keeps_kind
 def best_of_many(
     predictions: Any,
     y_true: Column,
@@ -85,6 +88,8 @@ def best_of_many(
     order = chosen._class_order(y_true, first, classes, pos_label)
     named = {f"predictions[{name!r}]": column for name, column in columns.items()}
     codes, found = encode_labels({"y_true": y_true} | named, order)
+    if classes is None:
+        check_alike(dict(zip(("y_true", *named), codes, strict=True)), found)
     require_two_classes(found, "y_true", "predictions")
     _check_lengths(codes, list(columns))
     fixed = chosen.for_classes(len(found))

@@ -4,17 +4,23 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import (
     check_confidence,
     check_flag,
-    check_number,
     check_rng,
     refuse_lazy,
-    refuse_option,
 )
 from karat.audit.decision_result import GateResult
-from karat.audit.gating import check_order, decide, sample_limits
+from karat.audit.gating import (
+    check_at_least,
+    check_order,
+    decide,
+    labels_ahead,
+    sample_bets,
+    sample_limits,
+)
 from karat.exceptions import MetricError
 from karat.metrics import Metric, MetricBase, as_metric
 from karat.metrics.estimates import count_items, metric_range, table_values
@@ -22,6 +28,7 @@ from karat.metrics.estimates import count_items, metric_range, table_values
 __all__ = ["gate"]
 
 
+@keeps_kind
 def gate(
     y_true: Column,
     y_pred: Column,
@@ -87,19 +94,22 @@ def gate(
     )  # fmt: skip
     k = items.size
     fixed = chosen.for_classes(k)
-    span = metric_range(fixed)
-    wanted = check_number(at_least, "at_least")
-    if not span[0] <= wanted <= span[1]:
-        refuse_option(at_least, "at_least", f"a number between {span[0]:g} and {span[1]:g}")
+    wanted = check_at_least(at_least, metric_range(fixed))
     true, called = items.cell // k, items.cell % k
     if mixed:
         order = generator.permutation(len(true))
         true, called = true[order], called[order]
     check_order(true, called)
-    low, high = sample_limits(fixed, true, called, k, 1 - level)
+    bets = sample_bets(fixed, true, called, k, 1 - level)
+    low, high = sample_limits(bets)
     table = items.table(k * k).reshape(1, k, k)
+    estimate = float(table_values(fixed, table / len(true))[0])
+
+    def ahead(limit: float) -> int | None:
+        return labels_ahead(bets, 0.0, at_least=wanted, estimate=estimate, limit=limit)
+
     return decide(
-        chosen, wanted, estimate=float(table_values(fixed, table / len(true))[0]), lower=low,
-        upper=high, confidence=level, n_labels=len(true),
+        chosen, wanted, estimate=estimate, lower=low, upper=high, confidence=level,
+        n_labels=len(true), ahead=ahead,
         pos_label=items.classes[1].item() if chosen.n_classes == 2 else None,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -27,6 +28,7 @@ __all__ = ["judged_rate"]
 _DESIGNS = ("random", "by-class", "probability")
 
 
+@keeps_kind
 def judged_rate(
     verdicts: Column | Frame,
     y_true: Column,
@@ -76,7 +78,8 @@ def judged_rate(
     pos_label : label, optional
         The verdict whose rate is meant; by default the larger label.
     finite : bool, default False
-        Whether the rate of exactly these outputs is meant, and not that of the system.
+        Whether the rate of exactly these outputs is meant, and not that of the system; labels of
+        balanced sets tell of the system alone.
     confidence : float, default 0.95
         Probability that the limits hold.
     rng : int or generator, optional
@@ -116,7 +119,10 @@ def judged_rate(
     chance = _probability(label_probability, first, design)
     second = _other(against, y_true_against, first, design)
     if design == "by-class":
-        return _by_class(first, level, generator)
+        if exactly:
+            refuse_option(finite, "finite", "False with labels='by-class', which tell of the law "
+                          "that the unlabelled outputs come from")  # fmt: skip
+        return _by_class(first, group, level, generator)
     known = first.known if second is None else first.known & second.known
     f = (first.truth[known] == first.positive).astype(float)
     x, span = first.says(), (0.0, 1.0)
@@ -192,7 +198,19 @@ def _other(against: Any, y_true: Column | None, first: Verdicts, design: str) ->
     return second
 
 
-def _by_class(seen: Verdicts, level: float, rng: np.random.Generator) -> JudgedRate:
+def _by_cluster(seen: Verdicts, majority: IntArray, group: IntArray) -> FloatArray:
+    """Return verdicts by truth, those without a label last, of every cluster."""
+    k = len(seen.classes)
+    found = np.zeros((int(group.max()) + 1, k + 1, k))
+    row = np.where(seen.known, seen.truth, k)
+    cast = majority >= 0
+    np.add.at(found, (group[cast], row[cast], majority[cast]), 1)
+    return found
+
+
+def _by_class(
+    seen: Verdicts, group: IntArray | None, level: float, rng: np.random.Generator
+) -> JudgedRate:
     k, majority = len(seen.classes), seen.majority()
     labelled, cast = seen.known, majority >= 0
     right = np.zeros((k, k))
@@ -209,7 +227,10 @@ def _by_class(seen: Verdicts, level: float, rng: np.random.Generator) -> JudgedR
             "every output has a label, and labels='by-class' does not say how often each class "
             "occurs; pass the unlabelled outputs too"
         )
-    value, low, high = class_limits(right, rest, delta=(1 - level) / 2, rng=rng)
+    tables = None if group is None else _by_cluster(seen, majority, _recoded(group))
+    value, low, high = class_limits(
+        right, rest, delta=(1 - level) / 2, rng=rng, clusters=tables
+    )  # fmt: skip
     return JudgedRate(
         value=value, lower=low, upper=high, confidence=level, labels=None,
         judged=float(rest[-1] / rest.sum()), used=True, design="by-class", difference=False,

@@ -1,10 +1,12 @@
 """Decisions that rest on labels: a judged rate, a gate, the best of several models."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from karat._result import Result
 from karat._typing import FloatArray
+from karat.audit.result import measured
 from karat.limits import Limits
 from karat.metrics import Metric, MetricGap
 
@@ -91,22 +93,26 @@ class GateResult(Result):
         below it, else ``"INCONCLUSIVE"``.
     metric : Metric
         The metric.
+    difference : bool
+        Whether it is the metric of one system minus that of another.
     at_least : float
         What it has to reach.
     estimate, lower, upper : float
-        The estimate, and limits that hold at every look.
+        The estimate, NaN where the labels do not define it, and limits that hold at every look.
     confidence : float
         Probability that the status is right, however often one looks.
     n_labels : int
         Labels so far.
     more : int or None
-        About how many more labels would decide it; None if it is decided, or if no number would.
+        About how many more labels like those so far would decide it; None if it is decided, or if
+        no number can be foretold.
     pos_label : label or None
         The positive class of a metric for two classes.
     """
 
     status: str
     metric: Metric
+    difference: bool
     at_least: float
     estimate: float
     lower: float
@@ -123,30 +129,44 @@ class GateResult(Result):
 
     def summary(self) -> str:
         """Return the verdict and what it rests on."""
-        of = "" if self.pos_label is None else f" (positive class {self.pos_label!r})"
+        asked = f"at least {self.at_least:g} is asked for"
+        if not self.n_labels:
+            return f"{self.status}: nothing is labelled yet, and {self.title} of {asked}"
+        what = f"is {self.estimate:.3f}"
+        if math.isnan(self.estimate):
+            what = "is undefined by these labels"
         said = (
-            f"{self.status}: {self.metric.title}{of} is {self.estimate:.3f}, between "
-            f"{self.lower:.3f} and {self.upper:.3f} at {100 * self.confidence:g} % confidence, "
-            f"however often one looks; at least {self.at_least:g} is asked for "
+            f"{self.status}: {self.title} {what}, between {self.lower:.3f} and {self.upper:.3f} at "
+            f"{100 * self.confidence:g} % confidence, however often one looks; {asked} "
             f"(n = {self.n_labels:,})"
         )
         if self.status != "INCONCLUSIVE":
             return said
-        if self.more is None:
+        if self.more is not None:
+            return f"{said}; about {self.more:,} more labels like these would decide it"
+        if math.isnan(self.estimate):
+            return f"{said}; label more"
+        if abs(self.estimate - self.at_least) < (self.upper - self.lower) / 4:
             return f"{said}; the estimate is so close that no number of labels would decide it soon"
-        return f"{said}; about {self.more:,} more labels would decide it"
+        return f"{said}; how many more labels would decide it cannot be foretold"
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        return measured(self.metric, difference=self.difference, pos_label=self.pos_label)
 
     def to_markdown(self) -> str:
         """Return a summary for a pull request or a job's page."""
         mark = {"PASS": "✅", "FAIL": "❌", "INCONCLUSIVE": "❔"}[self.status]
         more = "–" if self.more is None else f"about {self.more:,}"
+        value = "–" if math.isnan(self.estimate) else f"{self.estimate:.3f}"
         return "\n".join(
             [
-                f"### {mark} {self.status}: {self.metric.title} at least {self.at_least:g}",
+                f"### {mark} {self.status}: {self.title} at least {self.at_least:g}",
                 "",
                 "| | |",
                 "|---|---|",
-                f"| estimate | {self.estimate:.3f} |",
+                f"| estimate | {value} |",
                 f"| limits at every look | {self.lower:.3f} to {self.upper:.3f} |",
                 f"| confidence | {100 * self.confidence:g} % |",
                 f"| labels | {self.n_labels:,} |",
@@ -187,6 +207,11 @@ class ModelTiers(Result):
     pairs: tuple[MetricGap, ...]
     confidence: float
     n: int
+
+    _COLUMNS = (
+        "name=names", "value=values", "lower=lowers", "upper=uppers", "tier=tiers", "n",
+        "confidence",
+    )  # fmt: skip
 
     @property
     def best(self) -> tuple[Any, ...]:

@@ -16,7 +16,14 @@ __all__ = [
     "AuditResult",
     "AuditStratum",
     "LabelBudget",
+    "measured",
 ]
+
+
+def measured(metric: Metric, *, difference: bool, pos_label: Any) -> str:
+    """Say what is measured: a metric or a difference, and of which class."""
+    of = "" if pos_label is None else f" (positive class {pos_label!r})"
+    return f"the difference in {metric.title}{of}" if difference else f"{metric.title}{of}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +53,9 @@ class AuditGroup(Frozen):
     Attributes
     ----------
     estimate, lower, upper : float
-        As of an audit, for this group alone.
+        As of an audit, for this group alone. Without a label in the group the estimate is NaN and
+        the limits are all that is possible; a difference is known without labels where the two
+        systems agree on all items of the group.
     n_labels : int
         Labels in the group.
     """
@@ -55,6 +64,14 @@ class AuditGroup(Frozen):
     lower: float
     upper: float
     n_labels: int
+
+    def summary(self) -> str:
+        """Return the estimate with its limits, or that there is no label."""
+        between = f"{self.lower:.3f} to {self.upper:.3f}"
+        if math.isnan(self.estimate):
+            why = "no label yet" if not self.n_labels else "undefined by its labels"
+            return f"{why} ({between}, {self.n_labels:,} labels)"
+        return f"{self.estimate:.3f} ({between}, {self.n_labels:,} labels)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -110,12 +127,12 @@ class AuditResult(Result):
     strata: tuple[AuditStratum, ...]
     groups: Mapping[Any, AuditGroup] | None
 
+    _PARTS = (("group", "groups"),)
+
     @property
     def title(self) -> str:
         """What is measured."""
-        of = "" if self.pos_label is None else f" (positive class {self.pos_label!r})"
-        what = f"the difference in {self.metric.title}" if self.difference else self.metric.title
-        return f"{what}{of}"
+        return measured(self.metric, difference=self.difference, pos_label=self.pos_label)
 
     @property
     def width(self) -> float:
@@ -130,8 +147,11 @@ class AuditResult(Result):
                 f"about {self.more_upper - self.more_lower:.2f} wide"
             )
         sure = f"{100 * self.confidence:g} % confidence"
+        value = f"is {self.estimate:.3f}"
+        if math.isnan(self.estimate):
+            value = "is undefined by the labels so far"
         said = (
-            f"{self.title} of these {self.n_items:,} items is {self.estimate:.3f}, between "
+            f"{self.title} of these {self.n_items:,} items {value}, between "
             f"{self.lower:.3f} and {self.upper:.3f} at {sure} with {self.n_labels:,} labels"
         )
         if not math.isnan(self.anytime_lower):
@@ -144,14 +164,25 @@ class AuditResult(Result):
                 f"; {self.more} more labels would narrow the limits from {self.width:.3f} to about "
                 f"{self.more_upper - self.more_lower:.3f}"
             )
+        if unknown := self.unlabelled:
+            named = ", ".join(str(name) for name in unknown[:5]) + ", …" * (len(unknown) > 5)
+            said += (
+                f"; nothing is known of {len(unknown)} of {len(self.groups or {})} groups, in "
+                f"which no item has a label: {named}"
+            )
         return said
+
+    @property
+    def unlabelled(self) -> tuple[Any, ...]:
+        """The groups of which nothing is known, since no item of them has a label."""
+        groups = self.groups or {}
+        return tuple(
+            name for name, part in groups.items() if not part.n_labels and math.isnan(part.estimate)
+        )
 
     def _table(self) -> list[tuple[str, str]]:
         rows = [("limits", f"{self.lower:.3f} to {self.upper:.3f}")]
-        rows += [
-            (str(name), f"{part.estimate:.3f} ({part.lower:.3f} to {part.upper:.3f})")
-            for name, part in (self.groups or {}).items()
-        ]
+        rows += [(str(name), part.summary()) for name, part in (self.groups or {}).items()]
         rows += [(s.why, f"{s.n_labels:,} of {s.n_items:,} labelled") for s in self.strata]
         return rows
 
@@ -191,6 +222,8 @@ class LabelBudget(Result):
     sizes: FloatArray
     random: FloatArray
     chosen: FloatArray
+
+    _COLUMNS = ("n_labels=sizes", "random", "chosen", "confidence")
 
     def summary(self) -> str:
         """Return both numbers in one sentence."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, check_scores
 from karat.bounds.checks import DeferredCheck
@@ -26,6 +27,7 @@ from karat.statistics import Patterns, roc_counts
 __all__ = ["bounds_curve"]
 
 
+@keeps_kind
 def bounds_curve(
     y_score: Column,
     weak_labels: Frame | Patterns,

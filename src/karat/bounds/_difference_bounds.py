@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import BoolArray, Column, Frame
 from karat._validate import check_rng
 from karat.bounds.checks import DeferredCheck
@@ -36,6 +37,7 @@ from karat.statistics import Patterns
 __all__ = ["difference_bounds"]
 
 
+@keeps_kind
 def difference_bounds(
     y_pred_a: Column,
     y_pred_b: Column,

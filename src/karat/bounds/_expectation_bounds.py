@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -31,6 +32,7 @@ from karat.statistics import Patterns
 __all__ = ["expectation_bounds"]
 
 
+@keeps_kind
 def expectation_bounds(
     g: Frame,
     weak_labels: Frame | Patterns,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, encode_groups
 from karat.bounds.checks import CheckByGroup, DeferredCheck
@@ -33,6 +34,7 @@ from karat.statistics import Patterns
 __all__ = ["performance_bounds"]
 
 
+@keeps_kind
 def performance_bounds(
     y_pred: Column | Frame,
     weak_labels: Frame | Patterns,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import check_rng
 from karat.bounds.checks import CheckByGroup, DeferredCheck
@@ -28,6 +29,7 @@ from karat.statistics import PatternCounts
 __all__ = ["performance_bounds_from_counts"]
 
 
+@keeps_kind
 def performance_bounds_from_counts(
     counts: PatternCounts,
     label_model: Any = None,
@@ -90,7 +92,7 @@ def performance_bounds_from_counts(
             f"counts is a {type(counts).__name__}; expected karat.statistics.pattern_counts, or "
             "the pattern_counts() of a karat.scan"
         )
-    _refuse_weights(counts.counts)
+    _refuse_weights(counts)
     chosen = as_metric(metric)
     compares = isinstance(chosen, GroupMetric)
     if isinstance(chosen, GroupMetric):
@@ -140,8 +142,9 @@ def _by_group(bound: Any, whole: PerformanceBounds, cells: AnyArray, names: AnyA
     return found
 
 
-def _refuse_weights(counts: AnyArray) -> None:
-    if np.issubdtype(counts.dtype, np.floating) and (counts % 1).any():
+def _refuse_weights(counts: PatternCounts) -> None:
+    fractions = np.issubdtype(counts.counts.dtype, np.floating) and (counts.counts % 1).any()
+    if fractions or counts.squares is not None:
         raise DataError(
             "counts are sums of weights, of which the limits cannot be told; count the rows "
             "without weights, or pass the rows to performance_bounds with sample_weight="

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_choice, check_rng
 from karat.bounds._difference_bounds import difference_bounds
@@ -27,6 +28,7 @@ _SCORES: dict[str, Callable[[PerformanceBounds], float]] = {
 }
 
 
+@keeps_kind
 def rank_models(
     predictions: Mapping[str, Column],
     weak_labels: Frame | Patterns,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_number, check_rng, check_scores
 from karat.bounds.checks import DeferredCheck
@@ -26,6 +27,7 @@ from karat.statistics import Patterns
 __all__ = ["robustness_curve"]
 
 
+@keeps_kind
 def robustness_curve(
     y_pred: Column | Frame,
     weak_labels: Frame | Patterns,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_rng
 from karat.bounds.checks import DeferredCheck
@@ -29,6 +30,7 @@ from karat.statistics.kernels import distinct_votes
 __all__ = ["weak_label_value"]
 
 
+@keeps_kind
 def weak_label_value(
     y_pred: Column | Frame,
     weak_labels: Frame | Patterns,

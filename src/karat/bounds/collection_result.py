@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._columns import stacked
 from karat._result import Result
 from karat._typing import FloatArray
 from karat.bounds.result import Checked, PerformanceBounds, percent
@@ -41,6 +42,11 @@ class BoundsCurve(Checked):
     n: int
     confidence: float
     truth: FloatArray | None = None
+
+    _COLUMNS = (
+        "threshold=thresholds", "lower", "upper", "lower_limit", "upper_limit", "truth", "n",
+        "confidence",
+    )  # fmt: skip
 
     def summary(self) -> str:
         """Return the threshold with the best worst case."""
@@ -88,6 +94,9 @@ class ModelRanking(Result):
             return first.with_caveat(f"{place}: {said}")
         return f"{place}. {first.with_gold(first.gold, said)}"
 
+    def _columns(self) -> dict[str, Any]:
+        return stacked("name", dict(zip(self.names, self.bounds, strict=True)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WeakLabelValue(Result):
@@ -117,6 +126,10 @@ class WeakLabelValue(Result):
             f"{self.names[0]} they would be {self.narrowing[0]:.3f} further apart, without "
             f"{self.names[-1]} {self.narrowing[-1]:.3f}"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        without = stacked("name", dict(zip(self.names, self.without, strict=True)))
+        return {"name": without.pop("name"), "narrowing": self.narrowing, **without}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -148,6 +161,8 @@ class RobustnessCurve(Checked):
     confidence: float
     claim: float | None = None
     breaks_at: float | None = None
+
+    _COLUMNS = ("delta=deltas", "lower", "upper", "lower_limit", "upper_limit", "confidence")
 
     def summary(self) -> str:
         """Return how wrong the label model may be before the claim falls."""

@@ -38,7 +38,7 @@ class Checked(Result):
     @property
     def check(self) -> LabelModelCheck | None:
         """Whether the votes, or some true labels, contradict the label model; made when read."""
-        return None if self.deferred_check is None else self.deferred_check()
+        return None if self.deferred_check is None else self._like(self.deferred_check())
 
     @property
     def assumption(self) -> str | None:
@@ -172,6 +172,8 @@ class PerformanceBounds(Interval):
     group: Any = None
     undefined: str | None = None
     groups: Mapping[Any, "PerformanceBounds"] | None = None
+
+    _PARTS = (("group", "groups"),)
 
     def summary(self) -> str:
         """Return the answer in sentences; what is not known of the label model comes first.

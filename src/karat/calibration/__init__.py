@@ -5,10 +5,13 @@ from karat.calibration._calibrator_score import CalibratorScore
 from karat.calibration._canonical_calibration_error import canonical_calibration_error
 from karat.calibration._copula_calibrator import CopulaCalibrator
 from karat.calibration._marginal_calibration_error import marginal_calibration_error
+from karat.calibration._marginal_calibration_error_from_counts import (
+    marginal_calibration_error_from_counts,
+)
+from karat.calibration.pairs_result import LabelPairs
 from karat.calibration.result import (
     CalibrationCertificate,
     CanonicalCalibration,
-    LabelPairs,
     MarginalCalibration,
 )
 
@@ -22,4 +25,5 @@ __all__ = [
     "calibration_certificate",
     "canonical_calibration_error",
     "marginal_calibration_error",
+    "marginal_calibration_error_from_counts",
 ]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_choice, check_confidence, check_rng
 from karat.calibration.estimates import cross_fitted_gain, split_rng, strict_gain
@@ -17,6 +18,7 @@ _WORDS = {"copula": "a copula", "trees": "boosted trees"}
 _FOLDS = 5
 
 
+@keeps_kind
 def calibration_certificate(
     y_true: Frame | Column,
     y_prob: Frame | Column,

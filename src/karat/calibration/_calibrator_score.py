@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from karat._columns import rows_of
 from karat._result import Result
 from karat._typing import FloatArray, IntArray
 
@@ -54,6 +55,12 @@ class CalibratorScore(Result):
             f"log-loss a {self.per} {self.after:.4f} with the map, {self.before:.4f} without "
             f"(n = {self.n:,}{self._losing()}); the map mixes {mixed}"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        if not self.groups:
+            return {"before": [self.before], "after": [self.after], "n": [self.n]}
+        words = ("group=groups", "before=group_before", "after=group_after", "n=group_n")
+        return rows_of(self, words)
 
     def _losing(self) -> str:
         if not self.groups:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_confidence, check_number, check_rng
 from karat.calibration.estimates import (
@@ -37,6 +38,7 @@ _MARGINAL = (
 _LEAST = 30  # rows: three folds of ten
 
 
+@keeps_kind
 def canonical_calibration_error(
     y_true: Frame | Column,
     y_prob: Frame | Column,

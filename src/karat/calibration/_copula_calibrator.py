@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
@@ -123,6 +124,7 @@ class CopulaCalibrator(Parameters):
         h = read_new(y_prob, len(self.names_), self._columns, exclusive=self._exclusive)
         return np.clip(self.model_(h), 0.0, 1.0)
 
+    @keeps_kind
     def score(
         self,
         y_true: Frame | Column,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_count, check_number
 from karat.calibration.estimates import binned
@@ -11,6 +12,7 @@ from karat.calibration.result import MarginalCalibration
 __all__ = ["marginal_calibration_error"]
 
 
+@keeps_kind
 def marginal_calibration_error(
     y_true: Frame | Column, y_prob: Frame | Column, *, p: float = 2, bins: int = 15
 ) -> MarginalCalibration:

@@ -2,14 +2,17 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from karat._result import Result
 from karat._typing import FloatArray
+from karat.calibration.pairs_result import LabelPairs
 
 __all__ = [
     "CalibrationCertificate",
     "CanonicalCalibration",
-    "LabelPairs",
     "MarginalCalibration",
 ]
 
@@ -64,6 +67,15 @@ class MarginalCalibration(Result):
             f"({self.names[worst]} is worst, {self.per_label[worst]:.4f}; n = {self.n:,})"
         )
 
+    def _columns(self) -> dict[str, Any]:
+        bins = [len(weight) for weight in self.weight]
+        points = {
+            name: np.concatenate(getattr(self, name))
+            for name in ("predicted", "observed", "weight")
+        }
+        label = [name for name, n in zip(self.names, bins, strict=True) for _ in range(n)]
+        return {"label": label, "per_label": np.repeat(self.per_label, bins), **points}
+
     def _table(self) -> list[tuple[str, str]]:
         return [(n, f"{e:.4f}") for n, e in zip(self.names, self.per_label, strict=True)]
 
@@ -107,6 +119,8 @@ class CalibrationCertificate(Result):
     n: int
     notes: tuple[str, ...]
 
+    _COLUMNS = ("label=names", "per_label", "value", "lower", "confidence", "model", "n")
+
     @property
     def proves(self) -> bool:
         """Whether the probabilities are proven not to be calibrated."""
@@ -129,31 +143,6 @@ class CalibrationCertificate(Result):
 
     def _table(self) -> list[tuple[str, str]]:
         return [(n, f"{e:.5f}") for n, e in zip(self.names, self.per_label, strict=True)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class LabelPairs(Result):
-    """Which label's residuals are correlated with which label's probability.
-
-    Attributes
-    ----------
-    z_values : array (K, K)
-        Correlation of the residuals of label j (row) with the probability of label k, as z-values.
-    names : tuple of str
-        The labels.
-    """
-
-    z_values: FloatArray
-    names: tuple[str, ...]
-
-    def summary(self) -> str:
-        """Return the pair that stands out most."""
-        j, k = divmod(int(abs(self.z_values).argmax()), len(self.names))
-        more = "more" if self.z_values[j, k] > 0 else "less"
-        return (
-            f"{self.names[j]} is {more} frequent than its probability says where "
-            f"{self.names[k]} is probable (z = {self.z_values[j, k]:.1f}), of all pairs most"
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -221,10 +210,15 @@ class CanonicalCalibration(Result):
     n: int
     notes: tuple[str, ...]
 
+    _COLUMNS = (
+        "label=names", "per_label", "marginal", "value", "debiased", "lower", "upper",
+        "standard_error", "p_value", "confidence", "method", "n",
+    )  # fmt: skip
+
     @property
     def label_pairs(self) -> LabelPairs:
         """Which pairs of labels carry the error, to be drawn."""
-        return LabelPairs(z_values=self.pairs, names=self.names)
+        return self._like(LabelPairs(z_values=self.pairs, names=self.names))
 
     def summary(self) -> str:
         """Return the error, whether it is proven, what the model misses, and the marginal error."""
@@ -243,19 +237,24 @@ class CanonicalCalibration(Result):
 
     @property
     def misses_interaction(self) -> bool:
-        """Whether a label goes with a product of two probabilities, at the level of the limits."""
+        """Whether residuals of a label go with a product of two probabilities, at that level.
+
+        The test is of calibrated probabilities, so plain over-confidence can set it off too.
+        """
         level = 1 - (self.confidence or 1.0)
         return self.interaction_p_value is not None and self.interaction_p_value <= level
 
     def _missed(self) -> str:
-        """Return which method would see an interaction that the model cannot."""
+        """Return which method would tell an interaction, which the model cannot, from the rest."""
         if not self.misses_interaction or self.method == "trees":
             return ""
         label, first, second = self.interaction
+        tiny = not self.interaction_p_value  # impossible rows, or less than a float can hold
+        p = "below 1e-300" if tiny else f"= {self.interaction_p_value:.2g}"
         return (
-            f"{label} goes with the product of {first} and {second} "
-            f"(p = {self.interaction_p_value:.2g}), which the {self.method} model cannot see: "
-            "method='trees' would; "
+            f"residuals of {label} go with the product of {first} and {second} (p {p} if the "
+            "probabilities were calibrated): plain over- or under-confidence, or an interaction "
+            f"that the {self.method} model cannot see and method='trees' would; "
         )
 
     def _headline(self) -> str:

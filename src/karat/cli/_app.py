@@ -1,6 +1,8 @@
 """The commands by name; the file of a command is imported only when the command is called."""
 
+import os
 from importlib import import_module
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +12,8 @@ from karat import __version__
 
 __all__ = ["app"]
 
+# Boxes cut long flags where they are narrow; plain text puts what does not fit on the next line.
+_MARKUP: Any = "rich" if get_terminal_size().columns >= 80 else None
 # Each command with the sentence that `karat --help` shows, the first of its own description.
 _COMMANDS = {
     "evaluate": "Answer every question that the columns of a file allow, in one report.",
@@ -50,7 +54,9 @@ def _load(name: str) -> Any:
     found = getattr(import_module(f"karat.cli._{name}"), name)
     if isinstance(found, typer.Typer):  # a command with commands of its own
         return typer.main.get_command(found)
-    one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    one = typer.Typer(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=_MARKUP
+    )
     one.command(name)(found)
     return typer.main.get_command(one)
 
@@ -60,7 +66,7 @@ app = typer.Typer(
     help="Measure classifiers when gold labels are scarce.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    rich_markup_mode=_MARKUP,
 )
 
 
@@ -76,5 +82,10 @@ def _root(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
+    color: Annotated[
+        bool,
+        typer.Option("--no-color", help="Print without colours, as with the variable NO_COLOR."),
+    ] = False,
 ) -> None:
-    pass
+    if color:
+        os.environ["NO_COLOR"] = "1"

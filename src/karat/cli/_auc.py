@@ -88,7 +88,10 @@ def auc(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Measure how good a ranking is where it matters, with limits that hold."""
+    """Measure how good a ranking is where it matters, with limits that hold.
+
+    Example:  karat auc mails.csv --label truth --score p_spam --fpr 0,0.1
+    """
 
     def work() -> Answer:
         cuts = {"k": k, "share": share, "threshold": threshold, "at": at}
@@ -104,7 +107,10 @@ def auc(
         if is_counts(file):
             if measure != "area":
                 refuse_option(measure, "--measure", "area with a file of counts, or a file of rows")
-            refuse_flags({"--group": group, "--pos-label": pos_label, "--stream": stream})
+            refuse_flags(
+                {"--label": label, "--group": group, "--pos-label": pos_label, "--stream": stream,
+                 "--rows": rows}
+            )  # fmt: skip
             imported = _imports("weighted_auc_from_counts", options)
             measured = _Measured(*counted_areas(file, score, options, imported))
         elif label is None:

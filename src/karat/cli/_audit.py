@@ -2,13 +2,27 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._validate import refuse_option
 from karat.audit import Audit, AuditResult
-from karat.cli.auditing import Chosen, open_audit, read_filled, saved_beside, write_todo
-from karat.cli.frame import Answer, Grid, InputTable, Page, flags, read_table, run, script, section
+from karat.cli.auditing import (
+    Chosen,
+    Given,
+    ids_of,
+    open_audit,
+    read_filled,
+    resume_code,
+    saved_beside,
+    shown_columns,
+    write_todo,
+)
+from karat.cli.frame import Answer, Grid, InputTable, Page, flags, read_table, run, section
+
+if TYPE_CHECKING:
+    from karat.report import Section
 
 __all__ = ["audit"]
 
@@ -39,10 +53,17 @@ def audit(
     todo: Annotated[
         Path | None, typer.Option(help="Write the items to label next here, as .csv or .parquet.")
     ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that whoever labels needs to see in the list; repeat."),
+    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(help="Read this list after its column 'label' was filled in, all or in part."),
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let a label of --labels correct one given before.")
+    ] = False,
     ask: Annotated[int, typer.Option(help="How many items the list is to hold.")] = 50,
     label: Annotated[
         str | None,
@@ -63,9 +84,10 @@ def audit(
 ) -> None:
     """Choose which items to label, and say what the labels tell so far.
 
-    Start:  karat audit mails.csv --pred model --prob p_spam --metric f1 --todo todo.csv
+    Example:  karat audit mails.csv --pred model --prob p_spam --show mail --todo todo.csv
 
-    Fill in the column 'label' of todo.csv, from the top, as far as you like.
+    Fill in the column 'label' of todo.csv, from the top, as far as you like. It holds the items'
+    names (--id, else rows counted from 0) and the columns of --show, and not what a system says.
 
     Go on:  karat audit mails.csv --labels todo.csv --todo todo.csv
 
@@ -76,14 +98,14 @@ def audit(
 
     def work() -> Answer:
         table = read_table(file)
-        options: dict[str, Any] = {
-            "against": against, "prob": tuple(prob or ()), "score": tuple(score or ()),
-            "judge": tuple(judge or ()), "id": ident, "group": group,
-        }  # fmt: skip
-        found, chosen = open_audit(
-            table, kept, pred=pred, options=options, metric=metric, pos_label=pos_label,
-            classes=classes, confidence=confidence,
+        given = Given(
+            pred, against, tuple(prob or ()), tuple(score or ()), tuple(judge or ()), ident, group,
+            metric, pos_label, classes, confidence,
         )  # fmt: skip
+        _check_flags(todo=todo, show=show, labels=labels, replace=replace)
+        found, chosen = open_audit(table, kept, given)
+        shown = shown_columns(table, chosen, show or found._notes.get("show"))
+        found._notes["show"] = shown
         if todo is not None or labels is not None or label is not None:
             found.save(kept)  # from here on, whatever is asked for or told is kept at once
         said = []
@@ -91,22 +113,41 @@ def audit(
             said.append(_known(found, table, label, chosen))
         if labels is not None:
             filled = read_filled(labels)
-            fresh = found.tell(filled)
+            fresh = found.tell(filled, replace=replace)
             said.append(f"{labels.name}: {fresh:,} new labels of {len(filled):,} items")
         if todo is not None:
             _fill_up(found, ask)
-            n = write_todo(found, table, chosen, todo, read=labels)
-            said.append(f"{todo.name}: {n:,} items to label")
-        return _answer(file, found, chosen, said, precision, todo or labels)
+            n = write_todo(found, table, chosen, todo, show=shown, read=labels)
+            said.append(f"{todo.name}: {n:,} items to label{_not_shown(table, chosen, shown)}")
+        return _answer(table, found, chosen, said, precision, todo or labels)
 
     run(work, output=output, as_json=as_json, reads=[file],
         writes={"--todo": todo, "--saved": kept})  # fmt: skip
 
 
+def _check_flags(*, todo: Path | None, show: Any, labels: Path | None, replace: bool) -> None:
+    """Refuse flags that would do nothing."""
+    if show and todo is None:
+        refuse_option(", ".join(show), "--show", "--todo beside it, whose list shows the column")
+    if replace and labels is None:
+        refuse_option("given", "--replace", "--labels beside it, the list with the right labels")
+
+
+def _not_shown(table: InputTable, chosen: Chosen, shown: list[str]) -> str:
+    """Say how to show whoever labels more than the names of the items."""
+    more = [
+        name for name in table.frame.columns if name not in {*chosen.hidden, chosen.id, "label"}
+    ]
+    if shown or not more:
+        return ""
+    return f" by name alone; --show {more[0]} --todo … would add a column to see"
+
+
 def _known(found: Audit, table: InputTable, label: str, chosen: Chosen) -> str:
     """Tell labels that the file holds already."""
     column = table.column("--label", label)
-    names = range(len(column)) if chosen.id is None else table.column("--id", chosen.id).to_list()
+    ids = ids_of(table, chosen)
+    names = range(len(column)) if ids is None else ids.to_list()
     given = {name: value for name, value in zip(names, column.to_list(), strict=True)
              if value is not None}  # fmt: skip
     fresh = found.tell(given, design="random")
@@ -121,17 +162,21 @@ def _fill_up(found: Audit, ask: int) -> None:
 
 
 def _answer(
-    file: Path, found: Audit, chosen: Chosen, said: list[str], precision: float, todo: Path | None
+    table: InputTable,
+    found: Audit,
+    chosen: Chosen,
+    said: list[str],
+    precision: float,
+    todo: Path | None,
 ) -> Answer:
-    result = found.result
+    file, result = table.path, found.result
     text: list[str | Grid] = [*said, ""]
     budget = found.budget(precision)
     if not result.n_labels:
         text.append(f"{budget.summary()}.")
     else:
         text.append(f"{result.summary()}.")
-        text += [f"  {name}: {g.estimate:.3f} ({g.lower:.3f} to {g.upper:.3f}, {g.n_labels} labels)"
-                 for name, g in (result.groups or {}).items()]  # fmt: skip
+        text += [f"  {name}: {part.summary()}" for name, part in (result.groups or {}).items()]
     text += ["", _strata(result)]
     if todo is None:
         text.append(f"Next: karat audit {file.name} --todo todo.csv")
@@ -142,7 +187,7 @@ def _answer(
             f"{todo.name} --todo {todo.name}"
         )
     data = {"result": result, "budget": budget, "waiting": found.waiting["item"].to_list()}
-    return Answer(data=data, text=text, page=partial(_page, file, found, chosen, precision))
+    return Answer(data=data, text=text, page=partial(_page, table, found, chosen, precision))
 
 
 def _strata(result: AuditResult) -> Grid:
@@ -153,7 +198,7 @@ def _strata(result: AuditResult) -> Grid:
     return Grid(("items", "all", "labelled", "share of the labels"), rows)
 
 
-def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
+def _page(table: InputTable, found: Audit, chosen: Chosen, precision: float) -> Page:
     result = found.result
     budget = found.budget(precision)
     first = section(
@@ -169,35 +214,34 @@ def _page(file: Path, found: Audit, chosen: Chosen, precision: float) -> Page:
             "Limits for this number of labels do not allow for stopping as soon as they please; "
             "those at every look do.",
         ),
-        code=_code(file, found, chosen),
+        code=resume_code(table, found, chosen, "audit.result"),
     )
-    second = section(
+    parts = [first] if result.groups is None else [first, _groups(result)]
+    budget_section = section(
         "How many labels does it take?", budget.summary(), result=budget,
         picture="Precision against the number of labels, random and chosen.",
         assumptions=("The numbers rest on the guesses of the truth that the audit was given.",),
     )  # fmt: skip
     return Page(
-        f"{file.name}: what {result.n_labels:,} labels tell",
+        f"{table.path.name}: what {result.n_labels:,} labels tell",
         "An audit asks for the items whose labels tell most of a metric.",
-        [first, second],
+        [*parts, budget_section],
     )
 
 
-def _code(file: Path, found: Audit, chosen: Chosen) -> str:
-    table = InputTable(file, None)
-    given = [f"{name}=frame[{column!r}]" for name, column in
-             (("against", chosen.against), ("ids", chosen.id), ("groups", chosen.group))
-             if column is not None]  # fmt: skip
-    for name, columns in (
-        ("proba", chosen.prob), ("scores", chosen.score), ("votes", chosen.judge),
-    ):  # fmt: skip
-        if columns:
-            one = len(columns) == 1 and name != "votes"
-            given.append(f"{name}=frame[{(columns[0] if one else list(columns))!r}]")
-    call = ", ".join([repr(found.saved or "audit.json"), f"frame[{chosen.pred!r}]", *given])
-    return script(
-        ("import polars as pl", "from karat.audit import Audit"),
-        table.code,
-        f"audit = Audit.resume({call})",
-        "audit.result",
-    )
+def _groups(result: AuditResult) -> "Section":
+    rows = tuple(
+        (str(name), f"{part.n_labels:,}", f"{part.lower:.3f}",
+         "no label yet" if not part.n_labels and part.estimate != part.estimate
+         else f"{part.estimate:.3f}", f"{part.upper:.3f}")
+        for name, part in (result.groups or {}).items()
+    )  # fmt: skip
+    few = len(result.unlabelled)
+    said = f"{result.title} of each of {len(rows)} groups, with limits of its own"
+    if few:
+        said += f"; {few} of them have no label yet, so that nothing is known of them"
+    return section(
+        "How good is it in each group?", said,
+        grid=Grid(("group", "labels", "lower", "estimate", "upper"), rows),
+        assumptions=("Each group's limits hold for it alone, not for all groups together.",),
+    )  # fmt: skip

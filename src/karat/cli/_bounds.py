@@ -76,14 +76,20 @@ def bounds(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Bound how good predictions can and must be, from weak labels and no gold."""
+    """Bound how good predictions can and must be, from weak labels and no gold.
+
+    Example:  karat bounds mails.csv --pred model --weak 'rule_*' --metric f1
+    """
 
     def work() -> Answer:
         known = read_metric(metric)
         meaning = read_null(null)
         build, settings = _MODELS[check_choice(label_model, "--label-model", tuple(_MODELS))]
         if is_counts(file):
-            refuse_flags({"--weak": weak, "--label": label, "--group": group})
+            said = None if null == "not-asked" else null
+            refuse_flags(
+                {"--weak": weak, "--label": label, "--group": group, "--rows": rows, "--null": said}
+            )
             texts: dict[str, Any] = {"pos_label": pos_label, "class_prior": class_prior}
             texts |= {"robustness": robustness, "confidence": confidence}
             counted = counted_bounds(file, pred, build, settings, known, texts)

@@ -58,7 +58,10 @@ def calibration(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Measure whether probabilities of several labels can be trusted jointly."""
+    """Measure whether probabilities of several labels can be trusted jointly.
+
+    Example:  karat calibration scenes.csv --label 'label_*' --prob 'prob_*'
+    """
     write = None if calibrated is None else table_writer("--calibrated", calibrated)
 
     def work() -> Answer:

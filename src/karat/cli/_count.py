@@ -5,9 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli.frame import Answer, check_once, console, flags, read_null, read_pos_label, run
-from karat.exceptions import ColumnError
+from karat.cli.frame import (
+    Answer,
+    check_once,
+    console,
+    flags,
+    read_classes,
+    read_null,
+    read_pos_label,
+    run,
+)
+from karat.exceptions import ColumnError, OptionError
 from karat.sources import Source, scan
+from karat.sources.engines import collect
 
 __all__ = ["count"]
 
@@ -37,10 +47,18 @@ def count(
     judge: flags.Voters = None,
     group: flags.Group = None,
     weight: Annotated[str | None, typer.Option("--weight", help="Column of weights.")] = None,
+    weighting: Annotated[
+        str,
+        typer.Option(help="What weights are: importance, or frequency (a row stands for so many)."),
+    ] = "importance",
     item: flags.Id = None,
     cells: Annotated[
         int | None,
         typer.Option(help="Count scores in so many cells, and not each, which shows the scores."),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(help="All classes, such as ham,spam, where not all occur in every file."),
     ] = None,
     pos_label: flags.PosLabel = None,
     null: flags.Null = "not-asked",
@@ -48,9 +66,14 @@ def count(
 ) -> None:
     """Reduce rows to counts, of which bounds, judges and auc answer without the rows.
 
+    Example:  karat count mails.csv --pred model --weak 'rule_*' -o counts.parquet
+
     Only counts leave: predictions by pattern of weak labels, votes by pattern, positives
-    and negatives per score, truth against prediction, whatever the columns allow. The
-    file is written whole or not at all.
+    and negatives per score, truth against prediction, whatever the columns allow. With
+    none of --pred, --weak, --judge and --score, these columns are found by their names
+    (pred…, lf_…, score…); with one of them, only what flags name is counted. Scores that
+    all differ are as many counts as rows: --cells counts them in cells. The file is
+    written whole or not at all.
     """
 
     def work() -> Answer:
@@ -61,15 +84,24 @@ def count(
         }  # fmt: skip
         for role in ("pred", "score", "weak", "judge"):
             check_once(f"--{role}", given[role] or ())
-        source = _with_roles(source, given)
+        if pos_label is not None and label is None:
+            raise OptionError(f"--pos-label is {pos_label!r}; expected --label with it")
+        source = _with_roles(source, given, weighting)
+        if pos_label is not None and "score" not in source.chosen:
+            raise OptionError(f"--pos-label is {pos_label!r}; expected scores, which it is for")
         with console(stderr=True).status(f"reading {source.name}") as status:
             positive = None
             if pos_label is not None and label is not None:
-                distinct = source.roles(label=label).frame.select(label).unique().head(1000)
-                positive = read_pos_label([_collected(distinct)[label]], pos_label)
+                positive = read_pos_label([_distinct(source, label)], pos_label)
+            every = None
+            if classes is not None:
+                labelled = ("label", "pred", "judge", "weak")
+                held = [c for role in labelled for c in source.chosen.get(role, ())]
+                every = read_classes([_distinct(source, name) for name in held], classes)
             counts = source.counts(
-                null=read_null(null), pos_label=positive, cells=cells, progress=status.update
-            )
+                null=read_null(null), pos_label=positive, cells=cells, classes=every,
+                progress=status.update,
+            )  # fmt: skip
         counts.save(output)
         said = [source.summary(), f"{counts.summary()}.", f"Wrote {output}."]
         data = {
@@ -85,13 +117,13 @@ def count(
     run(work, as_json=as_json, reads=[Path(file)], writes={"--output": output})
 
 
-def _collected(lazy: Any) -> Any:
-    from karat.sources.engines import collect
+def _distinct(source: Source, column: str) -> Any:
+    """Return some distinct labels of a column, without -1, which abstains."""
+    found = collect(source.frame.select(column).unique().head(1000))[column]
+    return found.filter(found.cast(str) != "-1")
 
-    return collect(lazy)
 
-
-def _with_roles(source: Source, given: dict[str, Any]) -> Source:
+def _with_roles(source: Source, given: dict[str, Any], weighting: str) -> Source:
     """Return the source with the columns that flags name, or whose names say what they are."""
     taken = {
         c
@@ -99,12 +131,9 @@ def _with_roles(source: Source, given: dict[str, Any]) -> Source:
         if value
         for c in ([value] if isinstance(value, str) else value)
     }
+    named = any(given[role] for role in (*_STARTS, "judge"))
     for role, starts in _STARTS.items():
-        if (
-            given[role]
-            or (role == "weak" and given["judge"])
-            or (role == "score" and not given["label"])
-        ):
+        if named or (role == "score" and not given["label"]):
             continue
         names = [n for n in source.names if n.lower().startswith(starts) and n not in taken]
         given[role] = names or None
@@ -113,4 +142,6 @@ def _with_roles(source: Source, given: dict[str, Any]) -> Source:
             f"name the columns to count with --judge, --pred, --weak, --score and --label; there "
             f"are {source.names}"
         )
-    return source.roles(**{role: value for role, value in given.items() if value})
+    return source.roles(
+        **{role: value for role, value in given.items() if value}, weighting=weighting
+    )

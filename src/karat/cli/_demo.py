@@ -1,12 +1,14 @@
 """``karat demo``: what karat answers, shown on real data against the truth."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from karat.cli.demo import INTRODUCTION, SECTIONS, TITLE, train_models
+from karat.cli.demo import INTRODUCTION, PARTS, TITLE, TRY, Part, train_models
 from karat.cli.frame import Answer, Page, console, run
+from karat.report import Verdict
 
 __all__ = ["demo"]
 
@@ -17,22 +19,46 @@ def demo(
     ] = Path("karat-demo.html"),
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
-    """Show on real data what karat answers, and write a report."""
+    """Show on real data what karat answers, and write a report.
+
+    Example:  karat demo --output demo.html
+    """
     out = console()
     out.quiet = quiet
 
     def work() -> Answer:
         with out.status("training two classifiers"):
             models = train_models()
-        sections = []
-        for answer in SECTIONS:
+        parts: list[Part] = []
+        for answer in PARTS:
             with out.status(answer.__name__.replace("_", " ")):
-                section = answer(models)
-            out.print(f"\n[bold]{section.question}[/bold]\n{section.answer}")
-            sections.append(section)
+                found = answer(models, 0)
+            for part in found:
+                out.print(f"\n[bold]{part.section.question}[/bold]")
+                out.print(part.section.answer, markup=False)
+            parts += found
         # Each section is printed as soon as it is found, so no text is left for the end.
-        page = Page(TITLE, INTRODUCTION, sections)
+        verdicts = _verdicts(parts)
+        page = Page(TITLE, INTRODUCTION, [part.section for part in parts], verdicts, TRY)
+        out.print("\n[bold]The verdicts[/bold]")
+        for verdict in verdicts:
+            out.print(f"[{verdict.badge_text}] {verdict.sentence}", markup=False)
         return Answer(data={}, text=[], page=lambda: page)
 
     run(work, output=output)
     out.print(f"\nThe whole answer, with pictures: [bold]{output}[/bold]")
+    out.print("\n[bold]On your own file[/bold]")
+    for step in TRY:
+        out.print(f"{step.what} {step.command}", markup=False)
+
+
+def _verdicts(parts: Sequence[Part]) -> list[Verdict]:
+    """Return the first conclusions, and how many truths were inside their intervals."""
+    counted = [i for part in parts if not part.conditional for i in part.intervals]
+    inside = sum(i.holds for i in counted)
+    said = Verdict(
+        sentence=f"Of {len(counted)} intervals on this page {inside} hold their hidden truth; each "
+        "promises 95 %.",
+        badge="certain",
+    )
+    return [said, *(part.verdict for part in parts if part.verdict is not None)]

@@ -35,7 +35,10 @@ def doctor(
     ] = False,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Show what is installed, and what each extra would add."""
+    """Show what is installed, and what each extra would add.
+
+    Example:  karat doctor --json
+    """
 
     def work() -> Answer:
         found = _examine()

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from karat.cli.frame import Answer, Grid, Page, console, flags, read_table, replaced, run, section
-from karat.cli.interview import SHOWN_CASES, ask, begin, read_space
+from karat.cli.interview import SHOWN_CASES, ask, begin, nothing_said, read_space
 from karat.elicit import ElicitationResult, Fair, FairQuadratic, Procedure
 from karat.elicit.by_name import FAMILIES
 
@@ -23,7 +23,9 @@ def elicit(
     pos_label: flags.PosLabel = None,
     group: flags.Group = None,
     family: Annotated[str, typer.Option(help=f"One of {', '.join(FAMILIES)}.")] = "linear",
-    strategy: Annotated[str, typer.Option(help="active, bisection or published.")] = "active",
+    strategy: Annotated[
+        str | None, typer.Option(help="active (where nothing is said), bisection or published.")
+    ] = None,
     agreement: Annotated[
         float | None,
         typer.Option(
@@ -55,7 +57,10 @@ def elicit(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Find out what should be measured, by asking which of two classifiers is better."""
+    """Find out what should be measured, by asking which of two classifiers is better.
+
+    Example:  karat elicit mails.csv --label truth --score p_spam --save-metric mine.json
+    """
     options: dict[str, Any] = {
         "strategy": strategy, "agreement": agreement, "precision": precision,
         "max_queries": max_queries, "out_of": SHOWN_CASES,
@@ -71,8 +76,7 @@ def elicit(
         if note:
             console(stderr=as_json).print(note, markup=False)
         ask(procedure, space, transcript, quiet=as_json)
-        if not procedure.answers:
-            nothing = "Nothing was answered, so nothing is known, and nothing is saved."
+        if (nothing := nothing_said(procedure, transcript)) is not None:
             return Answer(data={"summary": nothing, "result": None}, text=[nothing])
         result = procedure.result
         if save_metric is not None:

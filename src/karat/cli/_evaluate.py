@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._validate import refuse_option
 from karat.cli.frame import (
     Answer,
     Grid,
@@ -42,6 +43,14 @@ def evaluate(
         str | None,
         typer.Option("--metric", help="Name of a metric, or a .json file that holds one."),
     ] = None,
+    long: Annotated[
+        str | None,
+        typer.Option(
+            "--long",
+            help="A row per vote: item=COL,voter=COL,vote=COL, also domain=COL and gold=COL; "
+            "voter=a+b joins two columns.",
+        ),
+    ] = None,
     pos_label: flags.PosLabel = None,
     confidence: flags.Confidence = 0.95,
     budget: Annotated[
@@ -61,7 +70,7 @@ def evaluate(
     such as 'lf_*' and lists such as a,b. With no such flag the roles are guessed from the
     names, shown, and used after Enter or with --yes.
 
-    Example: karat evaluate scores.csv --label y --pred model --score p --output report.html
+    Example:  karat evaluate scores.csv --label y --pred model --score p --output report.html
     """
 
     def work() -> Answer:
@@ -70,16 +79,18 @@ def evaluate(
         roles: dict[str, Any] = {
             name: _split(value, source.names) for name, value in given.items() if value
         }
-        if not set(roles) - {"group", "id"} and not _has_votes(source):
+        rows = None if long is None else _long(long)
+        if rows is None and not set(roles) - {"group", "id"} and not _has_votes(source):
             roles |= _agreed(source.names, yes=yes or as_json)
-        wanted = None if metric is None else read_metric(metric)
+        if metric is not None:
+            read_metric(metric)  # refuses a file that is missing, by the name of the flag
         chosen = source.roles(label=roles.get("label"))
         labels = [chosen.columns[c] for c in chosen.chosen.get("label", ())]
         found = evaluate_table(
             source.roles(**roles) if str(file) == "-" else file,
-            **({} if str(file) == "-" else roles), metric=None if wanted is None else wanted.value,
+            **({} if str(file) == "-" else roles), metric=metric,
             pos_label=read_pos_label(labels, pos_label) if labels else pos_label,
-            confidence=confidence, budget=budget,
+            confidence=confidence, budget=budget, long=rows,
         )  # fmt: skip
         if markdown is not None:
             with replaced(markdown) as path:
@@ -93,6 +104,14 @@ def _split(given: Any, names: Sequence[str]) -> list[str]:
     """Return names, lists such as ``a,b`` split; a column with a comma in its name stays whole."""
     several = [given] if isinstance(given, str) else list(given)
     return [part for name in several for part in ([name] if name in names else name.split(","))]
+
+
+def _long(text: str) -> dict[str, str]:
+    """Return the columns of ``item=a,voter=b,vote=c`` by their parts."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(equals and column for _, equals, column in pairs):
+        refuse_option(text, "--long", "item=COLUMN,voter=COLUMN,vote=COLUMN")
+    return {part.strip(): column.strip() for part, _, column in pairs}
 
 
 def _has_votes(source: Source) -> bool:

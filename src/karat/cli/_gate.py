@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from karat._validate import refuse_option
+from karat._validate import check_alike, encode_labels, refuse_option
 from karat.audit import GateResult
 from karat.audit import gate as decide_gate
-from karat.audit.gating import decide
-from karat.cli.auditing import open_audit
+from karat.cli.auditing import Given, open_audit, resume_code
 from karat.cli.frame import (
     Answer,
     Coded,
@@ -27,7 +26,6 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.exceptions import MetricError
 
 __all__ = ["gate"]
 
@@ -37,7 +35,12 @@ def gate(
     at_least: Annotated[float, typer.Option("--at-least", help="What the metric has to reach.")],
     label: flags.KnownLabel = None,
     pred: Annotated[str | None, typer.Option("--pred", help="Column of predictions.")] = None,
-    metric: flags.Metric = "accuracy",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric", help="Name of a metric, or a .json file that holds one; else accuracy."
+        ),
+    ] = None,
     pos_label: flags.PosLabel = None,
     shuffle: Annotated[
         bool, typer.Option("--shuffle", help="Put sorted rows in a random order; one look only.")
@@ -45,7 +48,10 @@ def gate(
     saved: Annotated[
         Path | None, typer.Option(help="Decide by the labels of this audit of FILE instead.")
     ] = None,
-    confidence: flags.Confidence = 0.95,
+    confidence: Annotated[
+        float | None,
+        typer.Option("--confidence", help="Probability that the verdict is right; else 0.95."),
+    ] = None,
     markdown: flags.Markdown = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
@@ -62,19 +68,27 @@ def gate(
 
     def work() -> Answer:
         if saved is not None:
-            result, code = _audited(file, saved, at_least), ""
+            if label is not None or shuffle:
+                flag = "--shuffle" if label is None else "--label"
+                refuse_option(label or "given", flag, "no such flag beside --saved: an audit has "
+                              "labels, and an order, of its own")  # fmt: skip
+            given = Given(pred, metric=metric, pos_label=pos_label, confidence=confidence)
+            result, code = _audited(file, saved, at_least, given)
         else:
             result, code = _sampled(
-                file, label, pred, metric, pos_label, at_least, shuffle, confidence
-            )
+                file, label, pred, metric or "accuracy", pos_label, at_least, shuffle,
+                0.95 if confidence is None else confidence,
+            )  # fmt: skip
         found.append(result)
         if markdown is not None:
             with replaced(markdown) as new:
                 new.write_text(result.to_markdown(), encoding="utf-8")
         data = {"gate": {**result.to_dict(), "exit_code": result.exit_code}}
-        return Answer(data=data, text=[result.summary()], page=partial(_page, file, result, code))
+        page = partial(_page, file, result, code, _SAMPLE if saved is None else _AUDIT)
+        return Answer(data=data, text=[result.summary()], page=page)
 
-    run(work, output=output, as_json=as_json, reads=[file, Path(metric)],
+    others = [Path(path) for path in (metric, saved) if path is not None]
+    run(work, output=output, as_json=as_json, reads=[file, *others],
         writes={"--markdown": markdown})  # fmt: skip
     raise typer.Exit(found[0].exit_code)
 
@@ -102,6 +116,8 @@ def _sampled(
     called = Coded(table.column("--pred", name).filter(column.is_not_null()), f"known[{name!r}]")
     classes = sorted({*column.drop_nulls().unique(), *table.frame[name].drop_nulls().unique()},
                      key=lambda v: (str(type(v)), v))  # fmt: skip
+    codes, found = encode_labels({"y_true": truth.value, "y_pred": called.value}, classes)
+    check_alike({f"--label {label}": codes[0], f"--pred {name}": codes[1]}, found)
     options: dict[str, Any] = {
         "metric": chosen, "classes": classes, "confidence": confidence,
         "pos_label": read_pos_label([column, table.frame[name]], pos_label),
@@ -118,34 +134,30 @@ def _sampled(
     return result, code
 
 
-def _audited(file: Path, saved: Path, at_least: float) -> GateResult:
+def _audited(file: Path, saved: Path, at_least: float, given: Given) -> tuple[GateResult, str]:
     if not saved.is_file():
         refuse_option(str(saved), "--saved", "a file that karat audit wrote")
-    audit, _ = open_audit(
-        read_table(file), saved, pred=None, options={}, metric=None, pos_label=None, classes=None,
-        confidence=None,
-    )  # fmt: skip
-    result = audit.result
-    if result.anytime_lower != result.anytime_lower:
-        raise MetricError(
-            f"{result.title} has no limits at every look, which a gate needs; audit another metric"
-        )
-    return decide(
-        audit.metric, at_least, estimate=result.estimate, lower=result.anytime_lower,
-        upper=result.anytime_upper, confidence=result.confidence, n_labels=result.n_labels,
-        pos_label=result.pos_label,
-    )  # fmt: skip
+    table = read_table(file)
+    audit, chosen = open_audit(table, saved, given, start=False)
+    return audit.gate(at_least), resume_code(table, audit, chosen, f"audit.gate({at_least!r})")
 
 
-def _page(file: Path, result: GateResult, code: str) -> Page:
+_SAMPLE = "Labelled rows are a random sample, in the order in which they were labelled."
+_AUDIT = (
+    "Items were drawn by the audit, and labels were filled in without passing over items because "
+    "they are hard."
+)
+
+
+def _page(file: Path, result: GateResult, code: str, rests: str) -> Page:
     one = section(
-        f"Is {result.metric.title} at least {result.at_least:g}?",
+        f"Is {result.title} at least {result.at_least:g}?",
         result.summary(),
         result=result,
         picture="The estimate with its limits, beside what has to be reached.",
         assumptions=(
-            "Labelled rows are a random sample, in the order in which they were labelled. The "
-            "limits hold after every one of them together, so a pipeline may look at any time.",
+            f"{rests} The limits hold after every label together, so a pipeline may look "
+            "at any time.",
         ),
         code=code,
     )

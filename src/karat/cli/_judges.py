@@ -31,7 +31,10 @@ _TAKES = {
     "--scores": {"--labels"},
 }  # fmt: skip
 # What cannot be answered from counts.
-_NEEDS_ROWS = ("--label-next", "--same", "--threshold", "--label-probability")
+_NEEDS_ROWS = (
+    "--label-next", "--todo", "--same", "--threshold", "--label-probability", "--null", "--panel",
+    "--cost",
+)  # fmt: skip
 
 
 def judges(
@@ -67,6 +70,8 @@ def judges(
 ) -> None:
     """Estimate how often each judge, annotator or classifier errs, from their votes.
 
+    Example:  karat judges verdicts.csv --judge 'judge_*' --output judges.html
+
     A wide file has a column per voter: all columns that no flag names, or those of
     --judge. A long file has the columns item, classifier and vote (or task, worker,
     label; or item, judge, verdict; or those that --id, --voter and --vote name).
@@ -92,9 +97,9 @@ def judges(
         model = {"structure": structure, "errors": errors or "class-conditional"}
         if not asked and is_counts(file):
             columns = {"--judge": judge, "--label": label, "--group": group, "--id": item,
-                       "--voter": voter, "--vote": vote}  # fmt: skip
+                       "--voter": voter, "--vote": vote, "--rows": rows}  # fmt: skip
             refuse_flags(columns | {flag: given[flag] for flag in _NEEDS_ROWS})
-            counted, voters, lines = counted_judges(file, model | common)
+            counted, voters, lines = counted_judges(file, model | common, labels)
             return report(file.name, counted, voters, lines, items, None)
         table = read_table(file, rows)
         if asked == "--order":

@@ -1,30 +1,45 @@
 """Run the command line, and end with a line and a code that say how it went."""
 
-import io
+import os
 import sys
+from typing import Any
 
+from karat.cli._characters import plain_characters
 from karat.exceptions import KaratError, OptionError
 
 __all__ = ["main"]
 
 _WRONG_USAGE = 2
 _WRONG_DATA = 3
-_INTERRUPTED = 130  # 128 and the number of the signal, as shells have it; typer exits with it too
+# 128 and the number of the signal, as shells have it; typer exits with the first too.
+_INTERRUPTED = 130
+_CLOSED_PIPE = 141
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    The exit code is 0 if all is well, 2 for wrong usage, 3 for wrong data and 130 after Ctrl-C.
+    The exit code is 0 if all is well, 2 for wrong usage, 3 for wrong data, 130 after Ctrl-C and 141
+    if whoever reads the output stops reading, such as ``head``.
 
     Parameters
     ----------
     arguments : list of str, optional
         The command and its flags; by default those of the process.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A character that the terminal's encoding lacks is printed as its number.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    plain_characters(sys.stdout, sys.stderr)
+    code = _code_of(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes at its end, and would complain there of the same pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or _CLOSED_PIPE
+    raise SystemExit(code)
+
+
+def _code_of(arguments: list[str] | None) -> Any:
+    """Run a command and return its exit code."""
     try:
         from karat._extras import require
 
@@ -34,10 +49,11 @@ def main(arguments: list[str] | None = None) -> None:
         app(args=arguments)
     except KaratError as error:
         sys.stderr.write(f"error: {error}\n")
-        code = _WRONG_USAGE if isinstance(error, OptionError) else _WRONG_DATA
-        raise SystemExit(code) from error
+        return _WRONG_USAGE if isinstance(error, OptionError) else _WRONG_DATA
     except (KeyboardInterrupt, SystemExit) as end:
-        if isinstance(end, SystemExit) and end.code != _INTERRUPTED:
-            raise
-        sys.stderr.write("interrupted\n")
-        raise SystemExit(_INTERRUPTED) from None
+        if isinstance(end, KeyboardInterrupt) or end.code == _INTERRUPTED:
+            sys.stderr.write("interrupted\n")
+            return _INTERRUPTED
+        # Typer ends with 1 where the reader of a pipe is gone.
+        return _CLOSED_PIPE if isinstance(end.__context__, BrokenPipeError) else end.code
+    return 0

@@ -64,7 +64,10 @@ def serve(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the researcher's page.")] = True,
 ) -> None:
-    """Serve a web study that asks people which of two classifiers is better."""
+    """Serve a web study that asks people which of two classifiers is better.
+
+    Example:  karat studio --port 8000 --no-browser
+    """
     if context.invoked_subcommand is not None:
         given = {"--host": host, "--port": port, "--public-url": public_url}
         for flag, value in given.items():

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import (
     check_choice,
@@ -29,6 +30,7 @@ from karat.exceptions import DataError
 __all__ = ["annotator_test"]
 
 
+@keeps_kind
 def annotator_test(
     judge: Column | str,
     people: Frame,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_confidence,
@@ -23,6 +24,7 @@ from karat.consensus.panels import Losses, cheapest
 __all__ = ["cheapest_panel"]
 
 
+@keeps_kind
 def cheapest_panel(
     judges: ErrorEstimator | PairEstimator,
     *,

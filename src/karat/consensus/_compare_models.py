@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_count, check_rng, collected_alone, refuse_option
 from karat.consensus.comparison import (
@@ -24,6 +25,7 @@ from karat.votes.reading import Votes, read_votes
 __all__ = ["compare_models"]
 
 
+@keeps_kind
 def compare_models(
     votes: Frame | Patterns,
     domains: Column | None = None,
@@ -34,6 +36,7 @@ def compare_models(
     folds: int = 5,
     classes: Column | None = None,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     threshold: float | list[float] | Mapping[Any, float] | None = None,
     abstain: str = "outcome",
     null: str = "not asked",
@@ -61,7 +64,9 @@ def compare_models(
     classes : column (k,), optional
         The classes in the wanted order; by default those found, sorted.
     sample_weight : column, optional
-        Weights of at least 0, one per row.
+        Weights of at least 0, one per row, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means, as in ``ErrorEstimator.fit``.
     threshold : float, list or mapping, optional
         Cut probabilities, as in ``ErrorEstimator.fit``.
     abstain : {"outcome", "missing"}, default "outcome"
@@ -93,8 +98,8 @@ def compare_models(
     generator = check_rng(rng)
     votes = collected_alone(votes, "votes", domains, sample_weight)
     data = read_votes(
-        votes, domains=domains, classes=classes, sample_weight=sample_weight, threshold=threshold,
-        abstain=abstain, null=null,
+        votes, domains=domains, classes=classes, sample_weight=sample_weight, weighting=weighting,
+        threshold=threshold, abstain=abstain, null=null,
     )  # fmt: skip
     alone = [(e, kind) for e in errors for kind in dependence]
     alone = alone if "independent" in structure else []

@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import Column, Frame
 from karat._validate import check_rng, collected_alone, is_lazy
@@ -156,6 +157,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         self.progress = progress
         self.rng = rng
 
+    @keeps_kind
     def fit(
         self,
         votes: Frame | Patterns | VoteCounts,
@@ -167,6 +169,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         same: Mapping[Any, Sequence[Any]] | None = None,
         classes: Column | None = None,
         sample_weight: Column | None = None,
+        weighting: str | None = None,
         threshold: float | list[float] | Mapping[Any, float] | None = None,
         null: str = "not asked",
     ) -> Self:
@@ -204,7 +207,11 @@ class ErrorEstimator(FittedVotes, Parameters):
         classes : column (k,), optional
             The classes in the wanted order; by default those found, sorted.
         sample_weight : column, optional
-            Weights of at least 0, one per row; a weight of 2 counts as two equal items.
+            Weights of at least 0, one per row, in any unit.
+        weighting : {"importance", "frequency"}, optional
+            What ``sample_weight`` means. By default weights are importances: only their ratios
+            count, and limits rest on Kish's effective number of items of each domain, (Σw)² / Σw².
+            ``"frequency"`` says that a weight of 2 stands for two equal items.
         threshold : float, list or mapping, optional
             Cut probabilities: a vote for class 1 where at least this, for class 0 below. One for
             all voters, or one for each. Nothing is cut unless asked.
@@ -227,7 +234,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         votes = collected_alone(votes, "votes", domains, y_true, sample_weight, label_probability)
         data = read_votes(
             votes, domains=domains, y_true=y_true, label_probability=label_probability,
-            classes=classes, sample_weight=sample_weight, threshold=threshold,
+            classes=classes, sample_weight=sample_weight, weighting=weighting, threshold=threshold,
             abstain=settings.abstain, null=null,
         )  # fmt: skip
         design = check_design(labels, y_true, label_probability)
@@ -235,7 +242,7 @@ class ErrorEstimator(FittedVotes, Parameters):
         fit = fit_votes(data, settings, rng, same=same, tested=design != "picked")
         # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
         self._keep(
-            fit, confidence=settings.confidence, backend=backend_of(votes),
+            fit, confidence=settings.confidence, backend="polars" if counted else backend_of(votes),
             seed=int(rng.integers(2**63)), lazy=lazy, null=null, design=design,
         )  # fmt: skip
         warn_of_limits_of_the_fit(self.result_, same)

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, check_fitted, refuse_lazy
@@ -116,6 +117,7 @@ class PairEstimator(Parameters):
         self.confidence = confidence
         self.rng = rng
 
+    @keeps_kind
     def fit(
         self,
         verdicts: Frame,
@@ -131,6 +133,7 @@ class PairEstimator(Parameters):
         says: Literal["answer", "position"] = "answer",
         first_order: Any = None,
         sample_weight: Column | None = None,
+        weighting: str | None = None,
     ) -> Self:
         """Estimate bias and error rates.
 
@@ -164,7 +167,9 @@ class PairEstimator(Parameters):
         first_order : value, optional
             The value of ``order`` in which A is shown first; by default the smaller.
         sample_weight : column, optional
-            Weights of at least 0, one per row.
+            Weights of at least 0, one per row, in any unit.
+        weighting : {"importance", "frequency"}, optional
+            What ``sample_weight`` means, as in ``ErrorEstimator.fit``.
 
         Returns
         -------
@@ -177,7 +182,7 @@ class PairEstimator(Parameters):
             label_probability=label_probability, covariates=covariates, sample_weight=sample_weight,
         )  # fmt: skip
         read = read_pairs(verdicts, swapped, classes=classes, says=says, first_order=first_order)
-        weight = item_weights(read, sample_weight)
+        weight = item_weights(read, sample_weight, weighting)
         bias = bias_of(read, weight, level)
         votes = net_votes(read.score)
         voting = np.flatnonzero((votes >= -1).any(axis=0))
@@ -201,6 +206,7 @@ class PairEstimator(Parameters):
                 same=families,
                 classes=[0, 1],
                 sample_weight=None if sample_weight is None else weight,
+                weighting=weighting,
             )
         rates, delta = estimator.result_, (1 - level) / 2
         style = pair_styles(read, covariates, rates, weight, delta)

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, refuse_lazy
 from karat.consensus.judging import bias_of, item_weights
@@ -11,6 +12,7 @@ from karat.consensus.pairs import read_pairs
 __all__ = ["position_bias"]
 
 
+@keeps_kind
 def position_bias(
     verdicts: Frame,
     swapped: Frame | None = None,
@@ -19,6 +21,7 @@ def position_bias(
     says: Literal["answer", "position"] = "answer",
     first_order: Any = None,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     confidence: float = 0.95,
 ) -> PositionBias:
     r"""Return how far each judge's verdict follows the position of an answer; no gold is needed.
@@ -48,7 +51,9 @@ def position_bias(
     first_order : value, optional
         The value of ``order`` in which A is shown first; by default the smaller.
     sample_weight : column, optional
-        Weights of at least 0, one per row; a weight of 2 counts as two equal pairs.
+        Weights of at least 0, one per row, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means, as in ``ErrorEstimator.fit``.
     confidence : float, default 0.95
         Level of the limits.
 
@@ -72,4 +77,4 @@ def position_bias(
     level = check_confidence(confidence)
     refuse_lazy(verdicts=verdicts, swapped=swapped, sample_weight=sample_weight)
     read = read_pairs(verdicts, swapped, classes=classes, says=says, first_order=first_order)
-    return bias_of(read, item_weights(read, sample_weight), level)
+    return bias_of(read, item_weights(read, sample_weight, weighting), level)

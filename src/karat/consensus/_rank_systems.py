@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
@@ -38,6 +40,7 @@ _DRAWS = 30  # of the judges' error rates
 _PER_STRENGTH = 5  # gold pairs per strength below which limits are too narrow
 
 
+@keeps_kind
 def rank_systems(
     judges: ErrorEstimator | PairEstimator,
     first: Column | Mapping[Any, Any],
@@ -222,7 +225,7 @@ def _warn_of_few(n: int, k: int) -> None:
             f"{n} gold pairs for {k} systems: limits from so few are too narrow; label at least "
             f"{_PER_STRENGTH * (k - 1)} random pairs",
             SmallSampleWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
 
 

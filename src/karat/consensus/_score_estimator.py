@@ -6,6 +6,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._parameters import Parameters
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
@@ -15,7 +17,6 @@ from karat._validate import (
     check_fitted,
     check_number,
     check_rng,
-    check_weights,
     named,
     refuse_lazy,
     refuse_option,
@@ -127,6 +128,7 @@ class ScoreEstimator(Parameters):
         self.confidence = confidence
         self.rng = rng
 
+    @keeps_kind
     def fit(
         self,
         scores: Frame,
@@ -136,6 +138,7 @@ class ScoreEstimator(Parameters):
         labels: Literal["random", "picked"] = "random",
         classes: Column | None = None,
         sample_weight: Column | None = None,
+        weighting: str | None = None,
     ) -> Self:
         """Estimate error rates, calibration and classes.
 
@@ -156,7 +159,9 @@ class ScoreEstimator(Parameters):
             The classes; a higher score speaks for the second. By default 0 and 1, or the two gold
             labels, sorted.
         sample_weight : column, optional
-            Weights of at least 0, one per row; a weight of 2 counts as two equal items.
+            Weights of at least 0, one per row, in any unit.
+        weighting : {"importance", "frequency"}, optional
+            What ``sample_weight`` means, as in ``ErrorEstimator.fit``.
 
         Returns
         -------
@@ -175,8 +180,8 @@ class ScoreEstimator(Parameters):
         refuse_lazy(scores=scores, domains=domains, y_true=y_true, sample_weight=sample_weight)
         table = read_scores(scores, most=most)
         order, gold = score_gold(table, y_true, classes)
-        weight = score_weights(table, check_weights(sample_weight))
         codes, names = score_domains(table, domains)
+        weight = score_weights(table, sample_weight, weighting, codes)
         fits: list[ScoreFit] = []
         inside: list[tuple[IntArray, IntArray]] = []
         for d in range(len(names)):
@@ -217,7 +222,7 @@ class ScoreEstimator(Parameters):
         self.status_ = dict(zip(r.domains, r.status, strict=True))
         self.error_rates_, self.calibration_ = score_tables(table, names, r, backend)
         for said in r._doubts():
-            warnings.warn(said, NotIdentifiedWarning, stacklevel=3)
+            warnings.warn(said, NotIdentifiedWarning, stacklevel=caller_level())
 
     def predict_proba(self, scores: Frame, *, domain: Any = None) -> FloatArray:
         """Return P(class) of further items from scores of the same voters.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._columns import crossed
 from karat._result import Result
 from karat._typing import FloatArray, IntArray
 
@@ -41,6 +42,10 @@ class VoterAgreement(Result):
     observed: FloatArray
     expected: FloatArray
     z: FloatArray
+
+    _COLUMNS = (
+        "first=names[first]", "second=names[second]", "n", "observed", "expected", "z", "domain",
+    )  # fmt: skip
 
     def summary(self) -> str:
         """Return how many pairs are off, and the worst."""
@@ -112,6 +117,11 @@ class Explanations(Result):
             f"{the} votes cannot tell the error rates, because "
             f"{' and because '.join(self.reasons) or _LABELS}{needed}"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        cells = crossed({"name": self.names, "classifier": self.classifiers}, rate=self.rates)
+        moved = np.repeat(self.moved, len(self.classifiers))
+        return cells | {"moved": moved, "domain": [self.domain] * len(moved)}
 
     def _table(self) -> list[tuple[str, str]]:
         return [
@@ -188,6 +198,12 @@ class RankingRobustness(Result):
         if self.status in ("consistent", "confirmed"):
             return holds
         return f"{where}votes cannot tell who is best ({self.status}); if they could, {holds}"
+
+    def _columns(self) -> dict[str, Any]:
+        axes = {"gamma": self.gamma, "classifier": self.classifiers}
+        cells = crossed(axes, lower=self.lower, upper=self.upper)
+        mean = np.tile(self.mean, len(self.gamma))
+        return cells | {"mean": mean, "domain": [self.domain] * len(mean)}
 
     def _table(self) -> list[tuple[str, str]]:
         after = [*(f"changes places with the next from {c:.3f} on" for c in self.changes), ""]

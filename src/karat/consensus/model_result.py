@@ -41,6 +41,8 @@ class CoClustering(Result):
     n_clusters: FloatArray
     concentration: FloatArray
 
+    _COLUMNS = ("name=names", "label=labels", "certainty")
+
     def summary(self) -> str:
         """Return how many clusters there are, and how sure that is."""
         found = int(self.labels.max()) + 1
@@ -87,6 +89,11 @@ class ModelComparison(Result):
     behind: FloatArray
     behind_error: FloatArray
     weight: FloatArray
+
+    _COLUMNS = (
+        "structure", "errors", "dependence", "log_likelihood", "behind", "behind_error", "weight",
+        "n",
+    )  # fmt: skip
 
     def summary(self) -> str:
         """Return the best model and how clear that is."""

@@ -49,6 +49,11 @@ class PositionBias(Result):
     repeats: int
     confidence: float
 
+    _COLUMNS = (
+        "judge=judges", "n", "one_order", "bias", "lower", "upper", "flips", "flips_lower",
+        "flips_upper", "confidence",
+    )  # fmt: skip
+
     def expected_on(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Return limits of the bias that ``n`` further pairs of the same kind will show.
 
@@ -162,6 +167,12 @@ class PairErrors(Result):
     reasons: tuple[tuple[str, ...], ...]
     evidence: tuple[str, ...]
 
+    _COLUMNS = (
+        "domain=domains[domain]", "judge=judges[judge]", "mean", "lower", "upper", "right_first",
+        "right_second", "cost", "cost_lower", "cost_upper", "agreed", "agreed_lower",
+        "agreed_upper", "status=status[domain]", "confidence",
+    )  # fmt: skip
+
     def summary(self) -> str:
         """Return first what is not known, then the best judge and what one order would cost."""
         told = self._told[self.domain]
@@ -256,6 +267,11 @@ class SystemRanking(Result):
     n_gold: int
     identified: bool
     confidence: float
+
+    _COLUMNS = (
+        "system=systems", "strength", "lower", "upper", "rank_best", "rank_worst", "tier",
+        "n_pairs", "confidence",
+    )  # fmt: skip
 
     def summary(self) -> str:
         """Return the tiers."""

@@ -63,6 +63,11 @@ class JudgePanel(Result):
     domain: Any
     confidence: float
 
+    _COLUMNS = (
+        "judge=judges", "chosen", "cost", "alone", "left_out", "adds_nothing", "domain",
+        "confidence",
+    )  # fmt: skip
+
     def summary(self) -> str:
         """Return the panel, its cost and what it loses."""
         names = [str(n) for n, on in zip(self.judges, self.chosen, strict=True) if on]

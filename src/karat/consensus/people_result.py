@@ -76,6 +76,11 @@ class AnnotatorTest(Result):
     skipped: tuple[Any, ...]
     n_items: int
 
+    _COLUMNS = (
+        "person=people", "n", "advantage", "person_advantage", "p_value", "exact_p_value", "wins",
+        "exact_wins", "judge",
+    )  # fmt: skip
+
     def summary(self) -> str:
         """Return whether the judge may replace a person, and how sure that is."""
         level = f"{100 * self.confidence:g} % limits"

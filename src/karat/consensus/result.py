@@ -101,6 +101,12 @@ class ErrorRates(Result):
     confidence: float
     truth: FloatArray | None = None
 
+    _COLUMNS = (
+        "domain=domains[domain]", "classifier=classifiers[classifier]", "mean", "lower", "upper",
+        "votes", "status=status[domain]", "identified=identified[domain]", "finite_mean",
+        "finite_lower", "finite_upper", "truth", "confidence",
+    )  # fmt: skip
+
     def summary(self) -> str:
         """Return first what cannot be known, then the lowest error rates where it can."""
         parts = []

@@ -79,6 +79,12 @@ class ScoreErrors(Result):
     r_hat: FloatArray
     ess: FloatArray
 
+    _COLUMNS = (
+        "domain=domains[domain]", "classifier=classifiers[classifier]", "mean", "lower", "upper",
+        "scores", "area", "area_lower", "area_upper", "status=status[domain]",
+        "identified=identified[domain]", "confidence",
+    )  # fmt: skip
+
     def summary(self) -> str:
         """Return first what is not known, then the best voter."""
         told = self.identified[self.domain]

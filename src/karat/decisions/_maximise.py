@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._validate import check_count, check_number
 from karat.decisions._attainable import AttainableSet
 from karat.decisions._mixture import Mixture
@@ -20,6 +22,7 @@ from karat.metrics import MetricBase
 __all__ = ["maximise"]
 
 
+@keeps_kind
 def maximise(
     metric: MetricBase,
     attainable: AttainableSet,
@@ -74,7 +77,7 @@ def maximise(
             f"{metric.title} can still rise by up to {found.gap:.2g} after {len(found.gaps)} "
             "rounds; raise max_rounds, or accept the gap with tol=",
             KaratWarning,
-            stacklevel=2,
+            stacklevel=caller_level(),
         )
     shape = confusion_shape(fixed, attainable.n_classes)
     return Optimum(

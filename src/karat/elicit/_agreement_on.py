@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import BoolArray
 from karat._validate import check_confidence, check_same_length
 from karat.elicit.answers import (
@@ -22,6 +23,7 @@ from karat.metrics import MetricBase, as_metric
 __all__ = ["agreement_on"]
 
 
+@keeps_kind
 def agreement_on(
     metric: MetricBase | str,
     pairs: Sequence[Query],

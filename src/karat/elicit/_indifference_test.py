@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import FloatArray
 from karat._validate import check_count, check_rng, refuse_option
 from karat.elicit.answers import (
@@ -26,6 +27,7 @@ __all__ = ["indifference_test"]
 _FEWEST_TIMES = 3
 
 
+@keeps_kind
 def indifference_test(
     answered: Any,
     *,

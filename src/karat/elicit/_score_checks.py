@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._validate import check_confidence
 from karat.elicit.answers import Answered, CheckScores, better_side, read_answered
 from karat.elicit.transcript import Query
@@ -15,6 +16,7 @@ __all__ = ["score_checks"]
 _SWAPPED = {"first": "second", "second": "first", "tie": "tie"}
 
 
+@keeps_kind
 def score_checks(answered: Any, *, confidence: float = 0.95) -> CheckScores:
     """Return how the checks among a person's questions were answered.
 

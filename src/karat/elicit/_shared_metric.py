@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import FloatArray
 from karat._validate import check_count, check_rng, refuse_option
 from karat.elicit.families import Family
@@ -29,6 +30,7 @@ _CHAINS = 16
 _KEPT = 400  # draws that the result keeps
 
 
+@keeps_kind
 def shared_metric(
     space: Space,
     results: Sequence[ElicitationResult],

@@ -1,6 +1,7 @@
 """What was learned of a metric, and how."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from karat.elicit.weights import (
     TradeOff,
     WeightInterval,
     WeightTable,
+    interval_columns,
     interval_row,
     ratio_interval,
 )
@@ -75,6 +77,14 @@ class AgreementHistory(Result):
             )
         return text + "."
 
+    def _columns(self) -> dict[str, Any]:
+        kinds = (False, len(self.n_queries)), (True, len(self.expected_n_queries))
+        return {
+            "n_queries": np.concatenate([self.n_queries, self.expected_n_queries]),
+            "agreement": np.concatenate([self.agreement, self.expected_agreement]),
+            "expected": [kind for kind, n in kinds for _ in range(n)],
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AskedQuestions(Result):
@@ -109,6 +119,14 @@ class AskedQuestions(Result):
         apart = np.median(np.linalg.norm(self.first - self.second, axis=1))
         counts = ", ".join(f"{count} {answer}" for answer, count in said.items())
         return f"{len(self.answers)} questions ({counts}); the two sides differ by {apart:.3g}."
+
+    def _columns(self) -> dict[str, Any]:
+        sides = {
+            f"{side}_{name}": getattr(self, side)[:, i]
+            for side in ("first", "second")
+            for i, name in enumerate(self.names)
+        }
+        return {"answer": list(self.answers), **sides}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -220,6 +238,9 @@ class ElicitationResult(Result):
             text += f"; {n} answer{'s' * (n > 1)} contradict{'s' * (n == 1)} the rest"
         wrong = "" if self.misfit is None else f" {self.misfit[:1].upper()}{self.misfit[1:]}."
         return f"{_LEAD[self.status]}{text}.{wrong}"
+
+    def _columns(self) -> dict[str, Any]:
+        return interval_columns(weight=self.intervals, ratio=self.ratios)
 
     @property
     def _agreement_text(self) -> str:

@@ -6,22 +6,25 @@ import warnings
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._extras import require
+from karat._frames import keeps_kind
 from karat._validate import check_confidence, check_count, check_seed
-from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut
+from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut, flag
 from karat.evaluation.result import Evaluation
-from karat.evaluation.roles import Roles, guess_roles, long_votes, roles_of
+from karat.evaluation.roles import Roles, guess_roles, long_code, long_votes, roles_of
 from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning, OptionError
-from karat.metrics import MetricBase, as_metric
+from karat.metrics import MetricBase, as_metric, load_metric
 from karat.sources import Source, scan
 
 __all__ = ["evaluate"]
 
 
+@keeps_kind
 def evaluate(
     data: Any,
     *,
@@ -37,6 +40,7 @@ def evaluate(
     pos_label: Any = None,
     confidence: float = 0.95,
     budget: int | None = None,
+    long: Mapping[str, str] | None = None,
     rng: int = 0,
 ) -> Evaluation:
     """Answer every question that the columns of a table allow, and say what was left out.
@@ -53,13 +57,17 @@ def evaluate(
     group, id : str, optional
         Columns of groups, and of the items' names.
     metric : str or Metric, optional
-        What counts. By default accuracy comes first.
+        What counts: a name, the path of a .json file that holds a metric, or a metric. By default
+        accuracy comes first.
     pos_label : label, optional
         The positive class; by default the larger label.
     confidence : float, default 0.95
         Probability that limits hold, each.
     budget : int, optional
         How many labels can be had; next steps ask for so many.
+    long : mapping, optional
+        For a table with a row per vote, the columns of ``item``, ``voter`` and ``vote``, and of
+        ``domain`` and ``gold`` if there are; ``"model+prompt"`` joins two columns.
     rng : int, default 0
         Seed of everything that is drawn.
 
@@ -86,24 +94,28 @@ def evaluate(
     }  # fmt: skip
     if any(value is not None for value in given.values()):
         source = source.roles(**given)
-    roles, votes = roles_of(source), _votes(source)
-    if not roles and votes is None:
+    roles, rows = roles_of(source), _rows_of(source, long)
+    if not roles and rows.votes is None and rows.log is None:
         raise ColumnError(_no_roles(guess_roles(source.names), source.names))
-    frame = source.columns if votes is None else votes
+    frame = next(f for f in (rows.votes, rows.log, source.columns) if f is not None)
     if not len(frame):
         raise EmptyDataError(f"{source.name} has no rows; expected a row per item")
     evidence = Evidence(
-        frame=frame, roles=roles, metric=None if metric is None else as_metric(metric),
-        pos_label=pos_label, confidence=level, budget=labels, rng=seed, votes=votes,
-        metric_code=repr("accuracy" if metric is None else metric), **_named(data, votes),
+        frame=frame, roles=roles, pos_label=pos_label, confidence=level, budget=labels, rng=seed,
+        votes=rows.votes, log=rows.log, no_votes=rows.problem,
+        patterns=_given({**given, "long": long}), **_metric(metric),
+        **_named(data, source, long),
     )  # fmt: skip
     found, missing = _answers(evidence)
+    asked = {**given, "metric": metric, "pos_label": pos_label, "confidence": level,
+             "budget": labels, "long": _joined(long)}  # fmt: skip
     return Evaluation(
         title=f"{source.name}: what is known of it",
         roles=roles,
         findings=tuple(found),
         left_out=tuple(missing),
         facts=_facts(evidence, source),
+        command=_command(evidence.file, asked),
     )
 
 
@@ -118,23 +130,78 @@ def _source(data: Any) -> Source:
     return scan(data)
 
 
-def _votes(source: Source) -> Any:
-    """Return votes, a row each, of a log or of a table that has no other part named."""
+class _Rows(NamedTuple):
+    """Votes, a row each; all verdicts of a log; and why a log has no votes to learn errors from."""
+
+    votes: Any = None
+    log: Any = None
+    problem: str = ""
+
+
+def _rows_of(source: Source, long: Mapping[str, str] | None) -> _Rows:
+    """Return the votes of a log, or of a table that has no other part named."""
+    if long is not None:
+        if set(source.chosen):
+            raise OptionError(
+                "long= names all columns of votes; leave out label=, judge= and so on"
+            )
+        return _Rows(long_votes(source.columns, long))
     if source.log is not None and "judge" in source.names:
-        return source.votes()
+        every = scan(source.frame.to_native()).columns
+        try:
+            return _Rows(source.votes(), every)
+        except EmptyDataError as error:
+            return _Rows(None, every, str(error))
     if set(source.chosen) - {"group", "id"}:
-        return None
-    return long_votes(
-        source.columns if not source.chosen else scan(source.frame.to_native()).columns
-    )
+        return _Rows()
+    table = source.columns if not source.chosen else scan(source.frame.to_native()).columns
+    return _Rows(long_votes(table))
 
 
-def _named(data: Any, votes: Any) -> dict[str, str]:
+def _metric(given: Any) -> dict[str, Any]:
+    """Return the metric, its code, and the flag that names it to a command."""
+    if given is None:
+        return {}
+    if isinstance(given, str) and given.endswith(".json"):
+        metric, code = load_metric(Path(given)), f"load_metric({given!r})"
+    else:
+        metric, code = as_metric(given), repr(given)
+    return {"metric": metric, "metric_code": code, "metric_flag": flag("metric", _name(given))}
+
+
+def _name(metric: Any) -> str:
+    # A metric that has no name has to be saved before a command can read it.
+    return metric if isinstance(metric, str) else "metric.json"
+
+
+def _given(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _named(data: Any, source: Source, long: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the line of code that reads the data, and the file as a command would name it."""
-    if not isinstance(data, str | Path):
-        return {"read": "frame = karat.scan(data).columns"}
-    what = "columns" if votes is None else "votes()"
-    return {"read": f"frame = karat.scan({str(data)!r}).{what}", "file": shlex.quote(str(data))}
+    is_file = isinstance(data, str | Path)
+    read = f"frame = karat.scan({str(data)!r})" if is_file else "frame = karat.scan(data)"
+    is_log = source.log is not None and "judge" in source.names
+    read += ".votes()" if is_log else ".columns" if long is None else f".columns{long_code(long)}"
+    return {"read": read, **({"file": shlex.quote(str(data))} if is_file else {})}
+
+
+def _joined(long: Mapping[str, str] | None) -> str | None:
+    return None if long is None else ",".join(f"{part}={name}" for part, name in long.items())
+
+
+def _command(file: str, asked: Mapping[str, Any]) -> str:
+    """Return the command that makes the page again, nothing where the data are in no file."""
+    if file == "FILE":
+        return ""
+    usual = {"confidence": 0.95}
+    named = {k: v for k, v in _given(asked).items() if usual.get(k) != v}
+    if "metric" in named:
+        named["metric"] = _name(named["metric"])
+    lists = {k: v if isinstance(v, list | tuple) else [v] for k, v in named.items()}
+    flags = "".join(flag(k.replace("_", "-"), *v) for k, v in lists.items())
+    return f"karat evaluate {file}{flags} --output report.html"
 
 
 def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
@@ -159,7 +226,7 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
     if failed and not found:
         raise failed[0]
     for reason in failed:
-        warnings.warn(f"a question was left out: {reason}", KaratWarning, stacklevel=3)
+        warnings.warn(f"a question was left out: {reason}", KaratWarning, stacklevel=caller_level())
     return found, missing
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from karat._files import replaced
 from karat._frozen import plain
 from karat._result import Result
-from karat.evaluation.questions import Finding, LeftOut
+from karat.evaluation.questions import Finding, LeftOut, estimates_of
 from karat.evaluation.roles import Roles
 from karat.exceptions import DataError
 from karat.report import NextStep, Report, Section, Verdict, render_markdown, render_report
@@ -37,6 +37,8 @@ class Evaluation(Result):
         Questions that the columns do not answer, and what would.
     facts : tuple of (name, value)
         Rows, positive class, confidence and fingerprint of the data.
+    command : str
+        The command that makes the report again; empty where the data came from no file.
     """
 
     title: str
@@ -44,6 +46,7 @@ class Evaluation(Result):
     findings: tuple[Finding, ...]
     left_out: tuple[LeftOut, ...]
     facts: tuple[tuple[str, str], ...]
+    command: str = ""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -53,9 +56,11 @@ class Evaluation(Result):
         room = max(_SHOWN - len(first), 0)
         chosen = [*first[:_SHOWN], *others[:room]]
         # In the order of the questions, each with its first conclusion before any has a second.
-        return tuple(
+        shown = [
             v for finding in self.findings for v in finding.verdicts if any(v is c for c in chosen)
-        )
+        ]
+        shown += [one.verdict() for one in self.left_out[: _SHOWN - len(shown)]]
+        return tuple(shown)
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -72,8 +77,7 @@ class Evaluation(Result):
     def summary(self) -> str:
         """Return the verdicts, each with its badge."""
         said = [f"[{v.badge_text}] {v.sentence}" for v in self.verdicts]
-        missing = [f"Not answered: {one.question} It takes {one.unlock}." for one in self.left_out]
-        return " ".join(said + missing)
+        return " ".join(said)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the first answer on ``ax`` (a new figure by default) and return the axes."""
@@ -90,7 +94,7 @@ class Evaluation(Result):
             "with its limits and what they rest on.",
             sections=self.sections,
             verdicts=self.verdicts,
-            next_steps=self.next_steps,
+            next_steps=(*self.next_steps, *self._again()),
             facts=self.facts,
         )
 
@@ -118,6 +122,11 @@ class Evaluation(Result):
             "facts": dict(self.facts),
         }
 
+    def _columns(self) -> dict[str, Any]:
+        rows = [row for f in self.findings for row in estimates_of(f)]
+        names = ("question", "result", "of", "value", "lower", "upper", "n")
+        return {name: [row[name] for row in rows] for name in names}
+
     def _unanswered(self) -> tuple[Section, ...]:
         if not self.left_out:
             return ()
@@ -128,6 +137,11 @@ class Evaluation(Result):
                 assumptions=tuple(f"{o.question} It takes {o.unlock}." for o in self.left_out),
             ),
         )
+
+    def _again(self) -> tuple[NextStep, ...]:
+        if not self.command:
+            return ()
+        return (NextStep(what="Make this page again:", command=self.command),)
 
     def _table(self) -> list[tuple[Any, str]]:
         return [(v.badge_text, v.sentence) for v in self.verdicts]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import check_confidence, check_count, refuse_option
 from karat.limits.kernels import anytime_path, mean_steps, value_grid
@@ -11,6 +12,7 @@ from karat.limits.result import AnytimeLimits
 __all__ = ["anytime_mean"]
 
 
+@keeps_kind
 def anytime_mean(
     values: Column,
     *,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import (
     check_confidence,
@@ -18,6 +19,7 @@ from karat.limits.result import AnytimeLimits
 __all__ = ["anytime_ratio"]
 
 
+@keeps_kind
 def anytime_ratio(
     numerator: Column,
     denominator: Column,

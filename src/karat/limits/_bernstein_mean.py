@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat.limits.kernels import bernstein_reach
 from karat.limits.options import bounded_values, check_range, check_request
@@ -10,6 +11,7 @@ from karat.limits.result import Limits
 __all__ = ["bernstein_mean"]
 
 
+@keeps_kind
 def bernstein_mean(
     values: Column,
     *,

@@ -1,5 +1,6 @@
 """Limits of a mean that hold for any number of items, by a bet against every wrong mean."""
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat.limits.kernels import betting_limits
 from karat.limits.options import bounded_values, check_range, check_request
@@ -8,6 +9,7 @@ from karat.limits.result import Limits
 __all__ = ["betting_mean"]
 
 
+@keeps_kind
 def betting_mean(
     values: Column,
     *,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import check_choice, check_count, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
@@ -16,6 +17,7 @@ __all__ = ["bootstrap"]
 _MULTIPLIERS = ("multinomial", "gamma")
 
 
+@keeps_kind
 def bootstrap(
     statistic: Callable[[FloatArray], float],
     counts: Column,

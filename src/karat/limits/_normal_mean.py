@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import check_same_length, check_scores, check_weights, encode_labels
 from karat.limits.kernels import (
@@ -17,6 +18,7 @@ from karat.limits.result import Limits
 __all__ = ["normal_mean"]
 
 
+@keeps_kind
 def normal_mean(
     values: Column,
     *,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, check_flag
 from karat.limits.kernels import powered_bernstein, powered_limits
@@ -17,6 +18,7 @@ from karat.limits.result import PoweredLimits
 __all__ = ["powered_mean"]
 
 
+@keeps_kind
 def powered_mean(
     labelled: Column,
     predicted: Column | Frame,

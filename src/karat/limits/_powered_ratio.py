@@ -1,5 +1,6 @@
 """The ratio of two means of a few labelled items, helped by predictions for all."""
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import check_confidence, check_flag, check_same_length, check_scores
 from karat.limits.kernels import powered_ratio as limits_of_ratio
@@ -9,6 +10,7 @@ from karat.limits.result import PoweredLimits
 __all__ = ["powered_ratio"]
 
 
+@keeps_kind
 def powered_ratio(
     numerator: Column,
     denominator: Column,

@@ -1,9 +1,11 @@
 """Limits of any statistic of counts, from few items."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import check_count, check_number, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
@@ -14,6 +16,7 @@ from karat.limits.result import Limits
 __all__ = ["surprise"]
 
 
+@keeps_kind
 def surprise(
     statistic: Callable[[FloatArray], FloatArray],
     counts: Column,
@@ -78,13 +81,41 @@ def surprise(
         raise DataError("counts is None; expected the number of items of each cell")
     if not callable(statistic):
         refuse_option(statistic, "statistic", "a function of shares (draws, cells)")
+    if cells.sum() <= 0:
+        raise DataError("counts sum to 0; expected at least one item in one cell")
+
+    def checked(shares: FloatArray) -> FloatArray:
+        return _checked(statistic(shares), len(shares), least, most)
+
     with np.errstate(all="ignore"):
-        value = float(np.asarray(statistic(cells[None] / cells.sum()))[0])
+        value = float(checked(cells[None] / cells.sum())[0])
         ends = surprise_limits(
-            statistic, cells, (least, most), delta=request.delta, draws=draws, rng=generator,
+            checked, cells, (least, most), delta=request.delta, draws=draws, rng=generator,
             surprise=shape,
         )  # fmt: skip
+    if np.isfinite(value):
+        ends = min(ends[0], value), max(ends[1], value)
     return request.limits(
         ends, estimate=value, n=float(cells.sum()), method="surprise", guarantee="approximate",
         whole=(least, most),
     )  # fmt: skip
+
+
+def _checked(given: Any, n: int, low: float, high: float) -> FloatArray:
+    """Return what a statistic gave, or say what is wrong with it; NaN where it is not finite."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf" or array.shape != (n,):
+        what = f"an array of shape {array.shape}" if array.ndim else f"{given!r}"
+        raise DataError(
+            f"statistic gave {what} of type {array.dtype} for {n} rows of shares; expected one "
+            "number per row: it is called with an array (draws, cells)"
+        )
+    values = array.astype(np.float64)
+    slack = 1e-9 * (high - low)
+    outside = np.isfinite(values) & ((values < low - slack) | (values > high + slack))
+    if outside.any():
+        raise DataError(
+            f"statistic gave {values[outside][0]:g}; expected numbers between low={low:g} and "
+            f"high={high:g}. Pass the least and the greatest value that it can have"
+        )
+    return np.where(np.isfinite(values), np.clip(values, low, high), np.nan)

@@ -2,7 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from karat._columns import rows_of
 from karat._result import Result
 from karat._typing import FloatArray
 
@@ -216,6 +220,10 @@ class AnytimeLimits(Result):
             f"{100 * self.confidence:g} % confidence, however often one looks; {self.estimate:.4g} "
             f"was seen after {self.n:,} labels"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        words = ("estimate=estimates", "lower=lowers", "upper=uppers", "confidence")
+        return {"n": np.arange(1, self.n + 1)} | rows_of(self, words)
 
     def _table(self) -> list[tuple[str, str]]:
         return [

@@ -50,8 +50,8 @@ class MetricGap(Result):
         """Return which group has more, or that it cannot be told."""
         seen = (
             f"{self.metric.title} of {self.first} minus {self.second}: {self.value:+.4g} (between "
-            f"{self.lower:+.4g} and {self.upper:+.4g} at {100 * self.confidence:g} % confidence "
-            f"for all {self.pairs} pairs together)"
+            f"{self.lower:+.4g} and {self.upper:+.4g} at {100 * self.confidence:g} % confidence"
+            f"{f' for all {self.pairs} pairs together' if self.pairs > 1 else ''})"
         )
         if self.lower > 0:
             return f"{seen}: {self.first} has more"
@@ -104,6 +104,8 @@ class MetricEstimate(Result):
     pos_label: Any
     groups: Mapping[Any, "MetricEstimate"] | None
     gaps: tuple[MetricGap, ...]
+
+    _PARTS = (("group", "groups"),)
 
     @property
     def width(self) -> float:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.optimize.basis import Basis, Clusters, ColumnBasis, Constant, RadialBasis
 from karat.optimize.feedback import Preferences
-from karat.optimize.result import ClassWeights, DecisionRegions, OptimizationHistory
+from karat.optimize.result import DecisionRegions, OptimizationHistory
+from karat.optimize.weights_result import ClassWeights
 
 if TYPE_CHECKING:
     from karat.optimize._coordinate_search_classifier import CoordinateSearchClassifier

@@ -1,13 +1,15 @@
-"""What an optimisation returns besides a classifier: its course, its weights, its decisions."""
+"""What an optimisation returns besides a classifier: its course and its decisions."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from karat._columns import crossed, rows_of
 from karat._result import Result
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["ClassWeights", "DecisionRegions", "OptimizationHistory"]
+__all__ = ["DecisionRegions", "OptimizationHistory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -115,6 +117,13 @@ class OptimizationHistory(Result):
             return text
         return f"{text}; on rows not used to find it {self.held_out:.4f}{self._limits()}"
 
+    def _columns(self) -> dict[str, Any]:
+        words = (
+            "value=values", "gap=gaps", "share=shares", "condition=conditions", "n_evaluations",
+            "baseline",
+        )  # fmt: skip
+        return {"iteration": np.arange(len(self.values))} | rows_of(self, words)
+
     def _limits(self) -> str:
         if np.isnan(self.lower):
             return f" against {self.held_out_baseline:.4f}"
@@ -145,49 +154,6 @@ class OptimizationHistory(Result):
         if np.isnan(self.conditions).all():
             return []
         return [("greatest condition number", f"{np.nanmax(self.conditions):.3g}")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ClassWeights(Result):
-    """What being right on each class is worth, as elicited (Hiranandani 2021, Figure 7.2a).
-
-    Attributes
-    ----------
-    weights : array (L, k) or (L, k, k)
-        Coefficients of the basis functions; with off-diagonal entries ``weights[l, i, j]`` is for
-        (truth i, prediction j). Scaled so that the mean absolute weight is 1.
-    classes : array (k,)
-        The classes.
-    basis : tuple of L str
-        The basis functions.
-    """
-
-    weights: FloatArray
-    classes: AnyArray
-    basis: tuple[str, ...]
-
-    def summary(self) -> str:
-        """Return the answer in one sentence."""
-        if self.weights.ndim == 3:
-            return (
-                f"weights of {len(self.classes)}×{len(self.classes)} confusions with "
-                f"{len(self.basis)} basis functions"
-            )
-        first = self.weights[0]
-        high, low = int(np.argmax(first)), int(np.argmin(first))
-        return (
-            f"with the basis function {self.basis[0]!r}, class {self.classes[high]} has the "
-            f"greatest weight ({first[high]:.3g}) and class {self.classes[low]} the least "
-            f"({first[low]:.3g})"
-        )
-
-    def _table(self) -> list[tuple[str, str]]:
-        if self.weights.ndim == 3:
-            return []
-        return [
-            (str(c), ", ".join(f"{w:.3g}" for w in column))
-            for c, column in zip(self.classes.tolist(), self.weights.T, strict=True)
-        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -253,6 +219,9 @@ class DecisionRegions(Result):
             return f"by its probability, {self.classes[1]} {verb} {'; '.join(parts)}"
         at = where[0]
         return f"{self.classes[1]} {verb} {at if at in _CONSTANT else f'at probabilities {at}'}"
+
+    def _columns(self) -> dict[str, Any]:
+        return crossed({"kind": self.kinds, "probability": self.probability}, share=self.shares)
 
     def _table(self) -> list[tuple[str, str]]:
         rows = zip(self.kinds, self._where(), self.frequency, strict=True)

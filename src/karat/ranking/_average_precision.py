@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.ranking.measure_result import RankingMeasure
 from karat.ranking.measure_results import measured_ranking
@@ -10,6 +11,7 @@ from karat.ranking.measures import AveragePrecision
 __all__ = ["average_precision"]
 
 
+@keeps_kind
 def average_precision(
     y_true: Column | Frame,
     y_score: Column | Frame,
@@ -45,9 +47,9 @@ def average_precision(
     pos_label : label, optional
         The positive class; by default the larger label.
     sample_weight : column (n,), optional
-        Weights of at least 0. Whole numbers count rows; others are importances.
-    weighting : {"frequency", "importance"}, optional
-        How to read ``sample_weight``, as in `weighted_auc`.
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means, as in `weighted_auc`.
     groups : column (n,), optional
         The measure within each group is in ``.groups``, with limits that hold together.
     classes : column, optional

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
     check_same_length,
+    check_weighting,
     check_weights,
 )
 from karat.limits.kernels import normal_quantile
@@ -18,7 +20,7 @@ from karat.ranking.area_results import AreaOptions, area_result, check_area_opti
 from karat.ranking.areas import band_inside, curve, influence
 from karat.ranking.comparison_result import RankingComparison, RankingDifference
 from karat.ranking.measure_results import read_models
-from karat.ranking.placements import check_weighting, labelled_scores, place, read_labels
+from karat.ranking.placements import labelled_scores, place, read_labels
 from karat.ranking.result import WeightedAUC
 from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Uniform, Weight, scale_of
 
@@ -27,6 +29,7 @@ __all__ = ["compare_auc"]
 _CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
 
+@keeps_kind
 def compare_auc(
     y_true: Column,
     y_scores: Mapping[Any, Column] | Frame,

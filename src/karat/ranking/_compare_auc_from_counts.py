@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._validate import check_choice, named, refuse_option
 from karat.exceptions import DataError, KaratWarning
 from karat.limits.kernels import normal_quantile
@@ -23,6 +27,7 @@ _CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 _ROUGH = 1.1  # errors that cells leave so far apart are worth a word
 
 
+@keeps_kind
 def compare_auc_from_counts(
     counts: Mapping[Any, RocCounts],
     *,
@@ -69,16 +74,8 @@ def compare_auc_from_counts(
     check_choice(certificate, "certificate", _CERTIFICATES)
     if not isinstance(counts, Mapping) or len(counts) < 2:
         raise DataError("counts holds no two models; expected a mapping of name to RocCounts")
-    sizes = {
-        name: (float(c.positives.sum()), float(c.negatives.sum()))
-        for name, c in counts.items()
-        if isinstance(c, RocCounts)
-    }
-    if len(set(sizes.values())) > 1:
-        raise DataError(
-            f"the models {named(list(sizes))} were counted on different rows: {sizes}; count all "
-            "of them on the same rows"
-        )
+    _check_same_rows(counts)
+    pairs_known = _check_joint(joint, counts)
     options = check_area_options(weight, "interpolate", certificate, confidence, normalize, None)
     shared = options.sharing(len(counts))
     models = {
@@ -93,11 +90,56 @@ def compare_auc_from_counts(
     for pair in combinations(models, 2):
         first, second = sorted(pair, key=lambda name: -models[name].value)
         a, b = models[first], models[second]
-        error = _paired_error(first, second, counts, joint, weight)
+        error = _paired_error(first, second, counts, pairs_known, weight)
         differences.append(_difference((first, a), (second, b), error, options, pairs))
     return RankingComparison(
         models=models, differences=tuple(differences), confidence=options.confidence
     )
+
+
+def _check_same_rows(counts: Mapping[Any, RocCounts]) -> None:
+    """Refuse models whose counts cannot be of the same rows and classes."""
+    for name, one in counts.items():
+        if not isinstance(one, RocCounts):
+            raise DataError(
+                f"the counts of {name!r} are a {type(one).__name__}; expected "
+                "karat.statistics.roc_counts"
+            )
+    base, first = next(iter(counts.items()))
+    for name, one in counts.items():
+        # Weights are added in the order of the scores, so their sums differ in the last digits.
+        sums = [(one.totals, first.totals)]
+        if one.squares is not None and first.squares is not None:
+            sums.append((one.squares, first.squares))
+        kind = (one.squares is None) == (first.squares is None)
+        if not kind or not all(np.allclose(a, b, rtol=1e-9, atol=0.0) for a, b in sums):
+            raise DataError(
+                f"the models {named([base, name])} were counted on different rows: "
+                f"{first.summary()}; {one.summary()}. Count all of them on the same rows"
+            )
+        if not np.array_equal(one.classes, first.classes):
+            raise DataError(
+                f"{base} was counted with the classes {first.classes.tolist()} and {name} with "
+                f"{one.classes.tolist()}; count both with the same pos_label"
+            )
+
+
+def _check_joint(
+    joint: Sequence[JointRocCounts], counts: Mapping[Any, RocCounts]
+) -> Sequence[JointRocCounts]:
+    """Refuse joint counts that are none, or not of these models and rows."""
+    if isinstance(joint, str | JointRocCounts) or not isinstance(joint, Sequence):
+        refuse_option(joint, "joint", "a list of karat.sources.joint_roc_counts")
+    for one in joint:
+        if not isinstance(one, JointRocCounts):
+            refuse_option(one, "joint", "a list of karat.sources.joint_roc_counts")
+        if not {*one.names} <= {*counts}:
+            raise DataError(
+                f"joint counts are of {named(list(one.names))}, and there are counts of "
+                f"{named(list(counts))}; expected pairs of these"
+            )
+        one.check_margins(counts)
+    return joint
 
 
 def _paired_error(
@@ -120,7 +162,7 @@ def _paired_error(
             f"the cells leave the standard error of {first} less {second} between {least:.3g} and "
             f"{most:.3g}, of which the greater is taken; count more cells",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     return most
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat._validate import (
     check_choice,
     check_confidence,
     check_number,
     check_same_length,
+    check_weighting,
     check_weights,
     refuse_option,
 )
@@ -16,13 +18,14 @@ from karat.exceptions import OptionError
 from karat.ranking.comparison_result import RankingComparison
 from karat.ranking.measure_results import check_cut, check_rows, compared_rankings, read_models
 from karat.ranking.measures import AveragePrecision, ExpectedCost, Measure, NetBenefit
-from karat.ranking.placements import check_weighting, read_labels
+from karat.ranking.placements import read_labels
 
 __all__ = ["compare_rankings"]
 
 _MEASURES = ("average_precision", "precision_at", "recall_at", "lift", "net_benefit", "cost_curve")
 
 
+@keeps_kind
 def compare_rankings(
     y_true: Column,
     y_scores: Mapping[Any, Column] | Frame,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import check_number, refuse_option
 from karat.ranking.measure_result import RankingMeasure
@@ -11,6 +12,7 @@ from karat.ranking.measures import ExpectedCost
 __all__ = ["cost_curve"]
 
 
+@keeps_kind
 def cost_curve(
     y_true: Column,
     y_score: Column,

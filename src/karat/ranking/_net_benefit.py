@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import check_number, refuse_option
 from karat.ranking.measure_result import RankingMeasure
@@ -11,6 +12,7 @@ from karat.ranking.measures import NetBenefit
 __all__ = ["net_benefit"]
 
 
+@keeps_kind
 def net_benefit(
     y_true: Column,
     y_score: Column,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat.ranking.measure_result import RankingMeasure
 from karat.ranking.measure_results import check_cut, measured_ranking
@@ -9,6 +10,7 @@ from karat.ranking.measure_results import check_cut, measured_ranking
 __all__ = ["recall_at"]
 
 
+@keeps_kind
 def recall_at(
     y_true: Column,
     y_score: Column,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -12,11 +13,12 @@ from karat._validate import (
     check_number,
     check_same_length,
     check_scores,
+    check_weighting,
     check_weights,
 )
 from karat.ranking.areas import Band, curve, curves_in_bands, limits_in_bands, variance
 from karat.ranking.certificates import bands_of
-from karat.ranking.placements import Placements, check_weighting, labelled_scores, read_labels
+from karat.ranking.placements import Placements, labelled_scores, read_labels
 from karat.ranking.result import RocPoint
 from karat.ranking.weights import FprBand
 
@@ -25,6 +27,7 @@ __all__ = ["roc_at"]
 _WIDTHS = 12  # of the bands beside the point that the result reports
 
 
+@keeps_kind
 def roc_at(
     y_true: Column,
     y_score: Column,
@@ -34,6 +37,7 @@ def roc_at(
     confidence: float = 0.95,
     pos_label: Any = None,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
 ) -> RocPoint:
     """Measure the true-positive rate at a false-positive rate, for certain.
 
@@ -57,8 +61,9 @@ def roc_at(
     pos_label : label, optional
         The positive class; by default the larger label.
     sample_weight : column (n,), optional
-        How often each row counts; weights that are no whole numbers are importances, and the
-        result says that its limits are approximate.
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means, as in `weighted_auc`.
 
     Examples
     --------
@@ -75,7 +80,7 @@ def roc_at(
     positive, _ = read_labels(y_true, pos_label)
     score, weight = check_scores(y_score), check_weights(sample_weight)
     check_same_length(y_true=positive, y_score=score, sample_weight=weight)
-    approximate = check_weighting(None, weight)
+    approximate = check_weighting(weighting, weight)
     placed = labelled_scores(positive, score, weight, approximate=approximate).placed()
     zero, one = bands_of(certificate, placed, 1 - level)
     corners = curve(placed)

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
     check_choice,
     check_same_length,
     check_scores,
+    check_weighting,
     check_weights,
     encode_groups,
     is_matrix,
@@ -27,7 +30,6 @@ from karat.ranking.area_results import (
 from karat.ranking.labels import classes_apart, read_labels_apart
 from karat.ranking.placements import (
     LabelledScores,
-    check_weighting,
     labelled_scores,
     read_labels,
 )
@@ -37,6 +39,7 @@ from karat.ranking.weights import AnyWeight, Uniform
 __all__ = ["weighted_auc"]
 
 
+@keeps_kind
 def weighted_auc(
     y_true: Column | Frame,
     y_score: Column | Frame,
@@ -95,11 +98,11 @@ def weighted_auc(
     pos_label : label, optional
         The positive class; by default the larger label.
     sample_weight : column (n,), optional
-        Weights of at least 0. Whole numbers count rows; others are importances.
-    weighting : {"frequency", "importance"}, optional
-        How to read ``sample_weight``: repeat counts or importance weights. Limits with importance
-        weights rest on Kish's effective number of rows, and the result says that they are
-        approximate.
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means. By default weights are importances: only their ratios count,
+        limits rest on Kish's effective number of rows, (Σw)² / Σw², and the result says that they
+        are approximate. ``"frequency"`` says that a row with the weight 3 stands for three rows.
     groups : column (n,), optional
         Areas within each group are in ``.groups``, with limits that hold together, and their
         largest difference in ``.gap``. Groups of one class have no area: ``.skipped`` names them.
@@ -184,7 +187,7 @@ def _grouped(
             f"{len(skipped)} of {len(names)} groups have no area under the ROC curve: {name!r}, "
             f"{reason}. Pool small groups if they are to count",
             SmallSampleWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     shared = options.sharing(max(1, len(found)))
     return {name: area_result(rows, shared, order) for name, rows in found.items()}, skipped

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, BoolArray, FloatArray
 from karat._validate import (
     check_count,
@@ -175,7 +176,7 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.converged_ = not found.capped
         if found.capped:
             text = f"the search stopped at max_iter={self.max_iter}; raise max_iter or tol"
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+            warnings.warn(text, ConvergenceWarning, stacklevel=caller_level())
         self.coef_ = (found.coef / scale)[None, :]
         cut = best_threshold(standard @ found.coef, positive, mass)
         self.intercept_ = np.array([-cut - float(self.coef_[0] @ mean)])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._validate import check_flag, refuse_option
 from karat.exceptions import DataError, LabelError
 from karat.ranking.area_results import AreaOptions, area_result_of_counts, check_area_options
@@ -16,6 +17,7 @@ from karat.statistics import RocCounts
 __all__ = ["weighted_auc_from_counts"]
 
 
+@keeps_kind
 def weighted_auc_from_counts(
     counts: RocCounts | Mapping[Any, RocCounts],
     *,
@@ -34,8 +36,9 @@ def weighted_auc_from_counts(
     ----------
     counts : RocCounts, or mapping of them by group
         From `karat.statistics.roc_counts`, from the ``roc_counts()`` of a `karat.scan`, or a sum of
-        several. By group, the area is that of all groups together, and the groups' own are in
-        ``.groups``, with limits that hold together.
+        several. With importances as weights, limits rest on Kish's effective numbers of rows, which
+        no unit of the weights changes, and are approximate. By group, the area is that of all
+        groups together, and the groups' own are in ``.groups``, with limits that hold together.
     weight, certificate, confidence, normalize, rng
         As in `weighted_auc`.
     cells : bool, optional
@@ -72,9 +75,13 @@ def _area(counts: RocCounts, options: AreaOptions, cells: bool | None) -> Weight
             refuse_option(options.certificate, "certificate", "'auto' or 'dkw' with cells=True")
         if isinstance(options.weight, TwoWayBand):
             refuse_option(options.weight, "weight", "a Weight or a TprBand with cells=True")
-    # Sums of importances do not say how many rows they stand for.
-    approximate = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
-    return area_result_of_counts(counts, options, approximate=approximate, cells=bool(in_cells))
+    fractions = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
+    if fractions and counts.squares is None:
+        raise DataError(
+            "counts are sums of weights without the sums of their squares, of which no limit can "
+            "be told; count with roc_counts(sample_weight=), which keeps them"
+        )
+    return area_result_of_counts(counts, options, cells=bool(in_cells))
 
 
 def _by_group(

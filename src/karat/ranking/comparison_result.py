@@ -60,6 +60,8 @@ class RankingComparison(Result):
     differences: tuple[RankingDifference, ...]
     confidence: float
 
+    _PARTS = (("model", "models"),)
+
     @property
     def lower_is_better(self) -> bool:
         """Whether the measure is a cost."""

@@ -90,6 +90,8 @@ class RankingMeasure(Result):
     per_class: Mapping[Any, "RankingMeasure"] | None = None
     average: str | None = None
 
+    _PARTS = (("group", "groups"), ("class", "per_class"))
+
     @property
     def pos_label(self) -> Any:
         """The positive class; None where there are several classes or labels."""

@@ -111,6 +111,8 @@ class WeightedAUC(Result):
     per_class: Mapping[Any, "WeightedAUC"] | None = None
     average: str | None = None
 
+    _PARTS = (("group", "groups"), ("class", "per_class"))
+
     @property
     def pos_label(self) -> Any:
         """The positive class; None where each class was ranked against the rest."""

@@ -4,7 +4,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from karat._frames import keeps_kind
 from karat._validate import check_choice, refuse_option
+from karat.exceptions import DataError
 from karat.sources._source import Source
 from karat.sources.columns import ChosenRoles
 from karat.sources.logs import read_log
@@ -17,10 +19,12 @@ from karat.sources.opening import (
     open_query,
     open_spark_table,
 )
+from karat.sources.stored import is_counts
 
 __all__ = ["scan"]
 
 
+@keeps_kind
 def scan(
     source: Any,
     *,
@@ -66,6 +70,10 @@ def scan(
         return Source(
             frame=open_frame(source), name=f"a frame of {type(source).__module__.partition('.')[0]}"
         )
+    if not str(source).strip():
+        raise DataError(
+            f"source is {str(source)!r}; expected a path, a query or the name of a table"
+        )
     if session is not None:
         return Source(frame=open_spark_table(str(source), session), name=f"the table {source}")
     if isinstance(source, str) and is_query(source):
@@ -76,6 +84,11 @@ def scan(
         table = open_bytes(sys.stdin.buffer.read(), format, "the standard input")
         return Source(frame=nw.from_native(table), name="the standard input")
     files = list_files(source)
+    if len(files) == 1 and is_counts(files[0]):
+        raise DataError(
+            f"{files[0].name} holds counts, and this needs rows; karat bounds, judges and auc "
+            "answer from counts, and Counts.load reads them"
+        )
     log = read_log(files, format)
     if log is not None:
         return Source(

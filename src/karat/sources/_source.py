@@ -1,14 +1,16 @@
 """A table of any size: its columns, their roles, and its counts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from karat._frames import Passed, keeps_kind
 from karat._typing import Column
-from karat._validate import check_count
-from karat.exceptions import ColumnError, OptionError
+from karat._validate import check_choice, check_count, refuse_option
+from karat.exceptions import ColumnError
 from karat.sources.columns import ROLES, ChosenRoles, Roles, choose_roles
 from karat.sources.counting import (
+    RowWeight,
     confusion_of,
     grouped,
     pattern_counts_of,
@@ -39,7 +41,7 @@ class Source:
     chosen : mapping
         The columns of each role.
     log : LogFacts or None
-        What was found in an evaluation log.
+        What was found in a log.
 
     Examples
     --------
@@ -58,6 +60,8 @@ class Source:
     chosen: ChosenRoles = field(default_factory=ChosenRoles)
     log: LogFacts | None = None
     _collected: list[Any] = field(default_factory=list)
+    _passed: Passed | None = field(default=None, compare=False)
+    _important: bool = True
 
     @property
     def engine(self) -> str:
@@ -71,12 +75,13 @@ class Source:
 
     @property
     def columns(self) -> Any:
-        """The columns that have a role (all, if none has) as a Polars frame, collected once.
+        """The columns that have a role (of a log, or if none has, all) as a Polars frame, once.
 
         Rows of a lazy table come in another order each time it is run; those of one frame do not.
         """
         if not self._collected:
-            wanted = list(dict.fromkeys(c for columns in self.chosen.values() for c in columns))
+            known = () if self.log is not None else self.chosen.values()
+            wanted = list(dict.fromkeys(c for columns in known for c in columns))
             with engine_errors(self.engine):
                 self._collected.append(collect(self.frame.select(*(wanted or self.names))))
         return self._collected[0]
@@ -95,6 +100,7 @@ class Source:
         cluster: Roles = None,
         weight: Roles = None,
         id: Roles = None,  # noqa: A002  (the name of the role)
+        weighting: str | None = None,
     ) -> "Source":
         """Say what the columns are; names, lists of names, or patterns such as ``"lf_*"``.
 
@@ -105,19 +111,26 @@ class Source:
         weak, judge, order : str or list, optional
             Weak labelers, voters, and the order in which a pair was shown.
         group, cluster, weight, id : str, optional
-            One column each: the group or domain of a row, what makes rows dependent, its weight,
-            and its identifier, by whose hash folds are made.
+            The group or domain of a row, what makes rows dependent, its weight, its identifier.
+        weighting : {"importance", "frequency"}, optional
+            What weights are: of importances only ratios count; frequencies are numbers of rows.
 
         Returns
         -------
         Source
             The same table with these roles added to those it has.
         """
-        columns = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
-        given = dict(zip(ROLES, columns, strict=True))
-        chosen = choose_roles(self.names, given, self.chosen)
-        return replace(self, chosen=chosen, _collected=[])
+        given = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
+        chosen = choose_roles(self.names, dict(zip(ROLES, given, strict=True)), self.chosen)
+        kind = check_choice(weighting, "weighting", ("importance", "frequency"), none=True)
+        important = self._important if kind is None else kind == "importance"
+        return replace(self, chosen=chosen, _important=important, _collected=[])
 
+    def _weight(self) -> RowWeight | None:
+        column = self.chosen.maybe("weight")
+        return None if column is None else RowWeight(column, self._important)
+
+    @keeps_kind
     def pattern_counts(
         self,
         pred: str | None = None,
@@ -131,7 +144,7 @@ class Source:
         Parameters
         ----------
         pred : str, optional
-            Which predictions; optional where one column has that role.
+            Which predictions, where several columns have that role.
         folds : int, optional
             Folds for cross-fitting, by a hash of the ``id`` column and so the same on every engine;
             by default 5 if there is such a column.
@@ -149,12 +162,13 @@ class Source:
         weak, group = self.chosen.need("weak"), self.chosen.maybe("group")
         by_id = self.chosen.maybe("id")
         if folds is not None and by_id is None:
-            raise OptionError(f"folds is {folds}; expected an id column with it, roles(id=...)")
+            refuse_option(folds, "folds", "an id column with it, roles(id=...)")
         number = 0 if by_id is None else FOLDS if folds is None else check_count(folds, "folds")
         keys = [*weak, which, *([group] if group else [])]
         found = grouped(self.frame, keys, fold_by=by_id, folds=number)
         return pattern_counts_of(found, which, weak, group, classes, null, number)
 
+    @keeps_kind
     def vote_counts(self, *, classes: Column | None = None, null: str = "not asked") -> VoteCounts:
         """Count the votes of the judges, by group and true label if there are any, in one scan.
 
@@ -172,9 +186,10 @@ class Source:
         group = self.chosen.maybe("group")
         label = None if "label" not in self.chosen else self.chosen.one("label", None)
         keys = [*judges, *([group] if group else []), *([label] if label else [])]
-        found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
+        found = grouped(self.frame, keys, weight=self._weight())
         return vote_counts_of(found, judges, group, label, classes, null)
 
+    @keeps_kind
     def roc_counts(
         self,
         score: str | None = None,
@@ -189,7 +204,7 @@ class Source:
         Parameters
         ----------
         score : str, optional
-            Which scores; optional where one column has that role.
+            Which scores, where several columns have that role.
         by : str, optional
             A column, or ``"group"`` for the one of that role: a mapping by its values is returned.
         pos_label, classes
@@ -208,23 +223,22 @@ class Source:
         if by is not None and (column is None or column not in self.names):
             raise ColumnError(f"by is {by!r}; expected 'group' with that role, or a column")
         if cells is not None and (column is not None or "weight" in self.chosen):
-            raise OptionError("cells does not go with by= or weights; expected one of them")
+            refuse_option(cells, "cells", "None with by= or weights")
         parts: dict[Any, RocCounts] = roc_counts_of(
             self.frame, self.chosen.one("label", None), self.chosen.one("score", score), by=column,
-            weight=self.chosen.maybe("weight"), pos_label=pos_label, classes=classes,
+            weight=self._weight(), pos_label=pos_label, classes=classes,
             cells=None if cells is None else check_count(cells, "cells"),
         )  # fmt: skip
         return parts[None] if column is None else parts
 
+    @keeps_kind
     def confusion(self, pred: str | None = None, *, classes: Column | None = None) -> Confusion:
         """Count truth against prediction, by group if there is one, in one scan.
 
         Parameters
         ----------
-        pred : str, optional
-            Which predictions; optional where one column has that role.
-        classes : column (k,), optional
-            The classes in the wanted order; by default those found, sorted.
+        pred, classes
+            As in ``pattern_counts``.
 
         Returns
         -------
@@ -234,49 +248,49 @@ class Source:
         label, which = self.chosen.one("label", None), self.chosen.one("pred", pred)
         group = self.chosen.maybe("group")
         keys = [label, which, *([group] if group else [])]
-        found = grouped(self.frame, keys, weight=self.chosen.maybe("weight"))
+        found = grouped(self.frame, keys, weight=self._weight())
         return confusion_of(found, label, which, group, classes)
 
+    @keeps_kind
     def counts(
         self,
         *,
         null: str = "not asked",
         pos_label: Any = None,
         cells: int | None = None,
+        classes: Column | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Counts:
-        """Count all that the roles allow: what ``karat count`` writes.
+        """Count all that the roles allow: what ``karat count`` writes. Counts can be added.
 
         Parameters
         ----------
-        null : {"not asked", "abstain"}, default "not asked"
-            What a null of a voter is.
-        pos_label : label, optional
-            The positive class of scores; by default the larger label.
+        null, pos_label
+            As in ``vote_counts`` and in ``roc_counts``.
         cells : int, optional
-            Count scores in so many cells, as in ``roc_counts``; exact counts of scores that all
-            differ are the scores of the rows.
+            As in ``roc_counts``; exact counts of scores that all differ are the scores of rows.
+        classes : column (k,), optional
+            All classes in the wanted order, for a part of the data in which not all of them occur.
         progress : callable, optional
-            Is told, in words, which scan begins.
+            Is told which scan begins.
 
         Returns
         -------
         Counts
-            They can be saved, loaded and added.
+            To be saved, loaded and added. A warning says how many rows have no true label.
         """
-        return count_all(self, null, pos_label, cells, progress)
+        return count_all(self, null, pos_label, cells, classes, progress)
 
     def votes(self) -> Any:
         """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.
 
-        A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
-        ``vote`` and ``domain`` (the question that was judged), with ``gold``, ``score``,
-        ``cluster`` (the sample), ``model`` and ``epoch``. Verdicts that failed are left out, and so
-        are questions that one judge alone answered.
-
         Returns
         -------
         polars.DataFrame
+            A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
+            ``vote`` and ``domain`` (the question), with ``gold``, ``score``, ``cluster`` (the
+            sample), ``model`` and ``epoch``; without verdicts that failed and without questions
+            that one judge alone answered.
         """
         if self.log is None or "judge" not in self.names:
             raise ColumnError(f"{self.name} is no log with judges; pass data.columns of a table")
@@ -284,17 +298,10 @@ class Source:
 
     def summary(self) -> str:
         """Return what was scanned and what its columns are."""
-        said = "; ".join(f"{role}: {_listed(columns)}" for role, columns in self.chosen.items())
+        said = self.chosen.listed()
         log = "" if self.log is None else f" {self.log.summary()}"
-        return (
-            f"{self.name}, {len(self.names)} columns on {self.engine}"
-            f"{f' ({said})' if said else ', no roles yet'}.{log}"
-        )
+        roles = f" ({said})" if said else ", no roles yet"
+        return f"{self.name}, {len(self.names)} columns on {self.engine}{roles}.{log}"
 
     def __repr__(self) -> str:
         return f"<Source: {self.summary()}>"
-
-
-def _listed(columns: Sequence[str], most: int = 8) -> str:
-    more = f" and {len(columns) - most} more" if len(columns) > most else ""
-    return ", ".join(columns[:most]) + more

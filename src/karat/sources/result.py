@@ -1,13 +1,17 @@
 """Everything that was counted of a table, to be saved and sent."""
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from karat._frames import frame_of
+from karat._typing import Column
 from karat._validate import check_null
-from karat.exceptions import ColumnError, DataError
+from karat.exceptions import ColumnError, DataError, KaratWarning, LabelError
+from karat.sources.counting import grouped, with_value
 from karat.sources.stored import read_counts, write_counts
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
 
@@ -96,6 +100,24 @@ class Counts:
             null_abstains=self.null_abstains,
         )
 
+    def to_frame(self) -> Any:
+        """Return one row per table that was counted: its kind, its column and its items.
+
+        It is of the kind of frame that was scanned, else Polars. Each table has a ``to_frame`` of
+        its own.
+        """
+        kinds = {"patterns": self.patterns, "roc": self.roc, "confusions": self.confusions}
+        tables: list[tuple[str, str | None, Any]] = [
+            (kind, of, table) for kind, parts in kinds.items() for of, table in parts.items()
+        ]
+        tables += [] if self.votes is None else [("votes", None, self.votes)]
+        columns = {
+            "kind": [kind for kind, _, _ in tables],
+            "of": [of for _, of, _ in tables],
+            "n": [_items(table) for _, _, table in tables],
+        }
+        return frame_of(columns, tables[0][2]._kind if tables else None)
+
     def summary(self) -> str:
         """Return what was counted."""
         parts: list[Any] = [*self.patterns.values(), *self.roc.values(), *self.confusions.values()]
@@ -104,6 +126,12 @@ class Counts:
 
     def __repr__(self) -> str:
         return f"<Counts: {self.summary()}>"
+
+
+def _items(table: Any) -> float:
+    if isinstance(table, RocCounts):
+        return float(table.positives.sum() + table.negatives.sum())
+    return float(table.n)
 
 
 def _added(mine: Mapping[str, _T], theirs: Mapping[str, _T], what: str) -> dict[str, _T]:
@@ -115,11 +143,31 @@ def _added(mine: Mapping[str, _T], theirs: Mapping[str, _T], what: str) -> dict[
     return {name: part + theirs[name] for name, part in mine.items()}  # type: ignore[operator]
 
 
+def _labelled(source: Any) -> Any:
+    """Return the rows of a source that have a true label; a warning says how many have none."""
+    label = source.chosen.one("label", None)
+    found = grouped(source.frame, [label])
+    absent = found.absent(label)
+    if not absent.any():
+        return source
+    missing, rows = found.counts[absent].sum(), found.counts.sum()
+    if missing == rows:
+        raise LabelError(f"the label column {label!r} is missing in every row; name another")
+    warnings.warn(
+        f"the label column {label!r} is missing in {missing:,} of {rows:,} rows, which count as "
+        "votes and predictions alone",
+        KaratWarning,
+        stacklevel=4,
+    )
+    return replace(source, frame=with_value(source.frame, label), _collected=[])
+
+
 def count_all(
     source: Any,
     null: str,
     pos_label: Any,
     cells: int | None,
+    classes: Column | None,
     progress: Callable[[str], None] | None,
 ) -> Counts:
     """Return all that the roles of a `Source` allow to be counted.
@@ -128,20 +176,25 @@ def count_all(
     """
     roles, abstains = source.chosen, check_null(null)
     preds = roles.get("pred", ())
+    known = _labelled(source) if "label" in roles else source
     votes: dict[str, Callable[[], Any]] = {}
     if "judge" in roles or "weak" in roles:
-        votes["votes"] = lambda: source.vote_counts(null=null)
+        votes["votes"] = lambda: source.vote_counts(null=null, classes=classes)
     kinds: dict[str, dict[str, Callable[[], Any]]] = {
         "patterns": {
-            p: partial(source.pattern_counts, p, null=null) for p in preds if "weak" in roles
+            p: partial(source.pattern_counts, p, null=null, classes=classes)
+            for p in preds
+            if "weak" in roles
         },
         "votes": votes,
         "roc": {
-            s: partial(source.roc_counts, s, pos_label=pos_label, cells=cells)
+            s: partial(known.roc_counts, s, pos_label=pos_label, cells=cells, classes=classes)
             for s in roles.get("score", ())
             if "label" in roles
         },
-        "confusions": {p: partial(source.confusion, p) for p in preds if "label" in roles},
+        "confusions": {
+            p: partial(known.confusion, p, classes=classes) for p in preds if "label" in roles
+        },
     }
     number, done = sum(map(len, kinds.values())), 0
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}

@@ -1,5 +1,6 @@
 """Joint distribution of truth and prediction."""
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.statistics.reading import count_labels
 from karat.statistics.result import Confusion
@@ -7,6 +8,7 @@ from karat.statistics.result import Confusion
 __all__ = ["confusion"]
 
 
+@keeps_kind
 def confusion(
     y_true: Column,
     y_pred: Column | Frame,

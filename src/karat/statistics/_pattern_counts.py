@@ -1,9 +1,11 @@
 """Counts of prediction by pattern of weak labels."""
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, Frame
 from karat._validate import (
     check_probabilities,
     check_same_length,
+    check_weighting,
     check_weights,
     encode_groups,
     encode_labels,
@@ -12,7 +14,7 @@ from karat._validate import (
     require_two_classes,
 )
 from karat.exceptions import DataError
-from karat.statistics.kernels import joint_counts, soft_counts
+from karat.statistics.kernels import joint_counts, soft_counts, summed
 from karat.statistics.pattern_result import PatternCounts
 from karat.statistics.reading import find_patterns
 
@@ -21,12 +23,14 @@ __all__ = ["pattern_counts"]
 _MOST_CELLS = 1 << 28
 
 
+@keeps_kind
 def pattern_counts(
     y_pred: Column | Frame,
     weak_labels: Frame,
     groups: Column | None = None,
     *,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     classes: Column | None = None,
     null: str = "not asked",
 ) -> PatternCounts:
@@ -44,7 +48,10 @@ def pattern_counts(
     groups : column (n,), optional
         Group of each item; the table then has one block per group, groups first.
     sample_weight : column (n,), optional
-        Weights of at least 0.
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means: importances, of which the sums of squares are kept too; or
+        numbers of equal rows.
     classes : column (k,), optional
         The classes in the wanted order; by default those found in predictions and votes, sorted.
     null : {"not asked", "abstain"}, default "not asked"
@@ -79,6 +86,7 @@ def pattern_counts(
     else:
         predictions = encode_labels({"y_pred": y_pred}, order)[0][0]
     weight = check_weights(sample_weight)
+    important = check_weighting(weighting, weight)
     group_codes, group_names = encode_groups(groups)
     check_same_length(y_pred=predictions, weak_labels=ids, sample_weight=weight, groups=group_codes)
     codes, sizes = [ids], [len(votes.patterns)]
@@ -89,12 +97,16 @@ def pattern_counts(
         counts = soft_counts(codes, sizes, predictions, weight)
     else:
         counts = joint_counts([*codes, predictions], [*sizes, len(order)], weight)
+    squares = None
+    if weight is not None and important:
+        squares = summed(ids, weight**2, len(votes.patterns))
     return PatternCounts(
         counts=counts,
         patterns=votes.patterns,
         classes=order,
         names=votes.names,
         groups=group_names,
+        squares=squares,
     )
 
 

@@ -1,5 +1,6 @@
 """Distinct rows of a vote matrix."""
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.statistics.pattern_result import Patterns
 from karat.statistics.reading import find_patterns
@@ -7,10 +8,12 @@ from karat.statistics.reading import find_patterns
 __all__ = ["patterns"]
 
 
+@keeps_kind
 def patterns(
     weak_labels: Frame,
     *,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     classes: Column | None = None,
     null: str = "not asked",
 ) -> Patterns:
@@ -22,7 +25,10 @@ def patterns(
         One row per item, one column per labeler; -1 where a labeler abstained, null where it was
         not asked.
     sample_weight : column (n,), optional
-        Weights of at least 0.
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means: importances, of which the sums of squares are kept too; or
+        numbers of equal rows.
     classes : column (k,), optional
         The classes in the wanted order; by default those found, sorted.
     null : {"not asked", "abstain"}, default "not asked"
@@ -51,4 +57,6 @@ def patterns(
     >>> patterns([[1, None], [0, -1]]).patterns.tolist()
     [[0, -1], [1, -2]]
     """
-    return find_patterns(weak_labels, classes, sample_weight=sample_weight, null=null)
+    return find_patterns(
+        weak_labels, classes, sample_weight=sample_weight, weighting=weighting, null=null
+    )

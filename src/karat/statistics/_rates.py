@@ -1,5 +1,6 @@
 """Distribution of the prediction given the truth."""
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.statistics.reading import count_labels
 from karat.statistics.result import Rates
@@ -7,6 +8,7 @@ from karat.statistics.result import Rates
 __all__ = ["rates"]
 
 
+@keeps_kind
 def rates(
     y_true: Column,
     y_pred: Column | Frame,

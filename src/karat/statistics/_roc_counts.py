@@ -4,27 +4,31 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import (
     binary_order,
     check_same_length,
     check_scores,
+    check_weighting,
     check_weights,
     encode_labels,
     require_two_classes,
 )
 from karat.exceptions import LabelError
-from karat.statistics.kernels import joint_counts, tie_groups
+from karat.statistics.kernels import joint_counts, summed, tie_groups
 from karat.statistics.result import RocCounts
 
 __all__ = ["roc_counts"]
 
 
+@keeps_kind
 def roc_counts(
     y_true: Column,
     y_score: Column,
     *,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     pos_label: Any = None,
     classes: Column | None = None,
 ) -> RocCounts:
@@ -37,7 +41,10 @@ def roc_counts(
     y_score : column (n,)
         Scores; a higher score means that the positive class is more likely.
     sample_weight : column (n,), optional
-        Weights of at least 0.
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means: importances, of which the sums of squares are kept too so that
+        limits can rest on the effective number of rows; or numbers of equal rows.
     pos_label : label, optional
         The positive class; by default the larger label.
     classes : column (2,), optional
@@ -65,9 +72,14 @@ def roc_counts(
         codes, order = 1 - codes, ordered
     scores = check_scores(y_score)
     weight = check_weights(sample_weight)
+    important = check_weighting(weighting, weight)
     check_same_length(y_true=codes, y_score=scores, sample_weight=weight)
     ids, distinct = tie_groups(scores)
     counts = joint_counts([codes, ids], [2, len(distinct)], weight)
+    squares = None
+    if weight is not None and important:
+        squares = summed(codes, weight**2, 2)
     return RocCounts(
-        scores=np.asarray(distinct), positives=counts[1], negatives=counts[0], classes=order
-    )
+        scores=np.asarray(distinct), positives=counts[1], negatives=counts[0], classes=order,
+        squares=squares,
+    )  # fmt: skip

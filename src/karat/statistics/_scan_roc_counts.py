@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._extras import require
+from karat._frames import keeps_kind
 from karat._validate import binary_order, check_count
 from karat.exceptions import ColumnError, DataError, LabelError, ScoreError
 from karat.statistics.result import RocCounts
@@ -13,6 +14,7 @@ from karat.statistics.result import RocCounts
 __all__ = ["scan_roc_counts"]
 
 
+@keeps_kind
 def scan_roc_counts(
     source: Any, *, label: str, score: str, pos_label: Any = None, cells: int = 1 << 20
 ) -> RocCounts:

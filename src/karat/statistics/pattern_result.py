@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from karat._columns import crossed, vote_columns
+from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import DataError
-from karat.statistics.merging import merge_groups, merge_patterns, spread, union
+from karat.statistics.merging import MergedPatterns, merge_groups, merge_patterns, spread, union
 
 __all__ = ["PatternCounts", "Patterns"]
 
@@ -33,6 +35,9 @@ class Patterns(Result):
     in_order : bool
         Whether ``ids`` follow the rows that were passed. Those of a lazy frame come in no fixed
         order, so they cannot be matched with other columns.
+    squares : array (patterns,) or None
+        Sums of the squared weights of each pattern, where rows have importances; None where rows
+        were counted.
     """
 
     patterns: IntArray
@@ -41,6 +46,7 @@ class Patterns(Result):
     classes: AnyArray
     names: tuple[Any, ...]
     in_order: bool = field(default=True, compare=False)
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -55,6 +61,7 @@ class Patterns(Result):
     def __radd__(self, other: object) -> "Patterns":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "Patterns") -> "Patterns":
         if not isinstance(other, Patterns):
             return NotImplemented
@@ -70,6 +77,7 @@ class Patterns(Result):
             classes=merged.classes,
             names=self.names,
             in_order=self.in_order and other.in_order,
+            squares=_squares(self, other, merged),
         )
 
     def summary(self) -> str:
@@ -79,6 +87,10 @@ class Patterns(Result):
             f"{self.n:,.6g} rows of {len(self.names)} labelers fall into "
             f"{len(self.patterns):,} patterns; on {100 * without_vote:.1f} % nobody votes"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        votes = vote_columns(self.names, self.patterns, self.classes)
+        return {"count": self.counts} | votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -100,6 +112,9 @@ class PatternCounts(Result):
         The order of the first axis.
     by_fold : array (folds, …) or None
         The same counts by fold, if items were split by their identifiers; their sum is ``counts``.
+    squares : array (patterns,) or None
+        Sums of the squared weights of each pattern, where items have importances; None where items
+        were counted.
     """
 
     counts: AnyArray
@@ -108,6 +123,7 @@ class PatternCounts(Result):
     names: tuple[Any, ...]
     groups: AnyArray | None = None
     by_fold: AnyArray | None = None
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -119,6 +135,7 @@ class PatternCounts(Result):
         """``joint[z, j] = P(Z=z, Ŷ=j)``; with groups ``joint[g, z, j] = P(G=g, Z=z, Ŷ=j)``."""
         return np.asarray(self.counts / self.counts.sum())
 
+    @keeps_kind
     def votes(self) -> Patterns:
         """Return the patterns with the counts of all predictions and groups: for label models."""
         by_pattern = self.counts.sum(axis=-1)
@@ -129,11 +146,13 @@ class PatternCounts(Result):
             classes=self.classes,
             names=self.names,
             in_order=False,
+            squares=self.squares,
         )
 
     def __radd__(self, other: object) -> "PatternCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "PatternCounts") -> "PatternCounts":
         if not isinstance(other, PatternCounts):
             return NotImplemented
@@ -157,6 +176,7 @@ class PatternCounts(Result):
             names=self.names,
             groups=groups,
             by_fold=by_fold,
+            squares=_squares(self.votes(), other.votes(), merged),
         )
 
     def summary(self) -> str:
@@ -166,6 +186,23 @@ class PatternCounts(Result):
             f"{self.n:,.6g} predictions of {len(self.classes)} classes in "
             f"{len(self.patterns):,} patterns of {len(self.names)} labelers{groups}"
         )
+
+    def _columns(self) -> dict[str, Any]:
+        axes: dict[str, Any] = {} if self.groups is None else {"group": self.groups}
+        axes |= {"pattern": np.arange(len(self.patterns)), "prediction": self.classes}
+        cells = crossed(axes, count=self.counts)
+        codes = self.patterns[cells.pop("pattern")]
+        return cells | vote_columns(self.names, codes, self.classes)
+
+
+def _squares(mine: Patterns, theirs: Patterns, merged: MergedPatterns) -> FloatArray | None:
+    """Return the sums of squared weights of the patterns of two parts together."""
+    if mine.squares is None and theirs.squares is None:
+        return None
+    total = np.zeros(len(merged.patterns))
+    for part, places in ((mine, merged.mine), (theirs, merged.theirs)):
+        total[places] += part.counts if part.squares is None else part.squares
+    return total
 
 
 def _refuse_other_folds(mine: AnyArray | None, theirs: AnyArray | None) -> None:

@@ -2,13 +2,16 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from karat._columns import crossed
+from karat._frames import keeps_kind
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import DataError, LabelError
+from karat.statistics.kernels import added_squares
 from karat.statistics.merging import merge_groups, spread, union
 
 __all__ = ["Confusion", "Rates", "RocCounts"]
@@ -26,6 +29,7 @@ class _LabelTable(Result):
     counts: AnyArray
     classes: AnyArray
     groups: AnyArray | None = None
+    _CELL: ClassVar[str] = "value"
 
     @property
     def n(self) -> float:
@@ -35,6 +39,7 @@ class _LabelTable(Result):
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             return NotImplemented
@@ -48,6 +53,7 @@ class _LabelTable(Result):
             added = spread(added, [(0, their_groups, len(groups))])
         return replace(self, counts=total + added, classes=classes, groups=groups)
 
+    @keeps_kind
     def pooled(self) -> Self:
         """Return the same table with the groups added up."""
         return (
@@ -75,6 +81,11 @@ class _LabelTable(Result):
         groups = "" if self.groups is None else f", {len(self.groups)} groups"
         return f"{self.n:,.6g} items, {len(self.classes)} classes ({_listed(self.classes)}){groups}"
 
+    def _columns(self) -> dict[str, Any]:
+        axes: dict[str, Any] = {} if self.groups is None else {"group": self.groups}
+        axes |= {"truth": self.classes, "prediction": self.classes}
+        return crossed(axes, count=self.counts, **{self._CELL: self._values()})
+
 
 class Confusion(_LabelTable):
     """Joint distribution of truth and prediction.
@@ -92,6 +103,8 @@ class Confusion(_LabelTable):
     """
 
     __slots__ = ()
+
+    _CELL = "probability"
 
     @property
     def probabilities(self) -> FloatArray:
@@ -145,6 +158,8 @@ class Rates(_LabelTable):
 
     __slots__ = ()
 
+    _CELL = "rate"
+
     @property
     def rates(self) -> FloatArray:
         """``R[i, j] = P(Ŷ=j | Y=i)``, within each group; NaN where class i does not occur."""
@@ -181,6 +196,9 @@ class RocCounts(Result):
     cells : bool
         Whether scores were counted in cells, of which ``scores`` are the lower ends, so that the
         order inside a cell is not known.
+    squares : array (2,) or None
+        Sums of the squared weights of negatives and positives, where items have importances; None
+        where items were counted.
     """
 
     scores: FloatArray
@@ -188,6 +206,21 @@ class RocCounts(Result):
     negatives: AnyArray
     classes: AnyArray
     cells: bool = False
+    squares: FloatArray | None = None
+
+    @property
+    def totals(self) -> FloatArray:
+        """Negatives and positives in all, or their weights."""
+        return np.array([self.negatives.sum(), self.positives.sum()], dtype=np.float64)
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Negatives and positives that limits may count on: Kish's numbers of importances."""
+        if self.squares is None:
+            return self.totals
+        return np.asarray(self.totals**2 / np.where(self.squares > 0, self.squares, 1.0))
+
+    _COLUMNS = ("score=scores", "positives", "negatives")
 
     @property
     def thresholds(self) -> FloatArray:
@@ -207,6 +240,7 @@ class RocCounts(Result):
     def __radd__(self, other: object) -> "RocCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "RocCounts") -> "RocCounts":
         if not isinstance(other, RocCounts):
             return NotImplemented
@@ -228,8 +262,9 @@ class RocCounts(Result):
             for name in ("positives", "negatives")
         ]
         return RocCounts(
-            scores=scores, positives=tables[0], negatives=tables[1], classes=self.classes
-        )
+            scores=scores, positives=tables[0], negatives=tables[1], classes=self.classes,
+            squares=added_squares(self.squares, self.totals, other.squares, other.totals),
+        )  # fmt: skip
 
     def summary(self) -> str:
         """Return the number of items of each class and of distinct scores."""

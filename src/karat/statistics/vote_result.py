@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from karat._columns import vote_columns
+from karat._frames import keeps_kind
 from karat._result import Result
-from karat._typing import AnyArray, IntArray
+from karat._typing import AnyArray, FloatArray, IntArray
 from karat.exceptions import DataError
-from karat.statistics.kernels import distinct_rows, distinct_votes, recode
+from karat.statistics.kernels import distinct_rows, distinct_votes, recode, summed
 from karat.statistics.merging import union
 from karat.statistics.pattern_result import Patterns
 
@@ -36,6 +38,9 @@ class VoteCounts(Result):
         The names of the domains.
     label : array (rows,) or None
         The true label of each row as a code, -1 where it is not known.
+    squares : array (rows,) or None
+        Sums of the squared weights of each row, where items have importances; None where items
+        were counted.
     """
 
     votes: IntArray
@@ -45,6 +50,7 @@ class VoteCounts(Result):
     domain: IntArray | None = None
     domains: AnyArray | None = None
     label: IntArray | None = None
+    squares: FloatArray | None = None
 
     @property
     def n(self) -> float:
@@ -56,12 +62,14 @@ class VoteCounts(Result):
         """The votes of each row: the same in two domains are two rows."""
         return self.votes
 
+    @keeps_kind
     def pooled(self) -> Patterns:
         """Return the patterns of all domains together, without the true labels."""
         ids, first = distinct_votes(self.votes, len(self.classes))
         return Patterns(
             patterns=self.votes[first],
             counts=np.bincount(ids, weights=self.counts, minlength=len(first)),
+            squares=None if self.squares is None else summed(ids, self.squares, len(first)),
             ids=np.arange(0),
             classes=self.classes,
             names=self.names,
@@ -71,6 +79,7 @@ class VoteCounts(Result):
     def __radd__(self, other: object) -> "VoteCounts":
         return self if other == 0 else NotImplemented  # so that sum(parts) works
 
+    @keeps_kind
     def __add__(self, other: "VoteCounts") -> "VoteCounts":
         if not isinstance(other, VoteCounts):
             return NotImplemented
@@ -102,6 +111,15 @@ class VoteCounts(Result):
             f"{len(self.votes):,} rows of votes{gold}"
         )
 
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {}
+        if self.domain is not None and self.domains is not None:
+            columns["domain"] = self.domains[self.domain]
+        if self.label is not None:
+            known = self.label.tolist()
+            columns["truth"] = [None if k < 0 else self.classes[k] for k in known]
+        return columns | {"count": self.counts} | vote_columns(self.names, self.votes, self.classes)
+
 
 def _moved(label: IntArray | None, places: IntArray) -> IntArray | None:
     return None if label is None else recode(label, places)
@@ -121,6 +139,10 @@ def joined_votes(
     ids, first = distinct_rows(key, int(key.max(initial=0)) + 3, -2)
     total = np.bincount(ids, weights=counts, minlength=len(first))
     whole = np.issubdtype(counts.dtype, np.integer)
+    squares = None
+    if any(part.squares is not None for part in parts):  # rows that were counted weigh 1 each
+        each = [part.counts if part.squares is None else part.squares for part in parts]
+        squares = summed(ids, np.concatenate(each), len(first))
     return VoteCounts(
         votes=votes[first],
         counts=np.rint(total).astype(np.int64) if whole else total,
@@ -129,4 +151,5 @@ def joined_votes(
         domain=None if domains is None else domain[first],
         domains=domains,
         label=label[first] if has_label else None,
+        squares=squares,
     )

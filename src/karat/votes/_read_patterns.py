@@ -1,5 +1,6 @@
 """Votes as patterns, whatever the table they come in."""
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.statistics import Patterns
 from karat.votes.reading import read_weak_labels
@@ -7,6 +8,7 @@ from karat.votes.reading import read_weak_labels
 __all__ = ["read_patterns"]
 
 
+@keeps_kind
 def read_patterns(
     weak_labels: Frame | Patterns,
     *,

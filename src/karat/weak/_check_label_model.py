@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_confidence,
@@ -33,6 +34,7 @@ __all__ = ["check_label_model"]
 _FOLDS = 5  # of the true labels, where the model has seen them
 
 
+@keeps_kind
 def check_label_model(
     weak_labels: Frame | Patterns,
     label_model: Any = None,

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_number, check_rng
 from karat.exceptions import KaratWarning
@@ -161,7 +162,7 @@ class DawidSkene(VoteModel):
                 f"log-likelihood per item still to gain, more than tol={self.tol:.2g}; raise "
                 "max_iter, or tol if that is near enough",
                 KaratWarning,
-                stacklevel=4,
+                stacklevel=caller_level(),
             )
 
     def _posterior(self, codes: IntArray) -> FloatArray:

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat._validate import named
 from karat.exceptions import KaratWarning
@@ -95,7 +96,7 @@ class TripletLabelModel(VoteModel):
                 "others vote beside each of them and together, so TripletLabelModel gives them the "
                 "median of the rest; DetectorLabelModel needs no triplets",
                 KaratWarning,
-                stacklevel=4,
+                stacklevel=caller_level(),
             )
 
     def _posterior(self, codes: IntArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import Column, Frame
 from karat.statistics import Patterns
 from karat.votes.reading import read_weak_labels
@@ -11,6 +12,7 @@ from karat.weak.result import VoteDiagnostics
 __all__ = ["vote_diagnostics"]
 
 
+@keeps_kind
 def vote_diagnostics(
     weak_labels: Frame | Patterns, *, classes: Column | None = None
 ) -> VoteDiagnostics:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from karat._columns import rows_of
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray, IntArray
 
@@ -46,6 +47,8 @@ class VoteDiagnostics(Result):
     votes: FloatArray
     polarity: tuple[tuple[Any, ...], ...]
     uncovered: float
+
+    _COLUMNS = ("name=names", "coverage", "overlap", "conflict", "n")
 
     def summary(self) -> str:
         """Return how much is covered, who conflicts most, and who never votes."""
@@ -193,6 +196,14 @@ class LabelModelCheck(Result):
         if self.independence and len(self.names) > 3:
             agree = "the agreement of the labelers fits it, but "
         return f"Not validated: {gold}; {agree}votes cannot show that it is right"
+
+    def _columns(self) -> dict[str, Any]:
+        names = [self.names[i] for i in self.pairs.reshape(-1)]
+        words = (
+            "n=pair_n", "agreement_observed", "agreement_expected", "agreement_z",
+            "covote_observed", "covote_expected", "covote_z", "status",
+        )  # fmt: skip
+        return {"first": names[::2], "second": names[1::2]} | rows_of(self, words)
 
     def _table(self) -> list[tuple[str, str]]:
         rows = zip(self.names, self.accuracy, self.chance, strict=True)

@@ -1,13 +1,10 @@
 """A server on this machine, someone who is logged in, and a real browser."""
 
-import os
 import re
-import shutil
 import socket
 import threading
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -18,8 +15,6 @@ import uvicorn
 from karat.studio import Settings, create_app
 from karat.studio.services import accounts, demo, people, studies
 from karat.studio.services.research import making
-
-CHROMIUM = os.environ.get("KARAT_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 
 
 class Serving(uvicorn.Server):
@@ -120,27 +115,6 @@ def researcher(served):
         page = http.get(served.enter())
         assert page.url.path == "/admin"
         yield Researcher(http, csrf_of(page.text))
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """Debian's Chromium, driven by Playwright.
-
-    It ends with the file: as long as it runs, this thread has an event loop, and other tests start
-    their own.
-    """
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if not Path(CHROMIUM).is_file():
-        pytest.skip(f"there is no Chromium at {CHROMIUM}; .ci/run installs it")
-    quiet = [
-        "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-        "--disable-sync", "--disable-extensions", "--renderer-process-limit=1",
-        "--disable-site-isolation-trials", *["--no-sandbox"] * (os.geteuid() == 0),
-    ]  # fmt: skip
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
-        yield browser
-        browser.close()
 
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}

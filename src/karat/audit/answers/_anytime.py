@@ -4,11 +4,12 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.audit.answers._evidence import Evidence
+from karat.audit.gating import Bets, labels_ahead
 from karat.limits import AnytimeLimits
-from karat.limits.kernels import anytime_path, stratified_steps, value_grid
+from karat.limits.kernels import Steps, anytime_path, stratified_steps, value_grid
 from karat.metrics.estimates import table_values
 
-__all__ = ["anytime_limits"]
+__all__ = ["anytime_limits", "more_until"]
 
 # In strata the worst case is rarer and further off than in one sample, so bets may risk more.
 _MOST_LOST = 0.9
@@ -40,28 +41,82 @@ def anytime_limits(evidence: Evidence, *, delta: float, confidence: float) -> An
 
 
 def _sum_of_ratios(evidence: Evidence, delta: float) -> tuple[FloatArray, FloatArray] | None:
+    ratios = _ratios(evidence)
+    if ratios is None:
+        return None
+    low, high = np.zeros(len(evidence.stratum)), np.zeros(len(evidence.stratum))
+    every = np.arange(evidence.strata.n)
+    for factor, top, bottom, span in ratios:
+        ends = _path(evidence, every, top, bottom, span, delta / len(ratios))
+        if factor < 0:
+            ends = ends[1], ends[0]
+        low, high = low + factor * ends[0], high + factor * ends[1]
+    offset, share = _known(evidence)
+    span = evidence.calls.span
+    return np.clip(offset + share * low, *span), np.clip(offset + share * high, *span)
+
+
+_Ratio = tuple[float, FloatArray, FloatArray, tuple[float, float]]
+
+
+def _ratios(evidence: Evidence) -> list[_Ratio] | None:
+    """Return factor, numerators and denominators by stratum, and range of each ratio."""
     parts = evidence.calls.parts()
     if parts is None or not all(np.isfinite(part.span).all() for part in parts):
         return None
-    low, high = np.zeros(len(evidence.stratum)), np.zeros(len(evidence.stratum))
-    merged = evidence.calls.worth is not None
-    call = evidence.strata.call
+    merged, call = evidence.calls.worth is not None, evidence.strata.call
+    found = []
     for part in parts:
         top, bottom = (
             side[:1].repeat(evidence.strata.n, axis=0) if merged else side[call]
             for side in (part.top, part.bottom)
         )
-        ends = _path(evidence, np.arange(evidence.strata.n), top, bottom, part.span,
-                     delta / len(parts))  # fmt: skip
-        if part.factor < 0:
-            ends = ends[1], ends[0]
-        low, high = low + part.factor * ends[0], high + part.factor * ends[1]
-    if merged:
-        n, known = evidence.closed()
-        share = evidence.strata.size.sum() / n
-        low, high = known / n + share * low, known / n + share * high
-    span = evidence.calls.span
-    return np.clip(low, *span), np.clip(high, *span)
+        found.append((part.factor, top, bottom, part.span))
+    return found
+
+
+def _known(evidence: Evidence) -> tuple[float, float]:
+    """Return what items that need no label add to a metric, and the share of the others."""
+    if evidence.calls.worth is None:
+        return 0.0, 1.0
+    n, known = evidence.closed()
+    return known / n, float(evidence.strata.size.sum()) / n
+
+
+def more_until(
+    evidence: Evidence, at_least: float, *, estimate: float, limit: float, delta: float
+) -> int | None:
+    """Return about how many more labels would take ``limit`` past a value; see `labels_ahead`."""
+    ratios = _ratios(evidence)
+    if evidence.chance is None or ratios is None:
+        return None
+    offset, share = _known(evidence)
+    every, bets = np.arange(evidence.strata.n), []
+    for factor, top, bottom, span in ratios:
+        steps, possible = _steps(evidence, every, top, bottom)
+        own = delta / len(ratios)
+        low, high = anytime_path(steps, value_grid(span), delta=own, most_lost=_MOST_LOST)
+        bets.append(Bets(
+            steps, value_grid(span), share * factor, float(np.clip(low[-1], *possible)),
+            float(np.clip(high[-1], *possible)), own, _MOST_LOST,
+        ))  # fmt: skip
+    found = labels_ahead(bets, offset, at_least=at_least, estimate=estimate, limit=limit)
+    left = int(evidence.strata.size.sum()) - len(evidence.stratum)
+    return left if found is None or found > left else found
+
+
+def _steps(
+    evidence: Evidence, rows: IntArray, top: FloatArray, bottom: FloatArray
+) -> tuple[Steps, FloatArray]:
+    """Return the steps of a ratio over some strata, one for each of their labels."""
+    assert evidence.chance is not None
+    mine = np.isin(evidence.stratum, rows)
+    chance = evidence.chance[mine][:, rows]
+    return stratified_steps(
+        np.searchsorted(rows, evidence.stratum[mine]), evidence.outcome[mine],
+        chance / chance.sum(axis=1, keepdims=True), evidence.strata.size[rows], top, bottom,
+        evidence.predicted[rows],
+    )  # fmt: skip
 
 
 def _path(
@@ -77,13 +132,7 @@ def _path(
     mine = np.isin(evidence.stratum, rows)
     if not mine.any():
         return np.full(n, span[0]), np.full(n, span[1])
-    assert evidence.chance is not None
-    chance = evidence.chance[mine][:, rows]
-    place = np.searchsorted(rows, evidence.stratum[mine])
-    steps, possible = stratified_steps(
-        place, evidence.outcome[mine], chance / chance.sum(axis=1, keepdims=True),
-        evidence.strata.size[rows], top, bottom, evidence.predicted[rows],
-    )  # fmt: skip
+    steps, possible = _steps(evidence, rows, top, bottom)
     low, high = anytime_path(steps, value_grid(span), delta=delta, most_lost=_MOST_LOST)
     low[-1], high[-1] = np.clip(low[-1], *possible), np.clip(high[-1], *possible)
     last = np.cumsum(mine) - 1
@@ -127,12 +176,10 @@ def _two_shares(evidence: Evidence, delta: float) -> tuple[FloatArray, FloatArra
 
 
 def _estimates(evidence: Evidence) -> FloatArray:
-    """Return the estimate after each label; strata without labels are as predicted."""
+    """Return the estimate after each label; strata without labels as in `estimate_of`."""
     n, strata = len(evidence.stratum), evidence.strata
     seen = np.zeros((n, strata.n, evidence.calls.n_outcomes))
     seen[np.arange(n), evidence.stratum, evidence.outcome] = 1.0
     counts = np.cumsum(seen, axis=0)
-    number = counts.sum(axis=2, keepdims=True)
-    share = np.where(number > 0, counts / np.maximum(number, 1), evidence.predicted)
-    totals = share * strata.size[:, None]
+    totals = evidence.shares(counts, np.arange(strata.n)) * strata.size[:, None]
     return evidence.values(totals, np.arange(strata.n), None)

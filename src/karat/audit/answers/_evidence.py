@@ -17,7 +17,7 @@ class Evidence:
     ``stratum`` and ``outcome`` are those of each label, ``chance`` (labels, strata) the
     probabilities with which strata were drawn then (None: not drawn step by step), ``weight`` one
     over the probability of each label where these differ within strata; ``predicted`` (strata,
-    outcomes) are the shares that the guesses imply.
+    outcomes) are the shares that the guesses imply, and ``informed`` says that there are guesses.
     """
 
     calls: Calls
@@ -27,6 +27,7 @@ class Evidence:
     chance: FloatArray | None
     weight: FloatArray | None
     predicted: FloatArray
+    informed: bool
 
     @property
     def counts(self) -> FloatArray:
@@ -74,6 +75,27 @@ class Evidence:
             by_call[:, self.strata.call[stratum]] += totals[:, at]
         return self.calls.values(by_call)
 
+    def shares(self, counts: FloatArray, rows: IntArray) -> FloatArray:
+        """Return the shares of outcomes (…, strata in ``rows``, outcomes) that the labels imply.
+
+        A stratum without labels is as the guesses say. Without guesses its predictions are taken
+        to be right as often as those of the other strata, and errors are spread over the classes.
+        """
+        number = counts.sum(axis=-1, keepdims=True)
+        assumed = np.broadcast_to(self.predicted[rows], counts.shape)
+        if not self.informed and self.calls.worth is None and self.calls.second is None:
+            called = self.calls.first[self.strata.call[rows]]
+            size = self.strata.size[rows] * (number[..., 0] > 0)
+            at = np.arange(len(rows))
+            right = counts[..., at, called] / np.maximum(number[..., 0], 1e-12)
+            known = size.sum(axis=-1)
+            rate = (size * right).sum(axis=-1) / np.maximum(known, 1e-12)
+            one = np.eye(counts.shape[-1])[called]
+            others = (1 - one) / (counts.shape[-1] - 1)
+            like = rate[..., None, None] * one + (1 - rate[..., None, None]) * others
+            assumed = np.where((known > 0)[..., None, None], like, assumed)
+        return np.asarray(np.where(number > 0, counts / np.maximum(number, 1e-12), assumed))
+
     def closed(self, group: int | None = None) -> tuple[float, float]:
         """Return the number of all items, and what those that need no label add in all."""
         assert self.calls.worth is not None
@@ -86,9 +108,10 @@ class Evidence:
 
 
 def estimate_of(evidence: Evidence, counts: FloatArray, group: int | None = None) -> float:
-    """Return the metric if the other items of a stratum are like its labels."""
+    """Return the metric if the other items of a stratum are like its labels; NaN without any."""
     rows = evidence.rows(group)
     own, size = counts[rows], evidence.strata.size[rows]
-    number = own.sum(axis=1, keepdims=True)
-    share = np.where(number > 0, own / np.maximum(number, 1e-12), evidence.predicted[rows])
+    if len(rows) and own.sum() == 0:
+        return float("nan")
+    share = evidence.shares(own, rows)
     return float(evidence.values((share * size[:, None])[None], rows, group)[0])

@@ -1,14 +1,21 @@
 """Limits compared with what is asked for."""
 
-import math
+from collections.abc import Callable
 from typing import Any
 
+from karat._validate import check_number, refuse_option
 from karat.audit.decision_result import GateResult
 from karat.metrics import Metric
 
-__all__ = ["decide"]
+__all__ = ["check_at_least", "decide"]
 
-_MOST = 1_000_000  # more labels than that are not foretold
+
+def check_at_least(at_least: Any, span: tuple[float, float]) -> float:
+    """Return what a metric has to reach, or refuse what it can never be."""
+    wanted = check_number(at_least, "at_least")
+    if not span[0] <= wanted <= span[1]:
+        refuse_option(at_least, "at_least", f"a number between {span[0]:g} and {span[1]:g}")
+    return wanted
 
 
 def decide(
@@ -21,20 +28,19 @@ def decide(
     confidence: float,
     n_labels: int,
     pos_label: Any,
+    ahead: Callable[[float], int | None],
+    difference: bool = False,
 ) -> GateResult:
     """Return the status, and about how many more labels would decide an open one.
 
-    Limits narrow as one over the root of the number of labels, and a tenth is added for the looks.
+    ``ahead`` foretells them, given the limit that has to pass ``at_least``.
     """
     status = "PASS" if lower >= at_least else "FAIL" if upper < at_least else "INCONCLUSIVE"
     more = None
-    gap = estimate - at_least
-    if status == "INCONCLUSIVE" and not math.isnan(gap) and gap != 0 and n_labels:
-        reach = estimate - lower if gap > 0 else upper - estimate
-        wanted = 1.1 * n_labels * (reach / abs(gap)) ** 2
-        if wanted <= _MOST:
-            more = max(1, math.ceil(wanted - n_labels))
+    if status == "INCONCLUSIVE" and n_labels and estimate == estimate:
+        more = ahead(lower if estimate > at_least else upper)
     return GateResult(
-        status=status, metric=metric, at_least=at_least, estimate=estimate, lower=lower,
-        upper=upper, confidence=confidence, n_labels=n_labels, more=more, pos_label=pos_label,
+        status=status, metric=metric, difference=difference, at_least=at_least, estimate=estimate,
+        lower=lower, upper=upper, confidence=confidence, n_labels=n_labels, more=more,
+        pos_label=pos_label,
     )  # fmt: skip

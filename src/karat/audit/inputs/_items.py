@@ -152,9 +152,11 @@ def _pooled(classes: AnyArray, called: IntArray, scores: Any) -> FloatArray:
 
 
 def assumed(items: Items) -> FloatArray:
-    """Return the guess, or one that trusts every prediction alike."""
+    """Return the guess, or one that trusts every prediction, and either system, alike."""
     k = len(items.classes)
     if items.guess is not None:
         return items.guess
     table = np.full((k, k), (1 - _RIGHT) / (k - 1)) + (_RIGHT - (1 - _RIGHT) / (k - 1)) * np.eye(k)
+    if items.other is not None:
+        return np.asarray((table[items.called] + table[items.other]) / 2)
     return np.asarray(table[items.called])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat._validate import named, shown
+from karat._validate import named, nearest_class, shown
 from karat.audit.inputs._items import Items
 from karat.exceptions import ColumnError, DataError, LabelError
 
@@ -33,18 +33,19 @@ def read_labels(labels: Any, items: Items, find: Find) -> Told:
     """
     names, values = _columns(labels)
     place = _positions(names, items, find)
-    classes = {_key(c): code for code, c in enumerate(items.classes.tolist())}
+    code_of = _class_reader(items.classes.tolist())
     at: list[int] = []
     codes: list[int] = []
     known: dict[int, int] = {}
     for row, (position, value) in enumerate(zip(place, values, strict=True)):
         if _is_empty(value):
             continue
-        code = classes.get(_key(value))
+        code = code_of(value)
         if code is None:
             raise LabelError(
                 f"the label of item {shown(names[row])} (row {row}) is {shown(value)}; expected "
                 f"one of the classes {named(items.classes.tolist())}, or an empty cell"
+                f"{nearest_class(value, items.classes.tolist())}"
             )
         if known.setdefault(position, code) != code:
             raise LabelError(
@@ -97,11 +98,17 @@ def _positions(names: list[Any], items: Items, find: Find) -> list[int]:
 def find_items(names: list[Any], n: int, places: dict[Any, int] | None) -> list[int]:
     """Return the positions of items by their ids, or by row without ids; -1 for what is none.
 
-    An id may have turned from a number into text in a file, or back.
+    An id may have turned from a number into text in a file, or back; text such as 0007 is an id
+    of its own, and is never read as a number where ids are text.
     """
     if places is None:
         return [_row(name, n) for name in names]
-    return [_place(name, places) for name in names]
+    found = [_place(name, places) for name in names]
+    if -1 in found and not isinstance(next(iter(places)), str):
+        texts = {str(key): at for key, at in places.items()}  # such as dates, in a file
+        found = [texts.get(str(name).strip(), -1) if at < 0 else at
+                 for name, at in zip(names, found, strict=True)]  # fmt: skip
+    return found
 
 
 def _place(name: Any, places: dict[Any, int]) -> int:
@@ -123,13 +130,33 @@ def _whole(name: Any) -> int | None:
         return None
 
 
+def _class_reader(classes: list[Any]) -> Callable[[Any], int | None]:
+    """Return a function that gives the code of a label, None for what is no class.
+
+    1, 1.0, True and '1' from a file are one label, unless two classes would then be one.
+    """
+    exact = {str(c): code for code, c in enumerate(classes)}
+    loose: dict[str, int | None] = {}
+    for code, c in enumerate(classes):
+        key = _key(c)
+        loose[key] = None if key in loose else code
+
+    def code_of(value: Any) -> int | None:
+        text = str(value).strip()
+        return exact[text] if text in exact else loose.get(_key(value))
+
+    return code_of
+
+
 def _key(value: Any) -> str:
-    """Return a value as text, so that 1, 1.0, True and '1' from a file are one label."""
+    """Return a value as text, with one text for 1, 1.0, True and '1'."""
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     text = str(value).strip()
+    if text.endswith(".0") and text[:-2].lstrip("-").isdigit():
+        return text[:-2]
     return {"True": "1", "False": "0", "true": "1", "false": "0"}.get(text, text)
 
 

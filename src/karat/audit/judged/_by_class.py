@@ -10,7 +10,12 @@ _DRAWS = 4000
 
 
 def class_limits(
-    right: FloatArray, seen: FloatArray, *, delta: float, rng: np.random.Generator
+    right: FloatArray,
+    seen: FloatArray,
+    *,
+    delta: float,
+    rng: np.random.Generator,
+    clusters: FloatArray | None = None,
 ) -> tuple[float, float, float]:
     """Return the share of the last class with its limits.
 
@@ -18,18 +23,27 @@ def class_limits(
     ``seen`` (k,) the verdicts on the items without a label. With P(verdict | truth) = C the shares
     θ solve Cᵀθ = p; of two classes that is (p + q₀ − 1)/(q₀ + q₁ − 1). Every row draws its shares
     with gamma variables, and one cell of all has a surprise of ½ on top. Judges that are no better
-    than chance leave everything open.
+    than chance leave everything open. ``clusters`` (clusters, k + 1, k) are the same counts of each
+    cluster, those of ``seen`` last: all items of a cluster then draw one weight, and the surprise
+    is half a cluster of the usual size.
     """
     value = float(_share(right[None], seen[None])[0])
     rows = np.concatenate([right, seen[None]])
-    base = rng.standard_gamma(np.where(rows > 0, rows, 1.0), (_DRAWS, *rows.shape)) * (rows > 0)
-    extra = rng.standard_gamma(0.5, _DRAWS)
+    extra = np.repeat(rng.standard_gamma(0.5, (_DRAWS, 1)), len(rows), axis=1)
+    if clusters is None:
+        shapes = np.where(rows > 0, rows, 1.0)
+        base = rng.standard_gamma(shapes, (_DRAWS, *rows.shape)) * (rows > 0)
+    else:
+        drawn = rng.standard_gamma(1.0, (_DRAWS, len(clusters)))
+        base = (drawn @ clusters.reshape(len(clusters), -1)).reshape(_DRAWS, *rows.shape)
+        sums = clusters.sum(axis=2)
+        extra = extra * sums.sum(axis=0) / np.maximum((sums > 0).sum(axis=0), 1)
     low, high = 1.0, 0.0
     for row in range(rows.shape[0]):
         for cell in range(rows.shape[1]):
-            drawn = base.copy()
-            drawn[:, row, cell] += extra
-            values = _share(drawn[:, :-1], drawn[:, -1])
+            table = base.copy()
+            table[:, row, cell] += extra[:, row]
+            values = _share(table[:, :-1], table[:, -1])
             ends = [np.where(np.isfinite(values), values, end) for end in (0.0, 1.0)]
             low = min(low, float(np.quantile(ends[0], delta)))
             high = max(high, float(np.quantile(ends[1], 1 - delta)))

@@ -6,8 +6,8 @@ import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
-    binary_order,
     check_classes,
+    check_pos_label,
     check_same_length,
     encode_gold,
     encode_weak_labels,
@@ -67,7 +67,8 @@ def read_verdicts(
     found = encode_weak_labels(table, order, also={"y_true": gold[present]}, name="verdicts")
     require_two_classes(found.classes, "verdicts", "y_true")
     if pos_label is not None:
-        order = binary_order(found.classes, pos_label, name="verdicts")
+        at = check_pos_label(pos_label, found.classes)
+        order = np.concatenate([np.delete(found.classes, at), found.classes[at : at + 1]])
         found = encode_weak_labels(table, order, name="verdicts")
     truth = encode_gold(y_true, found.classes)
     check_same_length(verdicts=found.codes, y_true=truth)

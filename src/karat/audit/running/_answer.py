@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat.audit.answers import Evidence, anytime_limits, estimate_of, fixed_limits, forecast
 from karat.audit.result import AuditGroup, AuditResult, AuditStratum
 from karat.audit.running._frames import why_of
@@ -80,14 +81,18 @@ def _groups(run: Run, evidence: Evidence, delta: float) -> dict[object, AuditGro
     found: dict[object, AuditGroup] = {}
     for g, name in enumerate(names.tolist()):
         rows = evidence.rows(g)
-        low, high = fixed_limits(evidence, counts, delta=delta, seed=run.seed, group=g)
+        n = int(np.isin(evidence.stratum, rows).sum())
         value = estimate_of(evidence, counts, g)
         seen = not np.isnan(value)
+        if n or not len(rows) or evidence.calls.worth is not None:
+            low, high = fixed_limits(evidence, counts, delta=delta, seed=run.seed, group=g)
+        else:
+            low, high = evidence.calls.span
         found[name] = AuditGroup(
             estimate=value,
             lower=min(low, value) if seen else low,
             upper=max(high, value) if seen else high,
-            n_labels=int(np.isin(evidence.stratum, rows).sum()),
+            n_labels=n,
         )
     return found
 
@@ -100,7 +105,7 @@ def _warn(run: Run, evidence: Evidence) -> None:
             f"{missed} items that were asked for were passed over, and later ones have labels; if "
             "they were left out because they are hard, the limits do not hold. Label them too",
             KaratWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     seen = {run.labels[i] for i in run.labels}
     if len(seen) == 1 and len(run.labels) > 1:
@@ -109,7 +114,7 @@ def _warn(run: Run, evidence: Evidence) -> None:
             f"all {len(run.labels)} labels are {only.item()!r}; what is known of the other classes "
             "is that they were not seen",
             SmallSampleWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     empty = int(np.sum(np.bincount(evidence.stratum, minlength=run.strata.n) == 0))
     if empty and len(evidence.stratum):
@@ -117,5 +122,5 @@ def _warn(run: Run, evidence: Evidence) -> None:
             f"{empty} of {run.strata.n} strata have no label yet, so that anything is possible "
             "there and the limits are wide; ask for more labels",
             SmallSampleWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )

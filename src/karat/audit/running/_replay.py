@@ -57,7 +57,7 @@ def evidence_of(run: Run, predicted: FloatArray) -> Evidence:
     return Evidence(
         run.calls, run.strata, run.strata.of[at], outcome,
         None if by_probability else np.array(chance).reshape(-1, run.strata.n),
-        np.array(weight) if by_probability else None, predicted,
+        np.array(weight) if by_probability else None, predicted, run.items.guess is not None,
     )  # fmt: skip
 
 

@@ -1,10 +1,18 @@
 """Labels taken into an audit, or refused with the reason."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from karat._validate import check_choice, shown
+from karat._validate import (
+    check_choice,
+    check_number,
+    check_same_length,
+    check_scores,
+    refuse_option,
+    shown,
+)
 from karat.audit.inputs import read_labels
 from karat.audit.running._run import Event, Run
 from karat.exceptions import AuditError, LabelError, ProbabilityError
@@ -25,7 +33,8 @@ def tell_labels(run: Run, labels: Any, design: str, probability: Any, replace: b
             raise LabelError(
                 f"item {shown(names(np.array(item)).item())} was labelled "
                 f"{shown(run.items.classes[old])} and is now labelled "
-                f"{shown(run.items.classes[code])}; pass replace=True if the new label is right"
+                f"{shown(run.items.classes[code])}; pass replace=True (--replace) if the new "
+                "label is right"
             )
     chance = _probabilities(run, told.at.tolist(), how, probability)
     asked = {item for event in run.events for item in event.items}
@@ -57,20 +66,38 @@ def tell_labels(run: Run, labels: Any, design: str, probability: Any, replace: b
     return fresh
 
 
+def _by_item(run: Run, probability: Any) -> dict[int, float]:
+    """Return probabilities by position, whether a mapping or a column for all items was passed."""
+    if isinstance(probability, Mapping):
+        at = run.find(list(probability.keys()))
+        values = list(probability.values())
+    else:
+        values = check_scores(probability, "probability").tolist()
+        check_same_length(y_pred=run.items.called, probability=values)
+        at = list(range(len(values)))
+    found: dict[int, float] = {}
+    for item, value in zip(at, values, strict=True):
+        if item >= 0:
+            found[item] = check_number(value, "probability")
+    return found
+
+
 def _probabilities(run: Run, at: list[int], how: str, probability: Any) -> dict[int, float] | None:
     """Return the probability with which each labelled item was drawn."""
     if how != "probability":
+        if probability is not None:
+            refuse_option(how, "design", "'probability' where probability= is passed")
         return None
     if probability is None:
         raise AuditError(
             "design='probability' needs probability=, a mapping from item to the probability with "
             "which it was drawn; or pass design='random' if all were equally likely"
         )
-    known = {str(k): float(v) for k, v in dict(probability).items()}
+    known = _by_item(run, probability)
     found = {}
     for item in at:
         name = run.items.names(np.array(item)).item()
-        p = known.get(str(name))
+        p = known.get(item)
         if p is None or not 0 < p <= 1:
             what = "missing" if p is None else f"{p:g}"
             raise ProbabilityError(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -72,7 +73,7 @@ def warn_if_sparse(counts: AnyArray, which: str) -> None:
             f"{100 * sparse:.0f} % of the items are in patterns seen fewer than {_RARE} times, "
             f"where the bounds of {which} are too narrow; use method='crossfit'",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
 
 

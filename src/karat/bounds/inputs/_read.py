@@ -90,8 +90,9 @@ def read_inputs(
             "every vote in weak_labels abstains or is null; pass at least one labeler that votes"
         )
     weight = check_weights(sample_weight)
-    # Only ratios of weights matter; a mean of 1 keeps them comparable with counts.
-    weight = None if weight is None else weight / weight.mean()
+    # Only ratios of weights matter; a mean of 1 keeps them comparable with counts, and rounding
+    # keeps the random draws of a limit the same in every unit.
+    weight = None if weight is None else np.round(weight / weight.mean(), 12)
     cluster, _ = encode_groups(clusters, name="clusters")
     check_same_length(weak_labels=votes.ids, sample_weight=weight, clusters=cluster)
     model = label_model

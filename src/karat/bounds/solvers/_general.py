@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import FloatArray, IntArray
 from karat.bounds.inputs import Inputs, features
 from karat.bounds.transport import worst_mean
@@ -149,7 +150,7 @@ def smoothed_values(
             f"the smoothed bound stopped after {done.nit} steps without converging; use "
             "method='exact', or a larger epsilon",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     alpha = -done.x.reshape(p.shape)
     soft, _ = _soft(g - alpha[ids], epsilon)

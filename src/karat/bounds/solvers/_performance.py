@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import FloatArray
 from karat.bounds.checks import DeferredCheck
 from karat.bounds.inputs import sparse_share
@@ -85,7 +86,7 @@ def _warn_if_rare(problem: Problem, metric: MetricBase, group: Any) -> None:
             f"about {counted.min():.2g} items of the rarest class that {metric.title} looks at are "
             f"expected{who}, fewer than {_RARE}: the limits are rough. Take more items",
             SmallSampleWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
 
 

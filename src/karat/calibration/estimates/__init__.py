@@ -3,11 +3,11 @@
 The mean of `debiased_terms` estimates the squared canonical error without the bias of a plug-in.
 `strict_gain` and `cross_fitted_gain` bound that error from below by what a model gains on rows that
 it did not see, `score_test` tests that it is 0, and `pair_scores` shows which pairs of labels carry
-it. `interaction_test` looks for what no single probability reveals. `binned` measures the marginal
-calibration of one label.
+it. `interaction_test` looks for what no single probability reveals. `binned` and `binned_counts`
+measure the marginal calibration of one label.
 """
 
-from karat.calibration.estimates._bins import binned
+from karat.calibration.estimates._bins import binned, binned_counts
 from karat.calibration.estimates._debiased import DebiasedTerms, debiased_terms
 from karat.calibration.estimates._gains import cross_fitted_gain, split_rng, strict_gain
 from karat.calibration.estimates._interaction import (
@@ -30,6 +30,7 @@ __all__ = [
     "DrawSizes",
     "Interaction",
     "binned",
+    "binned_counts",
     "chernoff_p_value",
     "chi_square_statistics",
     "cross_fitted_gain",

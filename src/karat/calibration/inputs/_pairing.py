@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from karat._callers import caller_level
 from karat._validate import refuse_option
 from karat.exceptions import KaratWarning
 
@@ -45,7 +46,7 @@ def pair_columns(
             f"no column of probabilities is named after its class, so they go by the order of the "
             f"sorted classes: {pairs}; call them prob_{classes[0]} … to be sure",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     return Pairing(found)
 

@@ -1,21 +1,24 @@
 """The columns of an audit, and the file that keeps it."""
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from karat._extras import require
 from karat._validate import refuse_option
 from karat.audit import Audit
 from karat.audit.saving import read_audit
 from karat.cli.frame import InputTable, read_metric, read_pos_label
-from karat.exceptions import OptionError
+from karat.exceptions import AuditError, OptionError
+from karat.metrics import as_metric, load_metric
 
-__all__ = ["Chosen", "open_audit", "saved_beside"]
+__all__ = ["Chosen", "Given", "ids_of", "open_audit", "saved_beside", "text_ids"]
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What the flags named, as it is kept with the audit."""
+    """The columns of an audit, as they are kept with it."""
 
     pred: str
     against: str | None = None
@@ -31,72 +34,149 @@ class Chosen:
         return {self.pred, self.against or self.pred, *self.prob, *self.score, *self.judge}
 
 
+@dataclass(frozen=True)
+class Given:
+    """What the flags named; None or empty where a flag was left out."""
+
+    pred: str | None = None
+    against: str | None = None
+    prob: tuple[str, ...] = ()
+    score: tuple[str, ...] = ()
+    judge: tuple[str, ...] = ()
+    id: str | None = None
+    group: str | None = None
+    metric: str | None = None
+    pos_label: str | None = None
+    classes: str | None = None
+    confidence: float | None = None
+
+    def columns(self, table: InputTable) -> Chosen:
+        """Return the columns that the flags name, that of the predictions by its usual name."""
+        pred = self.pred or table.names("--pred", None, ("pred", "y_pred"))[0]
+        return Chosen(pred, self.against, self.prob, self.score, self.judge, self.id, self.group)
+
+
+def ids_of(table: InputTable, chosen: Chosen) -> Any | None:
+    """Return the ids of the items, as they stand in the file."""
+    texts = text_ids(table, chosen.id)
+    return table.optional("--id", chosen.id) if texts is None else texts
+
+
+def text_ids(table: InputTable, name: str | None) -> Any | None:
+    """Return the ids of a CSV as they stand there where they would not survive as numbers.
+
+    Of 0007 the number 7 is left, which nobody finds again.
+    """
+    if name is None or table.path.suffix.lower() != ".csv" or not table.path.is_file():
+        return None
+    if not table.column("--id", name).dtype.is_numeric():
+        return None
+    polars = require("polars", purpose="reading ids")
+    texts = polars.read_csv(table.path, columns=[name], infer_schema=False)[name]
+    zeros = texts.str.contains(r"^[+-]?0\d").fill_null(False)
+    return texts if zeros.any() else None
+
+
 def saved_beside(file: Path, saved: Path | None) -> Path:
     """Return where the audit of a file is kept."""
     return file.with_name(f"{file.name}.audit.json") if saved is None else saved
+
+
+def open_audit(
+    table: InputTable, saved: Path, given: Given, *, start: bool = True
+) -> tuple[Audit, Chosen]:
+    """Go on with the audit that is kept for a file, or, with ``start``, begin one.
+
+    Flags that are given with an audit that runs must say what it was started with. An audit in
+    which nothing was asked for yet is begun anew.
+    """
+    if saved.is_file():
+        body = read_audit(saved)
+        if body["events"] or not start:
+            return _resumed(table, saved, body, given)
+    return _begun(table, given)
+
+
+def _begun(table: InputTable, given: Given) -> tuple[Audit, Chosen]:
+    chosen = given.columns(table)
+    column = table.column("--pred", chosen.pred)
+    audit = Audit(
+        column, metric=read_metric(given.metric or "accuracy").value,
+        classes=_classes(column, given.classes), rng=0,
+        pos_label=read_pos_label([column], given.pos_label),
+        confidence=0.95 if given.confidence is None else given.confidence, **_data(table, chosen),
+    )  # fmt: skip
+    audit._notes = {"columns": asdict(chosen)}
+    return audit, chosen
+
+
+def _resumed(
+    table: InputTable, saved: Path, body: dict[str, Any], given: Given
+) -> tuple[Audit, Chosen]:
+    kept = body["notes"].get("columns")
+    if kept is None:
+        chosen = given.columns(table)  # saved from Python: the flags name the columns
+    else:
+        began: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
+        }
+        chosen = Chosen(**began)
+        for flag, old in began.items():
+            value = getattr(given, flag)
+            if value and value != old:
+                _refuse(flag, value, old, saved)
+    _check_options(body, given, saved)
+    column = table.column("--pred", chosen.pred)
+    try:
+        audit = Audit.resume(saved, column, **_data(table, chosen))
+    except AuditError as error:
+        if kept is not None or "other data" not in str(error):
+            raise
+        raise AuditError(
+            f"{error}. It was saved from Python, which keeps no names of columns: name those that "
+            "it had with --pred, --against, --prob, --score, --judge, --id and --group"
+        ) from None
+    audit._notes = {**body["notes"], "columns": asdict(chosen)}
+    return audit, chosen
+
+
+def _check_options(body: dict[str, Any], given: Given, saved: Path) -> None:
+    """Refuse a metric, a class or a confidence other than those of an audit that runs."""
+    began = load_metric(json.dumps(body["metric"]))
+    if given.metric is not None:
+        wanted = as_metric(read_metric(given.metric).value)
+        if wanted.to_dict() != body["metric"]:
+            _refuse("metric", given.metric, began.title, saved)
+    if given.confidence is not None and given.confidence != body["confidence"]:
+        _refuse("confidence", given.confidence, body["confidence"], saved)
+    known = [str(label) for label in body["classes"]]
+    if given.pos_label is not None:
+        if began.n_classes != 2:
+            refuse_option(given.pos_label, "--pos-label", f"no such flag: {began.title} has no "
+                          "positive class")  # fmt: skip
+        if given.pos_label != known[1]:
+            _refuse("pos-label", given.pos_label, known[1], saved)
+    if given.classes is not None:
+        words = [word.strip() for word in given.classes.split(",")]
+        if sorted(words) != sorted(known):
+            _refuse("classes", given.classes, ",".join(known), saved)
 
 
 def _data(table: InputTable, chosen: Chosen) -> dict[str, Any]:
     """Return the arguments that hold data."""
     found: dict[str, Any] = {
         "against": table.optional("--against", chosen.against),
-        "ids": table.optional("--id", chosen.id),
+        "ids": ids_of(table, chosen),
         "groups": table.optional("--group", chosen.group),
     }
-    if chosen.prob:
-        columns = table.columns("--prob", list(chosen.prob))
-        found["proba"] = columns[chosen.prob[0]] if len(chosen.prob) == 1 else columns
-    if chosen.score:
-        columns = table.columns("--score", list(chosen.score))
-        found["scores"] = columns[chosen.score[0]] if len(chosen.score) == 1 else columns
+    for flag, name in (("prob", "proba"), ("score", "scores")):
+        names: tuple[str, ...] = getattr(chosen, flag)
+        if names:
+            columns = table.columns(f"--{flag}", list(names))
+            found[name] = columns[names[0]] if len(names) == 1 else columns
     if chosen.judge:
         found["votes"] = table.columns("--judge", list(chosen.judge))
     return found
-
-
-def open_audit(
-    table: InputTable,
-    saved: Path,
-    *,
-    pred: str | None,
-    options: dict[str, Any],
-    metric: str | None,
-    pos_label: str | None,
-    classes: str | None,
-    confidence: float | None,
-) -> tuple[Audit, Chosen]:
-    """Go on with the audit that is kept for a file, or start one.
-
-    Flags that are given with an audit that runs must say what it was started with.
-    """
-    if saved.is_file() and (body := read_audit(saved))["events"]:
-        notes = body["notes"]
-        kept: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in notes["columns"].items()
-        }
-        chosen = Chosen(**kept)
-        asked = {"pred": pred, **options}
-        for flag, value in asked.items():
-            if value and value != getattr(chosen, flag):
-                _refuse(flag, value, getattr(chosen, flag), saved)
-        if metric is not None and metric != notes["metric"]:
-            _refuse("metric", metric, notes["metric"], saved)
-        if confidence is not None and confidence != body["confidence"]:
-            _refuse("confidence", confidence, body["confidence"], saved)
-        column = table.column("--pred", chosen.pred)
-        return Audit.resume(saved, column, **_data(table, chosen)), chosen
-    name = pred or table.names("--pred", None, ("pred", "y_pred"))[0]
-    chosen = Chosen(pred=name, **options)
-    column = table.column("--pred", name)
-    known = read_metric(metric or "accuracy")
-    audit = Audit(
-        column, metric=known.value, classes=_classes(column, classes),
-        pos_label=read_pos_label([column], pos_label), rng=0,
-        confidence=0.95 if confidence is None else confidence, **_data(table, chosen),
-    )  # fmt: skip
-    audit._notes = {"columns": asdict(chosen), "metric": metric or "accuracy"}
-    return audit, chosen
 
 
 def _classes(column: Any, text: str | None) -> list[Any] | None:
@@ -114,8 +194,9 @@ def _classes(column: Any, text: str | None) -> list[Any] | None:
 
 def _refuse(flag: str, given: Any, kept: Any, saved: Path) -> None:
     shown = ", ".join(given) if isinstance(given, tuple) else given
-    began = (", ".join(kept) or "none") if isinstance(kept, tuple) else kept
+    began = (", ".join(kept) or None) if isinstance(kept, tuple) else kept
+    was = "without it" if began is None else f"with {began!r}"
     raise OptionError(
-        f"--{flag} is {shown!r} and the audit in {saved.name} was started with {began!r}; leave "
-        "the flag out to go on with it, or name another file with --saved to start a new one"
+        f"--{flag} is {shown!r} and the audit in {saved.name} was started {was}; leave the flag "
+        "out to go on with it, or name another file with --saved to start a new one"
     )

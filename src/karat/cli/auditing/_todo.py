@@ -1,49 +1,67 @@
 """The list of items that people fill in."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from karat._extras import require
+from karat._validate import refuse_option
 from karat.audit import Audit
-from karat.cli.auditing._columns import Chosen
+from karat.cli.auditing._columns import Chosen, ids_of
 from karat.cli.frame import InputTable, read_table, replaced, table_writer
 from karat.exceptions import DataError
 
-__all__ = ["read_filled", "write_todo"]
+__all__ = ["read_filled", "shown_columns", "write_todo"]
 
 
 def read_filled(path: Path) -> Any:
-    """Read a list that was filled in; a column without any label is empty text."""
-    frame = read_table(path).frame
-    missing = [name for name in ("item", "label") if name not in frame.columns]
+    """Read a list that was filled in; items and labels of a CSV are text, as they stand there."""
+    table = read_table(path)
+    missing = [name for name in ("item", "label") if name not in table.frame.columns]
     if missing:
         raise DataError(
-            f"{path.name} has the columns {frame.columns} and no {missing[0]!r}; fill in the "
+            f"{path.name} has the columns {table.frame.columns} and no {missing[0]!r}; fill in the "
             "column 'label' of the list that --todo wrote"
         )
-    return frame
+    if path.suffix.lower() != ".csv":
+        return table.frame
+    polars = require("polars", purpose="reading a list")
+    return polars.read_csv(path, infer_schema=False, columns=["item", "label"])
+
+
+def shown_columns(table: InputTable, chosen: Chosen, given: Sequence[str] | None) -> list[str]:
+    """Return the columns that whoever labels gets to see: those that were asked for."""
+    names = table.matching("--show", given or (), taken=chosen.hidden)
+    for name in names:
+        if name in chosen.hidden:
+            refuse_option(name, "--show", "a column that does not say what a system says of the "
+                          "item: whoever labels should not lean on it")  # fmt: skip
+    return [name for name in names if name != chosen.id]
 
 
 def write_todo(
-    audit: Audit, table: InputTable, chosen: Chosen, path: Path, *, read: Path | None
+    audit: Audit,
+    table: InputTable,
+    chosen: Chosen,
+    path: Path,
+    *,
+    show: Sequence[str],
+    read: Path | None,
 ) -> int:
-    """Write the items that wait for a label; return how many.
-
-    What a system says of an item is left out: whoever labels should not lean on it.
-    """
+    """Write the items that wait for a label, with the columns to show; return how many."""
     writer = table_writer("--todo", path)
     if path.is_file() and (read is None or not path.samefile(read)):
         _check_read(audit, path)
     import polars as pl
 
-    waiting = audit.waiting
-    frame = table.frame.with_row_index("__row")
-    key = frame["__row"].cast(pl.Int64) if chosen.id is None else frame[chosen.id]
-    seen = [c for c in table.frame.columns if c not in chosen.hidden and c not in ("item", "label")]
-    seen = [c for c in seen if c != chosen.id]
-    shown = frame.with_columns(key.alias("item")).select(["item", *seen])
-    items = pl.DataFrame({"item": waiting["item"].cast(key.dtype)})
+    ids = ids_of(table, chosen)
+    rows = pl.int_range(table.frame.height, eager=True)
+    named = (rows if ids is None else ids).alias("item")
+    seen = {name: name if name not in ("item", "label") else f"{name} in the data" for name in show}
+    shown = pl.DataFrame([named, *(table.frame[n].alias(to) for n, to in seen.items())])
+    items = pl.DataFrame({"item": audit.waiting["item"].cast(named.dtype)})
     listed = items.join(shown, on="item", how="left", maintain_order="left")
-    listed = listed.with_columns(pl.lit("").alias("label")).select(["item", "label", *seen])
+    listed = listed.select("item", pl.lit("").alias("label"), *seen.values())
     writer.check(listed)
     with replaced(path) as new:
         writer(listed, new)

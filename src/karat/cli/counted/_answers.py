@@ -89,18 +89,26 @@ def counted_bounds(
     return results, [str(n) for n in next(iter(found.values())).names], lines.__getitem__
 
 
-def counted_judges(path: Path, options: dict[str, Any]) -> tuple[ErrorEstimator, list[str], str]:
-    """Return an estimator fitted to the votes of a file, the voters, and the code."""
+def counted_judges(
+    path: Path, options: dict[str, Any], labels: str | None
+) -> tuple[ErrorEstimator, list[str], str]:
+    """Return an estimator fitted to the votes of a file, the voters, and the code.
+
+    ``labels`` says how the items with a true label were chosen.
+    """
     votes = Counts.load(path).votes
     if votes is None:
         raise ColumnError(f"{path.name} holds no votes; count them with karat count --judge …")
+    chosen: dict[str, Any] = {} if labels is None else {"labels": labels}
     code = script(
         ("from karat.consensus import ErrorEstimator", "from karat.sources import Counts"),
         f"votes = Counts.load({str(path)!r}).votes",
-        f"estimator = {call_code('ErrorEstimator', **options)}.fit(votes)",
+        f"estimator = {call_code('ErrorEstimator', **options)}",
+        call_code("estimator.fit", Coded(votes, "votes"), **chosen),
         "estimator.error_rates_",
     )
-    return ErrorEstimator(**options).fit(votes), [str(name) for name in votes.names], code
+    fitted = ErrorEstimator(**options).fit(votes, **chosen)
+    return fitted, [str(name) for name in votes.names], code
 
 
 def counted_areas(

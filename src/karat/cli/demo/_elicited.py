@@ -3,6 +3,7 @@
 import numpy as np
 
 from karat.cli.demo._models import Models
+from karat.cli.demo._part import Interval, Part
 from karat.elicit import BinaryLinear, BinarySpace, ElicitationResult, MetricOracle, Query
 from karat.metrics import LinearMetric, cost_matrix
 from karat.report import Section, Table, result_svg
@@ -36,22 +37,22 @@ def ask_doctor(models: Models, seed: int = 0) -> ElicitationResult:
     return BinaryLinear(space, out_of=1000, rng=seed).run(doctor)
 
 
-def elicited(models: Models) -> Section:
+def elicited(models: Models, seed: int = 0) -> tuple[Part, ...]:
     """Show what the answers of a simulated doctor amount to, and the truth beside it."""
     name = next(iter(models.scores))
-    result = ask_doctor(models)
+    result = ask_doctor(models, seed)
     ratio = result.ratios[0]
     metric = result.metric
     assert isinstance(metric, LinearMetric)
     threshold = metric.bayes_classifier().threshold
-    return Section(
+    section = Section(
         question="How do we find out what to measure?",
         answer=(
             f"By asking. A doctor for whom a missed cancer is as bad as {DOCTORS_COST} false "
             f"alarms, who has never said so and slips on {100 * _SLIPS:.0f} % of questions, was "
             f"shown {result.n_queries} pairs of confusion matrices of {name}. From the answers "
             f"alone: a miss is worth {ratio.estimate:.1f} false alarms (95 %: {ratio.lower:.1f} to "
-            f"{ratio.upper:.1f}; the truth is {DOCTORS_COST}), so call malignant from a "
+            f"{ratio.upper:.1f}; hidden truth {DOCTORS_COST}), so call malignant from a "
             f"probability of {threshold:.2f} on. The answers are {result.status}: "
             f"{STATUS_WORDS[result.status]}. The metric is expected to agree with the doctor on "
             f"{100 * result.agreement:.0f} % of pairs."
@@ -67,6 +68,8 @@ def elicited(models: Models) -> Section:
         ),
         code=_CODE,
     )
+    cost = Interval("cost of a miss", ratio.estimate, ratio.lower, ratio.upper, DOCTORS_COST)
+    return (Part(section=section, intervals=(cost,)),)
 
 
 def _table(result: ElicitationResult) -> Table:

@@ -10,7 +10,8 @@ from karat.calibration import (
     canonical_calibration_error,
 )
 from karat.cli.demo._models import Models
-from karat.report import Section, Table, result_svg
+from karat.cli.demo._part import Part
+from karat.report import Section, Table, Verdict, result_svg
 
 __all__ = ["trusted_jointly"]
 
@@ -28,12 +29,12 @@ calibration_certificate(labels, probabilities, model="trees", rng=0)
 """
 
 
-def trusted_jointly(_: Models) -> Section:
+def trusted_jointly(_: Models, seed: int = 0) -> tuple[Part, ...]:
     """Predict four properties of digits apart, and ask whether they hold together."""
     y, prob = _digits()
-    joint = canonical_calibration_error(y, prob, rng=0)
-    proof = calibration_certificate(y, prob, model="trees", rng=0)
-    return Section(
+    joint = canonical_calibration_error(y, prob, rng=seed)
+    proof = calibration_certificate(y, prob, model="trees", rng=seed)
+    section = Section(
         question="Can the probabilities of several labels be trusted jointly?",
         answer=_answer(joint, proof),
         figure=result_svg(proof),
@@ -44,10 +45,17 @@ def trusted_jointly(_: Models) -> Section:
             "(shipped with scikit-learn), none fitted to the digit it predicts.",
             "The proof needs no model: no map of the probabilities that was fitted on other digits "
             "can beat them by more than their canonical calibration error. The limit holds for any "
-            "law at 95 %.",
+            "law at 95 %. No truth was hidden here: nobody knows it.",
         ),
         code=_CODE,
     )
+    verdict = Verdict(
+        sentence="Probabilities of four properties of digits cannot be trusted jointly: their "
+        f"canonical error is at least {np.sqrt(proof.lower):.2f}.",
+        badge="certain",
+        change="recalibration on labelled rows: karat calibration --calibrated",
+    )
+    return (Part(section=section, verdict=verdict),)
 
 
 def _digits() -> tuple[IntArray, FloatArray]:

@@ -8,6 +8,7 @@ import numpy as np
 from karat._extras import require
 from karat._typing import FloatArray
 from karat.cli.demo._models import Models
+from karat.cli.demo._part import Part
 from karat.exceptions import UndefinedMetricWarning
 from karat.metrics import (
     Metric,
@@ -56,16 +57,16 @@ class _Choice(NamedTuple):
     called: float  # share of items predicted positive at that threshold
 
 
-def which_metric(models: Models) -> Section:
+def which_metric(models: Models, seed: int = 0) -> tuple[Part, ...]:
     """Show which model and threshold each metric prefers, and how surely."""
     counts = {name: _count(models, score) for name, score in models.scores.items()}
     choices = {
         title: {name: _best(metric, table) for name, table in counts.items()}
         for title, metric in _METRICS.items()
     }
-    support = _support(models)
+    support = _support(models, seed)
     winners = {title: max(row, key=lambda name: row[name].value) for title, row in choices.items()}
-    return Section(
+    section = Section(
         question="What should we measure?",
         answer=_answer(choices, winners, support),
         figure=_figure(models, choices, winners),
@@ -87,6 +88,7 @@ def which_metric(models: Models) -> Section:
         ),
         code=_CODE,
     )
+    return (Part(section=section),)
 
 
 def _count(models: Models, score: FloatArray, weight: FloatArray | None = None) -> RocCounts:
@@ -107,9 +109,9 @@ def _best(metric: Metric, counts: RocCounts) -> _Choice:
     return _Choice(float(values[best]), float(counts.thresholds[best]), called)
 
 
-def _support(models: Models) -> dict[str, float]:
+def _support(models: Models, seed: int) -> dict[str, float]:
     """Return, for each metric, the share of resamples in which the first model wins."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     n = len(models.y_true)
     wins = dict.fromkeys(_METRICS, 0.0)
     for _ in range(_RESAMPLES):

@@ -5,6 +5,7 @@ import numpy as np
 from karat._typing import AnyArray
 from karat.cli.demo._elicited import STATUS_WORDS
 from karat.cli.demo._models import Models
+from karat.cli.demo._part import Interval, Part
 from karat.elicit import Fair, MetricOracle, RateSpace
 from karat.metrics import FairMetric
 from karat.report import Section, Table, result_svg
@@ -42,10 +43,10 @@ def _textures(models: Models) -> AnyArray:
     return np.where(texture < np.median(texture), "fine texture", "coarse texture")
 
 
-def worth_of_fairness(models: Models) -> Section:
+def worth_of_fairness(models: Models, seed: int = 0) -> tuple[Part, ...]:
     """Show what a gap is worth to a simulated person, and the truth beside it."""
     name, groups = next(iter(models.scores)), _textures(models)
-    procedure = ask_about_gaps(models)
+    procedure = ask_about_gaps(models, seed)
     result = procedure.result
     frontier, trade_off = procedure.frontier(), result.trade_off
     assert trade_off is not None
@@ -55,14 +56,15 @@ def worth_of_fairness(models: Models) -> Section:
         (1 - trade_off.tradeoff.estimate) * frontier.best[0]
         + trade_off.tradeoff.estimate * frontier.best[1]
     )
-    return Section(
+    section = Section(
         question="What is a gap between groups worth?",
         answer=(
             f"Someone for whom one point of gap between biopsies of fine and coarse texture is as "
             f"bad as {WORTH:g} points of error, who cannot say so and slips on "
             f"{100 * _SLIPS:.0f} % of questions, compared {result.n_queries} pairs of classifiers. "
-            f"{trade_off.summary()} The truth is {WORTH:g}. The answers are {result.status}: "
-            f"{STATUS_WORDS[result.status]}. By this metric {name} with one threshold scores "
+            f"{trade_off.summary()} The hidden truth is {WORTH:g}. The answers are "
+            f"{result.status}: {STATUS_WORDS[result.status]}. By this metric {name} with one "
+            "threshold scores "
             f"{value:.3f}, and the best classifier of these very biopsies that decides by its "
             f"probabilities and the texture {best:.3f}."
         ),
@@ -85,3 +87,6 @@ def worth_of_fairness(models: Models) -> Section:
         ),
         code=_CODE,
     )
+    worth = trade_off.worth
+    gap = Interval("worth of a gap", worth.estimate, worth.lower, worth.upper, WORTH)
+    return (Part(section=section, intervals=(gap,)),)

@@ -6,10 +6,10 @@ it checks the paths to write before the work, reports warnings as one line each 
 error stream, prints text or JSON, and replaces files only when they are complete.
 """
 
+from karat._code import Coded, call_code, script, values
 from karat.cli.frame import _flags as flags
 from karat.cli.frame._answer import Answer, Grid, Page, section
-from karat.cli.frame._code import Coded, call_code, script, values
-from karat.cli.frame._labels import read_class_prior, read_null, read_pos_label
+from karat.cli.frame._labels import read_class_prior, read_classes, read_null, read_pos_label
 from karat.cli.frame._metric import import_of, read_metric
 from karat.cli.frame._paths import check_paths, replaced
 from karat.cli.frame._probabilities import check_score_or_prob, read_probabilities
@@ -38,6 +38,7 @@ __all__ = [
     "flags",
     "import_of",
     "read_class_prior",
+    "read_classes",
     "read_metric",
     "read_null",
     "read_pos_label",

@@ -5,7 +5,7 @@ from typing import Any
 
 from karat._validate import check_choice, refuse_option
 
-__all__ = ["read_class_prior", "read_null", "read_pos_label"]
+__all__ = ["read_class_prior", "read_classes", "read_null", "read_pos_label"]
 
 _SHOWN = 6
 
@@ -53,6 +53,27 @@ def read_class_prior(
     if len(shares) < len(labels):
         refuse_option(text, "--class-prior", expected)
     return labels, [shares[label] for label in labels]
+
+
+def read_classes(columns: Iterable[Any], text: str | None) -> list[Any] | None:
+    """Return the classes that ``--classes`` lists, in the type of the columns that hold labels.
+
+    A class that no column holds is taken in the type of the others.
+    """
+    if text is None:
+        return None
+    known = {label for column in columns for label in column.drop_nulls().unique().to_list()}
+    kinds = {type(label) for label in known}
+    found = []
+    for name in (part.strip() for part in text.split(",")):
+        held = [label for label in known if _is_called(label, name)]
+        try:
+            found.append(held[0] if held else next(iter(kinds or {str}))(name))
+        except ValueError:
+            refuse_option(text, "--classes", f"labels as the columns hold them: {_listed(known)}")
+    if len(set(found)) < 2 or len(set(found)) < len(found):
+        refuse_option(text, "--classes", "two classes or more, each once, such as ham,spam")
+    return found
 
 
 def read_null(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from karat._code import Coded
 from karat._validate import refuse_option
-from karat.cli.frame._code import Coded
 from karat.metrics import load_metric
 
 __all__ = ["import_of", "read_metric"]

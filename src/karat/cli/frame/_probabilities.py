@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._code import Coded
 from karat._validate import check_scores, refuse_option
-from karat.cli.frame._code import Coded
 from karat.cli.frame._table import InputTable
 
 __all__ = ["check_score_or_prob", "read_probabilities"]

@@ -25,10 +25,30 @@ def show(parts: Sequence[str | Grid]) -> None:
     """Print lines and tables; what a file holds is never read as markup."""
     out = console()
     for part in parts:
-        if isinstance(part, Grid):
-            out.print(_drawn(part))
-        else:
+        if not isinstance(part, Grid):
             out.print(part, markup=False)
+        elif _is_wider(table := _drawn(part), out):
+            _print_cards(part, out)
+        else:
+            out.print(table)
+
+
+def _is_wider(table: Any, out: Any) -> bool:
+    from rich.measure import Measurement
+
+    unbounded = out.options.update(width=_UNBOUNDED)
+    return bool(Measurement.get(out, unbounded, table).maximum > out.width)
+
+
+def _print_cards(grid: Grid, out: Any) -> None:
+    """Print a table that is too wide row by row, a value a line: no name is cut or broken."""
+    for first, *others in grid.rows:
+        lines = [
+            first,
+            *(f"  {c}: {v}" for c, v in zip(grid.columns[1:], others, strict=True) if v),
+        ]
+        for line in lines:
+            out.print(line, markup=False, soft_wrap=True)
 
 
 def _drawn(grid: Grid) -> Any:

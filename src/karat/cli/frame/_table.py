@@ -8,9 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from karat._code import Coded, call_code
 from karat._extras import require
 from karat._validate import refuse_option
-from karat.cli.frame._code import Coded, call_code
 from karat.exceptions import ColumnError, DataError, OptionError
 from karat.sources import scan
 from karat.sources.opening import first_line, is_plain, read_rows

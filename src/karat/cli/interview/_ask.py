@@ -10,7 +10,7 @@ from karat.cli.interview._record import save_answers, with_answer, without_last
 from karat.elicit import Procedure, Space
 from karat.elicit.oracles import leave_at_once
 
-__all__ = ["ask"]
+__all__ = ["ask", "nothing_said"]
 
 _ANSWERS = {"1": "first", "2": "second", "t": "tie", "=": "tie", "s": "skip"}
 _UNDO, _STOP = "u", "q"
@@ -50,12 +50,26 @@ def ask(procedure: Procedure, space: Space, transcript: Path | None, *, quiet: b
         raise
 
 
+def nothing_said(procedure: Procedure, transcript: Path | None) -> str | None:
+    """Return that nothing is known, where no question was answered or all were skipped."""
+    n = len(procedure.answers)
+    if n == 0:
+        return "Nothing was answered, so nothing is known, and nothing is saved."
+    if any(answer != "skip" for answer in procedure.answers):
+        return None
+    asked = "The question was skipped" if n == 1 else f"All {n} questions were skipped"
+    where = "" if transcript is None else f"; the transcript is in {transcript}: run again to go on"
+    return f"{asked}, so nothing is known and no metric is saved{where}."
+
+
 def _farewell(n: int, transcript: Path | None) -> str:
     if n == 0:
         return "\nnothing was answered, and nothing is saved"
+    some = "1 answer" if n == 1 else f"{n} answers"
+    is_or_are = "is" if n == 1 else "are"
     if transcript is None:
-        return f"\n{n} answers were not saved: pass --transcript FILE to be able to go on"
-    return f"\n{n} answers are in {transcript}: run again to go on"
+        return f"\n{some} {is_or_are} not saved: pass --transcript FILE to be able to go on"
+    return f"\n{some} {is_or_are} in {transcript}: run again to go on"
 
 
 def _read_key(out: Any) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat.exceptions import DataError
 from karat.statistics import Patterns, VoteCounts
+from karat.statistics.kernels import effective_counts
 
 __all__ = ["counted_arguments"]
 
@@ -27,7 +28,11 @@ def counted_arguments(
             )
     found = Patterns(
         patterns=votes.votes,
-        counts=votes.counts,
+        counts=(
+            votes.counts
+            if votes.squares is None
+            else effective_counts(votes.counts, votes.squares, votes.domain)
+        ),
         ids=np.arange(len(votes.votes)),
         classes=votes.classes,
         names=votes.names,

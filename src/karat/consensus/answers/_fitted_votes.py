@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, FloatArray
 from karat._validate import (
     check_choice,
@@ -188,6 +189,7 @@ class FittedVotes:
             backend=self._backend,
         )
 
+    @keeps_kind
     def explanations(self, domain: Any = None) -> Explanations:
         """Return the competing explanations of the votes of one domain.
 
@@ -204,6 +206,7 @@ class FittedVotes:
         d = self._domain(domain)
         return self.result_.explanations[d]
 
+    @keeps_kind
     def robustness_curve(
         self, domain: Any = None, *, gamma: Sequence[float] | None = None
     ) -> RankingRobustness:
@@ -233,6 +236,7 @@ class FittedVotes:
         level = self.result_.confidence
         return ranking_robustness(self._votes, here, self._fits[d], level, shares)
 
+    @keeps_kind
     def agreement(self, domain: Any = None) -> VoterAgreement:
         """Return how often pairs of voters agree, beside what the best model expects.
 

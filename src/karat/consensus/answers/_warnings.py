@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._validate import named
 from karat.consensus.model import labelled_errors
 from karat.consensus.result import ErrorRates
@@ -32,7 +33,7 @@ def warn_of_inverted_gold(data: Votes) -> None:
                 f"every voter is wrong on more than half of its gold labels{where}; are the labels "
                 "of y_true coded like those of votes?",
                 KaratWarning,
-                stacklevel=3,
+                stacklevel=caller_level(),
             )
 
 
@@ -56,7 +57,7 @@ def warn_of_limits_of_the_fit(
             f"gold labels contradict the consensus{where}: it is {result.evidence[lost[0]]}. No "
             f"ranking from votes there can be trusted; {holder}powered_ is the table that counts",
             NotIdentifiedWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     unknown = sum(status == "not identified" for status in result.status)
     if unknown:
@@ -67,7 +68,7 @@ def warn_of_limits_of_the_fit(
             f"{holder}explanations() shows the accounts, and {holder}label_next() draws items to "
             "label",
             NotIdentifiedWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
 
 
@@ -95,5 +96,5 @@ def _warn_of_copies(result: ErrorRates, families: list[set[str]]) -> None:
     warnings.warn(
         f"near copies count as one voter{where}: {'; '.join(groups[:5])}{more}{also}",
         KaratWarning,
-        stacklevel=4,
+        stacklevel=caller_level(),
     )

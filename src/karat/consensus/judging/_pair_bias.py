@@ -3,19 +3,26 @@
 import numpy as np
 
 from karat._typing import Column, FloatArray
-from karat._validate import check_weights
+from karat._validate import check_weighting, check_weights
 from karat.consensus.pair_result import PositionBias
 from karat.consensus.pairs import PairVerdicts, picks_first, tango_limits
 from karat.exceptions import DataError, LengthMismatchError
 from karat.limits.kernels import wilson_limits
+from karat.statistics.kernels import effective_counts
 
 __all__ = ["bias_of", "item_weights"]
 
 
-def item_weights(read: PairVerdicts, sample_weight: Column | None) -> FloatArray:
-    """Return the weight of each pair; all rows of a pair have one."""
+def item_weights(
+    read: PairVerdicts, sample_weight: Column | None, weighting: str | None = None
+) -> FloatArray:
+    """Return what each pair counts; all rows of a pair have one weight.
+
+    Importances add up to Kish's effective number of pairs.
+    """
     found = np.ones(read.n_items)
     weight = check_weights(sample_weight)
+    important = check_weighting(weighting, weight)
     if weight is not None:
         if len(weight) != len(read.item_of_row):
             raise LengthMismatchError(
@@ -23,7 +30,7 @@ def item_weights(read: PairVerdicts, sample_weight: Column | None) -> FloatArray
                 f"{len(weight):,}; pass one weight per row"
             )
         found[read.item_of_row] = weight
-    return found
+    return effective_counts(found, found**2) if important else found
 
 
 def bias_of(read: PairVerdicts, weight: FloatArray, confidence: float) -> PositionBias:

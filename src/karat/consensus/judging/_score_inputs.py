@@ -5,10 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import AnyArray, FloatArray, IntArray
-from karat._validate import check_classes, encode_gold, encode_labels, named, present_gold, shown
+from karat._typing import AnyArray, Column, FloatArray, IntArray
+from karat._validate import (
+    check_classes,
+    check_weighting,
+    check_weights,
+    encode_gold,
+    encode_labels,
+    named,
+    present_gold,
+    shown,
+)
 from karat.consensus.scores import ScoreTable
 from karat.exceptions import DataError, LengthMismatchError
+from karat.statistics.kernels import effective_counts
 from karat.votes.reading import PassedValues
 
 __all__ = ["score_domains", "score_gold", "score_weights"]
@@ -70,6 +80,11 @@ def score_domains(table: ScoreTable, domains: Any) -> tuple[IntArray, PassedValu
     return _per_row(table, codes, "domains", 0).astype(np.int64), names
 
 
-def score_weights(table: ScoreTable, weight: Any) -> FloatArray:
-    """Return the weight of each item."""
-    return _per_row(table, weight, "sample_weight", 1.0)
+def score_weights(
+    table: ScoreTable, sample_weight: Column | None, weighting: str | None, domain: IntArray
+) -> FloatArray:
+    """Return what each item counts; importances add up to Kish's number in each domain."""
+    given = check_weights(sample_weight)
+    important = check_weighting(weighting, given)
+    weight = np.asarray(_per_row(table, given, "sample_weight", 1.0), dtype=np.float64)
+    return effective_counts(weight, weight**2, domain) if important else weight

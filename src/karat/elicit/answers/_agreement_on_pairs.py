@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+from karat._columns import stacked
 from karat._result import Result
 from karat.limits import Limits
 
@@ -67,6 +69,10 @@ class AgreementOnPairs(Result):
             f"{100 * self.difference:+.0f} points ({100 * self.difference_lower:+.0f} to "
             f"{100 * self.difference_upper:+.0f}; McNemar's p = {self.p_value:.2g})."
         )
+
+    def _columns(self) -> dict[str, Any]:
+        shares = {"metric": self.agreement, "baseline": self.baseline}
+        return stacked("name", {name: share for name, share in shares.items() if share is not None})
 
     def _table(self) -> list[tuple[str, str]]:
         rows = [("answers, ties, skips", f"{self.n}, {self.n_ties}, {self.n_skips}")]

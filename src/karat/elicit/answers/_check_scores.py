@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+from karat._columns import stacked
 from karat._result import Result
 from karat.limits import Limits
 
@@ -50,6 +52,9 @@ class CheckScores(Result):
         if math.isnan(self.attention.estimate) and math.isnan(self.consistency.estimate):
             return "There is no check among the answers."
         return "; ".join(part for part in parts if part) + "."
+
+    def _columns(self) -> dict[str, Any]:
+        return stacked("name", {"attention": self.attention, "consistency": self.consistency})
 
     def _table(self) -> list[tuple[str, str]]:
         return [

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._convergence import bulk_ess, split_r_hat
 from karat._typing import FloatArray
 from karat.elicit.people._chart import Chart
@@ -40,7 +41,7 @@ def warn_of_mixing(r_hat: float, effective: float) -> None:
             f"chains have not mixed (R-hat {r_hat:.2f}, {effective:.0f} effective draws): the "
             "limits are rough; raise warm_up= and draws=, or ask each person more questions",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
 
 

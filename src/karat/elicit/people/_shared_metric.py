@@ -6,7 +6,13 @@ from typing import Any
 from karat._result import Result
 from karat._typing import FloatArray
 from karat.elicit.people._mixing import LEAST_DRAWS, MOST_R_HAT
-from karat.elicit.weights import TradeOff, WeightInterval, WeightTable, interval_row
+from karat.elicit.weights import (
+    TradeOff,
+    WeightInterval,
+    WeightTable,
+    interval_columns,
+    interval_row,
+)
 from karat.metrics import MetricBase
 
 __all__ = ["SharedMetric"]
@@ -90,6 +96,19 @@ class SharedMetric(Result):
             f"{unsettled}{len(self.people)} people agree with each other on "
             f"{100 * self.agreement:.0f} % of pairs; {'; '.join(map(str, self.spreads))}."
         )
+
+    def _columns(self) -> dict[str, Any]:
+        everyone = interval_columns(
+            weight=self.intervals, ratio=self.ratios, spread=self.spreads,
+            next_person=self.next_person,
+        )  # fmt: skip
+        parts = [everyone | {"person": [None] * len(everyone["name"])}]
+        for name, weights, ratios in zip(
+            self.people_names, self.people, self.people_ratios, strict=True
+        ):
+            own = interval_columns(weight=weights, ratio=ratios)
+            parts.append(own | {"person": [name] * len(own["name"])})
+        return {key: [v for part in parts for v in part[key]] for key in parts[0]}
 
     def _table(self) -> list[tuple[str, str]]:
         return [interval_row(weight) for weight in (*self.intervals, *self.spreads)]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import FloatArray
 from karat._validate import check_count, check_flag, refuse_option
 from karat.elicit.families import FairFamily, Family, fairness_frontier, unit
@@ -132,6 +133,7 @@ class GroupProcedure(SlopeProcedure):
     def _n_comparable(self, n: int) -> int:
         return 0 if self.cost is not None else self.space.dim
 
+    @keeps_kind
     def frontier(self, n: int = 25) -> FairnessFrontier:
         """Return what classifiers attain between few errors and small gaps, by the metric so far.
 

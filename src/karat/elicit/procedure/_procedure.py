@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import FloatArray
 from karat._validate import (
     check_choice,
@@ -115,6 +116,7 @@ class Procedure(AskAndTell):
         carried: Sequence[tuple[Any, Any, str]] = (),
     ) -> None:
         self.space = self._checked_space(space)
+        self._passed = getattr(space, "_passed", None)
         self.strategy = check_choice(strategy, "strategy", STRATEGIES)
         self.orientation = check_choice(orientation, "orientation", ORIENTATIONS)
         self.pairs = check_choice(pairs, "pairs", PAIRS)
@@ -136,8 +138,6 @@ class Procedure(AskAndTell):
         self.seed = check_seed(rng)
         self._extra = {}
         self._forget()
-
-    # --- what a procedure defines
 
     @property
     def question_space(self) -> QuestionSpace:
@@ -201,6 +201,7 @@ class Procedure(AskAndTell):
         return None
 
     @property
+    @keeps_kind
     def result(self) -> ElicitationResult:
         self._begin()
         if self._result is None:
@@ -215,6 +216,7 @@ class Procedure(AskAndTell):
         """
         return widened(self, Procedure)
 
+    @keeps_kind
     def forecast(self, extra: int = 10, *, n_people: int = 8) -> AgreementHistory:
         """Return the agreement so far and what more answers are expected to bring.
 
@@ -234,8 +236,6 @@ class Procedure(AskAndTell):
             words = "keeps no posterior to look ahead from; use 'active'"
             raise ElicitationError(f"strategy={self.strategy!r} {words}")
         return forecast_agreement(self.result.progress, self._search, extra, n_people, self.seed)
-
-    # --- inside
 
     def _forget(self) -> None:
         super()._forget()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import FloatArray
 from karat.elicit.asking import ActiveSearch
 from karat.elicit.posterior import Evidence, PosteriorDraws
@@ -120,15 +121,15 @@ def warn_of_answers(procedure: "Procedure", result: ElicitationResult) -> None:
             f"strategy={procedure.strategy!r} takes every answer for right; use 'active', which "
             "allows for slips",
             ContradictionWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     elif n >= 4 and n > _TOO_MANY * given:
         warnings.warn(
             f"{n} of {given} answers contradict the others, more than slips explain: perhaps no "
             "metric of this family is what the person has in mind, or the sides were confused",
             ContradictionWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     arbitrary = procedure._unidentified()
     if arbitrary is not None and procedure.finished:
-        warnings.warn(arbitrary, NotIdentifiedWarning, stacklevel=4)
+        warnings.warn(arbitrary, NotIdentifiedWarning, stacklevel=caller_level())

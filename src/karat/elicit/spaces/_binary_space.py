@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     binary_order,
@@ -19,7 +20,8 @@ from karat.decisions import RandomizedClassifier
 from karat.decisions.populations import Frontier, Point, Population
 from karat.elicit.spaces._space import Space
 from karat.elicit.spaces._space_sources import sample_population
-from karat.exceptions import ElicitationError, LabelError, ScoreError
+from karat.exceptions import DataError, ElicitationError, LabelError, ScoreError
+from karat.statistics import RocCounts
 
 __all__ = ["BinarySpace"]
 
@@ -29,7 +31,8 @@ class BinarySpace(Space):
 
     Hiranandani 2021, Proposition 3.2: a convex set between (0, 1−ζ), where all is predicted
     negative, and (ζ, 0). ``BinarySpace.from_scores(y_true, y_score)`` builds it from a sample,
-    ``from_density`` from a law, ``.smoothed()`` removes the steps of a sample.
+    ``from_counts`` from the counts of one, ``from_density`` from a law; ``.smoothed()`` removes the
+    steps of a sample.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class BinarySpace(Space):
         super().__init__(population, classes)
 
     @classmethod
+    @keeps_kind
     def from_scores(
         cls,
         y_true: Column,
@@ -94,6 +98,30 @@ class BinarySpace(Space):
         space = cls(sample_population(codes, proba, sample_weight), order)
         space.calibrated = space.probabilities = bool(second is scores)
         return space
+
+    @classmethod
+    def from_counts(cls, counts: RocCounts) -> "BinarySpace":
+        """Build the space from positives and negatives at each score, without the rows.
+
+        Parameters
+        ----------
+        counts : RocCounts
+            From `karat.statistics.roc_counts` or the ``roc_counts()`` of a `karat.scan`: the space
+            is that of the rows. Of counts in cells, it is what thresholds between cells attain.
+        """
+        if not isinstance(counts, RocCounts):
+            raise DataError(
+                f"counts is a {type(counts).__name__}; expected karat.statistics.roc_counts"
+            )
+        if not counts.totals.all():
+            raise LabelError("counts hold one class only; a trade-off is between two")
+        every = np.concatenate([counts.negatives, counts.positives]).astype(np.float64)
+        seen = every > 0
+        code = np.repeat([0, 1], len(counts.scores))[seen]
+        return cls.from_scores(
+            counts.classes[code], np.tile(counts.scores, 2)[seen], classes=counts.classes,
+            pos_label=counts.classes[1], sample_weight=every[seen],
+        )  # fmt: skip
 
     def smoothed(self) -> "BinarySpace":
         """Return the space of the fitted law in place of the sample (Hiranandani 2021, G1).

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._frozen import frozen_array
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import (
@@ -63,6 +64,7 @@ class RateSpace(ConfusionSpace):
         self.shares = None if shares is None else frozen_array(shares)
 
     @classmethod
+    @keeps_kind
     def from_proba(
         cls,
         y_true: Column,

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import (
     check_classes,
@@ -41,6 +42,7 @@ class SpaceSources(ABC):
         """Build the space of a population."""
 
     @classmethod
+    @keeps_kind
     def from_proba(
         cls,
         y_true: Column,
@@ -68,6 +70,7 @@ class SpaceSources(ABC):
         return cls(sample_population(codes, checked, sample_weight), order)
 
     @classmethod
+    @keeps_kind
     def from_calibrated(
         cls,
         proba: Frame,

@@ -10,6 +10,7 @@ from karat.elicit.weights._trade_off import TradeOff
 from karat.elicit.weights._weight_interval import (
     CONFIDENCE,
     WeightInterval,
+    interval_columns,
     interval_of,
     interval_row,
     intervals_of,
@@ -24,6 +25,7 @@ __all__ = [
     "TradeOff",
     "WeightInterval",
     "WeightTable",
+    "interval_columns",
     "interval_of",
     "interval_row",
     "intervals_of",

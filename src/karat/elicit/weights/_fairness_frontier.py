@@ -35,6 +35,8 @@ class FairnessFrontier(Result):
     sampled_violation: FloatArray
     tradeoff: WeightInterval
 
+    _COLUMNS = ("cost", "violation")
+
     def summary(self) -> str:
         """Return what fairness costs in one sentence."""
         return (

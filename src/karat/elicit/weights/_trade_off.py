@@ -1,7 +1,9 @@
 """How errors are traded against gaps between groups."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from karat._columns import stacked
 from karat._result import Result
 from karat._typing import FloatArray
 from karat.elicit.weights._weight_interval import WeightInterval, interval_row, short
@@ -34,6 +36,9 @@ class TradeOff(Result):
             f"{self.worth.name[:1].upper()}{self.worth.name[1:]} is worth "
             f"{short(self.worth.estimate)} points of error rate (95 %: {low}–{high})."
         )
+
+    def _columns(self) -> dict[str, Any]:
+        return stacked("of", {"tradeoff": self.tradeoff, "worth": self.worth})
 
     def _table(self) -> list[tuple[str, str]]:
         return [interval_row(self.tradeoff)]

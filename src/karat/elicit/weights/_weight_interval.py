@@ -1,6 +1,7 @@
 """A weight with the limits that hold it, and how limits are read from draws."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from karat._typing import FloatArray
 __all__ = [
     "CONFIDENCE",
     "WeightInterval",
+    "interval_columns",
     "interval_of",
     "interval_row",
     "intervals_of",
@@ -52,6 +54,15 @@ def interval_row(weight: WeightInterval) -> tuple[str, str]:
     """Return a row of a result's table: the name, and the estimate with its limits."""
     limits = f"{short(weight.lower)} to {short(weight.upper)}"
     return weight.name, f"{short(weight.estimate)} ({limits})"
+
+
+def interval_columns(**intervals: tuple[WeightInterval, ...]) -> dict[str, list[Any]]:
+    """Return one row per interval, with the kind that it is of."""
+    rows = [(kind, weight) for kind, weights in intervals.items() for weight in weights]
+    columns: dict[str, list[Any]] = {"kind": [kind for kind, _ in rows]}
+    for name in ("name", "estimate", "lower", "upper"):
+        columns[name] = [getattr(weight, name) for _, weight in rows]
+    return columns
 
 
 def weighted_limits(values: FloatArray, shares: FloatArray) -> tuple[float, float]:

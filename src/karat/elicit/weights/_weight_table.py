@@ -1,9 +1,11 @@
 """Weights of a metric as a table, where there are too many to name one by one."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from karat._columns import crossed
 from karat._result import Result
 from karat._typing import FloatArray
 from karat.elicit.weights._weight_interval import short
@@ -34,3 +36,6 @@ class WeightTable(Result):
             f"The greatest of {self.values.size} weights is {short(self.values[i, j])}: "
             f"{self.rows[int(i)]}, {self.columns[int(j)]}."
         )
+
+    def _columns(self) -> dict[str, Any]:
+        return crossed({"row": self.rows, "column": self.columns}, value=self.values)

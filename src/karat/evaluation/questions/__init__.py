@@ -1,17 +1,24 @@
 """The questions of an evaluation, one a file, in the order of a reader's interest.
 
 Each is a function of the `Evidence`. It returns a `Finding`, a `LeftOut` with the column that would
-answer the question, or None where nobody asked.
+answer the question, or None where nobody asked. `estimates_of` gives the numbers of a finding.
 """
 
 from karat.evaluation.questions._better_rule import better_rule
 from karat.evaluation.questions._comparison import which_is_better
+from karat.evaluation.questions._estimates import estimates_of
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
+from karat.evaluation.questions._groups import every_group
 from karat.evaluation.questions._how_good import how_good
 from karat.evaluation.questions._judges import judges
+from karat.evaluation.questions._pass_rates import pass_rates
 from karat.evaluation.questions._probabilities import probabilities
 from karat.evaluation.questions._where_it_matters import where_it_matters
+from karat.evaluation.questions._words import flag
 
-__all__ = ["QUESTIONS", "Evidence", "Finding", "LeftOut"]
+__all__ = ["QUESTIONS", "Evidence", "Finding", "LeftOut", "estimates_of", "flag"]
 
-QUESTIONS = (how_good, which_is_better, judges, where_it_matters, probabilities, better_rule)
+QUESTIONS = (
+    how_good, which_is_better, every_group, pass_rates, judges, where_it_matters, probabilities,
+    better_rule,
+)  # fmt: skip

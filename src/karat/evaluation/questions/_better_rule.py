@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from karat.evaluation.questions._finding import Evidence, Finding
-from karat.evaluation.questions._words import script
+from karat.evaluation.questions._words import between, flag, of, percent, script, sentence
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
-from karat.report import NextStep, Table
+from karat.report import NextStep, Table, Verdict
 
 __all__ = ["better_rule"]
 
@@ -32,36 +32,85 @@ def better_rule(e: Evidence) -> Finding | None:
         if e.groups is None:
             return None
         groups = {"groups_val": e.groups.filter(e.known)}
-    clf = FrankWolfeClassifier(metric=e.metric, n_folds=5, deterministic=True, pos_label=order[1])
-    clf.fit_from_proba(np.column_stack([1 - p, p]), y, classes=order, **groups)
-    history = clf.history_
+    proba = np.column_stack([1 - p, p])
+    seen = np.random.default_rng(e.rng).permutation(len(y)) % 2 == 0
+    own = {key: split.filter(seen) for key, split in groups.items()}
+    clf = FrankWolfeClassifier(metric=e.metric, deterministic=True, pos_label=order[1])
+    clf.fit_from_proba(proba[seen], y.filter(seen), classes=order, **own)
+    decided = clf.predict_from_proba(proba)
+    plain = np.asarray(order, dtype=object)[(p >= 0.5).astype(int)]
+    tried = {
+        what: e.metric.estimate(
+            y.filter(~seen), said[~seen].tolist(), pos_label=order[1], confidence=e.confidence,
+            rng=e.rng, groups=None if not groups else groups["groups_val"].filter(~seen),
+        )
+        for what, said in (("the most probable class", plain), ("the best rule", decided))
+    }  # fmt: skip
+    several_kinds = len(np.unique(decided.astype(str))) > 1
+    verdict = _verdict(e, name, tried) if several_kinds else _always(e, decided[0])
     return Finding(
         key="better_rule",
         question=f"Which rule is best for {e.metric.title}?",
-        answer=f"{history.summary()}. {clf.decision_regions().summary()}",
-        results={"history": history, "regions": clf.decision_regions()},
+        answer=f"{verdict.sentence} {sentence(clf.decision_regions().summary())}",
+        results={"history": clf.history_, "regions": clf.decision_regions(), **tried},
         drawn=clf.decision_regions(),
-        picture="Share of the positive class by its probability.",
+        picture=f"What is decided at each value of {name}.",
         table=Table(
-            columns=("decisions", "on the labelled rows", "on rows not used"),
-            rows=(
-                ("the most probable class", f"{history.baseline:.4f}",
-                 f"{history.held_out_baseline:.4f}"),
-                ("the best rule", f"{history.value:.4f}", f"{history.held_out:.4f}"),
+            columns=("decisions", "estimate", "lower", "upper"),
+            rows=tuple(
+                (what, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
+                for what, r in tried.items()
             ),
+            caption=f"{of(e.metric.title, f'{int((~seen).sum()):,} labelled rows')} that took no "
+            f"part in finding the rule; {percent(e.confidence)} limits",
         ),
         assumptions=(
             "Labelled rows are independent draws, and the model was not trained on them.",
+            "The rule comes from one half of the labelled rows, drawn at random, and is measured "
+            "on the other: limits of a rule that saw its own rows would be too good to be true.",
         ),
         code=_code(e, label, name, order),
+        verdicts=(verdict,),
         next_steps=(
             NextStep(
                 what="Write these decisions for every row:",
-                command=f"karat optimize {e.file} --score {name}{e.flags} "
+                command=f"karat optimize {e.file}{flag('score', name)}{e.flags} "
                 "--predictions decisions.csv",
             ),
         ),
-    )  # fmt: skip
+    )
+
+
+def _always(e: Evidence, said: Any) -> Verdict:
+    """Return that the metric is greatest where one class is said of everything."""
+    assert e.metric is not None
+    return Verdict(
+        sentence=f"By {e.metric.title} alone it is best to say {said!s} always, whatever the "
+        "score: this metric does not weigh the errors that this makes.",
+        badge="unknown",
+        change="a metric that weighs both kinds of error, such as f1 or costs of each",
+    )
+
+
+def _verdict(e: Evidence, name: str, tried: dict[str, Any]) -> Verdict:
+    """Return whether another rule than the most probable class is shown to be better."""
+    before, after = tried.values()
+    title = after.metric.title
+    if after.lower > before.value:
+        return Verdict(
+            sentence=f"Another cut of {name} makes it better: on rows not used to find it "
+            f"{title} is {between(after)}, where the most probable class has {before.value:.3f}"
+            f"{e.sampled}.",
+            badge="likely",
+            change="a model that ranks better; this one was not trained again",
+        )
+    return Verdict(
+        sentence=f"No cut of {name} is shown to be better than its most probable class: on rows "
+        f"not used to find it {title} of the best is {between(after)} against {before.value:.3f}"
+        f"{e.sampled}.",
+        badge="unknown",
+        change="more labelled rows",
+    )
 
 
 def _code(e: Evidence, label: str, name: str, order: list[Any]) -> str:
@@ -71,7 +120,9 @@ def _code(e: Evidence, label: str, name: str, order: list[Any]) -> str:
         "from karat.optimize import FrankWolfeClassifier",
         f"known = frame.filter(pl.col({label!r}).is_not_null())",
         f"proba = known.select((1 - pl.col({name!r})).alias('rest'), {name!r}).to_numpy()",
-        f"clf = FrankWolfeClassifier(metric={e.metric_code}, n_folds=5, deterministic=True, "
+        f"clf = FrankWolfeClassifier(metric={e.metric_code}, deterministic=True, "
         f"pos_label={order[1]!r})",
-        f"clf.fit_from_proba(proba, known[{label!r}], classes={order!r})",
+        f"seen = np.random.default_rng({e.rng!r}).permutation(len(known)) % 2 == 0",
+        f"clf.fit_from_proba(proba[seen], known[{label!r}].filter(seen), classes={order!r})",
+        "clf.decision_regions()",
     )

@@ -1,13 +1,15 @@
 """Which of several models is better."""
 
+import warnings
 from itertools import combinations
 from typing import Any
 
 from karat.audit import best_of_many
 from karat.bounds import difference_bounds
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, script, several
-from karat.metrics import GroupMetric, as_metric
+from karat.evaluation.questions._words import code_of, flag, of, script, sentence, several
+from karat.exceptions import UndefinedMetricWarning
+from karat.metrics import GroupMetric
 from karat.report import NextStep, Table, Verdict
 
 __all__ = ["which_is_better"]
@@ -19,7 +21,7 @@ def which_is_better(e: Evidence) -> Finding | LeftOut | None:
     """Return the difference between every two models, on the same rows."""
     if len(e.roles.pred) < 2:
         return None
-    metric = e.metric or as_metric("accuracy")
+    metric = e.headline
     if isinstance(metric, GroupMetric):
         return LeftOut(question=_QUESTION, unlock="a metric of one population, such as accuracy")
     if e.n_known and (e.all_known or not e.roles.weak):
@@ -48,18 +50,21 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
         "best_of_many", f"known.select({list(e.roles.pred)!r})", f"known[{label!r}]",
         f"metric={e.metric_code}", pos_label=e.pos_label, confidence=e.confidence, rng=e.rng,
     )  # fmt: skip
-    first = tiers.pairs[0]
+    closest = _closest(tiers)
+    verdict = _tier_verdict(e, tiers)
     return Finding(
         key="comparison",
         question=_QUESTION,
-        answer=tiers.summary(),
+        answer=verdict.sentence,
         results={"tiers": tiers},
         drawn=tiers,
-        picture=f"{metric.title} of every model with its limits.",
+        picture=f"{of(metric.title, 'every model')} with its own limits; models of tier 1 are "
+        "those that none beats.",
         table=Table(
             columns=("difference", "value", "lower limit", "upper limit", "better"),
             rows=rows,
-            caption=f"Differences in {metric.title} on the same rows; all limits hold together",
+            caption=f"Differences in {metric.title} on the same rows; all limits hold together. "
+            "They count, not whether the limits of two models overlap",
         ),
         assumptions=("Rows with a true label are a random draw of what the models will meet.",),
         code=script(
@@ -68,15 +73,63 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
             f"known = frame.filter(pl.col({label!r}).is_not_null())",
             call,
         ),
-        verdicts=(
-            Verdict(
-                sentence=f"{tiers.summary()}{e.sampled}.",
-                badge="likely" if len(tiers.best) == 1 else "unknown",
-                change="more labels of rows on which the models disagree",
-            ),
-        ),
-        next_steps=() if len(tiers.best) == 1 else (_step(e, first.first, first.second),),
+        verdicts=(verdict,),
+        next_steps=() if len(tiers.best) == 1 or e.all_known else (_step(e, *closest),),
     )
+
+
+def _closest(tiers: Any) -> tuple[Any, Any]:
+    """Return the two best models, between which it has to be decided."""
+    return tiers.names[0], tiers.names[1]
+
+
+def _tier_verdict(e: Evidence, tiers: Any) -> Verdict:
+    """Return which model is best, by how much, or which may be."""
+    title, best = tiers.metric.title, tiers.best
+    one, two = _closest(tiers)
+    gap = next(d for d in tiers.pairs if {d.first, d.second} == {one, two})
+    low, high = (gap.lower, gap.upper) if gap.first == one else (-gap.upper, -gap.lower)
+    ends = f"between {low:+.3f} and {high:+.3f}"
+    if len(best) == 1:
+        others = "" if len(tiers.names) == 2 else ", and no other model can be best"
+        return Verdict(
+            sentence=f"{one} beats {two}{others}: {title} of {one} minus {two} lies {ends}"
+            f"{e.sampled}.",
+            badge="likely",
+            change=_other_metric(e, one) or "rows of another kind, or another metric",
+        )
+    if len(tiers.names) == 2:
+        said = f"{one} or {two}? The labels cannot tell"
+    else:
+        said = (
+            f"{len(best)} of {len(tiers.names)} models may be best in {title}: {several(best)}. "
+            "Of the first two"
+        )
+    return Verdict(
+        sentence=f"{said}: {title} of {one} minus {two} lies {ends}{e.sampled}.",
+        badge="unknown",
+        change="more labels of rows on which the models disagree",
+    )
+
+
+def _other_metric(e: Evidence, best: Any) -> str:
+    """Return a metric by which another model is ahead on these rows, nothing if there is none."""
+    known = e.frame.filter(e.known)
+    y = known[e.roles.label[0]]
+    for metric in e.metrics(y)[1:]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            values = {
+                name: float(metric.score(y, known[name], pos_label=e.pos_label))
+                for name in e.roles.pred
+            }
+        ahead = max(values, key=lambda name: values[name])
+        if values[ahead] > values[best]:
+            return (
+                f"another metric: by {metric.title} {ahead} is ahead ({values[ahead]:.3f} against "
+                f"{values[best]:.3f}); name the one that counts with --metric"
+            )
+    return ""
 
 
 def _better(a: str, b: str, lower: float, upper: float) -> str:
@@ -102,7 +155,7 @@ def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
     return Finding(
         key="comparison",
         question=_QUESTION,
-        answer=" ".join(f"{a} (first) or {b} (second)? {d.summary()}."
+        answer=" ".join(sentence(f"{a} (first) or {b} (second)? {d.summary()}")
                         for (a, b), d in results.items()),
         results={f"{a} − {b}": d for (a, b), d in results.items()},
         drawn=results[first],
@@ -115,26 +168,32 @@ def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
                     f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
                     confidence=e.confidence, rng=e.rng),
         ),
-        verdicts=tuple(_verdict(a, b, d) for (a, b), d in results.items()),
+        verdicts=tuple(_verdict(e, a, b, d) for (a, b), d in results.items()),
         next_steps=() if all(d.decided for d in results.values()) else (_step(e, *first),),
     )  # fmt: skip
 
 
-def _verdict(a: str, b: str, d: Any) -> Verdict:
-    ends = f"{d.lower_limit:+.3f} and {d.upper_limit:+.3f}"
-    limits = f"{d.metric.title} of {a} minus {b} lies between {ends}"
+def _verdict(e: Evidence, a: str, b: str, d: Any) -> Verdict:
+    ends = f"between {d.lower_limit:+.3f} and {d.upper_limit:+.3f}"
+    limits = f"{d.metric.title} of {a} minus {b} lies {ends}"
+    untested = d.gold is None
+    if untested and d.check is not None and d.check.contradicted:
+        return Verdict(
+            sentence=f"{a} or {b}? Not known: the weak labels contradict their own model.",
+            badge="unknown", change="50 labels drawn at random",
+        )  # fmt: skip
     if not d.decided:
-        return Verdict(sentence=f"{a} or {b}? Not decided: {limits}.", badge="unknown",
+        given = ", if the weak labels mean what their model says" if untested else e.sampled
+        return Verdict(sentence=f"{a} or {b}? Not decided: {limits}{given}.", badge="unknown",
                        change=d.what_decides())  # fmt: skip
     better, worse = (a, b) if d.lower_limit > 0 else (b, a)
-    tested = d.gold is not None
-    if not tested:
+    if untested:
         return Verdict(
-            sentence=f"{better} beats {worse} if the weak labels mean what their model says: "
-            f"{limits}.",
+            sentence=f"{better} beats {worse} if the weak labels mean what their model says, which "
+            f"no label has tested: {limits}.",
             badge="unknown", change="50 labels drawn at random would test it",
         )  # fmt: skip
-    return Verdict(sentence=f"{better} beats {worse}: {limits}.", badge="likely",
+    return Verdict(sentence=f"{better} beats {worse}: {limits}{e.sampled}.", badge="likely",
                    change=d.what_decides())  # fmt: skip
 
 
@@ -143,6 +202,6 @@ def _step(e: Evidence, a: str, b: str) -> NextStep:
     tells = "; all others tell nothing" if linear else " first, and some on which they agree"
     return NextStep(
         what=f"Label items on which {a} and {b} disagree{tells}:",
-        command=f"karat audit {e.file} --pred {a} --against {b}{e.flags} --saved pair.audit.json "
-        "--todo todo.csv",
+        command=f"karat audit {e.file}{flag('pred', a)}{flag('against', b)}{e.flags} "
+        "--saved pair.audit.json --todo todo.csv",
     )

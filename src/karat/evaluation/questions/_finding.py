@@ -1,6 +1,7 @@
 """What a question is asked of, and what it finds."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 from karat._frozen import Frozen
 from karat._result import Result
 from karat._typing import BoolArray
+from karat.evaluation.questions._words import flag, sentence
 from karat.evaluation.roles import Roles
-from karat.metrics import MetricBase
+from karat.metrics import MetricBase, as_metric
 from karat.report import NextStep, Section, Table, Verdict, result_svg
 
 __all__ = ["Evidence", "Finding", "LeftOut"]
+
+_NAMED = ("accuracy", "precision", "recall", "f1")  # shown beside each other for two classes
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,16 @@ class Evidence:
         How many labels can be had.
     rng : int
         Seed of everything that is drawn.
-    metric_code : str
-        The metric as an expression.
+    metric_code, metric_flag : str
+        The metric as an expression, and as a flag of a command.
     votes : polars.DataFrame or None
         Votes, a row each, where the table has that form.
+    log : polars.DataFrame or None
+        The verdicts of an evaluation log, a row each, those of lone judges among them.
+    no_votes : str
+        Why a log has no votes from which errors show.
+    patterns : mapping
+        The columns of each part as they were named, patterns among them.
     read : str
         The line of code that reads the rows into ``frame``.
     file : str
@@ -54,13 +64,33 @@ class Evidence:
     budget: int | None = None
     rng: int = 0
     metric_code: str = "'accuracy'"
+    metric_flag: str = ""
     votes: Any = None
+    log: Any = None
+    no_votes: str = ""
+    patterns: Mapping[str, Any] = field(default_factory=dict)
     read: str = ""
     file: str = "FILE"
 
     def column(self, name: str) -> Any:
         """Return a column as a series."""
         return self.frame[name]
+
+    @property
+    def headline(self) -> MetricBase:
+        """What counts first: the metric that was named, or accuracy."""
+        return as_metric("accuracy") if self.metric is None else self.metric
+
+    def metrics(self, *columns: Any) -> tuple[MetricBase, ...]:
+        """Return the metrics to show for labels and predictions; one that was named stands alone.
+
+        Where nobody said what counts, two classes have four that people ask for.
+        """
+        if self.metric is not None:
+            return (self.metric,)
+        kinds = set().union(*(column.drop_nulls().unique().to_list() for column in columns))
+        names = _NAMED if len(kinds) == 2 else ("accuracy", "balanced_accuracy")
+        return tuple(as_metric(name) for name in names)
 
     @property
     def groups(self) -> Any:
@@ -79,20 +109,32 @@ class Evidence:
         """How many rows have a true label."""
         return int(self.known.sum())
 
+    def named(self, role: str) -> str:
+        """Return the flags of a command that name the columns of a role."""
+        given = self.patterns.get(role)
+        if given is None:
+            return ""
+        return flag(role, *([given] if isinstance(given, str) else given))
+
     @property
     def flags(self) -> str:
         """The flags of a command that asks about the same metric and class, with the labels."""
-        given = "" if self.metric is None else f" --metric {self.metric_code.strip(chr(39))}"
-        positive = "" if self.pos_label is None else f" --pos-label {self.pos_label}"
-        label = f" --label {self.roles.label[0]}" if self.n_known else ""
-        return f"{given}{positive}{label}"
+        positive = "" if self.pos_label is None else flag("pos-label", self.pos_label)
+        label = flag("label", self.roles.label[0]) if self.n_known else ""
+        return f"{self.metric_flag}{positive}{label}"
 
     @property
     def sampled(self) -> str:
         """What a sentence from labels assumes where not every row has one."""
         if self.all_known:
             return ""
-        return f", if the {self.n_known:,} labelled rows of {len(self.frame):,} are a random draw"
+        of = f"{self.n_known:,} labelled rows of {len(self.frame):,}"
+        return f", if the {of} were drawn at random"
+
+    @property
+    def from_labels(self) -> str:
+        """What a number rests on: all labels, or some and how they were drawn."""
+        return f", from {self.n_known:,} labels" if self.all_known else self.sampled
 
     @property
     def all_known(self) -> bool:
@@ -132,7 +174,7 @@ class Finding(Frozen):
         """Return the section of a report, with its picture."""
         return Section(
             question=self.question,
-            answer=self.answer if self.answer.endswith(".") else f"{self.answer}.",
+            answer=sentence(self.answer),
             figure="" if self.drawn is None else result_svg(self.drawn),
             figure_text=self.picture,
             table=self.table,
@@ -155,3 +197,11 @@ class LeftOut(Frozen):
 
     question: str
     unlock: str
+
+    def verdict(self) -> Verdict:
+        """Return the question as a conclusion: it cannot be known from these columns."""
+        return Verdict(
+            sentence=f"{self.question} The columns do not say.",
+            badge="unknown",
+            change=self.unlock,
+        )

@@ -6,13 +6,21 @@ import numpy as np
 
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import between, code_of, percent, script, several
-from karat.metrics import GroupMetric, MetricBase, as_metric
+from karat.evaluation.questions._words import (
+    between,
+    code_of,
+    flag,
+    of,
+    percent,
+    script,
+    sentence,
+    several,
+)
 from karat.report import NextStep, Table, Verdict
 
 __all__ = ["how_good"]
 
-_NAMED = ("accuracy", "precision", "recall", "f1")  # shown beside each other for two classes
+_NARROW = 1.0  # points: limits that more labels need not halve
 _QUESTION = "How good is it?"
 
 
@@ -31,52 +39,40 @@ def how_good(e: Evidence) -> Finding | LeftOut | None:
     )
 
 
-def _metrics(e: Evidence, classes: int) -> tuple[MetricBase, ...]:
-    if e.metric is not None:
-        return (e.metric,)
-    names = _NAMED if classes == 2 else ("accuracy", "balanced_accuracy")
-    return tuple(as_metric(name) for name in names)
-
-
 def _with_labels(e: Evidence) -> Finding:
     label = e.roles.label[0]
     y = e.column(label).filter(e.known)
-    n = e.n_known
     groups = None if e.groups is None else e.groups.filter(e.known)
     results: dict[str, Any] = {}
     for name in e.roles.pred:
         predicted = e.column(name).filter(e.known)
-        kinds = set(y.unique().to_list()) | set(predicted.drop_nulls().unique().to_list())
-        for metric in _metrics(e, len(kinds)):
-            split = groups if groups is not None or isinstance(metric, GroupMetric) else None
+        for metric in e.metrics(y, predicted):
             results[f"{name}: {metric.title}"] = metric.estimate(
-                y, predicted, groups=split, pos_label=e.pos_label, confidence=e.confidence,
+                y, predicted, groups=groups, pos_label=e.pos_label, confidence=e.confidence,
                 rng=e.rng,
             )  # fmt: skip
     rows = [
         (name, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}") for name, r in results.items()
     ]
-    for name, r in results.items():
-        rows += [
-            (f"{name}, {group}", f"{p.value:.3f}", f"{p.lower:.3f}", f"{p.upper:.3f}")
-            for group, p in (r.groups or {}).items()
-        ]
-    first = next(iter(results))
-    headline = _metrics(e, 2)[0].title
-    shown = [f"{name}: {headline}" for name in e.roles.pred]
-    shown.sort(key=lambda name: -np.nan_to_num(results[name].value, nan=-np.inf))  # the best first
-    verdicts = [_verdict(e, name, results[name]) for name in shown]
+    title = e.headline.title
+    best = sorted(  # the best first
+        e.roles.pred,
+        key=lambda name: -np.nan_to_num(results[f"{name}: {title}"].value, nan=-np.inf),
+    )
+    verdicts = [_verdict(e, name, results[f"{name}: {title}"]) for name in best]
+    drawn = results[f"{best[0]}: {title}"]
+    by_group = "" if groups is None else f", of all rows and by {e.roles.group}"
     return Finding(
         key="how_good",
         question=_QUESTION,
-        answer=". ".join(v.sentence.rstrip(".") for v in verdicts),
+        answer=" ".join(v.sentence for v in verdicts),
         results=results,
-        drawn=results[first],
-        picture=f"{first}, with its limits.",
+        drawn=drawn,
+        picture=f"{of(title, best[0])}{by_group}, with {percent(e.confidence)} limits.",
         table=Table(
             columns=("what", "estimate", "lower", "upper"),
             rows=tuple(rows),
-            caption=f"{percent(e.confidence)} limits from {n:,} labelled rows",
+            caption=f"{percent(e.confidence)} limits from {e.n_known:,} labelled rows",
         ),
         assumptions=(
             "Rows are independent draws of what the model will meet.",
@@ -89,25 +85,30 @@ def _with_labels(e: Evidence) -> Finding:
 
 
 def _verdict(e: Evidence, name: str, r: Any) -> Verdict:
+    what = of(r.metric.title, name)
     if np.isnan(r.value):
         return Verdict(
-            sentence=f"{name} is not defined on these rows, so nothing is known of it.",
+            sentence=f"{what} is not defined on these rows, so nothing is known of it.",
             badge="unknown",
             change="labels of every class",
         )
-    said = f"{name} is {between(r)}, from {e.n_known:,} labels{e.sampled}."
+    said = f"{what} is {between(r)}{e.from_labels}."
     return Verdict(sentence=said, badge="likely", change=_wider(r))
 
 
 def _wider(r: Any) -> str:
-    half = (r.upper - r.lower) / 2
-    return f"four times as many labels would halve the limits (now ±{100 * half:.1f} points)"
+    half = 50 * (r.upper - r.lower)
+    if half < _NARROW:
+        return (
+            f"rows of another kind: for rows like these the limits are narrow (±{half:.1f} points)"
+        )
+    return f"four times as many labels would halve the limits (now ±{half:.1f} points)"
 
 
 def _label_more(e: Evidence) -> NextStep:
     return NextStep(
         what="Label more items, chosen so that each label tells most:",
-        command=f"karat audit {e.file} --pred {e.roles.pred[0]}{e.flags} --todo todo.csv",
+        command=f"karat audit {e.file}{flag('pred', e.roles.pred[0])}{e.flags} --todo todo.csv",
     )
 
 
@@ -127,7 +128,7 @@ def _label_code(e: Evidence, label: str) -> str:
 def _with_weak_labels(e: Evidence) -> Finding:
     weak = e.frame.select(e.roles.weak)
     y_true = e.column(e.roles.label[0]) if e.n_known else None
-    metric = e.metric or as_metric("accuracy")
+    metric = e.headline
     options: dict[str, Any] = {"metric": metric, "confidence": e.confidence, "rng": e.rng}
     results: dict[str, PerformanceBounds] = {
         name: performance_bounds(
@@ -135,10 +136,6 @@ def _with_weak_labels(e: Evidence) -> Finding:
         )
         for name in e.roles.pred
     }
-    rows = tuple(
-        (name, f"{b.lower:.3f}", f"{b.upper:.3f}", f"{b.lower_limit:.3f}", f"{b.upper_limit:.3f}")
-        for name, b in results.items()
-    )
     first = next(iter(results.values()))
     call = code_of(
         "performance_bounds", f"frame[{e.roles.pred[0]!r}]",
@@ -149,40 +146,67 @@ def _with_weak_labels(e: Evidence) -> Finding:
     return Finding(
         key="how_good",
         question=_QUESTION,
-        answer=" ".join(f"{name}: {b.summary()}." for name, b in results.items()),
+        answer=" ".join(sentence(f"{name}: {b.summary()}") for name, b in results.items()),
         results=dict(results),
         drawn=first,
         picture=f"Interval of {metric.title} for {e.roles.pred[0]}, with its limits.",
-        table=Table(
-            columns=("model", "at least", "at most", "lower limit", "upper limit"),
-            rows=rows,
-            caption=f"Bounds of {metric.title} from weak labels",
-        ),
+        table=_weak_table(metric.title, results),
         assumptions=(
             "P(Y | weak labels) comes from a label model; the bounds are only as right as it is.",
             *(() if first.check is None else first.check.reasons),
+            *_outside(results),
         ),
         code=code,
-        verdicts=tuple(_weak_verdict(name, b) for name, b in results.items()),
+        verdicts=tuple(_weak_verdict(e, name, b) for name, b in results.items()),
         next_steps=(_label_more(e),),
     )
 
 
-def _weak_verdict(name: str, b: PerformanceBounds) -> Verdict:
-    title = b.metric.title
+def _weak_table(title: str, results: dict[str, PerformanceBounds]) -> Table:
+    """Return the limits that count first, and what the weak labels say beside them."""
+    first = next(iter(results.values()))
+    bounds = ("by weak labels at least", "by weak labels at most")
+    if first.gold is None:
+        columns: tuple[str, ...] = ("model", *bounds, "lower limit", "upper limit")
+        caption = f"Bounds of {title} from weak labels, if their model is right"
+    else:
+        columns = ("model", "estimate", "lower limit", "upper limit", *bounds)
+        caption = (
+            f"{title[:1].upper()}{title[1:]}. The limits count: they rest on the {first.gold.n:,} "
+            "true labels; the bounds rest on the weak labels' model"
+        )
+    rows = []
+    for name, b in results.items():
+        limits, ends = (b.lower_limit, b.upper_limit), (b.lower, b.upper)
+        shown = (*ends, *limits) if b.gold is None else (b.gold.estimate, *limits, *ends)
+        rows.append((name, *(f"{v:.3f}" for v in shown)))
+    return Table(columns=columns, rows=tuple(rows), caption=caption)
+
+
+def _outside(results: dict[str, PerformanceBounds]) -> list[str]:
+    """Say where true labels and weak labels disagree, and which to believe."""
+    return [
+        f"{name}: the estimate from true labels ({b.gold.estimate:.3f}) lies outside the bounds of "
+        f"the weak labels ({b.lower:.3f} to {b.upper:.3f}): their model is wrong here, or these "
+        "labels are unlike the rest. Believe the labels, if they were drawn at random."
+        for name, b in results.items()
+        if b.gold is not None and not b.lower <= b.gold.estimate <= b.upper
+    ]
+
+
+def _weak_verdict(e: Evidence, name: str, b: PerformanceBounds) -> Verdict:
+    what = of(b.metric.title, name)
     limits = f"{b.lower_limit:.3f} and {b.upper_limit:.3f}"
     if b.gold is not None:
-        said = (
-            f"{title} of {name} is {b.gold.estimate:.3f}, between {limits} ({b.gold.n:,} labels)."
-        )
+        said = f"{what} is {b.gold.estimate:.3f} (between {limits}){e.sampled}."
         return Verdict(sentence=said, badge="likely", change="more labels drawn at random")
     check = b.check
     if check is not None and check.contradicted:
-        said = f"The weak labels contradict their own model: {title} of {name} is not known."
+        said = f"{what} is not known: the weak labels contradict their own model."
         return Verdict(sentence=said, badge="unknown", change="50 labels drawn at random")
     return Verdict(
-        sentence=f"{title} of {name} lies between {limits} if the weak labels mean what "
-        "their model says, which no label has tested.",
+        sentence=f"{what} is not known: no label has tested the weak labels. If they mean what "
+        f"their model says, it lies between {limits}.",
         badge="unknown",
-        change="50 labels drawn at random would test it",
+        change="50 labels drawn at random would tell, and test the weak labels",
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, percent, script
+from karat.evaluation.questions._words import code_of, flag, percent, script, sentence, several
 from karat.exceptions import KaratWarning
 from karat.report import NextStep, Table, Verdict
 
@@ -17,6 +17,8 @@ _LABELS = 30  # asked for where the user named no budget
 
 def judges(e: Evidence) -> Finding | LeftOut | None:
     """Return the error rate of every judge, and whether the votes can tell."""
+    if e.no_votes:
+        return LeftOut(question=_QUESTION, unlock=f"other judges of the same items: {e.no_votes}")
     if not e.roles.judge and e.votes is None:
         return None
     votes, given = _votes(e)
@@ -33,22 +35,24 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
         estimator.fit(votes, **given)
     r = estimator.result_
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
+    powered = estimator.powered_
+    verdict = _verdict(r) if powered is None else _gold_verdict(r, powered)
     return Finding(
         key="judges",
         question=_QUESTION,
-        answer=r.summary(),
+        answer=" ".join(dict.fromkeys((verdict.sentence, sentence(r.summary())))),
         results={"error rates": r},
         drawn=r,
         picture="For each judge, the error rate and its limits.",
-        table=_table(r),
+        table=_table(r) if powered is None else _gold_table(r, powered),
         assumptions=(
             "Judges are mostly right, and no error is shared by most of them: votes cannot show "
             "an error that all judges share.",
             *said,
         ),
-        code=_code(e),
-        verdicts=(_verdict(r),),
-        next_steps=(_step(e),),
+        code=_code(e, powered is not None),
+        verdicts=(verdict,),
+        next_steps=() if e.all_known else (_step(e),),
     )
 
 
@@ -69,18 +73,18 @@ def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
 
 
 def _table(r: ErrorRates) -> Table:
-    several = len(r.domains) > 1
+    many = len(r.domains) > 1
     order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
     rows = []
     for i in order:
         d = int(r.domain[i])
         limits = "votes cannot tell" if not r.identified[d] else r.status[d]
-        where = (str(r.domains[d]),) if several else ()
+        where = (str(r.domains[d]),) if many else ()
         rows.append((
             str(r.classifiers[r.classifier[i]]), *where, f"{100 * r.mean[i]:.1f} %",
             f"{100 * r.lower[i]:.1f} %", f"{100 * r.upper[i]:.1f} %", limits,
         ))  # fmt: skip
-    columns = ("judge", *(("domain",) if several else ()), "error rate", "lower", "upper", "status")
+    columns = ("judge", *(("domain",) if many else ()), "error rate", "lower", "upper", "status")
     caption = f"Error rates, {percent(r.confidence)} limits where the votes can tell"
     return Table(columns=columns, rows=tuple(rows), caption=caption)
 
@@ -89,7 +93,7 @@ def _verdict(r: ErrorRates) -> Verdict:
     """Return who errs least where that can be said of every domain, and else that it cannot."""
     lost = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == "contradicted"]
     open_ = [str(d) for d, s in zip(r.domains, r.status, strict=True) if s == "not identified"]
-    where = "" if len(r.domains) == 1 else f" in {', '.join((lost or open_)[:4])}"
+    where = "" if len(r.domains) == 1 else f" in {several(lost or open_)}"
     if lost:
         return Verdict(
             sentence=f"True labels contradict the consensus of the judges{where}: their votes "
@@ -98,17 +102,22 @@ def _verdict(r: ErrorRates) -> Verdict:
             change="rates from true labels alone; label more items drawn at random",
         )
     if open_:
-        reason = " and ".join(r.reasons[r.status.index("not identified")])
+        reason = r.reasons[r.status.index("not identified")][0]
+        first = "" if len(open_) == 1 else f"in {open_[0]} "
         return Verdict(
-            sentence=f"Votes alone cannot tell who errs{where}: {reason}.",
+            sentence=f"Votes alone cannot tell who errs{where}: {first}{reason}.",
             badge="unknown",
             change=f"{_LABELS} true labels drawn at random",
         )
     best = min(range(len(r.mean)), key=lambda i: r.mean[i])
     confirmed = all(s == "confirmed" for s in r.status)
+    here = [i for i in range(len(r.mean)) if r.domain[i] == r.domain[best]]
+    rivals = sum(bool(r.lower[i] <= r.upper[best]) for i in here) - 1
+    domain = "" if len(r.domains) == 1 else f" in {r.domains[r.domain[best]]}"
     said = (
-        f"{r.classifiers[r.classifier[best]]} errs least: on {100 * r.mean[best]:.1f} % of the "
-        f"items (between {100 * r.lower[best]:.1f} and {100 * r.upper[best]:.1f} %)"
+        f"{r.classifiers[r.classifier[best]]} {_least(rivals, len(here) - 1)}{domain}: "
+        f"{100 * r.mean[best]:.1f} % (between {100 * r.lower[best]:.1f} and "
+        f"{100 * r.upper[best]:.1f} %)"
     )
     tested = "confirmed by true labels" if confirmed else "if most judges share no error"
     return Verdict(
@@ -118,23 +127,91 @@ def _verdict(r: ErrorRates) -> Verdict:
     )
 
 
-def _step(e: Evidence) -> NextStep:
-    n = e.budget or _LABELS
-    id_ = f" --id {e.roles.id}" if e.roles.id else ""
-    return NextStep(
-        what=f"Label {n} items drawn with known probabilities, to test the consensus:",
-        command=f"karat judges {e.file}{id_} --label-next {n} --todo todo.csv",
+def _least(rivals: int, others: int) -> str:
+    """Return how far the first place is settled, in words before a rate."""
+    if not rivals:
+        return "errs least"
+    return f"has the lowest error rate, though {rivals} of the {others} others may be as good"
+
+
+def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
+    """Return who errs least by true labels, which is valid whatever the votes say."""
+    told = powered.filter(powered["estimate"].is_finite())
+    if not len(told):
+        return _verdict(r)
+    best = told.sort("estimate").row(0, named=True)
+    here = told.filter(told["domain"] == best["domain"])
+    rivals = int((here["lower"] <= best["upper"]).sum()) - 1
+    domain = "" if len(r.domains) == 1 else f" in {best['domain']}"
+    lost = "contradicted" in r.status
+    votes = "; the consensus of the votes is contradicted and tells nothing" if lost else ""
+    return Verdict(
+        sentence=f"{best['classifier']} {_least(rivals, len(here) - 1)}{domain}: "
+        f"{100 * best['estimate']:.1f} % (between {100 * best['lower']:.1f} and "
+        f"{100 * best['upper']:.1f} %), from {best['n_gold']:,} true labels{votes}.",
+        badge="likely",
+        change="more true labels drawn at random",
     )
 
 
-def _code(e: Evidence) -> str:
-    votes = "frame" if e.votes is not None else f"frame.select({list(e.roles.judge)!r})"
+def _gold_table(r: ErrorRates, powered: Any) -> Table:
+    """Return the rates from true labels, helped by the votes: those that count."""
+    many = len(r.domains) > 1
+    rows = tuple(
+        (
+            str(row["classifier"]), *((str(row["domain"]),) if many else ()),
+            *(f"{100 * row[k]:.1f} %" for k in ("estimate", "lower", "upper")),
+            f"{row['n_gold']:,}",
+        )
+        for row in powered.sort("domain", "estimate").iter_rows(named=True)
+    )  # fmt: skip
+    where = ("domain",) * many
+    return Table(
+        columns=("judge", *where, "error rate", "lower", "upper", "true labels"),
+        rows=rows,
+        caption=f"Error rates from true labels, which the votes make narrower; "
+        f"{percent(r.confidence)} limits",
+    )
+
+
+def _step(e: Evidence) -> NextStep:
+    n = e.budget or _LABELS
+    what = f"Label {n} items drawn with known probabilities, to test the consensus"
+    if "+" in e.patterns.get("long", {}).get("voter", ""):
+        return NextStep(what=f"{what}: estimator.label_next({n}), with the code above.")
+    return NextStep(
+        what=f"{what}:",
+        command=f"karat judges {e.file}{_columns(e)} --label-next {n} --todo todo.csv",
+    )
+
+
+def _columns(e: Evidence) -> str:
+    """Return the flags by which ``karat judges`` finds the same votes."""
+    long = e.patterns.get("long")
+    if long is not None:
+        group = flag("group", long["domain"]) if "domain" in long else ""
+        return (
+            f"{flag('id', long['item'])}{flag('voter', long['voter'])}{flag('vote', long['vote'])}"
+            f"{group}"
+        )
+    item = flag("id", e.roles.id) if e.roles.id and e.votes is None else ""
+    return f"{e.named('judge')}{e.named('group')}{item}"
+
+
+def _code(e: Evidence, gold: bool) -> str:
     options = {"domains": e.roles.group, "y_true": e.roles.label[0] if e.n_known else None}
     passed = "".join(f", {k}=frame[{v!r}]" for k, v in options.items() if v is not None)
+    votes = f"frame.select({list(e.roles.judge)!r})"
+    if e.votes is not None:
+        votes, passed = "frame", ""
+        if "gold" in e.votes.columns:
+            votes = "frame.drop('gold')"
+            if e.votes["gold"].count():
+                passed = ", y_true=frame['gold'], labels='picked'"
     build = code_of("ErrorEstimator", confidence=e.confidence, rng=e.rng)
     return script(
         e.read,
         "from karat.consensus import ErrorEstimator",
         f"estimator = {build}.fit({votes}{passed})",
-        "estimator.error_rates_, estimator.status_",
+        f"estimator.error_rates_, estimator.status_{', estimator.powered_' * gold}",
     )

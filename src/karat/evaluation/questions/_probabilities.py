@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from karat.calibration import calibration_certificate, canonical_calibration_error
 from karat.calibration.inputs import pair_columns
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, script, several
+from karat.evaluation.questions._words import code_of, script, sentence, several
 from karat.report import Table, Verdict
 
 __all__ = ["probabilities"]
@@ -28,22 +28,16 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
     options: dict[str, Any] = {"confidence": e.confidence, "rng": e.rng}
     joint = canonical_calibration_error(y, h, **options)
     proof = calibration_certificate(y, h, **options)
-    table = Table(
-        columns=("label", "squared error given all probabilities", "squared error by itself"),
-        rows=tuple(
-            (str(name), f"{both:.5f}", f"{own:.5f}")
-            for name, both, own in zip(joint.names, joint.per_label, joint.marginal, strict=True)
-        ),
-        caption="Squared calibration error by label, without bias",
-    )
+    several_labels = len(joint.names) > 1
+    verdict = _verdict(e, joint)
     return Finding(
         key="calibration",
-        question=_QUESTION,
-        answer=f"{joint.summary()}. {proof.summary()}",
+        question=_QUESTION if several_labels else "Can the probabilities be trusted?",
+        answer=f"{verdict.sentence} {_estimate(joint)} {sentence(_capital(proof.summary()))}",
         results={"canonical": joint, "certificate": proof},
         drawn=joint,
-        picture="Squared calibration error of each label, given all and by itself.",
-        table=table,
+        picture="Squared calibration error of each label: given all probabilities, and marginal.",
+        table=_table(joint),
         assumptions=(
             "Rows are independent, and the model was not trained on them.",
             "The estimate sees what a Gaussian copula sees; the certificate rests on no model.",
@@ -51,7 +45,34 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
             *joint.notes,
         ),
         code=_code(e, code),
-        verdicts=(_verdict(joint),),
+        verdicts=(verdict,),
+    )
+
+
+def _estimate(joint: Any) -> str:
+    """Return the estimate in words, with what it rests on."""
+    low, root, high = (math.sqrt(max(x, 0.0)) for x in (joint.lower, joint.debiased, joint.upper))
+    if joint.debiased <= 0:
+        return f"The estimate is 0, at most {high:.3f} if the default model holds."
+    return (
+        f"The estimate is {root:.3f}, between {low:.3f} and {high:.3f} if the default model holds."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _table(joint: Any) -> Table:
+    """Return the error of each label, the largest first, in units of probability."""
+    found = zip(joint.names, joint.per_label, joint.marginal, strict=True)
+    return Table(
+        columns=("label", "error given all probabilities", "marginal error"),
+        rows=tuple(
+            (str(name), f"{math.sqrt(max(both, 0)):.3f}", f"{math.sqrt(max(own, 0)):.3f}")
+            for name, both, own in sorted(found, key=lambda row: -row[1])
+        ),
+        caption="How far a probability is from the frequency, root mean square, without bias",
     )
 
 
@@ -89,19 +110,23 @@ def _columns(e: Evidence) -> _Columns:
     return _Columns(y, h, of, (y_code, h_code))
 
 
-def _verdict(joint: Any) -> Verdict:
+def _verdict(e: Evidence, joint: Any) -> Verdict:
     proven = math.sqrt(joint.certificate or 0.0)
     high = math.sqrt(max(joint.upper or 0.0, 0.0))
+    labels = len(joint.names)
+    kind = "" if labels == 1 else "joint "
+    summed = "" if labels == 1 else f", summed over {labels} labels"
+    command = f"karat calibration {e.file}{e.named('label')}{e.named('prob')} --calibrated out.csv"
     if proven > 0:
         return Verdict(
-            sentence="The probabilities cannot be trusted as they are: their joint calibration "
-            f"error (root mean square) is at least {proven:.3f}.",
-            badge="certain",
-            change="recalibration on labelled rows: karat calibration --calibrated out.csv",
+            sentence=f"The probabilities cannot be trusted as they are: their {kind}calibration "
+            f"error (root mean square{summed}) is at least {proven:.3f}{e.sampled}.",
+            badge="certain" if e.all_known else "likely",
+            change=f"recalibration on labelled rows: {command}",
         )
     return Verdict(
-        sentence="No joint calibration error is proven; by the default model it is at most "
-        f"{high:.3f} (root mean square).",
+        sentence=f"No {kind}calibration error of the probabilities is proven; it is at most "
+        f"{high:.3f} (root mean square{summed}) if the default model holds{e.sampled}.",
         badge="likely",
         change="more labelled rows",
     )

@@ -1,15 +1,27 @@
 """How good the ranking is where it matters."""
 
-from typing import Any
+from typing import Any, Literal
 
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import between, code_of, percent, script, several
-from karat.ranking import FprBand, Uniform, WeightedAUC, weighted_auc
+from karat.evaluation.questions._words import between, code_of, of, percent, script, several
+from karat.ranking import (
+    FprBand,
+    RankingComparison,
+    Uniform,
+    WeightedAUC,
+    compare_auc,
+    weighted_auc,
+)
 from karat.report import Table, Verdict
 
 __all__ = ["where_it_matters"]
 
 _BAND = 0.1  # false-positive rates that are shown beside the whole curve
+_KINDS = (
+    ("area under the ROC curve", Uniform(), "raw"),
+    (f"mean TPR where FPR ≤ {_BAND:g}", FprBand(0, _BAND), "mean"),
+)
+_NOTHING = 0.05  # limits this near to 0 and to 1 say nothing
 
 
 def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
@@ -25,72 +37,140 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
     label = e.roles.label[0]
     y = e.column(label).filter(e.known)
     groups = None if e.groups is None else e.groups.filter(e.known)
-    results: dict[str, WeightedAUC] = {}
+    areas: dict[str, WeightedAUC] = {}
     for name in e.roles.score:
         score = e.column(name).filter(e.known)
-        for title, weight, scale in (
-            ("area under the ROC curve", Uniform(), "raw"),
-            (f"mean TPR where FPR ≤ {_BAND:g}", FprBand(0, _BAND), "mean"),
-        ):
-            results[f"{name}: {title}"] = weighted_auc(
+        for title, weight, scale in _KINDS:
+            areas[f"{name}: {title}"] = weighted_auc(
                 y, score, weight=weight, normalize=scale, groups=groups, pos_label=e.pos_label,
                 confidence=e.confidence,
             )  # fmt: skip
-    first = next(iter(results.values()))
+    first = next(iter(areas.values()))
+    compared = _compared(e, y)
+    verdicts = [_verdict(e, name, areas[f"{name}: {_KINDS[0][0]}"]) for name in e.roles.score]
+    if compared is not None:
+        verdicts.insert(0, _better(e, compared))
     return Finding(
         key="ranking",
         question=question,
-        answer=". ".join(
-            f"{name} is {between(r)}, certain for any law" for name, r in results.items()
-        )
-        + f". The positive class is {first.pos_label!r}",
-        results=dict(results),
-        drawn=first,
-        picture="The ROC curve with its band.",
+        answer=" ".join([*_sentences(areas), f"The positive class is {first.pos_label!r}."]),
+        results={**areas, **({} if compared is None else {"comparison": compared})},
+        drawn=first if compared is None else compared,
+        picture=_picture(e, compared),
         table=Table(
             columns=("what", "value", "lower", "upper"),
-            rows=tuple(_rows(results)),
+            rows=tuple(_rows(areas)),
             caption=f"Areas with {percent(e.confidence)} limits",
         ),
         assumptions=(
             "Rows are independent draws of what the model will meet.",
+            *(() if e.all_known else ("The labelled rows were drawn at random, not picked.",)),
             "The limits hold for any law of the scores; a normal approximation would be narrower.",
         ),
         code=_code(e, label),
-        verdicts=tuple(_verdict(name, r) for name, r in results.items() if "area" in name),
+        verdicts=tuple(verdicts),
     )
 
 
-def _rows(results: dict[str, WeightedAUC]) -> list[tuple[str, ...]]:
+def _compared(e: Evidence, y: Any) -> RankingComparison | None:
+    """Return the areas of several scores on the same rows, None of one."""
+    if len(e.roles.score) < 2:
+        return None
+    scores = {name: e.column(name).filter(e.known) for name in e.roles.score}
+    return compare_auc(y, scores, pos_label=e.pos_label, confidence=e.confidence)
+
+
+def _picture(e: Evidence, compared: RankingComparison | None) -> str:
+    if compared is not None:
+        return (
+            "The ROC curve of every score. Limits in the picture hold for all scores together, so "
+            "they are wider than those of the table."
+        )
+    if e.groups is not None:
+        return f"Area under the ROC curve of {e.roles.score[0]}, all rows and by {e.roles.group}."
+    return f"The ROC curve of {e.roles.score[0]}, with its band."
+
+
+def _sentences(areas: dict[str, WeightedAUC]) -> list[str]:
+    """Return each area in words; limits that span all values say that nothing is known."""
+    said = []
+    for name, r in areas.items():
+        score, _, title = name.partition(": ")
+        nothing = r.lower < _NOTHING and r.upper > 1 - _NOTHING
+        told = ": with so few labels nothing is certain of it" if nothing else ""
+        head, where, band = title.partition(" where ")
+        said.append(f"{of(head, score)}{where}{band} is {between(r)}{told}.")
+    return said
+
+
+def _rows(areas: dict[str, WeightedAUC]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for name, r in results.items():
+    for name, r in areas.items():
         parts: list[tuple[str, Any]] = [(name, r)]
         parts += [(f"{name}, {group}", part) for group, part in (r.groups or {}).items()]
         rows += [(n, f"{p.value:.3f}", f"{p.lower:.3f}", f"{p.upper:.3f}") for n, p in parts]
     return rows
 
 
-def _verdict(name: str, r: WeightedAUC) -> Verdict:
-    said = f"{name} is {r.value:.3f}, between {r.lower:.3f} and {r.upper:.3f}"
+def _badge(e: Evidence) -> Literal["certain", "likely"]:
+    """Return the badge of limits that hold for any law, where no draw of labels is assumed."""
+    return "certain" if e.all_known else "likely"
+
+
+def _verdict(e: Evidence, name: str, r: WeightedAUC) -> Verdict:
+    said = f"{of(_KINDS[0][0], name)} is {between(r)}"
     if r.upper < 0.5:
         said += f": it ranks backwards; is {r.pos_label!r} the positive class?"
     elif r.lower <= 0.5:
-        said += ": a ranking by chance (0.5) is not excluded."
+        said += f": a ranking by chance (0.5) is not excluded{e.sampled}."
     else:
-        said += "."
+        said += f"{e.sampled}."
     fewer = min(r.n_positive, r.n_negative)
     return Verdict(
-        sentence=said, badge="certain", change=f"more labels of the rarer class (now {fewer:,.0f})"
+        sentence=said,
+        badge=_badge(e),
+        change=f"more labels of the rarer class (now {fewer:,.0f})",
+    )
+
+
+def _better(e: Evidence, compared: RankingComparison) -> Verdict:
+    """Return which score ranks better, by the difference of the two greatest areas."""
+    best = compared.best
+    pairs = [d for d in compared.differences if d.first == best]
+    d = min(pairs, key=lambda d: d.value)
+    ends = f"area under the ROC curve {compared.models[best].value:.3f} against "
+    ends += f"{compared.models[d.second].value:.3f}; the difference is between {d.lower:+.3f} and "
+    ends += f"{d.upper:+.3f}"
+    if all(d.lower > 0 for d in pairs):
+        others = "" if len(pairs) == 1 else " and all others"
+        return Verdict(
+            sentence=f"{best} ranks better than {d.second}{others}: {ends}{e.sampled}.",
+            badge=_badge(e),
+            change="rows of another kind, or false-positive rates that count more than others",
+        )
+    return Verdict(
+        sentence=f"{best} or {d.second}? Which ranks better is not certain: {ends}{e.sampled}.",
+        badge="unknown",
+        change="more labels; karat auc --certificate delong gives narrower, approximate limits",
     )
 
 
 def _code(e: Evidence, label: str) -> str:
     call = code_of("weighted_auc", f"known[{label!r}]", f"known[{e.roles.score[0]!r}]",
                    pos_label=e.pos_label, confidence=e.confidence)  # fmt: skip
+    band = code_of(
+        "weighted_auc", f"known[{label!r}]", f"known[{e.roles.score[0]!r}]",
+        f"weight=FprBand(0, {_BAND:g})", normalize="mean", pos_label=e.pos_label,
+        confidence=e.confidence,
+    )  # fmt: skip
+    both = code_of("compare_auc", f"known[{label!r}]", f"known.select({list(e.roles.score)!r})",
+                   pos_label=e.pos_label, confidence=e.confidence)  # fmt: skip
+    several_scores = len(e.roles.score) > 1
     return script(
         e.read,
-        "from karat.ranking import FprBand, weighted_auc",
+        f"from karat.ranking import FprBand, {'compare_auc, ' * several_scores}weighted_auc",
         f"known = frame.filter(pl.col({label!r}).is_not_null())",
         call,
-        call[:-1] + f", weight=FprBand(0, {_BAND:g}), normalize='mean')",
+        band,
+        both * several_scores,
     )

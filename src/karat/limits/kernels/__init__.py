@@ -9,6 +9,7 @@ with the help of predictions. A *reach* is the distance from an estimate to its 
 from karat.limits.kernels._anytime import (
     Steps,
     anytime_path,
+    labels_until,
     mean_steps,
     ratio_steps,
     value_grid,
@@ -45,7 +46,7 @@ from karat.limits.kernels._powered import (
 )
 from karat.limits.kernels._strata import stratified_limits
 from karat.limits.kernels._strata_steps import stratified_steps
-from karat.limits.kernels._surprise import surprise_limits
+from karat.limits.kernels._surprise import drawn_limits, surprise_limits
 
 __all__ = [
     "FEWEST",
@@ -61,6 +62,7 @@ __all__ = [
     "clopper_pearson_limits",
     "cluster_moments",
     "cluster_number",
+    "drawn_limits",
     "effective_number",
     "expected_excess",
     "hinge_limits",
@@ -68,6 +70,7 @@ __all__ = [
     "hypergeometric_limits",
     "kl_limits",
     "labels_limits",
+    "labels_until",
     "mean_steps",
     "normal_quantile",
     "percentile_limits",

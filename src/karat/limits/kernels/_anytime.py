@@ -12,12 +12,13 @@ import numpy as np
 
 from karat._typing import FloatArray
 
-__all__ = ["Steps", "anytime_path", "mean_steps", "ratio_steps", "value_grid"]
+__all__ = ["Steps", "anytime_path", "labels_until", "mean_steps", "ratio_steps", "value_grid"]
 
 _COURAGE = np.array([0.35, 0.7, 1.4, 2.8])
 _HORIZON = 200  # labels that the bets are made for
 _MOST = 0.75  # share of a capital that one bet may lose
 _POINTS = 1001
+_AHEAD = 1.03  # factor by which the number of labels grows from one look ahead to the next
 
 
 class Steps(NamedTuple):
@@ -81,6 +82,50 @@ def anytime_path(
             )
         lower[t], upper[t] = low, high
     return lower, upper
+
+
+def labels_until(
+    steps: Steps,
+    value: float,
+    *,
+    delta: float,
+    most: float,
+    most_lost: float = _MOST,
+) -> float:
+    """Return about how many more steps like those so far reject a value; infinite above ``most``.
+
+    The capital of every gambler against the value goes on from what it is, and grows at each step
+    by what the steps so far would add to its logarithm on average with the bets made then.
+    """
+    n = len(steps.top)
+    x = steps.top - value * steps.bottom
+    cases = steps.case_top - value * steps.case_bottom
+    risks = (
+        np.maximum(-np.minimum(cases.min(axis=1), x), 1e-12),
+        np.maximum(np.maximum(cases.max(axis=1), x), 1e-12),
+    )
+    scale = np.sqrt(2 * np.log(2 / delta) / _HORIZON)
+
+    def growth(spread: FloatArray) -> FloatArray:
+        bet = _COURAGE[:, None] * (scale / np.sqrt(np.maximum(spread, 1e-12)))
+        ends = [np.log1p(sign * np.minimum(bet, most_lost / risk) * x)
+                for sign, risk in ((1, risks[0]), (-1, risks[1]))]  # fmt: skip
+        return np.concatenate(ends)
+
+    logs = growth(steps.spread).sum(axis=1)
+    bar = np.log(2 * len(_COURAGE) / delta)
+    center = float(steps.top.sum() / steps.bottom.sum()) if steps.bottom.sum() > 0 else value
+    own = float(np.mean((steps.top - center * steps.bottom) ** 2))
+    extra = max(float(steps.spread[-1]) - own, 0.0) * n  # what was added to few labels wears off
+    ahead = 0.0
+    while ahead <= most:
+        peak = float(logs.max())
+        if peak + np.log(np.exp(logs - peak).sum()) >= bar:
+            return ahead
+        more = max(1.0, np.floor((_AHEAD - 1) * (n + ahead)))
+        rate = growth(np.full(n, own + extra / (n + ahead + more))).mean(axis=1)
+        logs, ahead = logs + more * rate, ahead + more
+    return float("inf")
 
 
 def mean_steps(

@@ -68,13 +68,20 @@ class Regressed(NamedTuple):
 
 
 def regress(
-    values: FloatArray, x: FloatArray, shift: FloatArray, weight: FloatArray, *, sources: bool
+    values: FloatArray,
+    x: FloatArray,
+    shift: FloatArray,
+    weight: FloatArray,
+    *,
+    sources: bool,
+    units: float | None = None,
 ) -> Regressed:
     """Regress columns of values (n, c) on predictions (n, s) by ridge, each label left out in turn.
 
     ``shift`` is the mean of each prediction over all items minus that over the labels; ``weight``
     averages 1. With ``sources`` all columns of x predict the same thing: their mean is trusted
-    sooner than what tells them apart.
+    sooner than what tells them apart. ``units`` is the number of clusters that the labels are in:
+    the ridge is so many of them, not so many rows.
     """
     n = len(values)
     mean = weight @ values / n
@@ -88,6 +95,7 @@ def regress(
     ridge = np.diag(_RIDGE * own)
     if sources and x.shape[1] > 1:
         ridge = _source_ridge(moments)
+    ridge = ridge * (1.0 if units is None else max(n / units, 1.0))
     # A prediction that is the same for all labels has no coefficient; nor have two equal ones.
     least = 1e-9 * own.max(initial=0.0) or 1.0
     inverse = np.linalg.inv(gram + ridge + least * np.eye(len(gram)))
@@ -137,14 +145,18 @@ def powered_limits(
     (for the mean of exactly these N items without 1/N), and Wilson's limits at a and n_eff. κ is
     at least ¼, one error of 1 in n + 2 is added to either side of it, and predictions that explain
     less than 5 % are not used. Fewer than ``fewest`` labels count alone, by Clopper and Pearson.
+    Where all of exactly these items have a label the mean is known.
     """
     n = len(f)
+    if finite and n >= n_total:
+        known = float(f.mean())  # every item has its label
+        return Powered(*(known,) * 6, 1.0, 0.0)
     w = np.ones(n) if weight is None else weight * (n / weight.sum())
     mean = float(w @ f / n)
     units = n if cluster is None else cluster_number(w, cluster)
     spread, small = float(w @ (f - mean) ** 2 / n), 1 / (units + 2)
     narrow = min(1.0, (spread + small) / (mean * (1 - mean) + small))  # 1 if all values are 0 or 1
-    found = regress(f[:, None], x, shift, w, sources=sources)
+    found = regress(f[:, None], x, shift, w, sources=sources, units=units)
     off, alone = found.off[:, 0], found.alone[:, 0]
     few = _are_few(n, cluster, fewest)
     share = share_left(
@@ -232,7 +244,8 @@ def powered_ratio(
     if total <= 0:
         return Powered(*nothing, *nothing, 1.0, 0.0, _are_few(n, cluster))
     share_alone = float(w @ (top > 0)) / total
-    found = regress(np.stack([top, bottom], axis=1), x, shift, w, sources=False)
+    units = None if cluster is None else cluster_number(w, cluster)
+    found = regress(np.stack([top, bottom], axis=1), x, shift, w, sources=False, units=units)
     ratio = float(np.clip(found.mean[0] / max(found.mean[1], 1e-12), 0.0, success[0] / success[1]))
     level = np.array([1.0, -ratio])
     pseudo = sum((a - ratio * b) ** 2 for a, b in (success, failure))

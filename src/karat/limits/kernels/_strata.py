@@ -8,6 +8,10 @@ from karat._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["stratified_limits"]
 
+_ALL = 40  # cells of strata of which every one is tried with all draws
+_SOME = 250  # draws by which the cells to try are chosen where there are more
+_KEPT = 8  # cells that are tried on either side then
+
 
 def stratified_limits(
     statistic: Callable[[FloatArray], FloatArray],
@@ -37,6 +41,8 @@ def stratified_limits(
     base = rng.standard_gamma(np.where(shapes > 0, shapes, 1.0), (draws, strata, k)) * (shapes > 0)
     extra = rng.standard_gamma(surprise, draws)
     thin = (counts.sum(axis=1) <= 1) & (rest > 0)
+    pairs = [(h, int(c)) for h in range(strata) if rest[h] and not none[h]
+             for c in np.flatnonzero(can[h])]  # fmt: skip
     low, high = np.inf, -np.inf
     # Strata with one label or none go to their worst class, or towards it, all of them together:
     # drawn one by one they would average out, and their sum would look known.
@@ -46,17 +52,12 @@ def stratified_limits(
         if upper is not None:
             drawn = _worst(statistic, base, counts, rest, (thin, none, can), extra, upper, rng)
         totals = counts + _rest(drawn, rest, rng)
-        for h in range(strata):
-            if rest[h] == 0 or none[h]:
-                continue
-            for c in np.flatnonzero(can[h]):
-                own = drawn[:, h].copy()
-                own[:, c] += extra
-                table = totals.copy()
-                table[:, h] = counts[h] + _rest(own[:, None], rest[h : h + 1], rng)[:, 0]
-                lower_, upper_ = _ends(statistic(table), span, delta)
-                low = low if upper is True else min(low, lower_)
-                high = high if upper is False else max(high, upper_)
+        tried = _outermost(statistic, (drawn, extra, totals), counts, rest, pairs, span, delta, rng)
+        for h, c in tried:
+            table = _surprised((drawn, extra, totals), counts, rest, h, c, rng)
+            lower_, upper_ = _ends(statistic(table), span, delta)
+            low = low if upper is True else min(low, lower_)
+            high = high if upper is False else max(high, upper_)
         if none.all() or not (rest[~none] > 0).any():
             lower_, upper_ = _ends(statistic(totals), span, delta)
             low = low if upper is True else min(low, lower_)
@@ -65,6 +66,44 @@ def stratified_limits(
         value = float(statistic(counts[None])[0])
         return (value, value) if np.isfinite(value) else span
     return max(low, span[0]), min(high, span[1])
+
+
+_Drawn = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def _surprised(
+    drawn: _Drawn, counts: FloatArray, rest: IntArray, h: int, c: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the numbers of items with the surprise in one cell of one stratum."""
+    weight, extra, totals = drawn
+    own = weight[:, h].copy()
+    own[:, c] += extra
+    table = totals.copy()
+    table[:, h] = counts[h] + _rest(own[:, None], rest[h : h + 1], rng)[:, 0]
+    return table
+
+
+def _outermost(
+    statistic: Callable[[FloatArray], FloatArray],
+    drawn: _Drawn,
+    counts: FloatArray,
+    rest: IntArray,
+    pairs: list[tuple[int, int]],
+    span: tuple[float, float],
+    delta: float,
+    rng: np.random.Generator,
+) -> list[tuple[int, int]]:
+    """Return the cells that a surprise is tried in: all, or those outermost in the first draws."""
+    if len(pairs) <= _ALL:
+        return pairs
+    weight, extra, totals = (part[:_SOME] for part in drawn)
+    found = [
+        _ends(statistic(_surprised((weight, extra, totals), counts, rest, h, c, rng)), span, delta)
+        for h, c in pairs
+    ]
+    low, high = np.array(found).T
+    kept = np.union1d(np.argsort(low)[:_KEPT], np.argsort(high)[-_KEPT:])
+    return [pairs[i] for i in kept]
 
 
 def _ends(values: FloatArray, span: tuple[float, float], delta: float) -> tuple[float, float]:

@@ -6,10 +6,13 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 
-__all__ = ["surprise_limits"]
+__all__ = ["drawn_limits", "surprise_limits"]
 
 _CELLS = 4_000_000  # weights that are held at a time
 _FEW = 5  # items of a class below which it has a surprise of its own
+_ALL = 64  # cells of which every one is tried with all draws
+_SOME = 250  # draws by which the cells to try are chosen where there are more
+_KEPT = 12  # cells that are tried on either side then
 
 
 def surprise_limits(
@@ -30,7 +33,8 @@ def surprise_limits(
     for each cell that the surprise may fall into, and the outermost count. With a surprise of 1
     the limits of a proportion are those of Clopper and Pearson exactly; with ½ they are narrower
     and still cover where many cells are empty. Where the statistic of a draw is not finite it is
-    either end of ``span``. ``statistic`` takes shares (draws, cells).
+    either end of ``span``. ``statistic`` takes shares (draws, cells). Of more than 64 cells those
+    that are outermost in the first draws are tried with all of them.
 
     A statistic that averages over classes needs each of them: of ``strata``, the class of each
     cell, every one with fewer than five items gets a surprise of its own, all at once, in the cell
@@ -40,15 +44,8 @@ def surprise_limits(
     seen = np.where(counts > 0, counts, 1.0)
     base = rng.standard_gamma(np.broadcast_to(seen, (draws, size))) * (counts > 0)
     extra = rng.standard_gamma(surprise, draws)
-    lows, highs = np.empty(size), np.empty(size)
-    step = max(1, _CELLS // (draws * size))
-    for first in range(0, size, step):
-        cells = slice(first, min(first + step, size))
-        table = np.repeat(base[None], cells.stop - first, axis=0)
-        for row in range(len(table)):
-            table[row, :, first + row] += extra
-        lows[cells], highs[cells] = _ends(statistic, table, span, delta)
-    low, high = float(lows.min()), float(highs.max())
+    lows, highs, tried = _by_cell(statistic, base, extra, span, delta)
+    low, high = float(lows[tried].min()), float(highs[tried].max())
     rare = [] if strata is None else _rare(counts, strata)
     if len(rare) > 1:
         several = rng.standard_gamma(surprise, (draws, len(rare)))
@@ -59,6 +56,58 @@ def surprise_limits(
         all_low, all_high = _ends(statistic, pair, span, delta)
         low, high = min(low, float(all_low[0])), max(high, float(all_high[1]))
     return max(low, span[0]), min(high, span[1])
+
+
+def drawn_limits(
+    statistic: Callable[[FloatArray], FloatArray],
+    base: FloatArray,
+    extra: FloatArray,
+    span: tuple[float, float],
+    *,
+    delta: float,
+) -> tuple[float, float]:
+    """Return the limits where the weights (draws, cells) and surprises (draws,) are drawn."""
+    lows, highs, tried = _by_cell(statistic, base, extra, span, delta)
+    return max(float(lows[tried].min()), span[0]), min(float(highs[tried].max()), span[1])
+
+
+def _by_cell(
+    statistic: Callable[[FloatArray], FloatArray],
+    base: FloatArray,
+    extra: FloatArray,
+    span: tuple[float, float],
+    delta: float,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return both quantiles with the surprise in each cell, and the cells of which all draws tell.
+
+    The same draws stand behind every cell, so a few of them tell which cells are outermost.
+    """
+    tried = np.arange(base.shape[1])
+    ends = np.empty(len(tried)), np.empty(len(tried))
+    if len(tried) > _ALL:
+        _try(statistic, (base[:_SOME], extra[:_SOME]), tried, ends, span, delta)
+        tried = np.union1d(np.argsort(ends[0])[:_KEPT], np.argsort(ends[1])[-_KEPT:])
+    _try(statistic, (base, extra), tried, ends, span, delta)
+    return *ends, tried
+
+
+def _try(
+    statistic: Callable[[FloatArray], FloatArray],
+    drawn: tuple[FloatArray, FloatArray],
+    tried: IntArray,
+    ends: tuple[FloatArray, FloatArray],
+    span: tuple[float, float],
+    delta: float,
+) -> None:
+    """Write the quantiles with the surprise in each of the cells that are tried into ``ends``."""
+    base, extra = drawn
+    step = max(1, _CELLS // base.size)
+    for at in range(0, len(tried), step):
+        cells = tried[at : at + step]
+        table = np.repeat(base[None], len(cells), axis=0)
+        for row, cell in enumerate(cells):
+            table[row, :, cell] += extra
+        ends[0][cells], ends[1][cells] = _ends(statistic, table, span, delta)
 
 
 def _rare(counts: FloatArray, strata: IntArray) -> list[IntArray]:

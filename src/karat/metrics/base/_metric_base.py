@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._frozen import Frozen
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import (
@@ -95,6 +96,7 @@ class MetricBase(Frozen):
     ) -> float | FloatArray:
         """Score predictions."""
 
+    @keeps_kind
     def estimate(
         self,
         y_true: Column,

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import (
+    check_alike,
     check_probabilities,
     check_same_length,
     check_weights,
@@ -76,6 +77,8 @@ def count_items(
         )
     order = metric._class_order(y_true, y_pred, classes, pos_label)
     (true, called), found = encode_labels({"y_true": y_true, "y_pred": y_pred}, order)
+    if classes is None:
+        check_alike({"y_true": true, "y_pred": called}, found)
     require_two_classes(found, "y_true", "y_pred")
     weight = check_weights(sample_weight)
     group, names = encode_groups(groups)

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._callers import caller_level
+from karat._frames import keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     binary_order,
@@ -36,6 +38,7 @@ class PostShiftClassifier(ShareClassifier):
 
     # --- fitting
 
+    @keeps_kind
     def fit(
         self,
         X: Any,
@@ -91,6 +94,7 @@ class PostShiftClassifier(ShareClassifier):
         validation = GivenRows(proba_val, y_val, sample_weight_val, groups_val)
         return self._fit(training, validation, values, fitted, known)
 
+    @keeps_kind
     def fit_from_proba(
         self,
         proba: Frame,
@@ -202,7 +206,7 @@ class PostShiftClassifier(ShareClassifier):
             "no validation rows were passed, so the metric is measured on the rows that the model "
             "was fitted to, where it looks better than it is; pass X_val and y_val",
             SmallSampleWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
 
     def _metric_order(self, classes: AnyArray) -> IntArray:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._typing import FloatArray, IntArray
 from karat._validate import check_choice, check_fitted, check_flag
 from karat.decisions import Mixture
@@ -81,6 +82,7 @@ class ProbingClassifier(PostShiftClassifier):
 
         return held_out(task, fit, n_folds)
 
+    @keeps_kind
     def decision_regions(self) -> DecisionRegions:
         """Return, for two classes, where the second is predicted: its share by the probability.
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from karat._typing import AnyArray, FloatArray
 from karat.decisions.rules import one_hot
-from karat.optimize.result import ClassWeights, OptimizationHistory
+from karat.optimize.result import OptimizationHistory
 from karat.optimize.search._cross_validation import HeldOut
 from karat.optimize.search._frank_wolfe import Search
 from karat.optimize.search._task import Task
 from karat.optimize.search._value import metric_value, most_probable
+from karat.optimize.weights_result import ClassWeights
 
 __all__ = ["class_weights_of", "history_of"]
 

@@ -69,8 +69,12 @@ def draw_canonical(result: CanonicalCalibration, ax: "Axes | None" = None) -> "A
     ax.set_xlabel(
         "squared error" + (", without the bias of chance" if result.lower is not None else "")
     )
-    ax.set_title(_verdict(result), fontsize=10)
-    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    # The legend stands between title and bars: inside, it would cover the bars of short lists.
+    ax.set_title(_verdict(result), fontsize=10, pad=22)
+    ax.legend(
+        frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0, 1),
+        borderaxespad=0.2,
+    )  # fmt: skip
     quiet(ax, grid="x")
     return ax
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._typing import AnyArray
-from karat.plot.style import COLORS, GRID, literal, new_axes, quiet
+from karat.plot.style import COLORS, GRID, ON_PALE, literal, new_axes, quiet
 from karat.statistics import (
     Confusion,
     JointRocCounts,
@@ -42,7 +42,7 @@ def draw_table(result: Confusion | Rates, ax: "Axes | None" = None) -> "Axes":
     if k <= 12:
         for (i, j), count in np.ndenumerate(pooled.counts):
             text = f"{count:,.6g}" if isinstance(pooled, Confusion) else f"{shares[i, j]:.2f}"
-            color = "white" if shares[i, j] > 0.6 else "black"
+            color = "white" if shares[i, j] > 0.6 else ON_PALE
             ax.text(j, i, text, ha="center", va="center", color=color)
     shown = range(0, k, -(-k // 40))  # at most forty names fit
     names = [literal(pooled.classes[i]) for i in shown]

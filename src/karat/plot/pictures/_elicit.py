@@ -13,7 +13,7 @@ from karat.elicit import (
     TradeOff,
     WeightTable,
 )
-from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
+from karat.plot.style import COLORS, GRID, INK, ON_PALE, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,7 @@ def draw_weight_table(result: WeightTable, ax: "Axes | None" = None) -> "Axes":
         for (i, j), value in np.ndenumerate(result.values):
             dark = abs(value) > 0.55 * top
             ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=8,
-                    color="white" if dark else INK)  # fmt: skip
+                    color="white" if dark else ON_PALE)  # fmt: skip
     ax.set_xticks(range(columns), [literal(name) for name in result.columns], rotation=30,
                   ha="right", fontsize=8)  # fmt: skip
     ax.set_yticks(range(rows), [literal(name) for name in result.rows], fontsize=8)

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.decisions import Optimum
 from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
-from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
+from karat.plot.style import COLORS, GRID, INK, MARKERS, ON_PALE, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +135,7 @@ def _draw_matrix(result: ClassWeights, names: list[str], ax: "Axes | None") -> "
     if len(names) <= _MOST_CELLS:
         for i, row in enumerate(weights):
             for j, value in enumerate(row):
-                color = "white" if abs(value) > 0.6 * most else INK
+                color = "white" if abs(value) > 0.6 * most else ON_PALE
                 ax.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=7, color=color)
     ax.set_xticks(range(len(names)), names, rotation=45 if max(map(len, names)) > 3 else 0)
     ax.set_yticks(range(len(names)), names)

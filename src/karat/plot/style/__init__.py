@@ -3,6 +3,6 @@
 matplotlib is imported when `new_axes` makes a figure, and not before.
 """
 
-from karat.plot.style._style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
+from karat.plot.style._style import COLORS, GRID, INK, MARKERS, ON_PALE, literal, new_axes, quiet
 
-__all__ = ["COLORS", "GRID", "INK", "MARKERS", "literal", "new_axes", "quiet"]
+__all__ = ["COLORS", "GRID", "INK", "MARKERS", "ON_PALE", "literal", "new_axes", "quiet"]

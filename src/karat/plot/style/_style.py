@@ -7,19 +7,26 @@ from karat._extras import require
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLORS", "GRID", "INK", "MARKERS", "literal", "new_axes", "quiet"]
+__all__ = ["COLORS", "GRID", "INK", "MARKERS", "ON_PALE", "literal", "new_axes", "quiet"]
 
 # Okabe and Ito's palette, whose colours differ for colour-blind readers too, without its yellow,
 # which is too faint for lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#222222"
+ON_PALE = "#242424"  # text on a pale cell: unlike INK it stays dark on a dark page
 GRID = "#9aa0a6"
+_LINE = 36  # characters of a name on a line
 
 
 def literal(name: Any) -> str:
-    """Return a name with its dollar signs escaped: matplotlib takes them for mathematics."""
-    return str(name).replace("$", r"\$")
+    """Return a name as a label: in lines, for a long one would leave no room for the picture.
+
+    Dollar signs are escaped, which matplotlib takes for mathematics.
+    """
+    text = str(name)
+    lines = [text[at : at + _LINE] for at in range(0, len(text), _LINE)] or [""]
+    return "\n".join(lines).replace("$", r"\$")
 
 
 def new_axes(ax: "Axes | None", size: tuple[float, float] = (5.0, 4.0)) -> Any:

@@ -2,15 +2,13 @@
 
 `AreaOptions` holds the checked options of an area. `area_result` takes the scores of one ranking,
 `area_result_of_counts` placements of counts, and `areas_of_labels` several classes or labels with a
-column of scores each; of two classes `positive_column` is enough. `caller_level` points a warning
-at the first caller outside karat.
+column of scores each; of two classes `positive_column` is enough.
 """
 
 from karat.ranking.area_results._area_options import AreaOptions, check_area_options
 from karat.ranking.area_results._area_result import (
     area_result,
     area_result_of_counts,
-    caller_level,
 )
 from karat.ranking.area_results._one_against_the_rest import (
     areas_of_labels,
@@ -22,7 +20,6 @@ __all__ = [
     "area_result",
     "area_result_of_counts",
     "areas_of_labels",
-    "caller_level",
     "check_area_options",
     "positive_column",
 ]

@@ -1,11 +1,11 @@
 """From placements to a result: value, limits, curve, and a warning where limits are useless."""
 
-import sys
 import warnings
 from dataclasses import replace
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import SmallSampleWarning
 from karat.ranking.area_results._area_options import AreaOptions
@@ -24,7 +24,7 @@ from karat.ranking.result import WeightedAUC
 from karat.ranking.weights import TprBand, TwoWayBand, Weight, scale_of
 from karat.statistics import RocCounts
 
-__all__ = ["area_result", "area_result_of_counts", "caller_level"]
+__all__ = ["area_result", "area_result_of_counts"]
 
 _NAMES = ("positives", "negatives")
 _POINTS = 600  # of the curve that is kept for drawing
@@ -37,15 +37,15 @@ def area_result(rows: LabelledScores, options: AreaOptions, classes: AnyArray) -
     return _measured(rows.placed(), options, classes, approximate=rows.approximate)
 
 
-def area_result_of_counts(
-    counts: RocCounts, options: AreaOptions, *, approximate: bool, cells: bool
-) -> WeightedAUC:
+def area_result_of_counts(counts: RocCounts, options: AreaOptions, *, cells: bool) -> WeightedAUC:
     """Return the area of counts; with ``cells``, limits for every order inside cells of scores."""
     ones, zeros = (np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives))
+    n0, n1 = counts.sizes.tolist()
+    approximate = counts.squares is not None  # importances
     if isinstance(options.weight, TprBand):
-        placed = place_counts(zeros[::-1], ones[::-1])
+        placed = place_counts(zeros[::-1], ones[::-1], sizes=(n0, n1))
         return _mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
-    placed = place_counts(ones, zeros)
+    placed = place_counts(ones, zeros, sizes=(n1, n0))
     return _measured(placed, options, counts.classes, approximate=approximate, cells=cells)
 
 
@@ -162,14 +162,6 @@ def _warn_of_few(
             SmallSampleWarning,
             stacklevel=caller_level(),
         )
-
-
-def caller_level() -> int:
-    """Return the ``stacklevel`` of the first caller outside karat: a warning points there."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("karat."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _what_holds(placed: Placements, options: AreaOptions, names: tuple[str, str]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from karat._validate import (
     check_same_length,
     check_score_columns,
+    check_weighting,
     check_weights,
     encode_labels,
     refuse_option,
@@ -12,7 +13,6 @@ from karat._validate import (
 )
 from karat.exceptions import LabelError
 from karat.ranking.labels._labels import Labels, no_groups
-from karat.ranking.placements import check_weighting
 
 __all__ = ["classes_apart"]
 

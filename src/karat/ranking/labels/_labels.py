@@ -9,6 +9,7 @@ from karat._typing import BoolArray, Column, FloatArray
 from karat._validate import (
     check_same_length,
     check_score_columns,
+    check_weighting,
     check_weights,
     named,
     read_columns,
@@ -16,7 +17,6 @@ from karat._validate import (
 )
 from karat._validate import is_matrix as is_score_matrix
 from karat.exceptions import ColumnError, DataError, LabelError, ShapeError
-from karat.ranking.placements import check_weighting
 
 __all__ = ["Labels", "clustered_limits", "no_groups", "read_labels_apart"]
 

@@ -7,23 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
     check_confidence,
     check_same_length,
     check_scores,
+    check_weighting,
     check_weights,
     encode_groups,
     is_matrix,
 )
 from karat.exceptions import DataError, OptionError, ScoreError, SmallSampleWarning
-from karat.ranking.area_results import caller_level, positive_column
+from karat.ranking.area_results import positive_column
 from karat.ranking.labels import Labels, classes_apart, clustered_limits, read_labels_apart
 from karat.ranking.measure_result import RankingMeasure
 from karat.ranking.measures import AveragePrecision, Cut, ExpectedCost, Measure, NetBenefit, Row
 from karat.ranking.orderings import Ordering, ordering_of
-from karat.ranking.placements import check_weighting, labelled_scores, read_labels
+from karat.ranking.placements import labelled_scores, read_labels
 
 __all__ = ["check_rows", "measured_ranking", "measured_rows", "rows_of"]
 
@@ -94,8 +96,8 @@ def check_rows(measure: Measure, score: FloatArray, *, approximate: bool) -> Non
         )
     if isinstance(measure, Cut) and measure.k is not None and approximate:
         raise OptionError(
-            f"k is {measure.k} and the weights of rows are no counts; expected share= with "
-            "importance weights"
+            f"k is {measure.k} and the weights of rows are no counts; expected share=, or "
+            "weighting='frequency'"
         )
 
 

@@ -1,6 +1,6 @@
 """From labels and scores to placements: where each positive stands among the negatives.
 
-`read_labels`, `check_weighting` and `labelled_scores` read what users pass;
+`read_labels` and `labelled_scores` read what users pass;
 `LabelledScores.placed`, `place` and `place_counts` sort it into `Placements`, the sufficient
 statistic of every area under the ROC curve. Large data go through compiled loops on two threads;
 `warm` compiles these beforehand.
@@ -8,7 +8,6 @@ statistic of every area under the ROC curve. Large data go through compiled loop
 
 from karat.ranking.placements._labelled_scores import (
     LabelledScores,
-    check_weighting,
     labelled_scores,
     read_labels,
 )
@@ -18,7 +17,6 @@ from karat.ranking.placements._warm import warm
 __all__ = [
     "LabelledScores",
     "Placements",
-    "check_weighting",
     "labelled_scores",
     "place",
     "place_counts",

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, FloatArray
-from karat._validate import binary_order, check_choice, encode_labels, require_two_classes
-from karat.exceptions import DataError, LabelError
+from karat._validate import binary_order, encode_labels, require_two_classes
+from karat.exceptions import LabelError
 from karat.ranking.placements._placements import MANY, Placements, place
 from karat.ranking.placements._two_threads import two_threads
 
 __all__ = [
     "LabelledScores",
-    "check_weighting",
     "labelled_scores",
     "read_labels",
     "split_by_class",
@@ -105,21 +104,6 @@ def read_labels(
         )
     ordered = binary_order(order, pos_label)
     return codes == (1 if ordered is order else 0), ordered
-
-
-def check_weighting(weighting: str | None, weights: FloatArray | None) -> bool:
-    """Return whether weights are importances: by the option, else unless all are whole numbers."""
-    kind = check_choice(weighting, "weighting", ("frequency", "importance"), none=True)
-    if weights is None:
-        return False
-    whole = bool((weights == np.floor(weights)).all())
-    if kind == "frequency" and not whole:
-        row = int(np.flatnonzero(weights != np.floor(weights))[0])
-        raise DataError(
-            f"sample_weight row {row} is {weights[row]:g} and weighting='frequency' counts rows; "
-            "pass whole numbers, or weighting='importance'"
-        )
-    return not whole if kind is None else kind == "importance"
 
 
 def labelled_scores(

@@ -138,12 +138,14 @@ def merged(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, IntArr
     return left, right
 
 
-def place_counts(positives: FloatArray, negatives: FloatArray) -> Placements:
-    """Place counts of both classes at ascending distinct scores."""
+def place_counts(
+    positives: FloatArray, negatives: FloatArray, *, sizes: tuple[float, float] | None = None
+) -> Placements:
+    """Place counts of both classes at ascending distinct scores; ``sizes`` as in `place`."""
     here = np.flatnonzero(positives > 0)
     mass = positives[here] / positives.sum()
-    sizes = float(positives.sum()), float(negatives.sum())
-    return Placements(here, here + 1, mass, _shares(negatives), *sizes, len(negatives))
+    size = sizes or (float(positives.sum()), float(negatives.sum()))
+    return Placements(here, here + 1, mass, _shares(negatives), *size, len(negatives))
 
 
 def _shares(weights: FloatArray) -> FloatArray:

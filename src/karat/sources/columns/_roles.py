@@ -45,6 +45,14 @@ class ChosenRoles(dict[str, tuple[str, ...]]):
         """Return the first column of a role, None if there is none."""
         return self[role][0] if self.get(role) else None
 
+    def listed(self, most: int = 8) -> str:
+        """Return the columns of every role, the first few of many."""
+        parts = []
+        for role, columns in self.items():
+            more = f" and {len(columns) - most} more" if len(columns) > most else ""
+            parts.append(f"{role}: {', '.join(columns[:most])}{more}")
+        return "; ".join(parts)
+
     def refuse(self, role: str, why: str) -> None:
         """Refuse a role with which something cannot be counted."""
         if role in self:

@@ -6,16 +6,19 @@ classes and the meaning of nulls are the same for 200 rows in memory and for 10â
 """
 
 from karat.sources.counting._counts import confusion_of, pattern_counts_of, vote_counts_of
-from karat.sources.counting._grouped import Grouped, grouped
-from karat.sources.counting._roc import MOST_SCORES, joint_counts_of, roc_counts_of
+from karat.sources.counting._grouped import Grouped, RowWeight, grouped, with_value
+from karat.sources.counting._joint import joint_counts_of
+from karat.sources.counting._roc import MOST_SCORES, roc_counts_of
 
 __all__ = [
     "MOST_SCORES",
     "Grouped",
+    "RowWeight",
     "confusion_of",
     "grouped",
     "joint_counts_of",
     "pattern_counts_of",
     "roc_counts_of",
     "vote_counts_of",
+    "with_value",
 ]

@@ -49,6 +49,7 @@ def pattern_counts_of(
         "null": null,
     }
     predicted, votes = found.require(pred, "prediction"), found.rows.select(list(weak))
+    columns["weighting"] = "frequency"
     all_rows = pattern_counts(predicted, votes, sample_weight=found.counts, **columns)
     by_fold = None
     if folds:
@@ -81,4 +82,5 @@ def vote_counts_of(
         y_true=truth,
         classes=classes,
         null=null,
+        squares=found.squares,
     )

@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 from karat._extras import require
 from karat.exceptions import DataError, EmptyDataError
 
-__all__ = ["Log", "LogFacts", "Verdict", "long_log", "needed", "verdict_of"]
+__all__ = [
+    "Log",
+    "LogFacts",
+    "Verdict",
+    "fields",
+    "long_log",
+    "needed",
+    "number_in",
+    "objects",
+    "truth_in",
+    "verdict_of",
+]
 
 _WORDS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _TRUE, _FALSE = ("yes", "true", "pass"), ("no", "false", "fail")
@@ -103,6 +114,50 @@ def needed(holder: Any, key: str, where: str) -> Any:
             "read here"
         )
     return holder[key]
+
+
+def objects(value: Any, where: str) -> list[Any]:
+    """Return a list of objects of a log, empty where there is none; refuse anything else."""
+    listed = [] if value is None else value
+    if not isinstance(listed, list):
+        raise DataError(f"{where} holds {_kind(listed)}; expected a list of objects")
+    odd = [one for one in listed if not isinstance(one, Mapping)]
+    if odd:
+        raise DataError(f"{where} lists {_kind(odd[0])}; expected objects")
+    return listed
+
+
+def fields(value: Any, where: str) -> Mapping[str, Any]:
+    """Return an object of a log, empty where there is none; refuse anything else."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise DataError(f"{where} holds {_kind(value)}; expected an object")
+    return value
+
+
+def number_in(value: Any, where: str) -> float | None:
+    """Return a number of a log; a null and a NaN are none; refuse anything else."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if not isinstance(value, int | float):
+        raise DataError(f"{where} holds {_kind(value)}; expected a number")
+    return float(value)
+
+
+def truth_in(value: Any, where: str) -> int | None:
+    """Return a truth value of a log as 1 or 0, None for a null; refuse anything else."""
+    if value is None:
+        return None
+    if not isinstance(value, bool):
+        raise DataError(f"{where} holds {_kind(value)}; expected true or false")
+    return int(value)
+
+
+def _kind(value: Any) -> str:
+    names = {str: "text", list: "a list", dict: "an object", bool: "a truth value", int: "a number",
+             float: "a number", type(None): "null"}  # fmt: skip
+    return names.get(type(value), type(value).__name__)
 
 
 def long_log(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.exceptions import DataError
-from karat.sources.logs._facts import Log, long_log, needed, verdict_of
+from karat.sources.logs._facts import Log, fields, long_log, needed, objects, verdict_of
 
 __all__ = ["is_inspect", "read_inspect"]
 
@@ -25,14 +25,15 @@ def read_inspect(document: Any, path: Path) -> Log:
             f"{path.name} is a log of inspect of version {version!r}; expected version "
             f"{' or '.join(map(str, _VERSIONS))}"
         )
-    run = needed(document, "eval", path.name)
+    run = fields(needed(document, "eval", path.name), f"{path.name}, eval")
     task, model = needed(run, "task", f"{path.name}, eval"), run.get("model")
-    models = _models_of_scorers(run.get("scorers") or [])
-    samples = document.get("samples") or []
-    several = len({sample.get("epoch") for sample in samples}) > 1
+    models = _models_of_scorers(objects(run.get("scorers"), f"{path.name}, eval.scorers"))
+    samples = objects(document.get("samples"), f"{path.name}, samples")
+    epochs = [_epoch(sample.get("epoch"), path.name) for sample in samples]
+    several = len(set(epochs)) > 1
     rows: list[dict[str, Any]] = []
-    for sample in samples:
-        item, epoch = str(needed(sample, "id", f"{path.name}, a sample")), sample.get("epoch") or 1
+    for sample, epoch in zip(samples, epochs, strict=True):
+        item = str(needed(sample, "id", f"{path.name}, a sample"))
         shared = {
             "item": item,
             "unit": f"{item}#{epoch}" if several else item,
@@ -40,9 +41,22 @@ def read_inspect(document: Any, path: Path) -> Log:
             "model": model,
             "metadata": sample.get("metadata"),
         }
-        rows += _sample_rows(sample, shared, str(task), models)
-    packages = run.get("packages") or {}
+        where = f"{path.name}, sample {item}"
+        scores = {
+            scorer: fields(score, f"{where}, scores.{scorer}")
+            for scorer, score in fields(sample.get("scores"), f"{where}, scores").items()
+        }
+        rows += _sample_rows(scores, shared, str(task), models, where)
+    packages = fields(run.get("packages"), f"{path.name}, eval.packages")
     return long_log("inspect", rows, version=str(packages.get("inspect_ai") or version))
+
+
+def _epoch(value: Any, name: str) -> int:
+    if value is None:
+        return 1
+    if not isinstance(value, int):
+        raise DataError(f"{name}: a sample has the epoch {value!r}; expected a whole number")
+    return int(value)
 
 
 def _models_of_scorers(scorers: list[Any]) -> dict[str, list[str]]:
@@ -57,29 +71,33 @@ def _models_of_scorers(scorers: list[Any]) -> dict[str, list[str]]:
         while name in found:
             number += 1
             name = f"{base}{number}"
-        models = (scorer.get("options") or {}).get("model")
+        models = fields(scorer.get("options"), f"scorer {base}, options").get("model")
         listed = models if isinstance(models, list) else [models]
         found[name] = [str(m.get("model") if isinstance(m, Mapping) else m) for m in listed if m]
     return found
 
 
 def _sample_rows(
-    sample: Any, shared: dict[str, Any], task: str, models: dict[str, list[str]]
+    scores: dict[str, Any],
+    shared: dict[str, Any],
+    task: str,
+    models: dict[str, list[str]],
+    where: str,
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     gold: dict[str, Any] = {}
     edited: dict[str, str] = {}
-    for scorer, score in (sample.get("scores") or {}).items():
-        own, person, when = _own_and_edited(score)
+    for scorer, score in scores.items():
+        own, person, when = _own_and_edited(score, f"{where}, scores.{scorer}")
         for judge, question, value, corrected in _verdicts(
-            scorer, score, own, person, models.get(scorer, [])
+            scorer, score, own, person, models.get(scorer, []), where
         ):
             domain = task if question is None else f"{task}/{question}"
             vote, number, graded = verdict_of(value)
             failed = vote is None and number is None
             rows.append(
                 shared | {"judge": judge, "domain": domain, "vote": vote, "score": number,
-                          "graded": graded, "failed": failed, "reason": score.get("reason")}
+                          "graded": graded, "failed": failed, "reason": _text(score.get("reason"))}
             )  # fmt: skip
             label = verdict_of(corrected).vote if corrected is not None else None
             if label not in (None, -1) and when >= edited.get(domain, ""):
@@ -87,23 +105,27 @@ def _sample_rows(
     return [row | {"gold": gold.get(row["domain"])} for row in rows]
 
 
-def _own_and_edited(score: Any) -> tuple[Any, Any, str]:
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _own_and_edited(score: Any, where: str) -> tuple[Any, Any, str]:
     """Return the scorer's own value, what a person put in its place (or None), and when."""
-    value, history = score.get("value"), score.get("history") or []
+    value, history = score.get("value"), objects(score.get("history"), f"{where}.history")
     edits = [edit for edit in history if edit.get("provenance")]
     if not edits:
         return value, None, ""
     own = history[0].get("value", value) if not history[0].get("provenance") else None
-    when = str((edits[-1].get("provenance") or {}).get("timestamp") or "")
+    when = str(fields(edits[-1]["provenance"], f"{where}.history").get("timestamp") or "")
     # An edit that leaves the value as it is has a person behind it all the same.
     return own, value, when
 
 
 def _verdicts(
-    scorer: str, score: Any, own: Any, person: Any, models: list[str]
+    scorer: str, score: Any, own: Any, person: Any, models: list[str], where: str
 ) -> Iterator[tuple[str, str | None, Any, Any]]:
     """Yield judge, question (None: is it correct?), the judge's value and the person's."""
-    panel = (score.get("metadata") or {}).get("panel")
+    panel = fields(score.get("metadata"), f"{where}, metadata of {scorer}").get("panel")
     if isinstance(panel, Mapping) and isinstance(panel.get("votes"), list):
         for k, vote in enumerate(panel["votes"]):
             who = models[k] if k < len(models) else str(k)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.exceptions import DataError, MissingExtraError
+from karat.sources.logs._facts import fields, objects
 
 __all__ = ["open_archive"]
 
@@ -36,20 +37,24 @@ def open_archive(path: Path) -> dict[str, Any]:
             raise DataError(f"{path.name} has no header.json: {why}")
         header = read("header.json")
         if "summaries.json" in members:
-            samples = read("summaries.json")
+            samples = list(objects(read("summaries.json"), f"{path.name}, summaries.json"))
         else:
             samples = [read(n) for n in sorted(members) if n.startswith("samples/")]
-        for i, sample in enumerate(samples):
+        for i, sample in enumerate(objects(samples, f"{path.name}, samples")):
             full = f"samples/{sample.get('id')}_epoch_{sample.get('epoch')}.json"
             if full in members and _is_cut(sample):
                 samples[i] = read(full)
-    return {**header, "samples": samples}
+    return {**fields(header, f"{path.name}, header.json"), "samples": samples}
 
 
 def _is_cut(sample: Any) -> bool:
-    for score in (sample.get("scores") or {}).values():
-        metadata = score.get("metadata") or {} if isinstance(score, dict) else {}
-        if str(metadata.get("panel", "")).startswith(_CUT):
+    for score in fields(sample.get("scores"), f"the scores of sample {sample.get('id')}").values():
+        if not isinstance(score, dict):
+            continue
+        metadata = score.get("metadata")
+        if str(metadata).startswith(_CUT):
+            return True
+        if isinstance(metadata, dict) and str(metadata.get("panel", "")).startswith(_CUT):
             return True
         if any(str(score.get(key, "")).startswith(_CUT) for key in ("value", "history")):
             return True

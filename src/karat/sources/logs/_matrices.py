@@ -40,15 +40,33 @@ def read_wrench(document: Any, path: Path) -> Log:
     votes = [
         needed(entry, "weak_labels", f"{path.name}, item {k}") for k, entry in document.items()
     ]
+    odd = [row for row in votes if not _is_row(row)]
+    if odd:
+        raise DataError(
+            f"{path.name} has the weak labels {str(odd[0])[:60]}; expected a list of whole numbers"
+        )
     wide = {len(row) for row in votes}
+    if wide == {0}:
+        raise EmptyDataError(f"{path.name} has no weak labels")
     if len(wide) != 1:
         raise DataError(f"{path.name} has items with {min(wide)} and with {max(wide)} weak labels")
     labels = [entry.get("label") for entry in document.values()]
+    kinds = {type(label) for label in labels if label is not None}
+    if len(kinds) > 1 or kinds - {int, str}:
+        raise DataError(
+            f"{path.name} has labels of {len(kinds)} kinds, such as "
+            f"{next(label for label in labels if label is not None)!r}; expected whole numbers, or "
+            "text throughout"
+        )
     columns: dict[str, Any] = {"id": list(document)}
     if any(label not in (None, -1) for label in labels):
         columns["label"] = [None if label == -1 else label for label in labels]
     columns |= {f"lf_{j}": [row[j] for row in votes] for j in range(len(votes[0]))}
     return _wide(pl.DataFrame(columns, infer_schema_length=None), "wrench", len(votes[0]))
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, list) and all(type(vote) is int for vote in row)
 
 
 def _wide(frame: Any, kind: str, labelers: int) -> Log:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from karat.sources.logs._facts import Log, long_log, needed, verdict_of
+from karat.sources.logs._facts import Log, fields, long_log, needed, objects, verdict_of
 
 __all__ = ["is_mlflow", "read_mlflow"]
 
@@ -22,26 +22,27 @@ def read_mlflow(document: Any, path: Path) -> Log:
     latest valid one counts.
     """
     rows: list[dict[str, Any]] = []
-    for trace in document:
+    for trace in objects(document, path.name):
         item = str(needed(trace, "trace_id", path.name))
-        judged, people, expected = _sorted_out(trace.get("assessments") or [])
+        where = f"{path.name}, trace {item}"
+        listed = objects(trace.get("assessments"), f"{where}, assessments")
+        judged, people, expected = _sorted_out(listed, where)
         for name, one in judged.items():
-            vote, score, graded = verdict_of((one.get("feedback") or {}).get("value"))
-            failed = bool((one.get("feedback") or {}).get("error")) or (
-                vote is None and score is None
-            )
+            said = fields(one.get("feedback"), f"{where}, feedback of {name}")
+            vote, score, graded = verdict_of(said.get("value"))
+            failed = bool(said.get("error")) or (vote is None and score is None)
             gold = people.get(name, expected)
             rows.append(
                 {"item": item, "unit": item, "epoch": 1, "model": None, "domain": "all",
                  "judge": name, "vote": None if failed else vote,
                  "score": None if failed else score, "graded": graded, "gold": gold,
-                 "failed": failed, "reason": one.get("rationale"),
+                 "failed": failed, "reason": str(one.get("rationale") or "") or None,
                  "metadata": {"request": trace.get("request"), "response": trace.get("response")}}
             )  # fmt: skip
     return long_log("mlflow", rows)
 
 
-def _sorted_out(assessments: list[Any]) -> tuple[dict[str, Any], dict[str, Any], Any]:
+def _sorted_out(assessments: list[Any], where: str) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """Return assessments of judges by name, verdicts of people by name, and the gold label."""
     judged: dict[str, Any] = {}
     people: dict[str, Any] = {}
@@ -49,14 +50,15 @@ def _sorted_out(assessments: list[Any]) -> tuple[dict[str, Any], dict[str, Any],
     valid = [a for a in assessments if a.get("valid") is not False]
     for one in sorted(valid, key=lambda a: str(a.get("last_update_time") or a.get("create_time"))):
         name = str(one.get("assessment_name") or one.get("name"))
-        by_person = (one.get("source") or {}).get("source_type") == "HUMAN"
+        source = fields(one.get("source"), f"{where}, source of {name}")
+        by_person = source.get("source_type") == "HUMAN"
         if "expectation" in one:
-            label = verdict_of((one["expectation"] or {}).get("value"))
+            label = verdict_of(fields(one["expectation"], f"{where}, expectation").get("value"))
             # An expected answer in words is no verdict on the answer that was given.
             if label.graded and label.score is not None and label.vote in (0, 1):
                 expected = label.vote
         elif by_person:
-            vote = verdict_of((one.get("feedback") or {}).get("value")).vote
+            vote = verdict_of(fields(one.get("feedback"), f"{where}, feedback").get("value")).vote
             if vote is not None:
                 people[name] = vote
         else:

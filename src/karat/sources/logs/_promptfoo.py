@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.exceptions import DataError
-from karat.sources.logs._facts import Log, long_log, needed
+from karat.sources.logs._facts import Log, fields, long_log, needed, number_in, objects, truth_in
 
 __all__ = ["is_promptfoo", "read_promptfoo"]
 
@@ -32,7 +32,7 @@ def read_promptfoo(document: Any, path: Path) -> Log:
     version = ""
     records = document
     if isinstance(document, dict):
-        results = needed(document, "results", path.name)
+        results = fields(needed(document, "results", path.name), f"{path.name}, results")
         if results.get("version") not in _VERSIONS:
             raise DataError(
                 f"{path.name} holds results of promptfoo of version {results.get('version')!r}; "
@@ -42,7 +42,7 @@ def read_promptfoo(document: Any, path: Path) -> Log:
         records = needed(results, "results", path.name)
     rows: list[dict[str, Any]] = []
     seen: Counter[str] = Counter()
-    for record in records:
+    for record in objects(records, f"{path.name}, results"):
         rows += _record_rows(record, seen, path.name)
     return long_log("promptfoo", rows, version=version)
 
@@ -58,23 +58,47 @@ def _record_rows(record: Any, seen: Counter[str], name: str) -> list[dict[str, A
         "item": item, "unit": unit if seen[unit] == 1 else f"{unit}#{seen[unit]}",
         "model": system, "epoch": seen[unit], "metadata": record.get("vars"),
     }  # fmt: skip
-    parts = (record.get("gradingResult") or {}).get("componentResults") or []
-    gold = None
-    rows = []
-    for part in parts:
-        assertion = part.get("assertion") or {}
+    where = f"{name}, test {item}"
+    grading = fields(record.get("gradingResult"), f"{where}, gradingResult")
+    thumb, rows, verdicts = None, [], []
+    questions: set[str] = set()
+    for part in objects(grading.get("componentResults"), f"{where}, componentResults"):
+        assertion = fields(part.get("assertion"), f"{where}, assertion")
         kind = str(assertion.get("type", "")).removeprefix("not-")
         if kind == _HUMAN:
-            gold = int(bool(part.get("pass")))
-        elif kind in _GRADED or kind.startswith("model-graded"):
-            failed = _has_failed(record, part)
+            thumb = truth_in(part.get("pass"), f"{where}, pass of a person")
+            continue
+        question = str(assertion.get("value") or kind)
+        questions.add(question)
+        failed = _has_failed(record, part, where)
+        held = truth_in(part.get("pass"), f"{where}, pass")
+        verdicts.append(None if failed else held)
+        if kind in _GRADED or kind.startswith("model-graded"):
+            score = number_in(part.get("score"), f"{where}, score")
             rows.append(
-                shared | {"judge": _judge(assertion), "domain": str(assertion.get("value") or kind),
-                          "vote": None if failed else int(bool(part.get("pass"))),
-                          "score": None if failed else part.get("score"), "failed": failed,
-                          "reason": part.get("reason")}
+                shared | {"judge": _judge(assertion), "domain": question, "vote": verdicts[-1],
+                          "score": None if failed else score, "failed": failed, "gold": None,
+                          "reason": _text(part.get("reason"))}
             )  # fmt: skip
-    return [row | {"gold": gold} for row in rows]
+    if thumb is None:
+        return rows
+    if len(questions) == 1:  # the output passes if and only if this one question is answered yes
+        return [row | {"gold": thumb} for row in rows]
+    return [*rows, shared | _whole(verdicts, thumb)]
+
+
+def _whole(verdicts: list[int | None], thumb: int) -> dict[str, Any]:
+    """Return the row of the whole output, which is what a person rates."""
+    known = 0 in verdicts or (bool(verdicts) and None not in verdicts)
+    return {
+        "judge": "all assertions", "domain": "the whole output",
+        "vote": int(0 not in verdicts) if known else None, "score": None, "failed": not known,
+        "gold": thumb, "reason": None,
+    }  # fmt: skip
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _judge(assertion: Any) -> str:
@@ -85,9 +109,9 @@ def _judge(assertion: Any) -> str:
     return f"{assertion.get('type')}:{named}" if named else str(assertion.get("type"))
 
 
-def _has_failed(record: Any, part: Any) -> bool:
+def _has_failed(record: Any, part: Any, where: str) -> bool:
     if record.get("failureReason") == _ERROR or part.get("error") or part.get("pass") is None:
         return True
     reason = str(part.get("reason") or "").lower()
-    said = (part.get("metadata") or {}).get("graderError")
+    said = fields(part.get("metadata"), f"{where}, metadata").get("graderError")
     return bool(said) or (not part["pass"] and any(sign in reason for sign in _UNPARSED))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from karat.exceptions import DataError, EmptyDataError
+from karat.exceptions import DataError, EmptyDataError, KaratError
 from karat.sources.logs._deepeval import is_deepeval, read_deepeval
 from karat.sources.logs._facts import Log
 from karat.sources.logs._inspect import is_inspect, read_inspect
@@ -16,6 +16,7 @@ from karat.sources.logs._lm_eval import is_lm_eval, read_lm_eval
 from karat.sources.logs._matrices import is_wrench, read_snorkel, read_wrench
 from karat.sources.logs._mlflow import is_mlflow, read_mlflow
 from karat.sources.logs._promptfoo import is_promptfoo, read_promptfoo
+from karat.sources.opening import first_line
 
 __all__ = ["read_log"]
 
@@ -54,13 +55,26 @@ def read_log(files: list[Path], kind: str | None) -> Log | None:
         return None
     for name, (recognised, read) in _KINDS.items():
         if kind == name or (kind is None and recognised(document)):
-            return read(document, path)
+            return _checked(read, document, path, name)
     if path.suffix.lower() == ".jsonl":
         return None  # a plain table of JSON lines
     raise DataError(
         f"{path.name} is JSON, and no log that is known: {_shape(document)}; expected a log of "
         f"{', '.join(_KINDS)}, or a table as .csv, .parquet or .jsonl. format= names the kind"
     )
+
+
+def _checked(read: _Reader, document: Any, path: Path, kind: str) -> Log:
+    """Return what a reader finds; a part that has not the shape it knows is one error."""
+    try:
+        return read(document, path)
+    except KaratError:
+        raise
+    except Exception as error:  # whatever a file holds that its tool did not write
+        raise DataError(
+            f"{path.name} has a part that no known version of {kind} writes: {first_line(error)}; "
+            "expected the file as the tool wrote it"
+        ) from error
 
 
 def _document(path: Path, kind: str | None, *, named: bool) -> Any:
@@ -75,7 +89,7 @@ def _document(path: Path, kind: str | None, *, named: bool) -> Any:
     if ending == ".jsonl":
         if not named and not _are_lines_of_a_log(path):
             return None
-        with path.open(encoding="utf-8") as lines:
+        with path.open(encoding="utf-8", errors="replace") as lines:
             return [_parsed(line, path) for line in lines if line.strip()]
     return _parsed(path.read_text(encoding="utf-8", errors="replace"), path)
 
@@ -91,6 +105,8 @@ def _are_lines_of_a_log(path: Path) -> bool:
 def _parsed(text: str, path: Path, *, strict: bool = True) -> Any:
     try:
         return json.loads(text)
+    except RecursionError as error:
+        raise DataError(f"{path.name} is nested too deep to be a log") from error
     except json.JSONDecodeError as error:
         if not strict:
             return None

@@ -3,6 +3,7 @@
 import warnings
 from typing import Any
 
+from karat._callers import caller_level
 from karat.exceptions import EmptyDataError, KaratWarning
 
 __all__ = ["judged_votes"]
@@ -30,7 +31,7 @@ def judged_votes(rows: Any, name: str) -> Any:
         warnings.warn(
             f"judged by one judge alone, and left out: {', '.join(alone[:8])}",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     cast = _one_gold_label(pl, cast)
     return cast.filter(~pl.col("domain").is_in(alone)).select(
@@ -48,7 +49,7 @@ def _one_gold_label(pl: Any, cast: Any) -> Any:
         warnings.warn(
             f"people gave {len(split):,} items two different labels, and these count as unlabelled",
             KaratWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     label = (
         pl.when(distinct > 1).then(None).otherwise(pl.col("gold").drop_nulls().first().over(item))

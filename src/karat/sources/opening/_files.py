@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from karat._extras import require
 from karat._validate import check_choice
 from karat.exceptions import ColumnError, DataError, EmptyDataError
+from karat.sources.opening._delimited import HEAD, Dialect, dialect_of, say_dialect
 
 __all__ = ["ENDINGS", "first_line", "format_of", "open_bytes", "open_file"]
 
@@ -47,8 +48,12 @@ def first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-def open_file(path: Path, kind: str | None) -> Any:
-    """Return a file as a lazy Polars table; ``kind`` is its format if the name does not say it."""
+def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
+    """Return a file as a lazy Polars table; ``kind`` is its format if the name does not say it.
+
+    Delimited text that is not written as its ending says is read as it is written, and a warning
+    says so, unless ``quiet``.
+    """
     said = check_choice(kind, "format", _FORMATS, none=True) or format_of(path)
     if said is None:
         raise DataError(
@@ -62,15 +67,15 @@ def open_file(path: Path, kind: str | None) -> Any:
             zipped = opened.read(2) == b"\x1f\x8b"
         if zipped and said in _TEXT:
             with gzip.open(path) as unpacked:
-                return open_bytes(unpacked.read(), said, path.name)
+                return open_bytes(unpacked.read(), said, path.name, quiet=quiet)
         with path.open("rb") as opened:
-            _check_beginning(opened, said, path.name)
+            dialect = _check_beginning(opened, said, path.name)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path.name} cannot be read: {first_line(error)}") from error
-    return _lazy(path, said, path.name)
+    return _lazy(path, said, path.name, dialect, quiet=quiet)
 
 
-def open_bytes(data: bytes, kind: str | None, name: str) -> Any:
+def open_bytes(data: bytes, kind: str | None, name: str, *, quiet: bool = False) -> Any:
     """Return the content of a file as a lazy Polars table; the format is looked for if not said."""
     if not data:
         raise EmptyDataError(f"{name} is empty: it has no bytes")
@@ -84,8 +89,8 @@ def open_bytes(data: bytes, kind: str | None, name: str) -> Any:
         said = "tsv"
     if said not in _FORMATS:
         raise DataError(f"{name} looks like {_WORDS[said]}; expected {', '.join(_FORMATS)}")
-    _check_beginning(io.BytesIO(data), said, name)
-    return _lazy(io.BytesIO(data), said, name)
+    dialect = _check_beginning(io.BytesIO(data), said, name)
+    return _lazy(io.BytesIO(data), said, name, dialect, quiet=quiet)
 
 
 def _looks_like(head: bytes) -> str:
@@ -102,9 +107,12 @@ def _looks_like(head: bytes) -> str:
     return "csv"
 
 
-def _check_beginning(opened: BinaryIO, said: str, name: str) -> None:
-    """Refuse a file that does not begin as its format does, and a header that repeats a name."""
-    head = opened.read(1 << 16)
+def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
+    """Refuse a file that does not begin as its format does, and a header that repeats a name.
+
+    Return how delimited text is written.
+    """
+    head = opened.read(HEAD)
     seen = _looks_like(head[:4096])
     alike = {"csv", "tsv"} if said in ("csv", "tsv") else {said}
     if seen not in alike:
@@ -113,26 +121,22 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> None:
             "of what it is, or pass format="
         )
     if said not in ("csv", "tsv"):
-        return
+        return Dialect()
+    dialect = dialect_of(head, said)
     text = head.decode("utf-8-sig", errors="replace")
-    header = next(csv.reader(io.StringIO(text), delimiter="\t" if said == "tsv" else ","), [])
+    header = next(csv.reader(io.StringIO(text), delimiter=dialect.separator), [])
     twice = [column for i, column in enumerate(header) if column in header[:i]]
     if twice:
         raise ColumnError(f"{name} has the column {twice[0]!r} twice; rename one of them")
+    return dialect
 
 
-def _lazy(source: Any, kind: str, name: str) -> Any:
+def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -> Any:
     pl = require("polars", purpose="reading a file")
     in_memory = isinstance(source, io.BytesIO)
     try:
         if kind in ("csv", "tsv"):
-            options: dict[str, Any] = {"separator": "\t" if kind == "tsv" else ","}
-            if in_memory:
-                table = pl.read_csv(source, **options, **_ALL_ROWS).lazy()
-            else:
-                # The types are told once, and not again by every query.
-                known = pl.scan_csv(source, **options, **_ALL_ROWS).collect_schema()
-                table = pl.scan_csv(source, **options, schema=known)
+            table, dialect = _delimited(pl, source, dialect)
         elif kind == "jsonl":
             table = pl.read_ndjson(source, **_ALL_ROWS).lazy() if in_memory else _json(pl, source)
         elif kind == "parquet":
@@ -145,7 +149,32 @@ def _lazy(source: Any, kind: str, name: str) -> Any:
         raise DataError(f"{name} cannot be read: {first_line(error)}") from error
     if not rows:
         raise EmptyDataError(f"{name} has no rows")
+    if not quiet:
+        say_dialect(dialect, name, kind)
     return table
+
+
+def _delimited(pl: Any, source: Any, dialect: Dialect) -> tuple[Any, Dialect]:
+    """Return delimited text as a lazy table; where its head has no decimals, all rows tell."""
+
+    def known(one: Dialect) -> Any:
+        if isinstance(source, io.BytesIO):
+            source.seek(0)
+            return pl.read_csv(source, **one.options(), **_ALL_ROWS)
+        # The types are told once, and not again by every query.
+        return pl.scan_csv(source, **one.options(), **_ALL_ROWS).collect_schema()
+
+    found = known(dialect)
+    if dialect.decimal_comma is None:
+        other = dialect._replace(decimal_comma=True)
+        again = known(other)
+        kinds = [list(one.values() if hasattr(one, "values") else one.dtypes)
+                 for one in (found, again)]  # fmt: skip
+        if kinds[1].count(pl.Float64) > kinds[0].count(pl.Float64):
+            found, dialect = again, other
+    if isinstance(source, io.BytesIO):
+        return found.lazy(), dialect
+    return pl.scan_csv(source, **dialect.options(), schema=found), dialect
 
 
 def _json(pl: Any, path: Any) -> Any:

@@ -42,7 +42,7 @@ def _hidden(path: Path) -> bool:
 
 def open_files(files: list[Path], kind: str | None) -> Any:
     """Return files as one lazy Polars table; one that differs from the first is named."""
-    tables = [open_file(path, kind) for path in files]
+    tables = [open_file(path, kind, quiet=i > 0) for i, path in enumerate(files)]
     if len(tables) == 1:
         return tables[0]
     kinds = {format_of(path) for path in files}

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._validate import check_count
 from karat.exceptions import DataError, KaratWarning
 from karat.sources.engines import collect
+from karat.sources.opening._delimited import HEAD, dialect_of
 from karat.sources.opening._files import ENDINGS
 
 __all__ = ["is_plain", "read_rows"]
@@ -19,8 +21,14 @@ _NARROW, _WIDE = 8, 32  # bytes that a number and a text take in memory
 
 
 def is_plain(path: Path) -> bool:
-    """Return whether a path is one file that Polars reads by itself."""
-    return path.is_file() and path.suffix.lower() in ENDINGS
+    """Return whether a path is one file that Polars reads by itself, as its ending says."""
+    ending = path.suffix.lower()
+    if not path.is_file() or ending not in ENDINGS:
+        return False
+    if ending != ".csv":
+        return True
+    with path.open("rb") as opened:
+        return dialect_of(opened.read(HEAD), "csv").usual
 
 
 def read_rows(lazy: Any, name: str, rows: int | None) -> Any:
@@ -31,7 +39,7 @@ def read_rows(lazy: Any, name: str, rows: int | None) -> Any:
         warnings.warn(
             f"{name}: a random sample of {rows:,} of {total:,} rows was read (seed 0)",
             KaratWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
         return _sample(lazy, chosen)
     _check_memory(lazy, total, name)

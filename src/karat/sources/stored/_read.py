@@ -120,6 +120,7 @@ def _votes(rows: Any, header: dict[str, Any]) -> VoteCounts:
         domain=None if domains is None else rows["group"].to_numpy(),
         domains=domains,
         label=rows["label"].to_numpy() if header["labelled"] else None,
+        squares=rows["square"].to_numpy() if header["weighted"] else None,
     )
 
 
@@ -131,6 +132,7 @@ def _roc(rows: Any, header: dict[str, Any]) -> RocCounts:
         negatives=counts[code == 0],
         classes=np.array(header["classes"]),
         cells=header["cells"],
+        squares=None if header["squares"] is None else np.array(header["squares"], dtype=float),
     )
 
 

@@ -30,6 +30,11 @@ def write_counts(counts: Any, path: str | Path) -> None:
     header |= {"patterns": {}, "votes": None, "roc": {}, "confusions": {}}
     tables = []
     for name, one in counts.patterns.items():
+        if one.squares is not None:
+            raise DataError(
+                f"the patterns of {name} are sums of weights, of which no limit can be told; count "
+                "them without weights"
+            )
         header["patterns"][name] = _meaning(one, "classes", "names", "groups") | {
             "folds": 0 if one.by_fold is None else len(one.by_fold), "whole": _is_whole(one.counts),
         }  # fmt: skip
@@ -37,11 +42,13 @@ def write_counts(counts: Any, path: str | Path) -> None:
     if counts.votes is not None:
         header["votes"] = _meaning(counts.votes, "classes", "names", "domains") | {
             "whole": _is_whole(counts.votes.counts), "labelled": counts.votes.label is not None,
+            "weighted": counts.votes.squares is not None,
         }  # fmt: skip
         tables.append(_votes(counts.votes))
     for name, one in counts.roc.items():
         header["roc"][name] = _meaning(one, "classes") | {
             "cells": one.cells, "whole": _is_whole(one.positives),
+            "squares": plain(one.squares),
         }  # fmt: skip
         tables.append(_roc(name, one))
     for name, one in counts.confusions.items():
@@ -96,6 +103,8 @@ def _votes(one: Any) -> dict[str, Any]:
         "karat": ["votes"] * len(one.votes), "votes": _as_text(one.votes),
         "count": one.counts.astype(np.float64),
     }  # fmt: skip
+    if one.squares is not None:
+        table["square"] = one.squares
     if one.domain is not None:
         table["group"] = one.domain
     if one.label is not None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karat._typing import Column, Frame
+from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
     check_same_length,
     check_weights,
@@ -25,8 +25,12 @@ def count_votes(
     y_true: Column | None = None,
     classes: Column | None = None,
     null: str = "not asked",
+    squares: FloatArray | None = None,
 ) -> VoteCounts:
-    """Return the votes of rows that stand for several items each; equal rows are added up."""
+    """Return the votes of rows that stand for several items each; equal rows are added up.
+
+    ``squares`` are the sums of squared weights, where ``counts`` are sums of importances.
+    """
     also = None
     if y_true is not None and classes is None:
         values, present = present_gold(y_true)
@@ -38,7 +42,7 @@ def count_votes(
     codes, names = encode_groups(domains, name="domains")
     label = None if y_true is None else encode_gold(y_true, found.classes)
     check_same_length(votes=found.codes, counts=weight, domains=codes, y_true=label)
-    whole = bool((weight % 1 == 0).all())
+    whole = squares is None and bool((weight % 1 == 0).all())
     rows = VoteCounts(
         votes=found.codes.astype(np.int64),
         counts=weight.astype(np.int64) if whole else weight,
@@ -47,5 +51,6 @@ def count_votes(
         domain=codes,
         domains=names,
         label=label,
+        squares=squares,
     )
     return joined_votes([rows], found.classes, names)

@@ -9,7 +9,7 @@ from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import shown
 from karat.exceptions import DataError, LengthMismatchError
 from karat.statistics import Patterns
-from karat.statistics.kernels import distinct_rows, distinct_votes
+from karat.statistics.kernels import distinct_rows, distinct_votes, summed
 from karat.votes.reading._keys import Keys
 from karat.votes.reading._passed_values import PassedValues
 
@@ -145,6 +145,7 @@ class Ballots:
         return Patterns(
             patterns=codes[first],
             counts=np.bincount(ids, weights=weight, minlength=len(first)),
+            squares=None if weight is None else summed(ids, weight**2, len(first)),
             ids=ids,
             classes=self.classes,
             names=tuple(self.voters.tolist()),

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
-    check_weights,
     encode_gold,
     encode_labels,
     named,
@@ -30,6 +30,7 @@ from karat.exceptions import (
 from karat.votes.reading._ballots import Ballots
 from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._read import read_ballots
+from karat.votes.reading._weights import item_weights
 from karat.votes.tables import VoteTable
 
 __all__ = ["Domain", "Votes", "read_votes"]
@@ -76,6 +77,7 @@ def read_votes(
     label_probability: Column | Mapping[Any, float] | None = None,
     classes: Column | None = None,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     threshold: Any = None,
     abstain: str = "outcome",
     null: str = "not asked",
@@ -93,8 +95,8 @@ def read_votes(
     gold = _gold_codes(y_true, cast)
     if classes is None and threshold is None and cast.counts is None:
         _refuse_gold_that_nobody_votes(gold, cast)
-    weight = _weight(sample_weight, cast)
     codes, names = _domain_codes(domains, cast)
+    weight = item_weights(sample_weight, weighting, cast, codes)
     outcome = cast.drop_abstentions() if abstain == "missing" else cast
     _refuse_voters_without_votes(outcome)
     _warn_of_one_answer(outcome)
@@ -117,14 +119,6 @@ def read_votes(
         n_items=cast.n_items,
         single=domains is None and cast.domain_column is None,
     )
-
-
-def _weight(sample_weight: Column | None, cast: Ballots) -> FloatArray | None:
-    """Return the weight of each item; counts of patterns bring their own."""
-    weight = cast.per_item(check_weights(sample_weight), "sample_weight")
-    if weight is not None and cast.counts is not None:
-        raise DataError("votes are counts of patterns; weigh the rows when counting them")
-    return cast.counts if weight is None else weight.astype(np.float64)
 
 
 def _gold_values(y_true: Column | Mapping[Any, Any] | None) -> AnyArray | None:
@@ -259,7 +253,7 @@ def _warn_of_one_answer(cast: Ballots) -> None:
             f"every vote is {shown(cast.classes[votes[0]])}: voters who never disagree show no "
             "errors, so the estimates rest on the prior alone",
             KaratWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
 
 
@@ -273,7 +267,7 @@ def _domain(
             f"domain {name!r} has {n} item{'s' * (n > 1)}; its error rates "
             "rest almost wholly on the prior. Merge it with another domain or drop it",
             KaratWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     some, start, voter, outcome, pattern = cast.patterns_of(items, gold)
     if not len(voter):

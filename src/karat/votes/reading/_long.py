@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
 from karat._validate import check_null, encode_labels, native_frame, read_column, shown
 from karat.exceptions import ColumnError, KaratWarning, LabelError
@@ -141,7 +142,7 @@ def _sorted_votes(
                 f"{shown(items.take(item[clash[:1]])[0])}; the last one counts. Drop repeats "
                 "before the call to choose otherwise",
                 KaratWarning,
-                stacklevel=6,
+                stacklevel=caller_level(),
             )
         last = np.append(~repeats, True)  # the sort is stable, so the last vote is the latest
         item, voter, outcome = item[last], voter[last], outcome[last]

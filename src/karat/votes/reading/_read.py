@@ -19,7 +19,7 @@ from karat._validate import (
 )
 from karat.exceptions import ColumnError, DataError, LabelError, LazyFrameError
 from karat.statistics import Patterns
-from karat.statistics.kernels import distinct_votes, recode
+from karat.statistics.kernels import distinct_votes, effective_counts, recode, summed
 from karat.statistics.reading import find_patterns
 from karat.votes.reading._ballots import Ballots
 from karat.votes.reading._keys import refuse_identifiers, split_keys
@@ -45,7 +45,10 @@ def read_ballots(
         _check_counted(votes, null, by_row=False)
         if threshold is not None:
             raise DataError("votes are counts of patterns and threshold= cuts probabilities")
-        return Ballots.of_patterns(_recoded(votes, classes, also), counted=True)
+        found = _recoded(votes, classes, also)
+        if found.squares is not None:
+            found = replace(found, counts=effective_counts(found.counts, found.squares))
+        return Ballots.of_patterns(found, counted=True)
     frame = native_frame(votes, "votes")
     columns = None if frame is None else long_columns(frame)
     if columns is not None:
@@ -92,7 +95,9 @@ def read_weak_labels(
         if weight is None:
             return found
         check_same_length(weak_labels=found.ids, sample_weight=weight)
-        return replace(found, counts=np.bincount(found.ids, weight, len(found.patterns)))
+        size = len(found.patterns)
+        counts, squares = (summed(found.ids, w, size) for w in (weight, weight**2))
+        return replace(found, counts=counts, squares=squares)
     lazy = is_lazy(weak_labels)
     weak_labels = collected_alone(weak_labels, "weak_labels", sample_weight, *(also or {}).values())
     frame = native_frame(weak_labels, "weak_labels")
@@ -163,4 +168,11 @@ def _recoded(found: Patterns, classes: Column | None, also: dict[str, AnyArray] 
     place, first = distinct_votes(codes, len(order))  # another order of classes sorts otherwise
     counts = np.empty_like(found.counts)
     counts[place] = found.counts
-    return replace(found, patterns=codes[first], counts=counts, ids=place[found.ids], classes=order)
+    squares = None
+    if found.squares is not None:
+        squares = np.empty_like(found.squares)
+        squares[place] = found.squares
+    return replace(
+        found, patterns=codes[first], counts=counts, squares=squares, ids=place[found.ids],
+        classes=order,
+    )  # fmt: skip

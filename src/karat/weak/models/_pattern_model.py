@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._parameters import Parameters
 from karat._typing import AnyArray, FloatArray, Frame, IntArray
 from karat._validate import check_fitted, named, refuse_lazy
@@ -118,7 +119,7 @@ class PatternModel(Parameters, ABC):
                 f"{named(silent)} never vote{'s' * (len(silent) == 1)} in weak_labels, so "
                 f"{type(self).__name__} learns nothing of {'it' if len(silent) == 1 else 'them'}",
                 KaratWarning,
-                stacklevel=3,
+                stacklevel=caller_level(),
             )
 
     def _warn_of_unvoted(self, known: KnownVotes) -> None:
@@ -133,7 +134,7 @@ class PatternModel(Parameters, ABC):
                 "abstention, and P(Y | weak labels) may be far off; pass class_prior= or some true "
                 "labels as y_true=",
                 NotIdentifiedWarning,
-                stacklevel=3,
+                stacklevel=caller_level(),
             )
 
     def _remember(self, known: KnownVotes, prior: FloatArray, null: str) -> None:
@@ -190,5 +191,5 @@ class PatternModel(Parameters, ABC):
                 f"{type(self).__name__} contradicts them. Give it class_prior= or some true labels "
                 "as y_true=, or test it with them in check_label_model",
                 KaratWarning,
-                stacklevel=4,
+                stacklevel=caller_level(),
             )

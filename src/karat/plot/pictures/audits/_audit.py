@@ -22,7 +22,7 @@ def draw_audit(result: AuditResult, ax: "Axes | None" = None) -> "Axes":
         _path(ax, result)
         return ax
     pyplot = require("matplotlib.pyplot", purpose="drawing a result")
-    height = 3.2 + 0.28 * len(result.strata)
+    height = 3.5 + 0.28 * len(result.strata)
     _, (top, below) = pyplot.subplots(
         2, 1, figsize=(7.0, height), layout="constrained",
         height_ratios=(3.0, 0.4 + 0.28 * len(result.strata)),
@@ -71,7 +71,10 @@ def _strata(ax: Any, result: AuditResult) -> None:
     ax.set_yticks(at, names, fontsize="small")
     ax.set_ylim(len(at) - 0.5, -0.5)
     ax.set_xlabel("share of each stratum")
-    ax.legend(frameon=False, fontsize="small", loc="best")
+    ax.legend(
+        frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=2,
+        borderaxespad=0.2,
+    )  # fmt: skip
     quiet(ax, grid="x")
 
 

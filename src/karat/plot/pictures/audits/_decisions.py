@@ -24,7 +24,7 @@ def draw_gate(result: GateResult, ax: "Axes | None" = None) -> "Axes":
     _whisker(ax, 0, result.lower, result.estimate, result.upper, color)
     ax.set_yticks([0], [result.status])
     ax.set_ylim(-0.6, 0.6)
-    ax.set_xlabel(f"{result.metric.title}, {100 * result.confidence:g} % limits at every look; "
+    ax.set_xlabel(f"{literal(result.title)}, {100 * result.confidence:g} % limits at every look; "
                   f"dashed: at least {result.at_least:g}")  # fmt: skip
     quiet(ax, grid="x")
     return ax
@@ -59,6 +59,6 @@ def draw_tiers(result: ModelTiers, ax: "Axes | None" = None) -> "Axes":
              for name, tier in zip(result.names, result.tiers, strict=True)]  # fmt: skip
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xlabel(f"{result.metric.title}, {100 * result.confidence:g} % limits of each")
+    ax.set_xlabel(f"{literal(result.title)}, {100 * result.confidence:g} % limits of each")
     quiet(ax, grid="x")
     return ax

@@ -1,0 +1,76 @@
+"""Labels that look like a slip: nearly another class, or the text of a missing value."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, IntArray
+from karat._validate._columns import shown
+from karat.exceptions import KaratWarning, LabelError
+
+__all__ = ["check_alike", "nearest_class"]
+
+_MISSING = {"none", "null", "na", "n/a", "<na>", "missing", ""}
+
+
+def nearest_class(value: Any, classes: Sequence[Any]) -> str:
+    """Return which class a label may have meant, as the end of a sentence; empty if none."""
+    texts = {str(c): c for c in classes}
+    word = str(value).strip()
+    for text, c in texts.items():
+        if text.strip().casefold() == word.casefold():
+            return f"; did you mean {shown(c)}?"
+    close = get_close_matches(word, texts, n=1)
+    return f"; did you mean {shown(texts[close[0]])}?" if close else ""
+
+
+def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
+    """Look at classes that were found, not named: refuse or warn of those that seem to be a slip.
+
+    Classes that differ by spaces alone, and the text NaN, are refused; classes that differ by case
+    alone, and other words for a missing value that are never predicted, get a warning. Whoever
+    means them passes ``classes=``. The last column of ``codes`` holds predictions.
+    """
+    if classes.dtype.kind != "U":
+        return
+    texts: list[str] = classes.tolist()
+    stripped: dict[str, str] = {}
+    folded: dict[str, str] = {}
+    *_, called = codes.values()
+    for code, text in enumerate(texts):
+        word = text.strip()
+        if word.casefold() == "nan":
+            raise LabelError(
+                f"{_first(codes, code)} is {shown(text)}, the text of a missing value; leave such "
+                "rows out, or pass classes= if it is a class"
+            )
+        if (other := stripped.setdefault(word, text)) != text:
+            raise LabelError(
+                f"{_first(codes, code)} is {shown(text)} and there is the class {shown(other)}, "
+                "which differs by spaces alone; strip them, or pass classes= if they are two "
+                "classes"
+            )
+        if (other := folded.setdefault(word.casefold(), text)) != text:
+            _warn(f"{_first(codes, code)} is {shown(text)} and there is the class {shown(other)}, "
+                  "which differs by case alone; they count as two classes. Make them one, or pass "
+                  "classes= if they are two")  # fmt: skip
+        if word.casefold() in _MISSING and not (called == code).any():
+            _warn(f"{_first(codes, code)} is {shown(text)}, which is never predicted and may mean "
+                  "a missing value; it counts as a class. Leave such rows out, or pass classes= if "
+                  "it is one")  # fmt: skip
+
+
+def _first(codes: Mapping[str, IntArray], code: int) -> str:
+    """Return the column and the row where a class occurs first."""
+    for name, column in codes.items():
+        at = np.flatnonzero(column == code)
+        if len(at):
+            return f"{name} row {at[0]}"
+    return next(iter(codes))
+
+
+def _warn(said: str) -> None:
+    warnings.warn(said, KaratWarning, stacklevel=6)
