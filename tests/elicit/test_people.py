@@ -59,7 +59,7 @@ def sparing(monkeypatch):
 
 @pytest.fixture
 def lean(monkeypatch):
-    """A third of what is computed by default, and half of the time; coverage is promised for any."""
+    """A third of what is computed by default: coverage is promised for any."""
     effort = Effort(particles=500, rival_particles=330, pool=200, candidates=400, panel=130)
     monkeypatch.setattr(Procedure, "effort", effort)
 

@@ -273,24 +273,16 @@ class Source:
             All classes in the wanted order, for a part of the data in which not all of them occur.
         progress : callable, optional
             Is told which scan begins.
-
-        Returns
-        -------
-        Counts
-            To be saved, loaded and added. A warning says how many rows have no true label.
         """
         return count_all(self, null, pos_label, cells, classes, progress)
 
     def votes(self) -> Any:
         """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.
 
-        Returns
-        -------
-        polars.DataFrame
-            A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
-            ``vote`` and ``domain`` (the question), with ``gold``, ``score``, ``cluster`` (the
-            sample), ``model`` and ``epoch``; without verdicts that failed and without questions
-            that one judge alone answered.
+        A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
+        ``vote`` and ``domain`` (the question that was judged), with ``gold``, ``score``,
+        ``cluster`` (the sample), ``model`` and ``epoch``. Verdicts that failed are left out, and so
+        are questions that one judge alone answered. It is a Polars frame.
         """
         if self.log is None or "judge" not in self.names:
             raise ColumnError(f"{self.name} is no log with judges; pass data.columns of a table")

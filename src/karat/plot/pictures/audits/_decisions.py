@@ -59,6 +59,6 @@ def draw_tiers(result: ModelTiers, ax: "Axes | None" = None) -> "Axes":
              for name, tier in zip(result.names, result.tiers, strict=True)]  # fmt: skip
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xlabel(f"{literal(result.title)}, {100 * result.confidence:g} % limits of each")
+    ax.set_xlabel(f"{literal(result.metric.title)}, {100 * result.confidence:g} % limits of each")
     quiet(ax, grid="x")
     return ax
