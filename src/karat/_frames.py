@@ -146,6 +146,9 @@ def _dtype(value: Any) -> Any:
     found = getattr(value, "dtype", None)
     if found is not None:
         return found
+    if hasattr(value, "collect_schema"):  # Polars: asked for its types, a lazy frame would warn
+        found = list(value.collect_schema().values())
+        return found[0] if found else None
     dtypes = getattr(value, "dtypes", None)
     if dtypes is not None and len(dtypes):
         return dtypes.iloc[0] if hasattr(dtypes, "iloc") else dtypes[0]

@@ -23,7 +23,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Counts:
-    """Counts of a table: no row of it, and enough for bounds, judges, areas and metrics.
+    """Counts of a table: enough for bounds, judges, areas and metrics.
+
+    Rows are not in it, but what only one row has is a count of 1: where all scores differ, their
+    exact counts are the scores of the rows with their labels.
 
     Attributes
     ----------

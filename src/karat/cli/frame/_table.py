@@ -1,7 +1,8 @@
 """Tables from files, and columns by the flags that name them."""
 
+import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from io import BytesIO
@@ -12,7 +13,13 @@ from karat._code import Coded, call_code
 from karat._extras import require
 from karat._validate import refuse_option
 from karat.cli.frame._labels import check_cells
-from karat.exceptions import ColumnError, DataError, OptionError
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    EmptyDataError,
+    KaratWarning,
+    OptionError,
+)
 from karat.sources import scan
 from karat.sources.opening import first_line, is_plain, read_rows
 from karat.sources.stored import is_counts
@@ -51,6 +58,7 @@ class InputTable:
     log: bool = False
     every: Sequence[str] = ()  # all columns of the file, where some were read
     scanned: bool = False  # read by karat.scan and by no reader of Polars alone
+    filtered: str = ""  # what was done to the rows after reading, as code
 
     def column(self, flag: str, name: str) -> Any:
         """Return a column, or say which ones there are."""
@@ -74,6 +82,22 @@ class InputTable:
                     "rows in all); fill them in, or take them out of the file"
                 )
 
+    def labelled(self, name: str) -> "InputTable":
+        """Return the rows that have a label in the column of ``--label``, and say how many."""
+        known = self.column("--label", name).is_not_null()
+        missing = int((~known).sum())
+        if not missing:
+            return self
+        if missing == len(known):
+            raise EmptyDataError(f"--label {name}: no row has a label")
+        warnings.warn(
+            f"{missing:,} of {len(known):,} rows have no label in {name}, and are left out",
+            KaratWarning,
+            stacklevel=3,
+        )
+        code = f".filter(pl.col({name!r}).is_not_null())"
+        return replace(self, frame=self.frame.filter(known), filtered=self.filtered + code)
+
     def optional(self, flag: str, name: str | None) -> Any:
         """Return a column, or None where the flag was not passed."""
         return None if name is None else self.column(flag, name)
@@ -86,12 +110,13 @@ class InputTable:
     def code(self) -> str:
         """The line that reads the file."""
         if self.log or self.scanned:
-            return f"frame = karat.scan({str(self.path)!r}).{'votes()' if self.log else 'columns'}"
+            what = "votes()" if self.log else "columns"
+            return f"frame = karat.scan({str(self.path)!r}).{what}{self.filtered}"
         ending = self.path.suffix.lower()
         options = _OPTIONS.get(ending, {})
         path = Coded(self.path, repr(str(self.path)))
         every = {name: Coded(value, repr(value)) for name, value in options.items()}
-        return "frame = " + call_code(f"pl.{_READERS[ending]}", path, **every)
+        return "frame = " + call_code(f"pl.{_READERS[ending]}", path, **every) + self.filtered
 
     def labels(self, name: str) -> Any:
         """Return some distinct labels of a file that was not read in, in the type of the column."""
