@@ -137,8 +137,8 @@ def test_a_cell_that_is_no_number_is_quoted(bad, command, cell):
     rows = list(lines())
     rows[40][4] = cell
     ran = bad(command, rows)
-    flag = "--prob" if command == "calibration" else "--score"
-    expected = f"error: {flag} score: data row 41 holds {cell!r}; expected numbers\n"
+    flag, what = ("--prob", "probabilities") if command == "calibration" else ("--score", "numbers")
+    expected = f"error: {flag} score: data row 41 holds {cell!r}; expected {what}\n"
     assert (ran.code, ran.err) == (3, expected)
 
 
