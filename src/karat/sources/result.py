@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from karat._callers import caller_level
 from karat._frames import frame_of
 from karat._typing import Column
 from karat._validate import check_null
@@ -160,7 +161,7 @@ def _labelled(source: Any) -> Any:
         f"the label column {label!r} is missing in {missing:,} of {rows:,} rows, which count as "
         "votes and predictions alone",
         KaratWarning,
-        stacklevel=4,
+        stacklevel=caller_level(),
     )
     return replace(source, frame=with_value(source.frame, label), _collected=[])
 
