@@ -16,7 +16,15 @@ from karat.evaluation.questions._probabilities import calibration_verdict, proba
 from karat.evaluation.questions._where_it_matters import where_it_matters
 from karat.evaluation.questions._words import flag
 
-__all__ = ["QUESTIONS", "Evidence", "Finding", "LeftOut", "calibration_verdict", "flag"]
+__all__ = [
+    "QUESTIONS",
+    "Evidence",
+    "Finding",
+    "LeftOut",
+    "calibration_verdict",
+    "estimates_of",
+    "flag",
+]
 
 QUESTIONS = (
     how_good, which_is_better, every_group, pass_rates, judges, where_it_matters, probabilities,
