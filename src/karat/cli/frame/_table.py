@@ -12,6 +12,7 @@ from typing import Any
 from karat._code import Coded, call_code
 from karat._extras import require
 from karat._validate import refuse_option
+from karat.cli.frame._labels import check_cells
 from karat.exceptions import (
     ColumnError,
     DataError,
@@ -66,7 +67,20 @@ class InputTable:
             close = get_close_matches(name, names, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"there are {names}"
             raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
+        check_cells(flag, name, self.frame[name])
         return self.frame[name]
+
+    def check_filled(self, flag: str, names: Sequence[str], label: str | None = None) -> None:
+        """Refuse an empty cell of some columns, of the rows with a label if that is named."""
+        for name in names:
+            empty = self.frame[name].is_null()
+            if label is not None:
+                empty &= self.frame[label].is_not_null()
+            if empty.any():
+                raise DataError(
+                    f"{flag} {name}: data row {empty.arg_max() + 1} is empty ({empty.sum():,} such "
+                    "rows in all); fill them in, or take them out of the file"
+                )
 
     def labelled(self, name: str) -> "InputTable":
         """Return the rows that have a label in the column of ``--label``, and say how many."""
