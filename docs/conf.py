@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "reference_pages",
     "executed",
+    "ten_tasks",
     "promises",
 ]
 myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
@@ -45,8 +46,7 @@ html_extra_path = ["llms.txt"]
 html_copy_source = False
 html_show_sourcelink = False
 # Types in docstrings are words ("column (n,)"), not references to look up.
-# A pattern at the end of a table of contents takes in pages not named there, if there are any.
-suppress_warnings = ["ref.python", "toc.empty_glob"]
+suppress_warnings = ["ref.python"]
 
 
 # Formulas become MathML when the pages are built, so that they show without a network.
@@ -69,5 +69,17 @@ def _display(self, node):
     raise SkipNode
 
 
+def _others(app, docname, content):
+    """Put the pages of a folder that are not named yet in place of ``folder/*`` in the contents."""
+
+    def pages(found):
+        folder = found[1]
+        names = sorted(name for name in app.env.found_docs if name.startswith(f"{folder}/"))
+        return "\n".join(name for name in names if f"\n{name}\n" not in content[0])
+
+    content[0] = re.sub(r"^([\w-]+)/\*$", pages, content[0], flags=re.MULTILINE)
+
+
 def setup(app):
+    app.connect("source-read", _others)
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))

@@ -108,11 +108,17 @@ def test_every_item_of_the_documents_has_a_row(section):
 
 def test_promises_of_kept_runs_become_tables(tmp_path):
     (tmp_path / "script.md").write_text(
+        "| run on | 2026-01-02 |\n| at commit | `0123` |\n\n"
+        "- ratio, worst: 0.964 (promised: at most 0.95)\n\n```text\n"
         "  kept: share inside: 0.930 (promised: at least 0.9)\n"
-        "  MISSED: ratio, worst: 0.964 (promised: at most 0.95)\n",
+        "  MISSED: ratio, worst: 0.964 (promised: at most 0.95)\n```\n",
         encoding="utf-8",
     )
     made = promises.tables(tmp_path)
-    assert "1 of 2 kept" in made
-    assert made.index("**missed** | ratio, worst | 0.964") < made.index("kept | share inside")
+    missed, kept = made.split("<details>")
+    assert "run on 2026-01-02 at commit `0123`" in missed
+    assert "Missed, 1 of 2" in missed
+    assert "| ratio, worst | 0.964 | at most 0.95 |" in missed
+    assert "Kept, 1 of 2" in kept
+    assert "| share inside | 0.930 | at least 0.9 |" in kept
     assert "No full run" in promises.tables(tmp_path / "empty")

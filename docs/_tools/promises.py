@@ -1,48 +1,46 @@
 """Sphinx extension: the promised figures of kept runs, in place of a comment in a page.
 
 ``docs/reproductions/*.md`` keep what each script printed in a full run. Their lines ``kept: what:
-value (promised: at least figure)`` become a table, one per script, the missed ones first.
+value (promised: at least figure)`` become tables by script: what was missed in sight, what was kept
+folded.
 """
 
 import re
 from pathlib import Path
 
 LINE = re.compile(
-    r"^\s*(kept|MISSED): (.+): (-?[\d.]+|nan|inf) \(promised: ([^)]+)\)$",
-    re.MULTILINE,
+    r"^\s*(kept|MISSED): (.+): (-?[\d.]+|nan|inf) \(promised: ([^)]+)\)$", re.MULTILINE
 )
+RUN_ON = re.compile(r"^\| run on \| (.*) \|\n\| at commit \| (.*) \|$", re.MULTILINE)
 HERE = "<!-- promises -->"
+
+
+def _table(found):
+    rows = "".join(f"| {what} | {value} | {wanted} |\n" for what, value, wanted in found)
+    return f"| figure | measured | promised |\n|---|---|---|\n{rows}"
 
 
 def tables(folder):
     """Return the tables of all kept runs as Markdown."""
     parts = []
-    for path in sorted(folder.glob("*.md")):
-        found = LINE.findall(path.read_text(encoding="utf-8").replace("|", r"\|"))
-        if not found:
-            continue
-        found.sort(key=lambda line: line[0] == "kept")
-        missed = sum(line[0] != "kept" for line in found)
-        count = (
-            f"{len(found) - missed} of {len(found)} kept" if missed else f"all {len(found)} kept"
-        )
-        rows = "".join(
-            f"| {'kept' if state == 'kept' else '**missed**'} | {what} | {value} | {wanted} |\n"
-            for state, what, value, wanted in found
-        )
-        link = f"[{path.stem}](reproductions/{path.name})"
-        parts.append(
-            f"### {path.stem}\n\n{link}: {count}.\n\n"
-            f"| | what | measured | promised |\n|---|---|---|---|\n{rows}"
-        )
+    for path in sorted(folder.glob("[a-z]*.md")):
+        text = path.read_text(encoding="utf-8")
+        run = RUN_ON.search(text)
+        found = LINE.findall(text.replace("|", r"\|"))
+        kept = [line[1:] for line in found if line[0] == "kept"]
+        missed = [line[1:] for line in found if line[0] == "MISSED"]
+        when = f", run on {run[1]} at commit {run[2]}" if run else ""
+        parts.append(f"### {path.stem}\n\n[Output](reproductions/{path.name}){when}.\n")
+        if missed:
+            parts.append(f"**Missed, {len(missed)} of {len(found)}:**\n\n{_table(missed)}")
+        if kept:
+            summary = f"<summary>Kept, {len(kept)} of {len(found)}</summary>"
+            parts.append(f"<details>{summary}\n\n{_table(kept)}\n</details>\n")
     return "\n".join(parts) or "No full run is kept in this copy of the documentation.\n"
 
 
 def fill(app, docname, content):
-    """Put the tables into the page; show what a script printed as it was printed."""
-    if docname.startswith("reproductions/") and "```" not in content[0]:
-        name = docname.rpartition("/")[2]
-        content[0] = f"# {name}\n\n```text\n{content[0].rstrip()}\n```\n"
+    """Put the tables into the page."""
     if HERE in content[0]:
         content[0] = content[0].replace(HERE, tables(Path(app.srcdir) / "reproductions"))
 
