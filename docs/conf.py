@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "reference_pages",
     "executed",
+    "ten_tasks",
     "promises",
 ]
 myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]

@@ -19,9 +19,9 @@ _LABELS = 40
 _JUDGES = 12  # those with the most verdicts
 
 
-def run_judged(*, quick: bool) -> list[Promise]:
+def run_judged(*, quick: bool, share: float = 1.0) -> list[Promise]:
     """Print coverage and widths against the labels alone, subset by subset."""
-    runs = 20 if quick else 300
+    runs = 20 if quick else round(300 * share)
     frame = load_shared("llm_judges_llmbar", "verdicts_long")
     rows, ratios, low, worst = [], [], 0, 0.0
     for subset, part in frame.groupby("subset"):
@@ -104,9 +104,9 @@ def _noise(runs: int) -> float:
     return width / alone
 
 
-def run_differences(*, quick: bool) -> list[Promise]:
+def run_differences(*, quick: bool, share: float = 1.0) -> list[Promise]:
     """Print coverage and width of differences in accuracy, against random labels."""
-    runs = 30 if quick else 500
+    runs = 30 if quick else round(500 * share)
     rows, low, ratios = [], 0, []
     names = ("credit 22 %", "magic 5 %") if quick else ("adult 5 %", "credit 22 %", "credit 5 %",
                                                         "magic 5 %", "magic 35 %")  # fmt: skip
@@ -117,8 +117,8 @@ def run_differences(*, quick: bool) -> list[Promise]:
         hits, width, random = _difference(data, other, truth, runs)
         low += binomtest(hits, runs, 0.95, alternative="less").pvalue < 0.001
         ratios.append(width / random)
-        share = float(np.mean(data.called != other))
-        rows.append([name, f"{share:.3f}", number(hits / runs, 3), number(width / share, 2),
+        apart = float(np.mean(data.called != other))
+        rows.append([name, f"{apart:.3f}", number(hits / runs, 3), number(width / apart, 2),
                      number(ratios[-1])])  # fmt: skip
     show_table(f"Difference in accuracy from {_LABELS} labels on disagreements, {runs} audits",
                ["set", "disagree", "covered", "width / share", "over random labels"],

@@ -42,7 +42,7 @@ def _exactly(n: int, counted: float, won: float, carried: Callable[[Any], Any]) 
     return covered / float(weight[weight > 1e-9].sum())
 
 
-def run_fixed(*, quick: bool) -> list[Promise]:
+def run_fixed(*, quick: bool, share: float = 1.0) -> list[Promise]:
     """Print the least coverage of every construction over the settings."""
     laws = _laws()
     shares: dict[str, Callable[[Any], tuple[float, float]]] = {
@@ -52,13 +52,13 @@ def run_fixed(*, quick: bool) -> list[Promise]:
         "F1": lambda c: (c[1] + c[2] + c[3], c[3]),
     }
     rows, least = [], 1.0
-    for name, share in shares.items():
+    for name, part in shares.items():
         carried = (lambda j: 2 * j / (1 + j)) if name == "F1" else (lambda j: j)
-        seen = [_exactly(n, *share(c), carried) for _, n, c in laws]
+        seen = [_exactly(n, *part(c), carried) for _, n, c in laws]
         least = min(least, *seen)
         rows.append([name, "Clopper–Pearson", "exactly", number(min(seen), 3),
                      number(float(np.mean(seen)), 3)])  # fmt: skip
-    runs = 25 if quick else 400
+    runs = 25 if quick else round(400 * share)
     some = laws[::3] if quick else laws
     low = 0
     means = []
@@ -118,9 +118,9 @@ def _peer(laws: list[tuple[str, int, Any]], runs: int) -> list[float] | None:
     return found
 
 
-def run_anytime(*, quick: bool) -> list[Promise]:
+def run_anytime(*, quick: bool, share: float = 1.0) -> list[Promise]:
     """Print coverage at every look, and widths against Wilson's for a fixed number."""
-    runs = 40 if quick else 500
+    runs = 40 if quick else round(500 * share)
     rows, held, wide = [], [], []
     for rate, population in product((0.6, 0.8, 0.97), (None, 2000)):
         rng, hits, width, fixed = np.random.default_rng(11), 0, 0.0, 0.0

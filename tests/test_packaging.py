@@ -1,6 +1,7 @@
 """What a release says of itself agrees, and workflows and hooks have no list of their own."""
 
 import importlib.util
+import json
 import re
 import sys
 import tomllib
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import karat
+from karat.cli import main
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -49,10 +51,11 @@ def test_pythons_are_those_of_the_classifiers():
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
 
 
-def test_extras_are_those_that_doctor_knows_and_the_release_tries(release_check):
-    from karat.cli._doctor import _PURPOSE
-
-    assert set(_PURPOSE) - {""} == set(release_check.USERS)
+def test_extras_are_those_that_doctor_knows_and_the_release_tries(release_check, capsys):
+    with pytest.raises(SystemExit):
+        main(["doctor", "--json"])
+    known = json.loads(capsys.readouterr().out)["extras"]
+    assert set(known) - {"core"} == set(release_check.USERS)
     tried = {name.removeprefix("extra-") for name in release_check.STEPS if "extra-" in name}
     assert tried == set(PROJECT["optional-dependencies"]) - {"all"}
     assert PROJECT["optional-dependencies"]["all"] == [f"karat[{','.join(release_check.USERS)}]"]

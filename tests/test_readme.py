@@ -6,7 +6,9 @@ import re
 import shlex
 import shutil
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,11 +18,14 @@ import pytest
 import karat
 from karat.cli import main
 from karat.metrics import cost_matrix
+from karat.report import Verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEN_TASKS = ROOT / "docs" / "how-to" / "ten-tasks.md"  # its commands run in order, in one folder
+SKILL = ROOT / "src" / "karat" / "cli" / "SKILL.md"
+PAGES = [ROOT / "README.md", SKILL, *sorted(set((ROOT / "docs").rglob("*.md")) - {TEN_TASKS})]
 
 
 def commands(text):
@@ -166,6 +171,7 @@ def folder(tmp_path_factory):
         {**three, "gpt-4o": votes[:, 3], "old": votes[:, 4], "new": votes[:, 5]}
     ).write_csv(where / "answers.csv")
     mails = pl.DataFrame({"model": (p > 0.5).astype(int), "p_spam": p})
+    mails = mails.with_columns(mail=pl.lit("Dear customer"))
     mails.write_csv(where / "mails.csv")
     labelled = pl.DataFrame({"truth": y, "model": y, "a": votes[:, 0], "b": votes[:, 1]})
     labelled.write_csv(where / "labelled.csv")
@@ -184,6 +190,10 @@ def folder(tmp_path_factory):
         for order in ("ab", "ba") for i in range(120) for j in range(4)
     ]  # fmt: skip
     pl.DataFrame(pairs).write_parquet(where / "pairs.parquet")
+    said = {"question": np.repeat(np.arange(400), 3), "model": ["m", "n", "o"] * 400}
+    pl.DataFrame({**said, "prompt": ["v1"] * 1200, "said": votes[:, :3].ravel()}).write_csv(
+        where / "long.csv"
+    )
     good = np.where(rng.random(400) < 0.97, y, 1 - y)
     pl.DataFrame({"new": good, "old": votes[:, 1]}).write_csv(where / "systems.csv")
     counted_and_logged(where, table, votes)
@@ -230,3 +240,63 @@ def test_commands_of_the_pages_run(line, folder, tmp_path, monkeypatch, capsys):
     said = capsys.readouterr()
     assert not stopped.value.code, said.err
     assert said.out
+
+
+@pytest.fixture(scope="module")
+def ten_tasks():
+    spec = spec_from_file_location("ten_tasks", ROOT / "docs" / "_tools" / "ten_tasks.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_ten_tasks_run_in_order_and_take_two_commands_each(ten_tasks, tmp_path):
+    text = TEN_TASKS.read_text(encoding="utf-8")
+    sections = text.split("\n## ")[1:]
+    assert [section.split(".")[0] for section in sections] == [str(i) for i in range(1, 11)]
+    for section in sections:
+        lines = [line for block in ten_tasks.blocks(section) for line in block.splitlines()]
+        assert 1 <= sum(line.startswith("karat ") for line in lines) <= 2
+    ten_tasks.write_files(tmp_path)
+    page = ten_tasks.with_output(text, tmp_path)
+    assert page.count("\n$ karat ") == 11
+    shown = dict(zip(range(1, 11), page.split("\n## ")[1:], strict=True))
+    assert "the metric is in costs.json" in shown[1]
+    assert "[cannot be known from this] Accuracy of logistic is not known" in shown[2]
+    assert "40 new labels of 40 items" in shown[9]
+    assert "PASS" in shown[10]
+    for name in ("costs.json", "decisions.csv", "calibrated.csv", "report.html", "report.md"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_a_task_that_fails_is_noticed(ten_tasks, tmp_path):
+    with pytest.raises(RuntimeError, match="ended with 3"):
+        ten_tasks.run_block("karat evaluate no-such-file.csv\n", tmp_path)
+
+
+def test_the_skill_is_printed_and_its_python_runs(folder, tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["skill"])
+    text = capsys.readouterr().out
+    assert not stopped.value.code
+    assert text == SKILL.read_text(encoding="utf-8")
+    head = text.split("---")[1]
+    assert re.findall(r"^(\w+):", head, re.MULTILINE) == ["name", "description"]
+    named = set(re.findall(r"^karat (\w+)", text, re.MULTILINE))
+    assert {"evaluate", "score", "bounds", "judges", "audit", "gate", "auc"} <= named
+    where = tmp_path / "files"
+    shutil.copytree(folder, where)
+    monkeypatch.chdir(where)
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, "SKILL.md", "exec"), {})
+
+
+def test_the_words_of_the_skill_are_those_of_the_library():
+    text = SKILL.read_text(encoding="utf-8")
+    assert set(re.findall(r"badge `(\w+)`", text)) == set(
+        get_args(get_type_hints(Verdict)["badge"])
+    )
+    words = set(re.findall(r"status `([\w ]+)`", text))
+    assert words == {"not identified", "consistent", "confirmed", "contradicted"}

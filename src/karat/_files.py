@@ -1,6 +1,7 @@
 """Files that are replaced only by files that are complete."""
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,22 @@ from pathlib import Path
 
 from karat.exceptions import DataError
 
-__all__ = ["replaced"]
+__all__ = ["first_words", "replaced"]
+
+
+def first_words(error: BaseException) -> str:
+    """Return the reason why a file cannot be read, on one line and without Python's own advice.
+
+    >>> first_words(ValueError("Exceeds the limit (4300 digits) for integer string conversion: …"))
+    'a number has more than 4300 digits'
+    >>> first_words(RecursionError("maximum recursion depth exceeded"))
+    'it is nested too deep'
+    """
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    said = " ".join(str(error).split())
+    many = re.match(r"Exceeds the limit \((\d+) digits\)", said)
+    return said if many is None else f"a number has more than {many[1]} digits"
 
 
 @contextmanager

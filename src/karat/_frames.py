@@ -28,6 +28,7 @@ _NAMED_BY = {
     "class": _LABELS,
     "pos_label": _LABELS,
     "truth": _LABELS,
+    "item": ("ids",),
     "prediction": ("y_pred", *_LABELS),
 }
 
@@ -140,9 +141,14 @@ def _library(value: Any) -> str | None:
 
 def _dtype(value: Any) -> Any:
     """Return the dtype of a column as its library has it, of a frame that of its first column."""
+    if hasattr(value, "collect"):
+        return None  # to know it, a lazy frame would have to be run
     found = getattr(value, "dtype", None)
     if found is not None:
         return found
+    if hasattr(value, "collect_schema"):  # Polars: asked for its types, a lazy frame would warn
+        found = list(value.collect_schema().values())
+        return found[0] if found else None
     dtypes = getattr(value, "dtypes", None)
     if dtypes is not None and len(dtypes):
         return dtypes.iloc[0] if hasattr(dtypes, "iloc") else dtypes[0]
@@ -172,8 +178,14 @@ def _cast(series: Any, dtype: Any) -> Any:
 def _plain(values: Any) -> Any:
     """Return a column that every library reads alike."""
     if isinstance(values, np.ndarray):
-        return np.ascontiguousarray(values) if values.dtype.kind in "biuf" else values.tolist()
+        if values.dtype.kind in "biuf":
+            return np.ascontiguousarray(values)
+        values = values.tolist()
     listed = [v.item() if isinstance(v, np.generic) else v for v in values]
+    # Half of a surrogate pair is text that no frame can hold.
+    listed = [
+        v.encode("utf-8", "backslashreplace").decode() if isinstance(v, str) else v for v in listed
+    ]
     kinds = {type(v) for v in listed} - {type(None)}
     if len(kinds) > 1 and not kinds <= {int, float}:
         return [None if v is None else str(v) for v in listed]

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from karat._characters import visible
 from karat._columns import html_table, one_row, rows_of, stacked
 from karat._frames import Passed, frame_of, mark
 from karat._frozen import Frozen
@@ -79,7 +80,8 @@ class Result(Frozen):
 
     def _repr_html_(self) -> str:
         numbers = html_table(self._table(), self._columns)
-        return f"<div><p>{escape(self.summary())}</p>{self._picture()}{numbers}</div>"
+        said = visible(f"<p>{escape(self.summary())}</p>{self._picture()}{numbers}")
+        return f"<div>{said}</div>"
 
     def _picture(self) -> str:
         """Return the picture for a notebook, in the colours of its page; empty if there is none."""

@@ -223,3 +223,22 @@ def test_flags_that_do_not_go_together(table, karat, options, said):
     assert ran.code == 2
     assert said in ran.err
     assert ran.out == ""
+
+
+def test_rows_without_a_label_are_left_out_and_it_says_so(tmp_path, karat):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    score = rng.normal(size=200) + y
+    frame = pl.DataFrame({"y": y, "score": score})
+    some = frame.with_columns(pl.when(pl.int_range(200) < 80).then(pl.col("y")).alias("y"))
+    some.write_csv(tmp_path / "some.csv")
+    frame.head(80).write_csv(tmp_path / "labelled.csv")
+    for extra in ((), ("--measure", "average-precision")):
+        ran = karat("auc", tmp_path / "some.csv", "--label", "y", *extra, "--json")
+        assert ran.code == 0, ran.err
+        assert "120 of 200 rows have no label in y" in ran.data["warnings"][0]
+        own = karat("auc", tmp_path / "labelled.csv", "--label", "y", *extra, "--json")
+        assert ran.data["results"] == own.data["results"]
+    some.with_columns(y=pl.lit(None)).write_csv(tmp_path / "none.csv")
+    ran = karat("auc", tmp_path / "none.csv", "--label", "y")
+    assert (ran.code, "no row has a label" in ran.err) == (3, True)

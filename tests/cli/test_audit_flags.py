@@ -65,9 +65,9 @@ def test_the_list_shows_what_was_asked_for_and_no_systems_word(items, karat):
     assert "text" in pl.read_csv("again.csv").columns, "it is kept with the audit"
     ran = karat(*GO_ON, "--todo", "more.csv", "--show", "prediction")
     assert ran.code == 2
-    assert (
-        "--show is 'prediction'; expected a column that does not say what a system says" in ran.err
-    )
+    assert "--show is 'prediction'; expected a column that does not say what a system" in ran.err
+    hidden = ("--label", "gold", "--show", "gold", "--todo", "gold.csv", "--saved", "g.json")
+    assert karat("audit", "items.parquet", *hidden).code == 2
     assert karat(*GO_ON, "--show", "text").code == 2, "without --todo it would do nothing"
     karat("audit", "items.parquet", "--against", "rival", "--todo", "both.csv", "--show", "*",
           "--saved", "b.json")  # fmt: skip
@@ -125,6 +125,20 @@ def test_more_flags_that_contradict_a_kept_audit(items, karat):
     ran = karat(*gate, "80")
     assert ran.code == 2
     assert "at_least is 80.0; expected a number between 0 and 1" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--ask", "-5"), "--ask is -5; expected a whole number of at least 1"),
+        (("--confidence", "2"), "confidence is 2.0; expected a number between 0 and 1"),
+        (("--precision", "0"), "precision is 0.0; expected a number above 0"),
+    ],
+)
+def test_numbers_out_of_range(items, karat, flags, said):
+    ran = karat("audit", "items.parquet", *flags)
+    assert ran.code == 2
+    assert said in ran.err
 
 
 def test_a_gate_before_any_label_and_of_a_difference(items, karat):

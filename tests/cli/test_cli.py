@@ -14,7 +14,7 @@ import karat as library
 
 COMMANDS = [
     "evaluate", "demo", "elicit", "studio", "optimize", "bounds", "judges", "audit", "gate",
-    "score", "auc", "calibration", "count", "doctor",
+    "score", "auc", "calibration", "count", "doctor", "skill",
 ]  # fmt: skip
 
 

@@ -280,3 +280,13 @@ def test_separators_and_decimal_commas_are_said_in_one_line(karat, tmp_path):
     assert said == ["warning: s.csv: its columns are separated by semicolons and its numbers have "
                     "decimal commas"]  # fmt: skip
     assert "karat.scan(" in (tmp_path / "page.html").read_text()
+
+
+def test_scores_that_all_differ_are_said_to_be_the_rows(karat, rows, tmp_path):
+    table = pl.read_parquet(rows).with_columns(score=pl.col("id") / 7)
+    table.write_parquet(tmp_path / "apart.parquet")
+    base = ("count", tmp_path / "apart.parquet", "-o", tmp_path / "c.parquet", "--label", "y",
+            "--score", "score")  # fmt: skip
+    said = "2,000 of 2,000 rows have a value of score of their own, so the counts show"
+    assert said in karat(*base).err
+    assert said not in karat(*base, "--cells", 50).err

@@ -295,6 +295,11 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "calibration.canonical_calibration_error": lambda **o: calibration.canonical_calibration_error(
         LABELS, PROB, **o
     ),
+    "calibration.marginal_calibration_error_from_counts": lambda **o: (
+        calibration.marginal_calibration_error_from_counts(
+            statistics.roc_counts([0, 1, 1, 0], [0.1, 0.9, 0.4, 0.4]), **o
+        )
+    ),
     "calibration.marginal_calibration_error": lambda **o: calibration.marginal_calibration_error(
         LABELS, PROB, **o
     ),

@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
+from karat.datasets import LogisticLaw
+from karat.elicit import Fair, RateSpace
 from karat.elicit.families import (
     LinearFamily,
     Monomials,
@@ -55,15 +57,16 @@ def chance_of(margin, slope, lapse, spot, said):
 class Quadrature:
     """The exact posterior of a metric cos θ·TP + sin θ·TN, slope, lapse rate and indifference."""
 
-    def __init__(self, first, second, said, grid=240, noise=24, spots=16):
+    def __init__(self, first, second, said, grid=240, noise=24, spots=16, even_slope=False):
         self.theta = middles(grid) * np.pi / 2
-        slope = TYPICAL * (0.1 + 0.9 * middles(noise)) ** 2
+        slope = TYPICAL * 0.01 ** (1 - middles(noise))
         lapse = LAPSE.ppf(middles(noise) * LAPSE.cdf(0.5))
         spot = np.append(0.0, 0.1 * TYPICAL * np.exp(SPOT.ppf(middles(spots))))
         prior = np.append(0.5, np.full(spots, 0.5 / spots))
         shape = (grid, noise, noise, spots + 1)
         t, s, e, d = np.ix_(self.theta, slope, lapse, spot)
-        joint = np.broadcast_to(prior, shape).copy()
+        # Even in log s; a density even in s is s times as great there.
+        joint = np.broadcast_to(prior * s if even_slope else prior, shape).copy()
         whole, self.evidence = joint.sum(), []
         for (x, y), answer in zip(first - second, said, strict=True):
             joint *= chance_of(np.cos(t) * x + np.sin(t) * y, s, e, d, answer)
@@ -141,6 +144,36 @@ def test_weights_alone_are_right_too(binary):
     assert_posterior(posterior, Quadrature(first, second, said))
 
 
+def test_limits_are_read_as_if_the_slope_were_uniform(binary):
+    """Against quadrature under that prior, which the answers leave another posterior than theirs.
+
+    Shares of 48,000 particles that were never resampled, weighted once more by the slope: the
+    effective number is what says how far off they may be.
+    """
+    first, second, said = asked("a slip")
+    posterior = told(LinearFamily(binary), first, second, said, n=4 * N, seed=5, resample_below=0.0)
+    exact = Quadrature(first, second, said, even_slope=True)
+    shares, angles = posterior.cautious_shares, angles_of(posterior)
+    n = 1.0 / np.sum(shares**2)
+    assert shares.sum() == pytest.approx(1.0)
+    assert n > 1000
+    for p in (0.025, 0.1, 0.5, 0.9, 0.975):
+        below = shares @ (angles <= exact.quantile(p))
+        assert abs(below - p) < 6 * np.sqrt(p * (1 - p) / n) + 1e-2
+    slopes = np.log(posterior.noise.slope)
+    assert abs(shares @ slopes - exact.slope) < 6 * 1.33 / np.sqrt(n)
+    assert shares @ slopes > posterior.shares @ slopes + 0.3
+
+
+def test_what_gaps_are_worth_is_read_from_the_answers_alone():
+    law = LogisticLaw.binary(5.0)
+    x, y = law.sample(400, rng=0)
+    space = RateSpace.from_proba(y, law.proba(x), groups=np.arange(400) % 2)
+    family = Fair(space)._family(flipped=False)
+    posterior = ParticlePosterior.prior(family, 50, TYPICAL, np.random.default_rng(6))
+    assert np.array_equal(posterior.cautious_shares, posterior.shares)
+
+
 @pytest.mark.parametrize("many", [False, True])
 def test_moving_leaves_the_posterior_as_it_is(many, binary):
     """Many more moves than are ever made: a wrong step would have drifted away by then.
@@ -175,8 +208,8 @@ def test_the_prior_of_noise_is_the_one_that_is_documented(errors):
     for column in units.T:
         assert stats.kstest(column**2, stats.beta(0.5, 2.5).cdf).pvalue > 1e-4 / 6
     noise = posterior.noise
-    root = (np.sqrt(noise.slope / 2.0) - 0.1) / 0.9
-    assert stats.kstest(root, "uniform").pvalue > 1e-4
+    log = np.log(noise.slope / 2.0) / np.log(0.01)
+    assert stats.kstest(1 - log, "uniform").pvalue > 1e-4
     assert stats.kstest(LAPSE.cdf(noise.lapse) / LAPSE.cdf(0.5), "uniform").pvalue > 1e-4
     spots = noise.indifference[noise.indifference > 0]
     assert abs(len(spots) / 4000 - 0.5) < 5 * 0.5 / np.sqrt(4000)

@@ -307,7 +307,7 @@ def test_every_log_gives_a_report_that_concludes(shared_data, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KaratWarning)
         e = evaluate(shared_data / "eval_logs" / name)
-        rows = karat.scan(shared_data / "eval_logs" / name).frame.collect().to_polars()
+        rows = karat.scan(shared_data / "eval_logs" / name).columns
     assert e.verdicts
     assert len(e.to_html()) < 500_000
     passes = {f.key: f for f in e.findings}.get("pass_rates")

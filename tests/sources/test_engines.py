@@ -22,6 +22,8 @@ ROLES = {
     "label": "y", "pred": "pred", "score": ["score", "other"], "weak": "lf_*", "group": "sex",
     "id": "id",
 }  # fmt: skip
+# Limits are roots that are searched for, to more digits by some versions of SciPy than by others.
+APART = {"value": 1e-12, "lower": 1e-10, "upper": 1e-10}
 VALUES = ["y", "pred", "score", "other", "weight", "sex", "name", "lf_0", "lf_1", "lf_2"]
 
 
@@ -118,14 +120,14 @@ def test_areas_from_counts(truth, table, database):
     # That counts are equal on every engine is tested above; areas are a function of counts.
     source = karat.scan(as_relation(table, database)).roles(**ROLES)
     area = weighted_auc_from_counts(source.roc_counts("score"))
-    for field in ("value", "lower", "upper"):
-        assert getattr(area, field) == pytest.approx(getattr(truth["area"], field), abs=1e-12)
+    for field, apart in APART.items():
+        assert getattr(area, field) == pytest.approx(getattr(truth["area"], field), abs=apart)
     counts = {name: source.roc_counts(name) for name in ("score", "other")}
     found = compare_auc_from_counts(counts).differences[0]
     rows = compare_auc(table["y"], {name: table[name] for name in counts}).differences[0]
     assert (found.first, found.second) == (rows.first, rows.second)
-    for field in ("value", "lower", "upper"):
-        assert getattr(found, field) == pytest.approx(getattr(rows, field), abs=1e-12)
+    for field, apart in APART.items():
+        assert getattr(found, field) == pytest.approx(getattr(rows, field), abs=apart)
     assert rows.p_value is not None
     assert found.p_value is None  # it needs the rows
 
@@ -155,7 +157,9 @@ def test_areas_by_group(table, database):
     rows = weighted_auc(table["y"], table["score"], groups=table["sex"])
     assert whole.value == pytest.approx(rows.value, abs=1e-12)
     for name in ("f", "m"):
-        assert whole.groups[name].lower == pytest.approx(rows.groups[name].lower, abs=1e-12)
+        assert whole.groups[name].lower == pytest.approx(
+            rows.groups[name].lower, abs=APART["lower"]
+        )
 
 
 def test_bounds_from_counts(table, truth, database):

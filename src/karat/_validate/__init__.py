@@ -39,6 +39,7 @@ from karat._validate._options import (
     refuse_option,
 )
 from karat._validate._shapes import check_same_length, is_matrix
+from karat._validate._text import odd_text, quoted_text
 from karat._validate._weak_labels import (
     ABSTAINED,
     NOT_ASKED,
@@ -82,7 +83,9 @@ __all__ = [
     "named",
     "native_frame",
     "nearest_class",
+    "odd_text",
     "present_gold",
+    "quoted_text",
     "read_column",
     "read_columns",
     "refuse_lazy",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._typing import AnyArray, IntArray
 from karat._validate._columns import shown
 from karat.exceptions import KaratWarning, LabelError
@@ -73,4 +74,4 @@ def _first(codes: Mapping[str, IntArray], code: int) -> str:
 
 
 def _warn(said: str) -> None:
-    warnings.warn(said, KaratWarning, stacklevel=6)
+    warnings.warn(said, KaratWarning, stacklevel=caller_level())

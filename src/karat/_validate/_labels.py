@@ -8,6 +8,7 @@ import numpy as np
 from karat._typing import AnyArray, Column, IntArray
 from karat._validate._columns import named, read_column, shown
 from karat._validate._options import check_pos_label
+from karat._validate._text import quoted_text
 from karat.exceptions import LabelError
 
 __all__ = [
@@ -137,8 +138,9 @@ def _check_one_kind(values: Mapping[str, AnyArray]) -> None:
     if len(set(text.values())) > 1:
         is_text = next(name for name in text if text[name])
         is_number = next(name for name in text if not text[name])
+        text_shown = quoted_text(values[is_text], distinct=True)
         raise LabelError(
-            f"{is_text} holds text (first {shown(values[is_text][0])}) and {is_number} holds "
+            f"{is_text} holds text ({text_shown}) and {is_number} holds "
             f"numbers (first {shown(values[is_number][0])}); give both the same labels"
         )
 

@@ -9,6 +9,7 @@ from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate._columns import all_finite, named, read_column, read_columns, shown
 from karat._validate._frames import refuse_lazy
 from karat._validate._options import check_choice
+from karat._validate._text import quoted_text
 from karat.exceptions import (
     ColumnError,
     DataError,
@@ -32,7 +33,7 @@ def _as_floats(values: Column, name: str, error: type[DataError]) -> FloatArray:
     """Return a column of finite numbers as float64."""
     array, mask = read_column(values, name)
     if array.dtype.kind == "U":
-        raise error(f"{name} holds text (first {shown(array[0])}); expected numbers")
+        raise error(f"{name} holds text ({quoted_text(array, mask)}); expected numbers")
     floats = array.astype(np.float64, copy=False)
     if mask is None and all_finite(floats):
         return floats

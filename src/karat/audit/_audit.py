@@ -26,7 +26,6 @@ from karat.audit.running import (
     budget_of,
     gate_of,
     items_frame,
-    library_of,
     tell_labels,
 )
 from karat.audit.saving import check_data, read_audit, write_audit
@@ -117,7 +116,6 @@ class Audit:
         )  # fmt: skip
         self._run = begin_run(items, metric, pos_label, int(generator.integers(2**31)), level)
         self.metric = self._run.metric
-        self._backend = library_of(y_pred)
         self._path: str | None = None
         self._prints: dict[str, str] | None = None
         self._notes: dict[str, Any] = {}  # what a front end keeps with a saved audit
@@ -143,8 +141,7 @@ class Audit:
     def labelled(self) -> list[Any]:
         """The items that have a label, by their ids."""
         at = np.array(sorted(self._run.labels), dtype=np.int64)
-        names: list[Any] = self._run.items.names(at).tolist()
-        return names
+        return list(self._run.items.names(at).tolist())
 
     @property
     def saved(self) -> str | None:
@@ -300,4 +297,4 @@ class Audit:
             self.save(self._path)
 
     def _frame(self, chosen: list[int]) -> Any:
-        return items_frame(self._run, chosen, self._backend)
+        return items_frame(self._run, chosen, getattr(self, "_passed", None))

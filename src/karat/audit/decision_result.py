@@ -12,6 +12,8 @@ from karat.metrics import Metric, MetricGap
 
 __all__ = ["GateResult", "JudgedRate", "ModelTiers"]
 
+_CLOSE = 0.02  # distance that the bets of a gate hardly ever decide
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class JudgedRate(Result):
@@ -146,7 +148,7 @@ class GateResult(Result):
             return f"{said}; about {self.more:,} more labels like these would decide it"
         if math.isnan(self.estimate):
             return f"{said}; label more"
-        if abs(self.estimate - self.at_least) < (self.upper - self.lower) / 4:
+        if abs(self.estimate - self.at_least) <= _CLOSE:
             return f"{said}; the estimate is so close that no number of labels would decide it soon"
         return f"{said}; how many more labels would decide it cannot be foretold"
 

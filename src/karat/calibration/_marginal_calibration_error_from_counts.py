@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import keeps_kind
 from karat._validate import check_count, check_number
 from karat.calibration.estimates import binned_counts
 from karat.calibration.result import MarginalCalibration
@@ -14,6 +15,7 @@ from karat.statistics import RocCounts
 __all__ = ["marginal_calibration_error_from_counts"]
 
 
+@keeps_kind
 def marginal_calibration_error_from_counts(
     counts: RocCounts | Mapping[Any, RocCounts], *, p: float = 2, bins: int = 15
 ) -> MarginalCalibration:

@@ -30,6 +30,7 @@ _COMMANDS = {
     "calibration": "Measure whether probabilities of several labels can be trusted jointly.",
     "count": "Reduce rows to counts, of which bounds, judges and auc answer without the rows.",
     "doctor": "Show what is installed, and what each extra would add.",
+    "skill": "Print a SKILL.md that tells coding agents how to use karat.",
 }
 
 

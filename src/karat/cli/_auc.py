@@ -161,6 +161,7 @@ def _read(
     options: dict[str, Any],
 ) -> _Measured:
     """Measure the columns of a table, and compare them where the certificate can."""
+    table = table.labelled(label)
     names = table.names("--score", score, _SCORES)
     y_true = Coded(table.column("--label", label), f"frame[{label!r}]")
     scores = Coded(table.columns("--score", names), f"frame[{names}]")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat._validate import refuse_option
+from karat._validate import check_count, refuse_option
 from karat.audit import Audit, AuditResult
 from karat.cli.auditing import (
     Chosen,
@@ -102,9 +102,9 @@ def audit(
             pred, against, tuple(prob or ()), tuple(score or ()), tuple(judge or ()), ident, group,
             metric, pos_label, classes, confidence,
         )  # fmt: skip
-        _check_flags(todo=todo, show=show, labels=labels, replace=replace)
+        _check_flags(todo=todo, show=show, labels=labels, replace=replace, ask=ask)
         found, chosen = open_audit(table, kept, given)
-        shown = shown_columns(table, chosen, show or found._notes.get("show"))
+        shown = shown_columns(table, chosen, show or found._notes.get("show"), label=label)
         found._notes["show"] = shown
         if todo is not None or labels is not None or label is not None:
             found.save(kept)  # from here on, whatever is asked for or told is kept at once
@@ -125,8 +125,11 @@ def audit(
         writes={"--todo": todo, "--saved": kept})  # fmt: skip
 
 
-def _check_flags(*, todo: Path | None, show: Any, labels: Path | None, replace: bool) -> None:
+def _check_flags(
+    *, todo: Path | None, show: Any, labels: Path | None, replace: bool, ask: int
+) -> None:
     """Refuse flags that would do nothing."""
+    check_count(ask, "--ask")
     if show and todo is None:
         refuse_option(", ".join(show), "--show", "--todo beside it, whose list shows the column")
     if replace and labels is None:

@@ -1,5 +1,6 @@
 """``karat count``: reduce rows to counts that can be saved, added and sent."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,8 @@ from karat.cli.frame import (
     read_pos_label,
     run,
 )
-from karat.exceptions import ColumnError, OptionError
-from karat.sources import Source, scan
+from karat.exceptions import ColumnError, KaratWarning, OptionError
+from karat.sources import Counts, Source, scan
 from karat.sources.engines import collect
 
 __all__ = ["count"]
@@ -102,6 +103,7 @@ def count(
                 null=read_null(null), pos_label=positive, cells=cells, classes=every,
                 progress=status.update,
             )  # fmt: skip
+        _warn_of_single_scores(counts)
         counts.save(output)
         said = [source.summary(), f"{counts.summary()}.", f"Wrote {output}."]
         data = {
@@ -115,6 +117,20 @@ def count(
         return Answer(data=data, text=said)
 
     run(work, as_json=as_json, reads=[Path(file)], writes={"--output": output})
+
+
+def _warn_of_single_scores(counts: Counts) -> None:
+    """Say where counts of scores are as good as the rows."""
+    for name, one in counts.roc.items():
+        rows = one.positives + one.negatives
+        alone = int((rows == 1).sum())
+        if not one.cells and one.squares is None and alone > 0.5 * rows.sum():
+            warnings.warn(
+                f"{alone:,} of {int(rows.sum()):,} rows have a value of {name} of their own, so "
+                "the counts show their scores and labels; --cells 1000 counts in cells",
+                KaratWarning,
+                stacklevel=2,
+            )
 
 
 def _distinct(source: Source, column: str) -> Any:

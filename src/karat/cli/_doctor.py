@@ -93,11 +93,12 @@ def _compile_everything() -> float:
     from karat.elicit.people.loops import warm as warm_people
     from karat.ranking.learning import warm as warm_learning
     from karat.ranking.placements import warm as warm_placements
+    from karat.sources.counting import warm as warm_counting
 
     start = time.perf_counter()
     for warm in (
         warm_bounds, warm_consensus, warm_scores, warm_decisions, warm_people, warm_learning,
-        warm_placements,
+        warm_placements, warm_counting,
     ):  # fmt: skip
         warm()
     return time.perf_counter() - start

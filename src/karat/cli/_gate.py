@@ -26,6 +26,7 @@ from karat.cli.frame import (
     section,
     values,
 )
+from karat.exceptions import EmptyDataError, LabelError
 
 __all__ = ["gate"]
 
@@ -108,12 +109,19 @@ def _sampled(
     table = read_table(file)
     column = table.column("--label", label)
     name = pred or table.names("--pred", None, ("pred", "y_pred"))[0]
+    table.check_filled("--pred", [name], label)
     known = table.frame.filter(column.is_not_null())
     if not len(known):
-        refuse_option(label, "--label", "a column with at least one label")
+        raise EmptyDataError(f"--label {label} is empty in every row; label some rows first")
     chosen = read_metric(metric)
     truth = Coded(known[label], f"known[{label!r}]")
     called = Coded(table.column("--pred", name).filter(column.is_not_null()), f"known[{name!r}]")
+    if column.dtype.is_numeric() != called.value.dtype.is_numeric():
+        first = [f"{c.drop_nulls()[0]!r}" for c in (column, called.value)]
+        raise LabelError(
+            f"--label {label} holds {first[0]} and --pred {name} holds {first[1]}, a number and a "
+            "text; give both the same labels"
+        )
     classes = sorted({*column.drop_nulls().unique(), *table.frame[name].drop_nulls().unique()},
                      key=lambda v: (str(type(v)), v))  # fmt: skip
     codes, found = encode_labels({"y_true": truth.value, "y_pred": called.value}, classes)

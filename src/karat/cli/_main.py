@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Any
 
-from karat.cli._characters import plain_characters
+from karat.cli.wording import command_line, in_flags, plain_characters
 from karat.exceptions import KaratError, OptionError
 
 __all__ = ["main"]
@@ -28,7 +28,8 @@ def main(arguments: list[str] | None = None) -> None:
         The command and its flags; by default those of the process.
     """
     plain_characters(sys.stdout, sys.stderr)
-    code = _code_of(arguments)
+    with command_line(sys.argv[1:] if arguments is None else arguments):
+        code = _code_of(arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -48,7 +49,7 @@ def _code_of(arguments: list[str] | None) -> Any:
 
         app(args=arguments)
     except KaratError as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"error: {in_flags(str(error))}\n")
         return _WRONG_USAGE if isinstance(error, OptionError) else _WRONG_DATA
     except (KeyboardInterrupt, SystemExit) as end:
         if isinstance(end, KeyboardInterrupt) or end.code == _INTERRUPTED:

@@ -59,6 +59,7 @@ def score(
         table.column("--label", label)
         names = table.names("--pred", pred, ("pred", "y_pred"))
         table.columns("--pred", names)
+        table.check_filled("--pred", names, label)
         known = table.frame.drop_nulls([label])
         if not len(known):
             raise EmptyDataError(f"--label {label} is empty in every row; label some rows first")

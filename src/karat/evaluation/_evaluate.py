@@ -147,11 +147,10 @@ def _rows_of(source: Source, long: Mapping[str, str] | None) -> _Rows:
             )
         return _Rows(long_votes(source.columns, long))
     if source.log is not None and "judge" in source.names:
-        every = scan(source.frame.to_native()).columns
         try:
-            return _Rows(source.votes(), every)
+            return _Rows(source.votes(), source.columns)
         except EmptyDataError as error:
-            return _Rows(None, every, str(error))
+            return _Rows(None, source.columns, str(error))
     if set(source.chosen) - {"group", "id"}:
         return _Rows()
     table = source.columns if not source.chosen else scan(source.frame.to_native()).columns

@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from karat._files import first_words
 from karat.exceptions import MetricError
 from karat.metrics._accuracy import Accuracy
 from karat.metrics._fair_metric import FairMetric
@@ -65,8 +66,12 @@ def load_metric(text_or_path: str | PathLike[str]) -> MetricBase:
         ) from error
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise MetricError(f"the metric is not valid JSON: {error}") from error
+    except (ValueError, RecursionError) as error:  # too deep, or a number with too many digits
+        which = "the metric" if is_text else f"the metric {str(text_or_path)!r}"
+        raise MetricError(
+            f"{which} is not valid JSON ({first_words(error)}); expected what metric.to_json() "
+            "writes"
+        ) from error
     return metric_from_dict(_of_study(data))
 
 

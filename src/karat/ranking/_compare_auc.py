@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat._frames import keeps_kind
-from karat._typing import BoolArray, Column, FloatArray, Frame
+from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
     check_same_length,
@@ -113,8 +113,7 @@ def _effects(
     """Return what each row adds to the error of an area; None where that is not known."""
     if isinstance(region, TprBand):
         positive, score, region = ~positive, -score, region.mirrored()
-    ones, zeros = (np.flatnonzero(side) for side in (positive, ~positive))
-    ones, zeros = ones[np.argsort(score[ones])], zeros[np.argsort(score[zeros])]
+    ones, zeros = (_ascending(score, side) for side in (positive, ~positive))
     weights = None if weight is None else (weight[ones], weight[zeros])
     placed = place(score[ones], score[zeros], weights=weights)
     if isinstance(region, TwoWayBand):
@@ -123,15 +122,39 @@ def _effects(
             return None
         region = inside
     assert isinstance(region, Weight)
+    parts = list(influence(placed, region))
+    del placed  # of many rows, what is not needed any more takes as much memory as what is
     effect = np.empty(len(score))
-    for rows, values in zip((ones, zeros), influence(placed, region), strict=True):
-        mass = np.ones(len(rows)) if weight is None else weight[rows]
-        share = mass / mass.sum()
-        n = 1.0 / float(share @ share) if kish else float(mass.sum())
+    for rows in (ones, zeros):
+        values = parts.pop(0)
+        share: FloatArray | float
+        if weight is None:
+            n, share, mean = float(len(rows)), 1.0 / len(rows), float(values.mean())
+        else:
+            total = weight[rows].sum()
+            shares = weight[rows] / total
+            n = 1.0 / float(shares @ shares) if kish else float(total)
+            share, mean = shares, float(values @ shares)
         if n <= 1:  # one row shows no variance
             return np.full(len(score), np.inf)
-        effect[rows] = (values - values @ share) * np.sqrt(share / (n - 1.0))
+        values -= mean
+        values *= np.sqrt(share / (n - 1.0))
+        effect[rows] = values
     return effect
+
+
+def _ascending(score: FloatArray, side: BoolArray) -> IntArray:
+    """Return the rows of one class in the order of their scores, in as little memory as will do."""
+    rows = np.flatnonzero(side)
+    rows = rows.astype(np.int32) if len(score) < 2**31 else rows
+    return rows[np.argsort(score[rows])]
+
+
+def _distance(ones: FloatArray, twos: FloatArray) -> float:
+    """Return the Euclidean distance of two arrays, some of their entries at a time."""
+    step = 1 << 18
+    parts = (ones[i : i + step] - twos[i : i + step] for i in range(0, len(ones), step))
+    return math.sqrt(math.fsum(float(part @ part) for part in parts))
 
 
 def _differences(
@@ -152,7 +175,7 @@ def _differences(
             region = models[a].weight
             scale = scale_of(region, models[a].normalize)[0]
             known = np.isfinite(ones).all()
-            error = scale * float(np.linalg.norm(ones - twos)) if known else math.inf
+            error = scale * _distance(ones, twos) if known else math.inf
             p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
             if options.certificate == "delong":
                 margin = normal_quantile((1 - options.confidence) / (2 * len(pairs))) * error

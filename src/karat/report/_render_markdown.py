@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from karat import __version__
+from karat._characters import visible
 from karat.report._report import Report
 from karat.report._section import Section
 from karat.report._table import Table
@@ -24,7 +25,7 @@ def render_markdown(report: Report) -> str:
     report : Report
         What the page says.
     """
-    return "\n\n".join(_parts(report)) + "\n"
+    return visible("\n\n".join(_parts(report)) + "\n")
 
 
 def _parts(report: Report) -> Iterator[str]:

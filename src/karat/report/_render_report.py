@@ -1,6 +1,7 @@
 """From a report to one HTML file with no outside references."""
 
 from karat import __version__
+from karat._characters import visible
 from karat._extras import require
 from karat.report._report import Report
 
@@ -25,4 +26,4 @@ def render_report(report: Report) -> str:
     )
     template = environment.get_template("report.html")
     page: str = template.render(report=report, version=__version__)
-    return page
+    return visible(page)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from karat._callers import caller_level
 from karat._frames import frame_of
 from karat._typing import Column
 from karat._validate import check_null
@@ -22,7 +23,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Counts:
-    """Counts of a table: no row of it, and enough for bounds, judges, areas and metrics.
+    """Counts of a table: enough for bounds, judges, areas and metrics.
+
+    Rows are not in it, but what only one row has is a count of 1: where all scores differ, their
+    exact counts are the scores of the rows with their labels.
 
     Attributes
     ----------
@@ -157,7 +161,7 @@ def _labelled(source: Any) -> Any:
         f"the label column {label!r} is missing in {missing:,} of {rows:,} rows, which count as "
         "votes and predictions alone",
         KaratWarning,
-        stacklevel=4,
+        stacklevel=caller_level(),
     )
     return replace(source, frame=with_value(source.frame, label), _collected=[])
 

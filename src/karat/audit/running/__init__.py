@@ -9,7 +9,7 @@ chance it was drawn then. `answer_of` turns evidence into the result, `gate_of` 
 from karat.audit.running._answer import answer_of
 from karat.audit.running._begin import begin_run
 from karat.audit.running._budget import budget_of
-from karat.audit.running._frames import items_frame, library_of
+from karat.audit.running._frames import items_frame
 from karat.audit.running._gate import gate_of
 from karat.audit.running._replay import evidence_of, predicted_outcomes, skipped
 from karat.audit.running._run import Event, Run, ask_items
@@ -25,7 +25,6 @@ __all__ = [
     "evidence_of",
     "gate_of",
     "items_frame",
-    "library_of",
     "predicted_outcomes",
     "skipped",
     "tell_labels",

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from karat._frames import Passed, frame_of
 from karat.audit.running._run import Run
 
-__all__ = ["items_frame", "library_of", "why_of"]
+__all__ = ["items_frame", "why_of"]
 
 
 def why_of(run: Run, stratum: int) -> str:
@@ -26,39 +27,16 @@ def why_of(run: Run, stratum: int) -> str:
     return said
 
 
-def items_frame(run: Run, chosen: list[int], backend: Any) -> Any:
+def items_frame(run: Run, chosen: list[int], passed: Passed | None) -> Any:
     """Return items with the share of their stratum that was asked for, and why they were chosen."""
     at = np.array(chosen, dtype=np.int64)
     taken, _ = run.taken()
     stratum = run.strata.of[at]
-    return _frame_like(
+    return frame_of(
         {
             "item": run.items.names(at),
             "probability": (taken / run.strata.size)[stratum],
             "why": [why_of(run, int(h)) for h in stratum],
         },
-        backend,
+        passed,
     )
-
-
-def library_of(values: Any) -> Any:
-    """Return the library of a series, None for arrays and lists."""
-    if isinstance(values, np.ndarray | list | tuple | range):
-        return None
-    import narwhals as nw
-
-    seen = nw.from_native(values, allow_series=True, pass_through=True)
-    return seen.implementation if isinstance(seen, nw.Series) else None
-
-
-def _frame_like(columns: dict[str, Any], backend: Any) -> Any:
-    """Return a frame of the kind that was passed in, else a Polars one."""
-    import narwhals as nw
-
-    from karat._extras import require
-
-    if backend is None:
-        require("polars", purpose="a table of items")
-        backend = "polars"
-    plain = {name: c.tolist() if isinstance(c, np.ndarray) else c for name, c in columns.items()}
-    return nw.from_dict(plain, backend=backend).to_native()

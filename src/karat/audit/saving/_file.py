@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from karat._files import replaced
+from karat._files import first_words, replaced
 from karat.exceptions import AuditError
 
 __all__ = ["check_data", "read_audit", "write_audit"]
@@ -36,8 +36,8 @@ def read_audit(path: str | os.PathLike[str]) -> dict[str, Any]:
         whole = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise AuditError(f"there is no file {str(name)!r}; save(path) writes one") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise AuditError(f"{str(name)!r} is not a saved audit: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise AuditError(f"{str(name)!r} is not a saved audit: {first_words(error)}") from error
     if not isinstance(whole, dict) or whole.get("kind") != _KIND:
         raise AuditError(f"{str(name)!r} is not a saved audit; expected a file that save() wrote")
     if whole.get("version") != _VERSION:

@@ -11,6 +11,7 @@ from karat._validate import (
     check_same_length,
     encode_labels,
     is_matrix,
+    odd_text,
     read_column,
     read_columns,
 )
@@ -133,7 +134,9 @@ def _probabilities(array: AnyArray, mask: AnyArray | None, place: str) -> FloatA
             "Drop such rows or fill them in"
         )
     if array.dtype.kind == "U":
-        raise ProbabilityError(f"{place} 0 is the text {str(array[0])!r}; expected probabilities")
+        row = odd_text(array) or 0
+        text = str(array[row])
+        raise ProbabilityError(f"{place} {row} is the text {text!r}; expected probabilities")
     values = array.astype(float)
     wrong = ~((values >= -_ROUNDING) & (values <= 1 + _ROUNDING))
     if wrong.any():

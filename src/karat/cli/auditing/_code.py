@@ -10,7 +10,8 @@ __all__ = ["resume_code"]
 def resume_code(table: InputTable, found: Audit, chosen: Chosen, last: str) -> str:
     """Return the code that opens a kept audit and says what the last line asks for."""
     ids = text_ids(table, chosen.id)
-    read = f"pl.read_csv({str(table.path)!r}, columns=[{chosen.id!r}], infer_schema=False)"
+    comma = ", separator='\\t'" if table.path.suffix.lower() == ".tsv" else ""
+    read = f"pl.read_csv({str(table.path)!r}, columns=[{chosen.id!r}], infer_schema=False{comma})"
     texts = "" if ids is None else f"frame = frame.with_columns({read})"
     given = [f"{name}=frame[{column!r}]" for name, column in
              (("against", chosen.against), ("ids", chosen.id), ("groups", chosen.group))

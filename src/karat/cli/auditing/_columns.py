@@ -63,16 +63,18 @@ def ids_of(table: InputTable, chosen: Chosen) -> Any | None:
 
 
 def text_ids(table: InputTable, name: str | None) -> Any | None:
-    """Return the ids of a CSV as they stand there where they would not survive as numbers.
+    """Return the ids of a CSV or TSV as they stand there where they would not survive as numbers.
 
     Of 0007 the number 7 is left, which nobody finds again.
     """
-    if name is None or table.path.suffix.lower() != ".csv" or not table.path.is_file():
+    ending = table.path.suffix.lower()
+    if name is None or ending not in (".csv", ".tsv") or not table.path.is_file():
         return None
     if not table.column("--id", name).dtype.is_numeric():
         return None
     polars = require("polars", purpose="reading ids")
-    texts = polars.read_csv(table.path, columns=[name], infer_schema=False)[name]
+    comma = "," if ending == ".csv" else "\t"
+    texts = polars.read_csv(table.path, columns=[name], infer_schema=False, separator=comma)[name]
     zeros = texts.str.contains(r"^[+-]?0\d").fill_null(False)
     return texts if zeros.any() else None
 

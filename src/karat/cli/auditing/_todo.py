@@ -29,13 +29,16 @@ def read_filled(path: Path) -> Any:
     return polars.read_csv(path, infer_schema=False, columns=["item", "label"])
 
 
-def shown_columns(table: InputTable, chosen: Chosen, given: Sequence[str] | None) -> list[str]:
+def shown_columns(
+    table: InputTable, chosen: Chosen, given: Sequence[str] | None, *, label: str | None
+) -> list[str]:
     """Return the columns that whoever labels gets to see: those that were asked for."""
-    names = table.matching("--show", given or (), taken=chosen.hidden)
+    hidden = {*chosen.hidden, label}
+    names = table.matching("--show", given or (), taken=hidden)
     for name in names:
-        if name in chosen.hidden:
-            refuse_option(name, "--show", "a column that does not say what a system says of the "
-                          "item: whoever labels should not lean on it")  # fmt: skip
+        if name in hidden:
+            refuse_option(name, "--show", "a column that does not say what a system, or --label, "
+                          "says of the item: whoever labels should not lean on it")  # fmt: skip
     return [name for name in names if name != chosen.id]
 
 

@@ -1,13 +1,44 @@
 """Values that a flag names as text and a column holds in a type of its own."""
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from karat._validate import check_choice, refuse_option
+from karat._validate import check_choice, odd_text, refuse_option
+from karat.exceptions import DataError, KaratWarning
 
-__all__ = ["read_class_prior", "read_classes", "read_null", "read_pos_label"]
+__all__ = ["check_cells", "read_class_prior", "read_classes", "read_null", "read_pos_label"]
 
 _SHOWN = 6
+
+
+def check_cells(flag: str, name: str, column: Any) -> None:
+    """Quote the cell of a column of numbers that is none; where labels stand, say so and go on."""
+    numbers = flag in ("--score", "--prob", "--weight", "--label-probability")
+    if not column.dtype.is_(_text()) or not (numbers or flag in ("--label", "--pred")):
+        return
+    empty = column.is_null()
+    values = column.fill_null("").to_numpy()
+    odd = odd_text(values, empty.to_numpy())
+    if odd is None:
+        return
+    row, cell = odd + 1, column[odd]
+    if numbers:
+        raise DataError(f"{flag} {name}: data row {row} holds {cell!r}; expected numbers")
+    others = column.drop_nulls()
+    if 2 * others.cast(float, strict=False).is_not_null().sum() > len(others):
+        warnings.warn(
+            f"{flag} {name}: data row {row} holds {cell!r} and most rows hold numbers; it counts "
+            "as a class of its own",
+            KaratWarning,
+            stacklevel=2,
+        )
+
+
+def _text() -> Any:
+    import polars as pl
+
+    return pl.String
 
 
 def read_pos_label(columns: Iterable[Any], text: str | None) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from karat.cli.frame._answer import Grid
+from karat.cli.wording import options_in_flags
 
 __all__ = ["console", "show"]
 
@@ -26,7 +27,7 @@ def show(parts: Sequence[str | Grid]) -> None:
     out = console()
     for part in parts:
         if not isinstance(part, Grid):
-            out.print(part, markup=False)
+            out.print(options_in_flags(part), markup=False)
         elif _is_wider(table := _drawn(part), out):
             _print_cards(part, out)
         else:

@@ -1,7 +1,8 @@
 """Tables from files, and columns by the flags that name them."""
 
+import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from io import BytesIO
@@ -11,7 +12,14 @@ from typing import Any
 from karat._code import Coded, call_code
 from karat._extras import require
 from karat._validate import refuse_option
-from karat.exceptions import ColumnError, DataError, OptionError
+from karat.cli.frame._labels import check_cells
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    EmptyDataError,
+    KaratWarning,
+    OptionError,
+)
 from karat.sources import scan
 from karat.sources.opening import first_line, is_plain, read_rows
 from karat.sources.stored import is_counts
@@ -50,6 +58,7 @@ class InputTable:
     log: bool = False
     every: Sequence[str] = ()  # all columns of the file, where some were read
     scanned: bool = False  # read by karat.scan and by no reader of Polars alone
+    filtered: str = ""  # what was done to the rows after reading, as code
 
     def column(self, flag: str, name: str) -> Any:
         """Return a column, or say which ones there are."""
@@ -58,7 +67,36 @@ class InputTable:
             close = get_close_matches(name, names, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"there are {names}"
             raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
+        check_cells(flag, name, self.frame[name])
         return self.frame[name]
+
+    def check_filled(self, flag: str, names: Sequence[str], label: str | None = None) -> None:
+        """Refuse an empty cell of some columns, of the rows with a label if that is named."""
+        for name in names:
+            empty = self.frame[name].is_null()
+            if label is not None:
+                empty &= self.frame[label].is_not_null()
+            if empty.any():
+                raise DataError(
+                    f"{flag} {name}: data row {empty.arg_max() + 1} is empty ({empty.sum():,} such "
+                    "rows in all); fill them in, or take them out of the file"
+                )
+
+    def labelled(self, name: str) -> "InputTable":
+        """Return the rows that have a label in the column of ``--label``, and say how many."""
+        known = self.column("--label", name).is_not_null()
+        missing = int((~known).sum())
+        if not missing:
+            return self
+        if missing == len(known):
+            raise EmptyDataError(f"--label {name}: no row has a label")
+        warnings.warn(
+            f"{missing:,} of {len(known):,} rows have no label in {name}, and are left out",
+            KaratWarning,
+            stacklevel=3,
+        )
+        code = f".filter(pl.col({name!r}).is_not_null())"
+        return replace(self, frame=self.frame.filter(known), filtered=self.filtered + code)
 
     def optional(self, flag: str, name: str | None) -> Any:
         """Return a column, or None where the flag was not passed."""
@@ -72,12 +110,13 @@ class InputTable:
     def code(self) -> str:
         """The line that reads the file."""
         if self.log or self.scanned:
-            return f"frame = karat.scan({str(self.path)!r}).{'votes()' if self.log else 'columns'}"
+            what = "votes()" if self.log else "columns"
+            return f"frame = karat.scan({str(self.path)!r}).{what}{self.filtered}"
         ending = self.path.suffix.lower()
         options = _OPTIONS.get(ending, {})
         path = Coded(self.path, repr(str(self.path)))
         every = {name: Coded(value, repr(value)) for name, value in options.items()}
-        return "frame = " + call_code(f"pl.{_READERS[ending]}", path, **every)
+        return "frame = " + call_code(f"pl.{_READERS[ending]}", path, **every) + self.filtered
 
     def labels(self, name: str) -> Any:
         """Return some distinct labels of a file that was not read in, in the type of the column."""

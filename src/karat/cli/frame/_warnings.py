@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from karat.cli.wording import in_flags
 from karat.exceptions import KaratWarning
 
 __all__ = ["reported_warnings"]
@@ -20,7 +21,7 @@ def reported_warnings() -> Iterator[list[str]]:
     reported: list[str] = []
 
     def report(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = in_flags(" ".join(str(message).split()))
         if text not in reported:
             reported.append(text)
             sys.stderr.write(f"warning: {text}\n")

@@ -31,6 +31,7 @@ def read_space(
     """Return the space and the procedure that fit the columns and the family."""
     check_family(family, group)
     two, more, kind = FAMILIES[family]
+    table = table.labelled(label)
     y_true = table.column("--label", label)
     positive = read_pos_label([y_true], pos_label)
     check_score_or_prob(score, prob)

@@ -89,6 +89,7 @@ def measured_scores(
     confidence: float,
 ) -> Answer:
     """Measure the columns of scores in a table, compare them, and return the answer."""
+    table = table.labelled(label)
     names = table.names("--score", score, ("score", "y_score", "prob"))
     y_true = Coded(table.column("--label", label), f"frame[{label!r}]")
     scores = Coded(table.columns("--score", names), f"frame[{names}]")

@@ -97,6 +97,14 @@ class FittedVotes:
         sampled = has_gold and not data.weighted and design != "picked"
         self.powered_ = self.powered() if sampled else None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is stored: every answer, and a part of the draws, which are most of it."""
+        state = dict(super().__getstate__())
+        if "result_" in state:
+            level = state["result_"].confidence
+            state["_fits"] = tuple(one.compact(level) for one in state["_fits"])
+        return state
+
     def error_rates(self, *, finite: bool = False) -> Any:
         """Return the table of error rates.
 
@@ -265,7 +273,8 @@ class FittedVotes:
         -------
         arviz.InferenceData
             Groups ``posterior`` (``error_rate``, ``error_on_items``, ``prevalence``) and
-            ``sample_stats`` (``lp``, the log-likelihood).
+            ``sample_stats`` (``lp``, the log-likelihood). An estimator that was stored and loaded
+            has 250 draws of each chain.
         """
         d = self._domain(domain)
         return inference_data(self._votes, self._votes.domains[d], self._fits[d])

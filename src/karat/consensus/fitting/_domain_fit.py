@@ -1,6 +1,6 @@
 """What was learned of one domain: models with their draws, explanations, checks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from karat.consensus.identification import (
 )
 from karat.consensus.model import Problem, class_proba
 from karat.consensus.sampling import Draws
+from karat.exceptions import OptionError
 from karat.votes.agreement import Agreement, NearCopies, marginal_confusions
 from karat.votes.tables import VoteTable
 
 __all__ = ["DomainFit", "Fitted", "PooledFit"]
+
+_STORED = 250  # draws of each chain that are stored with an estimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,15 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What all draws say, for a fit that keeps only some of them."""
+
+    confidence: float
+    mean: tuple[FloatArray, FloatArray]  # in the population, and on these very items
+    limits: tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True, slots=True)
 class DomainFit:
     """All that is known of one domain."""
 
@@ -67,6 +79,22 @@ class DomainFit:
     reasons: tuple[str, ...] = ()
     status: str = "consistent"
     gold_test: GoldTest | None = None
+    kept: Kept | None = None
+
+    def compact(self, confidence: float) -> "DomainFit":
+        """Return the fit with some of its draws and all that they say at this confidence."""
+        if self.kept is not None:
+            return self
+        return replace(
+            self,
+            fitted=tuple(replace(f, draws=f.draws.thinned(_STORED)) for f in self.fitted),
+            span=(),
+            kept=Kept(
+                confidence,
+                (self.mean(), self.mean(finite=True)),
+                (self.span_limits(confidence), self.span_limits(confidence, finite=True)),
+            ),
+        )
 
     @property
     def identified(self) -> bool:
@@ -85,6 +113,8 @@ class DomainFit:
 
     def mean(self, *, finite: bool = False) -> FloatArray:
         """Return the posterior mean of every voter's error rate, over the models."""
+        if self.kept is not None:
+            return self.kept.mean[finite].copy()
         return np.asarray(
             sum(f.weight * _pick(f.draws, finite).mean(axis=(0, 1)) for f in self.fitted)
         )
@@ -119,6 +149,14 @@ class DomainFit:
         self, confidence: float, *, finite: bool = False
     ) -> tuple[FloatArray, FloatArray]:
         """Return limits over models and explanations, with no slack and no other account."""
+        if self.kept is not None:
+            if confidence != self.kept.confidence:
+                raise OptionError(
+                    f"confidence is {confidence:g}; expected {self.kept.confidence:g}, that of the "
+                    "fit, which was stored without most of its draws; fit again for another"
+                )
+            low, high = self.kept.limits[finite]
+            return low.copy(), high.copy()
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         lows, highs = [], []
         for f in (*self.fitted, *self.span):

@@ -1,7 +1,7 @@
 """Chains of Gibbs draws of the model of one domain."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -44,6 +44,16 @@ class Draws:
     def last_states(self) -> tuple[State, ...]:
         """The last full state of each chain."""
         return tuple(chain[-1] for chain in self.chain_states)
+
+    def thinned(self, most: int) -> "Draws":
+        """Return at most so many draws of each chain, evenly over it and in single precision."""
+        n = self.value.shape[1]
+        at = np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+        some = {
+            name: getattr(self, name)[:, at].astype(np.float32)
+            for name in ("rates", "finite", "weights", "value")
+        }
+        return replace(self, **some)
 
     def replaced(self, which: BoolArray, other: "Draws") -> "Draws":
         """Return the draws with the chains of ``other`` in the place of some."""

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, FloatArray, Frame, IntArray
-from karat._validate import encode_labels, named, native_frame, read_column, read_columns, shown
+from karat._validate import (
+    encode_labels,
+    named,
+    native_frame,
+    quoted_text,
+    read_column,
+    read_columns,
+    shown,
+)
 from karat.exceptions import DataError, EmptyDataError, ScoreError, ShapeError
 from karat.votes.reading import PassedValues, split_keys
 
@@ -140,7 +148,8 @@ def _numbers(values: AnyArray, mask: Any, name: str) -> FloatArray:
     try:
         number = np.where(gone, "nan", values).astype(float) if values.dtype.kind == "U" else values
     except ValueError as error:
-        raise ScoreError(f"{name} holds text ({error}); scores are numbers") from error
+        said = f"{name} holds text ({quoted_text(values, gone)}); scores are numbers"
+        raise ScoreError(said) from error
     number = np.where(gone, np.nan, number.astype(np.float64))
     infinite = np.flatnonzero(np.isinf(number))
     if infinite.size:

@@ -91,7 +91,8 @@ class ActiveSearch:
     def precise(self) -> bool:
         """Whether the limits of ratios are as close as is wanted."""
         p = self.posterior
-        return is_precise(p.family, thinned(p.parameters, p.shares, self.goal.draws), self.goal)
+        drawn = thinned(p.parameters, p.cautious_shares, self.goal.draws)
+        return is_precise(p.family, drawn, self.goal)
 
     @property
     def excludes_coin(self) -> bool:

@@ -10,7 +10,7 @@ with ``δ = 0`` never says tie.
 The slope s, the lapse rate ε and the indifference δ are unknown and differ between people. Each is
 read from a number that is uniform between 0 and 1:
 
-- ``√s`` is uniform between a tenth and one, where the unit of s is a typical difference,
+- ``s`` is log-uniform between a hundredth of a typical difference and a whole one,
 - ``ε`` is Beta(1, 5) below one half: a lapse rate of 20 % is not rare,
 - ``δ`` is 0 for half of all people, else log-normal around a tenth of a typical difference, and at
   most a whole one: someone to whom typical differences are ties has no preference to find.
@@ -36,9 +36,6 @@ __all__ = [
 
 N_NOISE = 3  # uniform numbers that the noise of one person is read from
 _LEAST_SLOPE = 0.01  # in typical differences; the greatest is 1
-# The power of s that is uniform. With s log-uniform, the limits of people who hesitate much are too
-# narrow: docs/theory/elicitation.md.
-_SLOPE_POWER = 0.5
 _LAPSE_POWER = 5.0  # of the prior Beta(1, 5) of the lapse rate
 _MOST_LAPSE = 0.5  # beyond, answers would mean their opposite
 _NO_TIES = 0.5  # prior probability that the person never says tie
@@ -52,8 +49,7 @@ _HALVED = 3  # times that half of the answers are multiplied with the others bef
 
 # What the prior of the noise is made of, for loops that read it too.
 CHOICE_PRIOR = (
-    _LEAST_SLOPE, _SLOPE_POWER, _LAPSE_POWER, _MOST_LAPSE, _NO_TIES, _TYPICAL_TIE, _TIE_SLIP,
-    _BELOW_TYPICAL,
+    _LEAST_SLOPE, _LAPSE_POWER, _MOST_LAPSE, _NO_TIES, _TYPICAL_TIE, _TIE_SLIP, _BELOW_TYPICAL,
 )  # fmt: skip
 
 
@@ -68,12 +64,11 @@ class Noise(NamedTuple):
 def read_noise(uniform: FloatArray, typical: float | FloatArray) -> Noise:
     """Return the noise of people from uniform numbers (n, 3), for differences of a typical size."""
     slope, lapse, tie = uniform.T
-    least = _LEAST_SLOPE**_SLOPE_POWER
     most = 1.0 - (1.0 - _MOST_LAPSE) ** _LAPSE_POWER  # probability that Beta(1, 5) is below ½
     says = np.clip((tie - _NO_TIES) / (1.0 - _NO_TIES), 0.0, 1.0)
     spot = _TYPICAL_TIE * np.exp(ndtri(np.clip(says, 1e-9, 1.0) * _BELOW_TYPICAL))
     return Noise(
-        typical * (least + (1.0 - least) * slope) ** (1.0 / _SLOPE_POWER),
+        typical * _LEAST_SLOPE ** (1.0 - slope),
         1.0 - (1.0 - lapse * most) ** (1.0 / _LAPSE_POWER),
         np.where(tie > _NO_TIES, typical * spot, 0.0),
     )

@@ -80,6 +80,19 @@ class ParticlePosterior:
         return np.asarray(weights / weights.sum())
 
     @property
+    def cautious_shares(self) -> FloatArray:
+        """The weights that limits are read from: more for particles of people who hesitate more.
+
+        As if s were uniform a priori, and not log s, under which the limits of people who hesitate
+        much are too narrow (docs/theory/elicitation.md). Those of what gaps between groups are
+        worth are wide enough.
+        """
+        if self.family.gap_worth(self.parameters[:1]) is not None:
+            return self.shares
+        weights = self.shares * self.noise.slope
+        return np.asarray(weights / weights.sum())
+
+    @property
     def stride(self) -> int:
         """Every how many particles one is used where all of them would take too long."""
         return scoring_stride(len(self.parameters))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._files import first_words
 from karat._validate import shown
 from karat.elicit.transcript._checksum import checksum_of
 from karat.elicit.transcript._query import ANSWERS, KINDS
@@ -136,8 +137,8 @@ def _parsed(source: Any) -> dict[str, Any]:
         raise TranscriptError(f"the transcript cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
         raise TranscriptError(
-            f"the transcript is no JSON text, or was cut off ({error}); copy the file again, or go "
-            "back to a copy of it"
+            f"the transcript is no JSON text, or was cut off ({first_words(error)}); copy the file "
+            "again, or go back to a copy of it"
         ) from error
     if not isinstance(fields, dict):
         raise TranscriptError(

@@ -84,7 +84,7 @@ def _verdict(name: str, part: Any, r: Any) -> Verdict:
 
 def _code(e: Evidence) -> str:
     return script(
-        e.read.replace(".votes()", ".frame.collect().to_polars()"),
+        e.read.replace(".votes()", ".columns"),
         "from karat.metrics import as_metric",
         "one = frame.filter(pl.col('judge') == frame['judge'][0]).drop_nulls('vote')",
         f"as_metric('accuracy').estimate([1] * len(one), one['vote'], classes=[0, 1], "

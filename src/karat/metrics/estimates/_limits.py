@@ -11,6 +11,7 @@ from karat.limits.kernels import clopper_pearson_limits, drawn_limits, surprise_
 from karat.metrics.base import GroupMetric, MetricBase
 from karat.metrics.estimates._proportion import as_proportion
 from karat.metrics.estimates._range import metric_range
+from karat.metrics.families import BalancedAccuracy, Macro
 
 __all__ = ["Found", "cluster_limits", "count_limits", "table_values"]
 
@@ -94,9 +95,18 @@ def count_limits(
     value = float(table_values(metric, (counts / counts.sum()).reshape(1, *shape))[0])
     low, high = surprise_limits(
         lambda shares: table_values(metric, shares.reshape(-1, *shape)),
-        counts, span, delta=delta, draws=_DRAWS, rng=rng,
+        counts, span, delta=delta, draws=_DRAWS, rng=rng, strata=_classes(metric, shape),
     )  # fmt: skip
     return _around(value, low, high, "surprise")
+
+
+def _classes(metric: MetricBase, shape: tuple[int, ...]) -> IntArray | None:
+    """Return the true class of each cell where a metric averages over three classes or more.
+
+    Each of them counts alike, so those with few items are all surprising at once.
+    """
+    averages = isinstance(metric, BalancedAccuracy | Macro)
+    return np.indices(shape)[0].ravel() if averages and shape[0] > 2 else None
 
 
 def _around(value: float, low: float, high: float, method: str) -> Found:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from karat._characters import visible
 from karat._extras import require
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ _LINE = 36  # characters of a name on a line
 def literal(name: Any) -> str:
     """Return a name as a label: in lines, for a long one would leave no room for the picture.
 
-    Dollar signs are escaped, which matplotlib takes for mathematics.
+    Dollar signs are escaped, which matplotlib takes for mathematics, and so are characters that an
+    SVG cannot hold.
     """
-    text = str(name)
+    text = visible(str(name))
     lines = [text[at : at + _LINE] for at in range(0, len(text), _LINE)] or [""]
     return "\n".join(lines).replace("$", r"\$")
 

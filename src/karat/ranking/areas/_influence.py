@@ -8,6 +8,8 @@ from karat.ranking.weights import Weight
 
 __all__ = ["influence", "variance"]
 
+_CHUNK = 1 << 18  # positives at a time, so that what is in between stays small
+
 
 def influence(placed: Placements, weight: Weight) -> tuple[FloatArray, FloatArray]:
     """Return the influence of each positive and of each step of negatives, up to a constant.
@@ -16,20 +18,26 @@ def influence(placed: Placements, weight: Weight) -> tuple[FloatArray, FloatArra
     placement of every positive above it (both ends) and tied with it (the upper end), so it counts
     with ``E[∂ₐK̄·1{y < X} + ∂_bK̄·1{y ≤ X}]``; for ``W ≡ 1`` these are DeLong's components.
     """
-    a, b = placed.below(), placed.upto()
-    value = weight.mean_cumulative(a, b)
-    width = b - a
-    tied = width > 0
-    low, high = np.zeros(len(placed)), weight.density(b)
-    width, inner = width[tied], value[tied]
-    low[tied] = (inner - weight.cumulative(a[tied])) / width
-    high[tied] = (weight.cumulative(b[tied]) - inner) / width
-    mass = 1.0 / len(placed) if placed.mass is None else placed.mass
-    steps = placed.n_steps + 1
-    moved = np.bincount(placed.left, low * mass, steps) + np.bincount(
-        placed.right, high * mass, steps
-    )
-    return value, moved.sum() - np.cumsum(moved)[:-1]
+    values, moved = np.empty(len(placed)), np.zeros(placed.n_steps + 1)
+    for first in range(0, len(placed), _CHUNK):
+        some = slice(first, min(first + _CHUNK, len(placed)))
+        a, b = placed.below(some), placed.upto(some)
+        values[some] = value = weight.mean_cumulative(a, b)
+        width = b - a
+        tied = width > 0
+        low, high = np.zeros(len(a)), weight.density(b)
+        width, inner = width[tied], value[tied]
+        low[tied] = (inner - weight.cumulative(a[tied])) / width
+        high[tied] = (weight.cumulative(b[tied]) - inner) / width
+        mass = 1.0 / len(placed) if placed.mass is None else placed.mass[some]
+        for steps, by in ((placed.left[some], low), (placed.right[some], high)):
+            least = int(steps.min())  # positives ascend, so a chunk moves a stretch of steps
+            part = np.bincount(steps - least, by * mass)
+            moved[least : least + len(part)] += part
+    total = moved.sum()
+    np.cumsum(moved, out=moved)
+    np.subtract(total, moved, out=moved)
+    return values, moved[:-1]
 
 
 def variance(placed: Placements, weight: Weight) -> float:

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import AnyArray, Column
+from karat._typing import AnyArray, Column, FloatArray
 from karat.exceptions import LabelError, ScoreError
 from karat.sources.counting._grouped import Grouped, RowWeight, check_weight_column, grouped
-from karat.sources.engines import about_distinct, collect, engine_errors, engine_of
+from karat.sources.counting._hashed import hashed_scores
+from karat.sources.engines import about_distinct, batches, collect, engine_errors, engine_of
 from karat.statistics import RocCounts, roc_counts, scan_roc_counts
 
 __all__ = ["MOST_SCORES", "roc_counts_of"]
@@ -30,6 +31,10 @@ def roc_counts_of(
 ) -> dict[Any, RocCounts]:
     """Return the counts of each group by its name; all rows under None where there is no group."""
     _check_numbers(lazy, score)
+    if cells is None and by is None and weight is None:
+        counted = _in_batches(lazy, label, score, pos_label, classes)
+        if counted is not None:
+            return {None: counted}
     found = grouped(lazy, [label])
     if cells is None and by is None and weight is None and _too_many(lazy, found, score):
         cells = 1 << 20
@@ -38,8 +43,7 @@ def roc_counts_of(
             lazy.to_native(), label=label, score=score, pos_label=pos_label, cells=cells
         )
         return {None: counted}
-    labels = found.require(label, "label")
-    order = roc_counts(labels, np.zeros(len(labels)), pos_label=pos_label, classes=classes).classes
+    order = _order(found.require(label, "label"), pos_label, classes)
     sums = _by_score(lazy, label, score, by, weight, order[1].item())
     if by is None:
         return {None: _counted(sums, score, order)}
@@ -48,6 +52,36 @@ def roc_counts_of(
         name: _counted(sums.filter(sums[by] == name), score, order)
         for name in sums[by].unique().sort().to_list()
     }
+
+
+def _order(labels: Any, pos_label: Any, classes: Column | None) -> AnyArray:
+    """Return the negative and the positive class, by the checks of `roc_counts`."""
+    return roc_counts(labels, np.zeros(len(labels)), pos_label=pos_label, classes=classes).classes
+
+
+def _in_batches(
+    lazy: Any, label: str, score: str, pos_label: Any, classes: Column | None
+) -> RocCounts | None:
+    """Return the counts of rows that are in this process, in one pass; None where that cannot be.
+
+    Labels that are whole numbers or truth values are told apart in the same pass.
+    """
+    import narwhals as nw
+
+    kind = lazy.collect_schema()[label]
+    if not (kind.is_integer() or kind == nw.Boolean) or kind == nw.UInt64:
+        return None
+    value = nw.col(label).cast(nw.Int64), nw.col(score).cast(nw.Float64)
+    rows = batches(lazy.select(*value))
+    found = None if rows is None else hashed_scores(rows, label, score, MOST_SCORES)
+    if found is None:
+        return None
+    labels = found.labels.astype(bool) if kind == nw.Boolean else found.labels
+    order = _order(labels, pos_label, classes)
+    ones = found.seconds
+    if len(labels) == 1 or labels[1] != order[1]:
+        ones = found.rows - ones if labels[0] == order[1] else np.zeros_like(found.rows)
+    return _sorted(found.scores, ones, found.rows, score, order, None)
 
 
 def _by_score(
@@ -92,16 +126,28 @@ def _refuse_nulls(found: Any, by: str) -> None:
 
 def _counted(found: Any, score: str, order: AnyArray) -> RocCounts:
     values, ones, rows = (found[name].to_numpy() for name in (score, _ONES, _ALL))
+    squares = None
+    if _SQUARE in found.columns:
+        of_ones, every = float(found[_SQUARE_ONES].sum()), float(found[_SQUARE].sum())
+        squares = np.array([max(every - of_ones, 0.0), of_ones])
+    return _sorted(values, ones, rows, score, order, squares)
+
+
+def _sorted(
+    values: FloatArray,
+    ones: AnyArray,
+    rows: AnyArray,
+    score: str,
+    order: AnyArray,
+    squares: FloatArray | None,
+) -> RocCounts:
+    """Return the counts in the order of the scores; refuse scores that are none."""
     broken = ~np.isfinite(values)
     if broken.any():
         raise ScoreError(
             f"the score column {score!r} is missing or not finite in {rows[broken].sum():,.6g} of "
             f"{rows.sum():,.6g} rows; drop them"
         )
-    squares = None
-    if _SQUARE in found.columns:
-        of_ones, every = float(found[_SQUARE_ONES].sum()), float(found[_SQUARE].sum())
-        squares = np.array([max(every - of_ones, 0.0), of_ones])
     place = np.argsort(values)
     values, ones, rows = values[place], ones[place], rows[place]
     if len(values) > 1 and (values[1:] == values[:-1]).any():  # 0 and −0 are one score

@@ -25,9 +25,12 @@ def fold_of(ids: AnyArray, folds: int = FOLDS) -> IntArray:
     return np.fromiter((_digest(str(text)) % folds for text in ids), np.int64, len(ids))
 
 
-def _mixed(ids: Any) -> Any:
-    """Return a number below the prime for each whole number; of arrays and of expressions."""
-    x = (ids % _PRIME + _PRIME) % _PRIME  # engines differ in the sign of a remainder
+def _mixed(ids: Any, *, floored: bool = False) -> Any:
+    """Return a number below the prime for each whole number; of arrays and of expressions.
+
+    ``floored`` says that remainders are never negative here; engines differ in that.
+    """
+    x = ids % _PRIME if floored else (ids % _PRIME + _PRIME) % _PRIME
     for slope, shift in _STEPS:
         x = (x * (x + slope) + shift) % _PRIME
     return x
@@ -43,7 +46,8 @@ def with_folds(lazy: Any, column: str, folds: int, name: str) -> Any:
 
     dtype = lazy.collect_schema()[column]
     if dtype.is_integer():
-        return lazy.with_columns((_mixed(nw.col(column).cast(nw.Int64)) % folds).alias(name))
+        mixed = _mixed(nw.col(column).cast(nw.Int64), floored=engine_of(lazy) == "polars")
+        return lazy.with_columns((mixed % folds).alias(name))
     if not isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
         raise ColumnError(
             f"the id column {column!r} holds {dtype}; expected whole numbers or text, whose hash "

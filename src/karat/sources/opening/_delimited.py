@@ -7,6 +7,7 @@ import warnings
 from itertools import islice
 from typing import Any, NamedTuple
 
+from karat._callers import caller_level
 from karat.exceptions import KaratWarning
 
 __all__ = ["HEAD", "Dialect", "dialect_of", "say_dialect"]
@@ -88,4 +89,4 @@ def say_dialect(dialect: Dialect, name: str, kind: str) -> None:
             "read as text"
         )
     if said:
-        warnings.warn(f"{name}: {' and '.join(said)}", KaratWarning, stacklevel=5)
+        warnings.warn(f"{name}: {' and '.join(said)}", KaratWarning, stacklevel=caller_level())

@@ -14,6 +14,7 @@ from karat._validate import (
     encode_labels,
     named,
     present_gold,
+    quoted_text,
     read_column,
     require_two_classes,
     shown,
@@ -186,7 +187,7 @@ def _label_probability(
     else:
         values, mask = read_column(given, name)
         if values.dtype.kind not in "biuf":
-            raise ColumnError(f"{name} holds text (first {shown(values[0])}); pass numbers")
+            raise ColumnError(f"{name} holds text ({quoted_text(values, mask)}); pass numbers")
         numbers = values.astype(np.float64)
         numbers = np.where(np.isfinite(numbers), numbers, -1.0)
         if mask is not None:

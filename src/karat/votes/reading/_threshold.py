@@ -10,6 +10,7 @@ from karat._validate import (
     check_classes,
     check_number,
     named,
+    quoted_text,
     read_columns,
     refuse_option,
     shown,
@@ -60,6 +61,8 @@ def thresholds(threshold: Any, voters: Sequence[Any]) -> list[float]:
 def above(values: AnyArray, mask: BoolArray | None, limit: Any, name: str) -> FloatArray:
     """Return 1 where a probability is at least the limit, 0 below, NaN where there is none."""
     if values.dtype.kind not in "biuf":
-        raise ColumnError(f"{name} holds text (first {shown(values[0])}); threshold= cuts numbers")
+        raise ColumnError(
+            f"{name} holds text ({quoted_text(values, mask)}); threshold= cuts numbers"
+        )
     above = np.where(values == -1, -1.0, values >= limit)  # -1 still means that it abstains
     return above if mask is None else np.where(mask, np.nan, above)

@@ -12,10 +12,7 @@ from karat.elicit.posterior import CHOICE_PRIOR
 __all__ = ["log_answers", "log_person", "normal_quantile"]
 
 # Numbers by name, which numba compiles as constants.
-(
-    _LEAST_SLOPE, _SLOPE_POWER, _LAPSE_POWER, _MOST_LAPSE, _NO_TIES, _TYPICAL_TIE, _TIE_SLIP,
-    _BELOW,
-) = CHOICE_PRIOR  # fmt: skip
+_LEAST_SLOPE, _LAPSE_POWER, _MOST_LAPSE, _NO_TIES, _TYPICAL_TIE, _TIE_SLIP, _BELOW = CHOICE_PRIOR
 _AT_ONCE = 8  # answers whose probabilities are multiplied before a logarithm is taken
 _HALF_ROOT = math.sqrt(0.5)
 
@@ -112,8 +109,7 @@ def log_person(state: FloatArray, dim: int, i: int, asked: Asked, w: FloatArray)
     """Return the log-probability of the answers of person i under a state; w is overwritten."""
     _weigh(state, asked, w)
     typical, tie = asked.typical[i], _below(state[dim + 2])
-    least = _LEAST_SLOPE**_SLOPE_POWER
-    slope = typical * (least + (1.0 - least) * _below(state[dim])) ** (1.0 / _SLOPE_POWER)
+    slope = typical * _LEAST_SLOPE ** (1.0 - _below(state[dim]))
     most = 1.0 - (1.0 - _MOST_LAPSE) ** _LAPSE_POWER
     lapse = 1.0 - (1.0 - _below(state[dim + 1]) * most) ** (1.0 / _LAPSE_POWER)
     even, says = 1.0, tie > _NO_TIES

@@ -1,0 +1,64 @@
+"""Labels that look like a slip of another class, or like a missing value."""
+
+import warnings
+
+import pytest
+
+from karat.audit import best_of_many, gate
+from karat.evaluation import evaluate
+from karat.exceptions import KaratWarning, LabelError
+from karat.metrics import accuracy
+
+TRUTH = ["spam", "ham"] * 20
+CALLED = ["spam", "ham"] * 18 + ["ham", "spam"] * 2
+
+
+def with_slip(word):
+    return [*TRUTH[:6], word, *TRUTH[7:]]
+
+
+CALLS = {
+    "estimate": lambda truth, **given: accuracy.estimate(truth, CALLED, **given),
+    "gate": lambda truth, **given: gate(truth, CALLED, 0.5, metric="accuracy", **given),
+    "best_of_many": lambda truth, **given: best_of_many(
+        {"a": CALLED, "b": TRUTH}, truth, metric="accuracy", rng=0, **given
+    ),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_spaces_and_nan_are_refused_by_row(call):
+    with pytest.raises(LabelError, match="y_true row 6 is 'spam ' and there is the class 'spam'"):
+        call(with_slip("spam "))
+    for word in ("NaN", "nan", " nan "):
+        with pytest.raises(LabelError, match=r"y_true row 6 is .*the text of a missing value"):
+            call(with_slip(word))
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_case_and_words_for_missing_are_named(call):
+    with pytest.warns(KaratWarning, match="differs by case alone; they count as two classes"):
+        call(with_slip("Spam"))
+    with pytest.warns(KaratWarning, match="y_true row 6 is 'N/A', which is never predicted"):
+        call(with_slip("N/A"))
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("word", ["spam ", "NaN", "Spam", "none"])
+def test_whoever_names_the_classes_means_them(call, word):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KaratWarning)
+        call(with_slip(word), classes=["ham", "spam", word])
+
+
+def test_a_word_for_missing_that_is_predicted_is_a_class():
+    truth = ["none", "some"] * 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KaratWarning)
+        assert accuracy.estimate(truth, truth[::-1]).value == 0
+        assert accuracy.estimate([0, 1] * 5, [0, 1] * 5).value == 1
+
+
+def test_an_evaluation_says_it_too():
+    with pytest.raises(LabelError, match="differs by spaces alone"):
+        evaluate({"y": with_slip("spam "), "model": CALLED}, label="y", pred="model")
