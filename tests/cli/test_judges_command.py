@@ -121,7 +121,7 @@ def test_warnings_reach_the_terminal_and_the_json(files, karat):
 def test_probabilities_need_a_threshold(files, karat):
     ran = karat("judges", files / "wide.csv", "--judge", "score", "--judge", "judge_0")
     assert ran.code == 3
-    assert "threshold=" in ran.err
+    assert "--threshold" in ran.err
 
 
 def test_mistakes_are_one_sentence(files, karat):

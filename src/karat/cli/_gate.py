@@ -38,9 +38,7 @@ def gate(
     pred: Annotated[str | None, typer.Option("--pred", help="Column of predictions.")] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
-            "--metric", help="Name of a metric, or a .json file that holds one; else accuracy."
-        ),
+        typer.Option("--metric", help="Name of a metric, or a .json file that holds one."),
     ] = None,
     pos_label: flags.PosLabel = None,
     shuffle: Annotated[
@@ -51,7 +49,7 @@ def gate(
     ] = None,
     confidence: Annotated[
         float | None,
-        typer.Option("--confidence", help="Probability that the verdict is right; else 0.95."),
+        typer.Option("--confidence", help="Probability that the limits hold."),
     ] = None,
     markdown: flags.Markdown = None,
     output: flags.Output = None,
