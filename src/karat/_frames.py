@@ -125,8 +125,8 @@ def frame_of(columns: Mapping[str, Any], passed: Passed | None = None) -> Any:
 
 def _native(value: Any) -> Any:
     """Return what narwhals wraps, and of a mapping its first value."""
-    if isinstance(value, Mapping) and value:
-        value = next(iter(value.values()))
+    if isinstance(value, Mapping) and not hasattr(value, "shape"):  # a sparse array may be a dict
+        value = next(iter(value.values()), None)
     return value.to_native() if type(value).__module__.startswith("narwhals.") else value
 
 

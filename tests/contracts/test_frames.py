@@ -267,3 +267,12 @@ def test_joint_counts_are_cells_with_items():
     table = joint.to_frame()
     assert table["count"].sum() == N
     assert table["count"].min() > 0
+
+
+def test_sparse_arrays_are_no_frames():
+    """One kind of them is a mapping that has no truth value."""
+    from scipy.sparse import dok_array
+
+    from karat._frames import passed_in
+
+    assert passed_in(X=dok_array((3, 3)), y=[0, 1, 1], options={}) is None
