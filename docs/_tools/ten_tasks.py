@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,8 @@ _RULES = {"rule_texture": "worst texture", "rule_smoothness": "worst smoothness"
 _READERS = {**_RULES, "rule_concave": "worst concave points"}
 _PAGE = "how-to/ten-tasks"
 _LABELLED = 200
-_LONGEST = 40  # lines of output that are shown
+_LONGEST = 48  # lines of output that are shown
+_WIDTH = 92
 
 
 def write_files(folder: Path) -> None:
@@ -156,9 +158,16 @@ def _block(shown: str) -> str:
     return f"```{{code-block}} text\n:class: output\n\n{shown}```\n"
 
 
+def _wrapped(line: str) -> list[str]:
+    """Return a sentence in lines as wide as a page; tables and bars stay as they are."""
+    if len(line) <= _WIDTH or any(mark in line for mark in "│┃━─█"):
+        return [line]
+    return wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
 def _short(shown: str) -> str:
     """Return what is shown, without the middle of what is long."""
-    lines = [line.rstrip() for line in shown.splitlines()]
+    lines = [part for line in shown.splitlines() for part in _wrapped(line.rstrip())]
     if len(lines) > _LONGEST:
         kept = _LONGEST // 2
         lines = [*lines[:kept], f"  … {len(lines) - 2 * kept} lines …", *lines[-kept:]]

@@ -14,7 +14,7 @@ from karat.calibration import (
     canonical_calibration_error,
     marginal_calibration_error,
 )
-from karat.calibration.inputs import Pairing, pair_columns
+from karat.calibration.inputs import Pairing, pair_columns, paired_columns
 from karat.cli.frame import (
     Answer,
     Coded,
@@ -32,6 +32,8 @@ from karat.cli.frame import (
     table_writer,
 )
 from karat.cli.mapping import MappedTable, check_new_columns, labelled, mapped_table
+from karat.evaluation.questions import calibration_verdict
+from karat.report import Verdict
 
 __all__ = ["calibration"]
 
@@ -83,7 +85,9 @@ def calibration(
         estimate = canonical_calibration_error(y.value, h.value, **estimated)
         proof = calibration_certificate(y.value, h.value, **proven)
         data: dict[str, Any] = {"canonical": estimate, "certificate": proof}
+        verdict = calibration_verdict(estimate, sampled=_sampled(known, table))
         text = [
+            f"[{verdict.badge_text}] {verdict.sentence}", "",
             f"labels: {', '.join(labels)}{_said(pairing)}", "", estimate.summary(), "",
             proof.summary(),
             *(f"\nnote: {note}" for note in estimate.notes),
@@ -99,7 +103,9 @@ def calibration(
         return Answer(
             data=data,
             text=text,
-            page=partial(_page, file.name, y.value, h.value, estimate, proof, code, mapped),
+            page=partial(
+                _page, file.name, y.value, h.value, estimate, proof, code, mapped, verdict
+            ),
         )
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--calibrated": calibrated})
@@ -131,20 +137,9 @@ def _columns(
     pairing: Pairing, table: InputTable, labels: list[str], probs: list[str]
 ) -> tuple[Coded, Coded]:
     """Return labels and probabilities in the forms that the library takes."""
-    y = Coded(table.columns("--label", labels), f"frame[{labels}]")
+    y = Coded(table.columns("--label", labels), f"frame[{labels}]" if len(labels) > 1 else "frame")
     h = Coded(table.columns("--prob", probs), f"frame[{probs}]")
-    if pairing.names:
-        named = {p: n for p, n in pairing.names.items() if p != n}
-        h = Coded(h.value.rename(named), f"{h.code}.rename({named})" if named else h.code)
-    elif len(labels) == 1:
-        h = Coded(h.value.to_numpy(), f"{h.code}.to_numpy()")
-    if len(labels) > 1:
-        return y, h
-    one = Coded(y.value[labels[0]], f"frame[{labels[0]!r}]")
-    if pairing.positive in (None, one.value.max()):  # the library takes the larger label
-        return one, h
-    is_it = Coded(one.value == pairing.positive, f"{one.code} == {pairing.positive!r}")
-    return Coded(is_it.value.cast(int), f"({is_it.code}).cast(int)"), h
+    return paired_columns(y, h, pairing)
 
 
 def _pairing(table: InputTable, labels: list[str], probs: list[str], pos_label: Any) -> Pairing:
@@ -157,6 +152,12 @@ def _pairing(table: InputTable, labels: list[str], probs: list[str], pos_label: 
     elif pos_label is not None:
         refuse_option(pos_label, "--pos-label", "one --label and one --prob with it")
     return pair_columns(labels, probs, classes, pos_label)
+
+
+def _sampled(known: InputTable, table: InputTable) -> str:
+    """Return what the numbers assume where some rows have no label."""
+    n, every = len(known.frame), len(table.frame)
+    return "" if n == every else f", if the {n:,} labelled rows of {every:,} were drawn at random"
 
 
 def _said(pairing: Pairing) -> str:
@@ -174,6 +175,7 @@ def _page(
     proof: CalibrationCertificate,
     code: str,
     mapped: MappedTable | None,
+    verdict: Verdict,
 ) -> Page:
     marginal = marginal_calibration_error(y, h)
     sections = [
@@ -207,6 +209,7 @@ def _page(
         f"{name}: can the probabilities be trusted jointly",
         "Canonical calibration: what a label's frequency is given the probabilities of all labels.",
         sections,
+        (verdict,),
     )
 
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from karat._callers import caller_level
+from karat._code import Coded
 from karat._validate import refuse_option
 from karat.exceptions import KaratWarning
 
-__all__ = ["Pairing", "pair_columns"]
+__all__ = ["Pairing", "pair_columns", "paired_columns"]
 
 _MARKS = "_-.: "  # what may stand between a prefix and a name, as in prob_spam
 
@@ -49,6 +50,23 @@ def pair_columns(
             stacklevel=caller_level(),
         )
     return Pairing(found)
+
+
+def paired_columns(y: Coded, h: Coded, pairing: Pairing) -> tuple[Coded, Coded]:
+    """Return frames of labels and probabilities in the forms that the library takes, with code."""
+    names = list(y.value.columns)
+    renamed = {prob: name for prob, name in pairing.names.items() if prob != name}
+    if renamed:
+        h = Coded(h.value.rename(renamed), f"{h.code}.rename({renamed!r})")
+    elif len(names) == 1 and not pairing.names:
+        h = Coded(h.value.to_numpy(), f"{h.code}.to_numpy()")
+    if len(names) > 1:
+        return y, h
+    one = Coded(y.value[names[0]], f"{y.code}[{names[0]!r}]")
+    if pairing.positive in (None, one.value.max()):  # the library takes the larger label
+        return one, h
+    is_it = f"({one.code} == {pairing.positive!r})"
+    return Coded((one.value == pairing.positive).cast(int), f"{is_it}.cast(int)"), h
 
 
 def _positive(prob: str, texts: dict[str, Any], classes: list[Any], pos_label: Any) -> Any:

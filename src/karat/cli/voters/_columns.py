@@ -7,16 +7,10 @@ from typing import Any, NamedTuple
 
 from karat.cli.frame import Coded, InputTable
 from karat.exceptions import ColumnError, KaratWarning, OptionError
+from karat.votes.reading import LONG_NAMES
 
 __all__ = ["Reading", "Votes", "read_votes_of"]
 
-# What a long file may call an item, a voter and a vote; flags name any other columns.
-_LONG = (
-    ("item", "classifier", "vote"),
-    ("item", "judge", "verdict"),
-    ("task", "worker", "label"),
-    ("task", "worker", "answer"),
-)
 _IDS = ("item", "id", "item_id")  # columns that name the items of a wide file
 _TRUTHS = ("gold", "label", "truth", "true_label", "y_true", "target", "answer_key")
 _MANY = 50  # distinct values beyond which a column is no column of classes
@@ -56,7 +50,7 @@ def read_votes_of(table: InputTable, flags: Reading) -> Votes:
             raise ColumnError(f"--id: name the column of the items; there are {names}")
         line = (item, flags.voter, flags.vote)
     elif not flags.judge:
-        line = next((known for known in _LONG if set(known) <= set(names)), None)
+        line = next((known for known in LONG_NAMES if set(known) <= set(names)), None)
         if line is not None and flags.item is not None:
             line = (flags.item, *line[1:])
     return _wide(table, flags) if line is None else _long(table, flags, line)

@@ -12,11 +12,19 @@ from karat.evaluation.questions._groups import every_group
 from karat.evaluation.questions._how_good import how_good
 from karat.evaluation.questions._judges import judges
 from karat.evaluation.questions._pass_rates import pass_rates
-from karat.evaluation.questions._probabilities import probabilities
+from karat.evaluation.questions._probabilities import calibration_verdict, probabilities
 from karat.evaluation.questions._where_it_matters import where_it_matters
 from karat.evaluation.questions._words import flag
 
-__all__ = ["QUESTIONS", "Evidence", "Finding", "LeftOut", "estimates_of", "flag"]
+__all__ = [
+    "QUESTIONS",
+    "Evidence",
+    "Finding",
+    "LeftOut",
+    "calibration_verdict",
+    "estimates_of",
+    "flag",
+]
 
 QUESTIONS = (
     how_good, which_is_better, every_group, pass_rates, judges, where_it_matters, probabilities,

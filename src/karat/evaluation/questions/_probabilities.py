@@ -3,13 +3,14 @@
 import math
 from typing import Any, NamedTuple
 
+from karat._code import Coded
 from karat.calibration import calibration_certificate, canonical_calibration_error
-from karat.calibration.inputs import pair_columns
+from karat.calibration.inputs import pair_columns, paired_columns
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
 from karat.evaluation.questions._words import code_of, script, sentence, several
 from karat.report import Table, Verdict
 
-__all__ = ["probabilities"]
+__all__ = ["calibration_verdict", "probabilities"]
 
 _QUESTION = "Can the probabilities be trusted jointly?"
 _LEAST = 30  # labelled rows: three folds of ten
@@ -29,7 +30,8 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
     joint = canonical_calibration_error(y, h, **options)
     proof = calibration_certificate(y, h, **options)
     several_labels = len(joint.names) > 1
-    verdict = _verdict(e, joint)
+    again = f"karat calibration {e.file}{e.named('label')}{e.named('prob')} --calibrated out.csv"
+    verdict = calibration_verdict(joint, sampled=e.sampled, recalibrate=f": {again}")
     return Finding(
         key="calibration",
         question=_QUESTION if several_labels else "Can the probabilities be trusted?",
@@ -88,45 +90,44 @@ class _Columns(NamedTuple):
 def _columns(e: Evidence) -> _Columns:
     rows = e.frame.filter(e.known)
     labels, probs = list(e.roles.label), list(e.roles.prob)
-    h, h_code = rows.select(probs), f"known.select({probs!r})"
     classes = rows[labels[0]].unique().sort().to_list() if len(labels) == 1 else []
     pairing = pair_columns(labels, probs, classes, e.pos_label)
-    renamed = {prob: name for prob, name in pairing.names.items() if prob != name}
-    if renamed:
-        h, h_code = h.rename(renamed), f"{h_code}.rename({renamed!r})"
-    elif len(labels) == 1 and not pairing.names:
-        h, h_code = h.to_numpy(), f"{h_code}.to_numpy()"
+    y_code = f"known.select({labels!r})" if len(labels) > 1 else "known"
+    y, h = paired_columns(
+        Coded(rows.select(labels), y_code),
+        Coded(rows.select(probs), f"known.select({probs!r})"),
+        pairing,
+    )
     of = "; ".join(f"{prob} is taken for {name}" for prob, name in pairing.names.items())
-    if len(labels) > 1:
-        return _Columns(rows.select(labels), h, of, (f"known.select({labels!r})", h_code))
-    y, y_code = rows[labels[0]], f"known[{labels[0]!r}]"
     if pairing.positive is not None:
         of = f"Probabilities are of {pairing.positive!r}"
-    if pairing.positive not in (None, classes[-1]):  # the library takes the larger label
-        y, y_code = (
-            (y == pairing.positive).cast(int),
-            f"({y_code} == {pairing.positive!r}).cast(int)",
-        )
-    return _Columns(y, h, of, (y_code, h_code))
+    return _Columns(y.value, h.value, of, (y.code, h.code))
 
 
-def _verdict(e: Evidence, joint: Any) -> Verdict:
+def calibration_verdict(joint: Any, *, sampled: str = "", recalibrate: str = "") -> Verdict:
+    """Return whether probabilities can be trusted; ``sampled`` is what the labels assume."""
     proven = math.sqrt(joint.certificate or 0.0)
-    high = math.sqrt(max(joint.upper or 0.0, 0.0))
     labels = len(joint.names)
     kind = "" if labels == 1 else "joint "
     summed = "" if labels == 1 else f", summed over {labels} labels"
-    command = f"karat calibration {e.file}{e.named('label')}{e.named('prob')} --calibrated out.csv"
     if proven > 0:
         return Verdict(
             sentence=f"The probabilities cannot be trusted as they are: their {kind}calibration "
-            f"error (root mean square{summed}) is at least {proven:.3f}{e.sampled}.",
-            badge="certain" if e.all_known else "likely",
-            change=f"recalibration on labelled rows: {command}",
+            f"error (root mean square{summed}) is at least {proven:.3f}{sampled}.",
+            badge="likely" if sampled else "certain",
+            change=f"recalibration on labelled rows{recalibrate}",
+        )
+    if joint.upper is None:
+        return Verdict(
+            sentence=f"No {kind}calibration error of the probabilities is proven, and this method "
+            "gives no upper limit.",
+            badge="unknown",
+            change="the default method",
         )
     return Verdict(
         sentence=f"No {kind}calibration error of the probabilities is proven; it is at most "
-        f"{high:.3f} (root mean square{summed}) if the default model holds{e.sampled}.",
+        f"{math.sqrt(max(joint.upper, 0.0)):.3f} (root mean square{summed}) if the default model "
+        f"holds{sampled}.",
         badge="likely",
         change="more labelled rows",
     )

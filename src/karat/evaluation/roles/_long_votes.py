@@ -5,17 +5,9 @@ from typing import Any
 
 from karat._validate import refuse_option
 from karat.exceptions import ColumnError
+from karat.votes.reading import LONG_NAMES
 
 __all__ = ["is_long", "long_code", "long_votes"]
-
-# What such a table may call an item, a voter and a vote.
-_LONG = (
-    ("item", "classifier", "vote"),
-    ("item", "judge", "verdict"),
-    ("task", "worker", "label"),
-    ("task", "worker", "answer"),
-)
-
 
 _PARTS = {"item": "item", "voter": "classifier", "vote": "vote", "domain": "domain", "gold": "gold"}
 _NEEDED = ("item", "voter", "vote")
@@ -72,4 +64,4 @@ def is_long(columns: Sequence[str]) -> bool:
 
 
 def _line(columns: Sequence[str]) -> tuple[str, ...] | None:
-    return next((known for known in _LONG if set(known) <= set(columns)), None)
+    return next((known for known in LONG_NAMES if set(known) <= set(columns)), None)

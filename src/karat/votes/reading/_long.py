@@ -14,16 +14,18 @@ from karat.votes.reading._ballots import Ballots, same_lists
 from karat.votes.reading._passed_values import PassedValues
 from karat.votes.reading._threshold import above, thresholds, two_classes
 
-__all__ = ["long_columns", "read_long"]
+__all__ = ["LONG_NAMES", "long_columns", "read_long"]
 
 
-# What others call an item, a voter and a vote; all three names of a line must be there.
-_KNOWN = (
+_LONG = ("item", "classifier", "vote")
+# What a long table may call an item, a voter and a vote, karat's own names first; all three names
+# of a line must be there.
+LONG_NAMES = (
+    _LONG,
     ("item", "judge", "verdict"),
     ("task", "worker", "label"),
     ("task", "worker", "answer"),
 )
-_LONG = ("item", "classifier", "vote")
 
 
 def long_columns(votes: Frame, name: str = "votes") -> dict[str, Any] | None:
@@ -38,7 +40,7 @@ def long_columns(votes: Frame, name: str = "votes") -> dict[str, Any] | None:
     names = set(frame.columns)
     called = dict(zip(_LONG, _LONG, strict=True))
     if not {"classifier", "vote"} <= names:
-        known = next((line for line in _KNOWN if set(line) <= names), None)
+        known = next((line for line in LONG_NAMES if set(line) <= names), None)
         if known is None:
             return None
         called = dict(zip(known, _LONG, strict=True))
