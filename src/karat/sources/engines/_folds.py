@@ -56,6 +56,8 @@ def _of_numbers(lazy: Any, column: str, folds: int, name: str) -> Any:
     """Return the table with `_mixed`, a column at a time: engines compute an expression anew."""
     import narwhals as nw
 
+    if engine_of(lazy) == "duckdb":
+        return nw.from_native(_duckdb(lazy.to_native(), column, folds, name))
     rest, x = nw.col(column).cast(nw.Int64) % _PRIME, nw.col(name)
     table = lazy.with_columns(rest.alias(name))
     if engine_of(lazy) != "polars":  # other engines give a remainder the sign of the number
@@ -63,6 +65,17 @@ def _of_numbers(lazy: Any, column: str, folds: int, name: str) -> Any:
     for slope, shift in _STEPS:
         table = table.with_columns(((x * (x + slope) + shift) % _PRIME).alias(name))
     return table.with_columns((x % folds).alias(name))
+
+
+def _duckdb(native: Any, column: str, folds: int, name: str) -> Any:
+    """Return the same in DuckDB's own words: through narwhals every remainder is taken twice."""
+    quoted = column.replace('"', '""')
+    first = f'(cast("{quoted}" as bigint) % {_PRIME} + {_PRIME}) % {_PRIME}'
+    table = native.select(f'*, {first} as "{name}"')
+    for slope, shift in _STEPS:
+        x = f'("{name}" * ("{name}" + {slope}) + {shift}) % {_PRIME}'
+        table = table.select(f'* replace ({x} as "{name}")')
+    return table.select(f'* replace ("{name}" % {folds} as "{name}")')
 
 
 def _of_text(lazy: Any, column: str, folds: int, name: str) -> Any:
