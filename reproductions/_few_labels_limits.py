@@ -1,6 +1,7 @@
 """Limits of metrics from few random labels: 36 settings, and a peer beside them."""
 
 import importlib.util
+import warnings
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -16,6 +17,7 @@ from karat.metrics.estimates import count_limits, table_values
 
 __all__ = ["run_anytime", "run_fixed"]
 
+_PEER = 60  # runs a setting of the other package
 _SIZES = (30, 100, 300)
 _POSITIVES = (0.01, 0.05, 0.2, 0.5)
 _MODELS = {"good": (0.9, 0.03), "fair": (0.7, 0.1), "poor": (0.5, 0.3)}  # recall, false alarms
@@ -71,7 +73,7 @@ def run_fixed(*, quick: bool, share: float = 1.0) -> list[Promise]:
                      number(means[-1], 3)])  # fmt: skip
     peer = _peer(some, runs)
     if peer is not None:
-        rows.append(["F1", "confidenceinterval", f"{runs} runs", number(min(peer), 3),
+        rows.append(["F1", "confidenceinterval", f"{min(runs, _PEER)} runs", number(min(peer), 3),
                      number(float(np.mean(peer)), 3)])  # fmt: skip
     show_table("95 % limits from random labels, 36 settings (n 30–300, 1–50 % positives)",
                ["metric", "limits", "by", "least coverage", "mean"], rows)  # fmt: skip
@@ -104,11 +106,13 @@ def _peer(laws: list[tuple[str, int, Any]], runs: int) -> list[float] | None:
         rng = np.random.default_rng(n)
         tp, wrong = cells[3], cells[1] + cells[2]
         truth, hits, tried = 2 * tp / (2 * tp + wrong), 0, 0
-        for _ in range(min(runs, 60)):
+        for _ in range(min(runs, _PEER)):
             counts = rng.multinomial(n, cells)
             y, c = np.repeat([0, 0, 1, 1], counts), np.repeat([0, 1, 0, 1], counts)
             try:
-                _, (low, high) = f1_score(y.tolist(), c.tolist(), average="binary")
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    _, (low, high) = f1_score(y.tolist(), c.tolist(), average="binary")
             except Exception:  # it divides by 0 where no positive was drawn
                 continue
             tried += 1

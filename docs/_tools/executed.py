@@ -9,6 +9,7 @@ from what the page shows.
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,7 +106,10 @@ def show(app, docname, content):
         below = [block["said"].rstrip()] if shown is None and block["said"].strip() else []
         pieces.extend(map(_output, below + block["warned"]))
         for picture in block["pictures"]:
-            alt = picture["text"].replace("\n", " ").replace("[", "(").replace("]", ")")
+            # For those who cannot see it: the heading that it stands under, and its own words.
+            above = re.findall(r"^##+ (.+)$", text[: found.start()], re.MULTILINE)
+            words = ". ".join([*above[-1:], picture["text"]])
+            alt = re.sub(r"[\[\]\s]+", " ", words)
             pieces.append(f"\n![{alt}]({picture['file']})\n")
         end = found.end()
     content[0] = "".join(pieces) + text[end:]

@@ -137,7 +137,7 @@ def test_an_interaction_is_said_with_the_method_that_sees_it():
     label, *others = r.interaction
     assert r.misses_interaction
     assert f"residuals of {label} go with the product of {others[0]} and {others[1]}" in r.summary()
-    assert "which the latent model cannot see: method='trees' would" in r.summary()
+    assert "that the latent model cannot see and method='trees' would" in r.summary()
     seen = dataclasses.replace(r, method="trees").summary()
     assert "cannot see" not in seen
     calm = RESULTS["nothing certain"]()

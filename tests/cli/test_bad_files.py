@@ -1,5 +1,6 @@
 """What commands say of files that are not as they should be: flag, column, row and cell."""
 
+import errno
 import random
 from itertools import pairwise
 from pathlib import Path
@@ -136,16 +137,16 @@ def test_a_cell_that_is_no_number_is_quoted(bad, command, cell):
     rows = list(lines())
     rows[40][4] = cell
     ran = bad(command, rows)
-    flag = "--prob" if command == "calibration" else "--score"
-    expected = f"error: {flag} score: data row 41 holds {cell!r}; expected numbers\n"
+    flag, what = ("--prob", "probabilities") if command == "calibration" else ("--score", "numbers")
+    expected = f"error: {flag} score: data row 41 holds {cell!r}; expected {what}\n"
     assert (ran.code, ran.err) == (3, expected)
 
 
-@pytest.mark.parametrize("command", ["score", "gate"])
+@pytest.mark.parametrize("command", ["score", "gate", "evaluate"])
 def test_labels_of_mixed_types_are_noticed(bad, command):
     ran = bad(command, [*lines(), ["yes", "no", 1, 0, 0.5, "north"]])
     said = "holds '{}' and most rows hold numbers; it counts as a class of its own"
-    assert ran.err.splitlines() == [
+    assert ran.err.splitlines()[:2] == [
         f"warning: --label truth: data row 61 {said.format('yes')}",
         f"warning: --pred pred: data row 61 {said.format('no')}",
     ]
@@ -217,22 +218,38 @@ def test_outputs_are_checked_before_the_work(bad, command, output, said):
     assert ran == (2, "", f"error: --output is {output!r}; {said}\n")
 
 
-@pytest.mark.parametrize("command", ["score", "judges", "evaluate"])
-def test_ctrl_c_leaves_nothing_half_written(bad, monkeypatch, tmp_path, command):
-    """The page that was there stays as it was, and no other file appears."""
+@pytest.fixture
+def broken_off(bad, monkeypatch, tmp_path):
+    """Run a command whose page cannot be written to its end; what was there stays as it was."""
     page = tmp_path / "page.html"
     page.write_text("the page of yesterday")
     write = Path.write_text
 
-    def interrupted(path, text, **options):
-        if path.suffix == ".csv":
-            return write(path, text, **options)
-        write(path, text[: len(text) // 2], **options)
-        raise KeyboardInterrupt
+    def run(command, error):
+        def half(path, text, **options):
+            if path.suffix == ".csv":
+                return write(path, text, **options)
+            write(path, text[: len(text) // 2], **options)
+            raise error
 
-    monkeypatch.setattr(Path, "write_text", interrupted)
-    ran = bad(command, flags=[*CALLS[command], "--output", "page.html"])
+        monkeypatch.setattr(Path, "write_text", half)
+        ran = bad(command, flags=[*CALLS[command], "--output", "page.html"])
+        assert {path.name for path in tmp_path.iterdir()} == {"t.csv", "page.html"}
+        assert page.read_text() == "the page of yesterday"
+        return ran
+
+    return run
+
+
+@pytest.mark.parametrize("command", ["score", "judges", "evaluate"])
+def test_ctrl_c_leaves_nothing_half_written(broken_off, command):
+    ran = broken_off(command, KeyboardInterrupt())
     assert ran.code == 130
     assert ran.err.endswith("interrupted\n")
-    assert {path.name for path in tmp_path.iterdir()} == {"t.csv", "page.html"}
-    assert page.read_text() == "the page of yesterday"
+
+
+def test_a_full_disk_is_one_sentence(broken_off):
+    ran = broken_off("score", OSError(errno.ENOSPC, "No space left on device"))
+    assert ran.code == 3
+    assert ran.err == "error: 'page.html' cannot be written: No space left on device\n"
+    assert "accuracy is" in ran.out, "the answer is not lost with the page"

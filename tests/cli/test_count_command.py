@@ -129,7 +129,7 @@ def test_count_refuses_what_it_cannot_count(karat, rows, tmp_path):
     ran = karat("count", rows, "-o", rows, "--label", "y")
     assert (ran.code, "another file than the input" in ran.err) == (2, True)
     ran = karat("count", rows, "-o", tmp_path / "c.parquet", "--label", "z")
-    assert (ran.code, "label='z': there is no such column" in ran.err) == (3, True)
+    assert (ran.code, "--label z: there is no such column" in ran.err) == (3, True)
     assert not (tmp_path / "c.parquet").exists()
 
 

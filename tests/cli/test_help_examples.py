@@ -9,7 +9,7 @@ import pytest
 
 COMMANDS = [
     "evaluate", "demo", "elicit", "studio", "optimize", "bounds", "judges", "audit", "gate",
-    "score", "auc", "calibration", "count", "doctor",
+    "score", "auc", "calibration", "count", "doctor", "skill",
 ]  # fmt: skip
 # Each with a test of its own: a server, and a show of a minute.
 ELSEWHERE = {"studio", "demo"}
@@ -17,7 +17,9 @@ ELSEWHERE = {"studio", "demo"}
 
 def example_of(karat, command):
     """Return the words of the example that ``--help`` shows, without the name of the program."""
-    found = re.findall(r"Example:  karat (.+?)(?=\s*$)", karat(command, "--help").out, re.MULTILINE)
+    found = re.findall(
+        r"Example:\s+karat (.+?)(?=\s*$)", karat(command, "--help").out, re.MULTILINE
+    )
     assert len(found) == 1, f"karat {command} --help shows {len(found)} examples; expected one"
     words = shlex.split(found[0])
     assert words[0] == command
@@ -37,6 +39,7 @@ def files(tmp_path, monkeypatch):
         "truth": spam[truth.astype(int)],
         "model": spam[(truth ^ (rng.random(n) < 0.1)).astype(int)],
         "p_spam": score,
+        "mail": [f"mail {i}" for i in range(n)],
         **{name: spam[votes.astype(int)] for name, votes in noisy.items()},
     }
     pl.DataFrame(mails).write_csv(tmp_path / "mails.csv")

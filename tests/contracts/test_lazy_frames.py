@@ -142,6 +142,7 @@ INSTANCES = {
 NEEDED = {
     "OracleLabelModel.fit": {"y_true": TRUTH},
     "performance_bounds_from_counts": {"counts": statistics.pattern_counts(TRUTH, VOTES)},
+    "difference_bounds_from_counts": {"counts": statistics.pattern_counts(TRUTH, VOTES, TRUTH)},
 }
 
 

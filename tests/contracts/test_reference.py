@@ -3,6 +3,7 @@
 import importlib
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ INDEX = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
 PACKAGES = [
     name
     for name in karat.__all__
-    if name not in ("__version__", "cli") and not callable(getattr(karat, name, None))
+    if name not in ("__version__", "cli") and find_spec(f"karat.{name}") is not None
 ]
 
 

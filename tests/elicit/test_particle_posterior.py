@@ -165,13 +165,20 @@ def test_limits_are_read_as_if_the_slope_were_uniform(binary):
     assert shares @ slopes > posterior.shares @ slopes + 0.3
 
 
-def test_what_gaps_are_worth_is_read_from_the_answers_alone():
+def test_which_limits_are_read_with_caution(binary, errors):
+    """Those of six costs; not those of one ratio, nor of what gaps are worth."""
     law = LogisticLaw.binary(5.0)
     x, y = law.sample(400, rng=0)
-    space = RateSpace.from_proba(y, law.proba(x), groups=np.arange(400) % 2)
-    family = Fair(space)._family(flipped=False)
-    posterior = ParticlePosterior.prior(family, 50, TYPICAL, np.random.default_rng(6))
-    assert np.array_equal(posterior.cautious_shares, posterior.shares)
+    groups = RateSpace.from_proba(y, law.proba(x), groups=np.arange(400) % 2)
+    families = [LinearFamily(binary), Fair(groups)._family(flipped=False), LinearFamily(errors)]
+    cautious = []
+    for family in families:
+        posterior = ParticlePosterior.prior(family, 50, TYPICAL, np.random.default_rng(6))
+        assert not np.array_equal(posterior.cautious_shares, posterior.shares)
+        expected = posterior.limit_shares
+        cautious.append(np.array_equal(expected, posterior.cautious_shares))
+        assert cautious[-1] or np.array_equal(expected, posterior.shares)
+    assert cautious == [False, False, True]
 
 
 @pytest.mark.parametrize("many", [False, True])

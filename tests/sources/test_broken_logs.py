@@ -181,3 +181,20 @@ def test_a_thumb_is_gold_for_the_whole_output_alone(logs, tmp_path):
     record["gradingResult"]["componentResults"] = [*parts[2:4], parts[-1]]
     (tmp_path / "log.json").write_text(json.dumps(document))
     assert karat.scan(tmp_path / "log.json").columns["gold"].to_list() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("[" * 100_000, "nested too deep"), ('{"a": ' + "9" * 5000 + "}", "more than 4300 digits")],
+    ids=["deep", "digits"],
+)
+@pytest.mark.parametrize("ending", ["json", "eval"])
+def test_json_that_python_cannot_take_is_one_sentence(tmp_path, text, said, ending):
+    path = tmp_path / f"log.{ending}"
+    if ending == "json":
+        path.write_text(text)
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("header.json", text)
+    with pytest.raises(DataError, match=said):
+        karat.scan(path)

@@ -62,7 +62,9 @@ def test_figures_equal_brute_force(sample, rng):
     np.testing.assert_allclose(check.agreement_expected, implied)
     np.testing.assert_allclose(check.covote_observed, base)
     np.testing.assert_allclose(check.covote_expected, covote)
-    np.testing.assert_allclose(check.pair_n, base * weight.sum())
+    np.testing.assert_allclose(check.pair_n, base * weight.sum() ** 2 / (weight @ weight))
+    often = check_label_model(votes, proba, sample_weight=1000 * weight)
+    np.testing.assert_allclose(often.agreement_z, check.agreement_z)  # in any unit
     np.testing.assert_allclose(check.prior, np.average(proba, axis=0, weights=weight))
     voted = votes[:, 0] >= 0
     right = proba[np.arange(len(y)), votes[:, 0]]
@@ -89,7 +91,9 @@ def test_standard_errors_equal_the_jackknife(sample):
 def test_weights_are_copies(sample):
     y, votes, proba = sample
     twice = check_label_model(np.tile(votes, (2, 1)), np.tile(proba, (2, 1)))
-    weighted = check_label_model(votes, proba, sample_weight=np.full(len(y), 2.0))
+    weighted = check_label_model(
+        votes, proba, sample_weight=np.full(len(y), 2.0), weighting="frequency"
+    )
     np.testing.assert_allclose(twice.agreement_z, weighted.agreement_z)
     np.testing.assert_allclose(twice.accuracy_z, weighted.accuracy_z)
 

@@ -6,6 +6,7 @@ limits that hold however sparse the weak labels are.
 
 from karat.bounds._bounds_curve import bounds_curve
 from karat.bounds._difference_bounds import difference_bounds
+from karat.bounds._difference_bounds_from_counts import difference_bounds_from_counts
 from karat.bounds._expectation_bounds import expectation_bounds
 from karat.bounds._performance_bounds import performance_bounds
 from karat.bounds._performance_bounds_from_counts import performance_bounds_from_counts
@@ -31,6 +32,7 @@ __all__ = [
     "WeakLabelValue",
     "bounds_curve",
     "difference_bounds",
+    "difference_bounds_from_counts",
     "expectation_bounds",
     "performance_bounds",
     "performance_bounds_from_counts",

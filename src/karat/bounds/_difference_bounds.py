@@ -1,6 +1,5 @@
 """How much better one classifier can and must be than another, with no labels."""
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -26,9 +25,8 @@ from karat.bounds.inputs import (
     read_predictions,
     true_value,
 )
-from karat.bounds.problem import Problem
-from karat.bounds.solvers import difference_bound_pair
-from karat.exceptions import DataError, UndefinedMetricWarning
+from karat.bounds.solvers import solved_difference
+from karat.exceptions import DataError
 from karat.limits import PoweredLimits
 from karat.metrics import Metric
 from karat.metrics.estimates import metric_range
@@ -125,30 +123,26 @@ def difference_bounds(
         chosen, inputs, (both[0], both[1]), sample, span=span, confidence=rule.confidence,
         rng=generator,
     )  # fmt: skip
-    pair = difference_bound_pair(joint, chosen.for_classes(k), rule)
     truths = [true_value(chosen, inputs, one, gold) for one in both]
     reach = 0.0 if (a == b).all() else span[1] - span[0]  # nothing apart, whatever the truth is
     labelled = _exactly_zero(labelled) if labelled is not None and reach == 0 else labelled
-    lower, upper, lower_limit, upper_limit = np.clip(
-        [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit], -reach, reach
-    )
-    lower_limit, upper_limit = min(lower_limit, lower), max(upper_limit, upper, lower)
+    solved = solved_difference(joint, chosen.for_classes(k), rule, reach)
     return DifferenceBounds(
         metric=chosen,
-        lower=float(lower),
-        upper=float(max(upper, lower)),
-        lower_limit=float(lower_limit) if labelled is None else labelled.lower,
-        upper_limit=float(upper_limit) if labelled is None else labelled.upper,
-        bounds_lower_limit=float(lower_limit),
-        bounds_upper_limit=float(upper_limit),
+        lower=solved.lower,
+        upper=solved.upper,
+        lower_limit=solved.lower_limit if labelled is None else labelled.lower,
+        upper_limit=solved.upper_limit if labelled is None else labelled.upper,
+        bounds_lower_limit=solved.lower_limit,
+        bounds_upper_limit=solved.upper_limit,
         gold=labelled,
-        estimate=_guess(joint, chosen.for_classes(k)) if labelled is None else labelled.estimate,
+        estimate=solved.estimate if labelled is None else labelled.estimate,
         silent=_silent(inputs, a != b),
         method=way,
         n=inputs.n,
         confidence=rule.confidence,
         agree=float(np.average(a == b, weights=inputs.weight)),
-        sharp=pair.sharp,
+        sharp=solved.sharp,
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
         deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
@@ -158,16 +152,6 @@ def _exactly_zero(found: PoweredLimits) -> PoweredLimits:
     """Return the limits of two classifiers that predict the same for every item."""
     labels = replace(found.labels, estimate=0.0, lower=0.0, upper=0.0)
     return replace(found, estimate=0.0, lower=0.0, upper=0.0, labels=labels, certain=None)
-
-
-def _guess(joint: Problem, metric: Metric) -> float:
-    """Return the difference if predictions and truth were independent given the weak labels."""
-    k = joint.p.shape[1]
-    counts = joint.sample.counts.sum(axis=0)
-    cube = (joint.p.T @ counts / counts.sum()).reshape(k, k, k)  # truth, first, second
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return float(metric(cube.sum(axis=2))) - float(metric(cube.sum(axis=1)))
 
 
 def _silent(inputs: Inputs, apart: BoolArray) -> float:

@@ -18,6 +18,7 @@ from karat.bounds.inputs import (
     check_robustness,
     counted_problem,
     read_counted,
+    refuse_weighted_counts,
     warn_if_sparse,
 )
 from karat.bounds.result import PerformanceBounds, undefined_bounds
@@ -92,7 +93,7 @@ def performance_bounds_from_counts(
             f"counts is a {type(counts).__name__}; expected karat.statistics.pattern_counts, or "
             "the pattern_counts() of a karat.scan"
         )
-    _refuse_weights(counts)
+    refuse_weighted_counts(counts)
     chosen = as_metric(metric)
     compares = isinstance(chosen, GroupMetric)
     if isinstance(chosen, GroupMetric):
@@ -140,12 +141,3 @@ def _by_group(bound: Any, whole: PerformanceBounds, cells: AnyArray, names: AnyA
         except UndefinedHereError as error:
             found[name] = undefined_bounds(whole, name, int(cells[:, g].sum()), str(error))
     return found
-
-
-def _refuse_weights(counts: PatternCounts) -> None:
-    fractions = np.issubdtype(counts.counts.dtype, np.floating) and (counts.counts % 1).any()
-    if fractions or counts.squares is not None:
-        raise DataError(
-            "counts are sums of weights, of which the limits cannot be told; count the rows "
-            "without weights, or pass the rows to performance_bounds with sample_weight="
-        )

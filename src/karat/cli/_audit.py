@@ -84,7 +84,7 @@ def audit(
 ) -> None:
     """Choose which items to label, and say what the labels tell so far.
 
-    Example:  karat audit mails.csv --pred model --prob p_spam --show mail --todo todo.csv
+    Example: karat audit mails.csv --pred model --prob p_spam --metric f1 --show mail --todo todo.csv
 
     Fill in the column 'label' of todo.csv, from the top, as far as you like. It holds the items'
     names (--id, else rows counted from 0) and the columns of --show, and not what a system says.
@@ -93,7 +93,7 @@ def audit(
 
     Each call says what is known. Without --prob, --score or --judge all items look alike, and the
     labels are spread over the predictions. What was asked for and answered is kept beside FILE.
-    """
+    """  # noqa: E501
     kept = saved_beside(file, saved)
 
     def work() -> Answer:

@@ -11,6 +11,7 @@ from karat.cli.frame import (
     Answer,
     Grid,
     Page,
+    check_cells,
     console,
     flags,
     read_metric,
@@ -84,7 +85,10 @@ def evaluate(
             roles |= _agreed(source.names, yes=yes or as_json)
         if metric is not None:
             read_metric(metric)  # refuses a file that is missing, by the name of the flag
-        chosen = source.roles(label=roles.get("label"))
+        chosen = source.roles(label=roles.get("label"), pred=roles.get("pred"))
+        for role, columns in chosen.chosen.items():
+            for column in columns:
+                check_cells(f"--{role}", column, chosen.columns[column])
         labels = [chosen.columns[c] for c in chosen.chosen.get("label", ())]
         found = evaluate_table(
             source.roles(**roles) if str(file) == "-" else file,

@@ -29,18 +29,18 @@ def main(arguments: list[str] | None = None) -> None:
     """
     plain_characters(sys.stdout, sys.stderr)
     with command_line(sys.argv[1:] if arguments is None else arguments):
-        code = _code_of(arguments)
+        code, why = _code_of(arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes at its end, and would complain there of the same pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or _CLOSED_PIPE
-    raise SystemExit(code)
+    raise SystemExit(code) from why
 
 
-def _code_of(arguments: list[str] | None) -> Any:
-    """Run a command and return its exit code."""
+def _code_of(arguments: list[str] | None) -> tuple[Any, KaratError | None]:
+    """Run a command; return its exit code, and the error if there was one."""
     try:
         from karat._extras import require
 
@@ -50,11 +50,12 @@ def _code_of(arguments: list[str] | None) -> Any:
         app(args=arguments)
     except KaratError as error:
         sys.stderr.write(f"error: {in_flags(str(error))}\n")
-        return _WRONG_USAGE if isinstance(error, OptionError) else _WRONG_DATA
+        return _WRONG_USAGE if isinstance(error, OptionError) else _WRONG_DATA, error
     except (KeyboardInterrupt, SystemExit) as end:
         if isinstance(end, KeyboardInterrupt) or end.code == _INTERRUPTED:
             sys.stderr.write("interrupted\n")
-            return _INTERRUPTED
+            return _INTERRUPTED, None
         # Typer ends with 1 where the reader of a pipe is gone.
-        return _CLOSED_PIPE if isinstance(end.__context__, BrokenPipeError) else end.code
-    return 0
+        gone = isinstance(end.__context__, BrokenPipeError)
+        return _CLOSED_PIPE if gone else end.code, None
+    return 0, None

@@ -1,5 +1,6 @@
 """Tests of a label model against the votes, and against a few true labels."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ from karat._validate import (
     check_flag,
     check_rng,
     check_same_length,
+    check_weighting,
+    check_weights,
     collected_alone,
     encode_gold,
     present_gold,
 )
 from karat.statistics import Patterns
+from karat.statistics.kernels import effective_counts
 from karat.votes.reading import read_weak_labels
 from karat.weak._detector_label_model import DetectorLabelModel
 from karat.weak.checks import GoldRows, check_patterns
@@ -46,6 +50,7 @@ def check_label_model(
     independence: bool | None = None,
     rng: int | np.random.Generator | None = 0,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     null: str | None = None,
 ) -> LabelModelCheck:
     r"""Test whether P(Y | Z) fits the votes, and true labels if there are any.
@@ -97,7 +102,11 @@ def check_label_model(
     rng : int or Generator, default 0
         Randomness of the Monte Carlo test.
     sample_weight : column (n,), optional
-        Weights of at least 0; a weight of 2 counts as two equal rows. True labels count once.
+        Weights of at least 0, in any unit. True labels count once.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means. By default weights are importances: the tests count Kish's
+        effective number of rows, (Σw)² / Σw². ``"frequency"`` says that a weight of 2 stands for
+        two equal rows.
     null : {"not asked", "abstain"}, optional
         What a null is; by default what it was when the label model was fitted, and not asked
         where an array is passed. -1 is always an abstention.
@@ -133,6 +142,7 @@ def check_label_model(
     fits = label_model is None or hasattr(label_model, "predict_proba")
     by_row = None if fits else label_model
     level, generator = check_confidence(confidence), check_rng(rng)
+    check_weighting(weighting, check_weights(sample_weight))
     must = None if independence is None else check_flag(independence, "independence")
     weak_labels = collected_alone(weak_labels, "weak_labels", by_row, y_true, sample_weight)
     also = None if y_true is None else {"y_true": present_gold(y_true)[0]}
@@ -146,6 +156,8 @@ def check_label_model(
         proba = proba_of_patterns(label_model, found)
     else:
         found, proba = pattern_posterior(label_model, weak_labels, classes=classes, **options)
+    if found.squares is not None and weighting != "frequency":
+        found = replace(found, counts=effective_counts(found.counts, found.squares))
     gold = None if y_true is None else encode_gold(y_true, found.classes)
     check_same_length(weak_labels=found.ids, y_true=gold)
     return check_patterns(

@@ -9,7 +9,11 @@ every true label is known. `read_counted` and `counted_problem` do the same from
 """
 
 from karat.bounds.inputs._build import build_problem
-from karat.bounds.inputs._counted import counted_problem, read_counted
+from karat.bounds.inputs._counted import (
+    counted_problem,
+    read_counted,
+    refuse_weighted_counts,
+)
 from karat.bounds.inputs._options import (
     check_groups,
     check_limit,
@@ -43,6 +47,7 @@ __all__ = [
     "read_inputs",
     "read_predictions",
     "refitted",
+    "refuse_weighted_counts",
     "sparse_share",
     "true_value",
     "warn_if_sparse",

@@ -10,12 +10,12 @@ from karat._validate import check_probabilities, check_same_length
 from karat.bounds.inputs._build import cross_fit, number_of_folds, plug_in
 from karat.bounds.inputs._read import Inputs, fit_default, positive_last
 from karat.bounds.problem import Problem, Sample, split_counts
-from karat.exceptions import LabelError
+from karat.exceptions import DataError, LabelError
 from karat.statistics import PatternCounts, Patterns
 from karat.statistics.kernels import recode
 from karat.weak.models import proba_of_patterns
 
-__all__ = ["counted_problem", "read_counted"]
+__all__ = ["counted_problem", "read_counted", "refuse_weighted_counts"]
 
 
 def read_counted(
@@ -78,3 +78,13 @@ def counted_problem(
         sample = Sample(counts=weights, squares=weights)
     q = plug_in(sample) if method == "plugin" else cross_fit(sample, inputs)
     return Problem(sample, inputs.p, q, slack, prior, inputs.group)
+
+
+def refuse_weighted_counts(counts: PatternCounts) -> None:
+    """Refuse sums of weights, whose limits the squares of the weights would be needed for."""
+    fractions = np.issubdtype(counts.counts.dtype, np.floating) and (counts.counts % 1).any()
+    if fractions or counts.squares is not None:
+        raise DataError(
+            "counts are sums of weights, of which the limits cannot be told; count the rows "
+            "without weights, or pass the rows to performance_bounds with sample_weight="
+        )

@@ -4,11 +4,11 @@
 of more classes, metrics that compare groups. `combine_draws` adds the uncertainty of a label
 model, `difference_bound_pair` bounds a difference of two classifiers, `threshold_bounds` a metric
 at every threshold of a score, and `exact_values`, `smoothed_values` and `crossfit_values` the
-expectation of any function of item and truth. `solved_performance` solves a problem and wraps the
-answer in a result.
+expectation of any function of item and truth. `solved_performance` and `solved_difference` solve a
+problem and put the answer in order.
 """
 
-from karat.bounds.solvers._difference import difference_bound_pair
+from karat.bounds.solvers._difference import difference_bound_pair, solved_difference
 from karat.bounds.solvers._draws import combine_draws
 from karat.bounds.solvers._general import crossfit_values, exact_values, smoothed_values
 from karat.bounds.solvers._performance import solved_performance
@@ -22,6 +22,7 @@ __all__ = [
     "exact_values",
     "smoothed_values",
     "solve",
+    "solved_difference",
     "solved_performance",
     "threshold_bounds",
 ]

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from karat.bounds.solvers._solve import solve
 from karat.exceptions import UndefinedMetricWarning
 from karat.metrics import LinearMetric, Metric
 
-__all__ = ["difference_bound_pair"]
+__all__ = ["difference_bound_pair", "solved_difference"]
 
 
 def difference_bound_pair(joint: Problem, metric: Metric, limit: Limit) -> BoundPair:
@@ -108,3 +109,38 @@ def _tp_at_optimum(
     step = 1e-6  # small enough to stay on one linear piece, large enough for rounding errors
     more = gain + step * np.stack([np.zeros(4), own])
     return joint.sample.mean(joint.values(more, side) - values) / step
+
+
+class SolvedDifference(NamedTuple):
+    """Bounds of a difference with their limits, a guess, and whether they are sharp."""
+
+    lower: float
+    upper: float
+    lower_limit: float
+    upper_limit: float
+    estimate: float
+    sharp: bool
+
+
+def solved_difference(
+    joint: Problem, metric: Metric, rule: Limit, reach: float
+) -> SolvedDifference:
+    """Return the bounds of a difference that is at most ``reach``, in order."""
+    pair = difference_bound_pair(joint, metric, rule)
+    lower, upper, lower_limit, upper_limit = np.clip(
+        [pair.lower.value, pair.upper.value, pair.lower.limit, pair.upper.limit], -reach, reach
+    ).tolist()
+    return SolvedDifference(
+        lower, max(upper, lower), min(lower_limit, lower), max(upper_limit, upper, lower),
+        _guess(joint, metric), pair.sharp,
+    )  # fmt: skip
+
+
+def _guess(joint: Problem, metric: Metric) -> float:
+    """Return the difference if predictions and truth were independent given the weak labels."""
+    k = joint.p.shape[1]
+    counts = joint.sample.counts.sum(axis=0)
+    cube = (joint.p.T @ counts / counts.sum()).reshape(k, k, k)  # truth, first, second
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return float(metric(cube.sum(axis=2))) - float(metric(cube.sum(axis=1)))

@@ -83,7 +83,8 @@ def counted_bounds(
         )  # fmt: skip
     if len(results) > 1:
         warnings.warn(
-            "differences of two models need the rows, and there are counts", KaratWarning,
+            "differences of two models need counts of both together, which the file has not; "
+            "pass the rows, or difference_bounds_from_counts", KaratWarning,
             stacklevel=2,
         )  # fmt: skip
     return results, [str(n) for n in next(iter(found.values())).names], lines.__getitem__

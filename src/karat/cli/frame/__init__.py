@@ -9,7 +9,13 @@ error stream, prints text or JSON, and replaces files only when they are complet
 from karat._code import Coded, call_code, script, values
 from karat.cli.frame import _flags as flags
 from karat.cli.frame._answer import Answer, Grid, Page, section
-from karat.cli.frame._labels import read_class_prior, read_classes, read_null, read_pos_label
+from karat.cli.frame._labels import (
+    check_cells,
+    read_class_prior,
+    read_classes,
+    read_null,
+    read_pos_label,
+)
 from karat.cli.frame._metric import import_of, read_metric
 from karat.cli.frame._paths import check_paths, replaced
 from karat.cli.frame._probabilities import check_score_or_prob, read_probabilities
@@ -31,6 +37,7 @@ __all__ = [
     "InputTable",
     "Page",
     "call_code",
+    "check_cells",
     "check_once",
     "check_paths",
     "check_score_or_prob",

@@ -24,7 +24,8 @@ def check_cells(flag: str, name: str, column: Any) -> None:
         return
     row, cell = odd + 1, column[odd]
     if numbers:
-        raise DataError(f"{flag} {name}: data row {row} holds {cell!r}; expected numbers")
+        expected = "probabilities" if flag == "--prob" else "numbers"
+        raise DataError(f"{flag} {name}: data row {row} holds {cell!r}; expected {expected}")
     others = column.drop_nulls()
     if 2 * others.cast(float, strict=False).is_not_null().sum() > len(others):
         warnings.warn(

@@ -19,9 +19,10 @@ _ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id", "wei
 _LABELLED = {"score", "gate", "optimize", "calibration", "evaluate"}
 # Words that are also words of a sentence are arguments only where a fault of theirs is told.
 _COLUMN = r"(?: column ('[^']*'))?"
+_ROW = r"( row \d+ is missing \(\d+ missing[^)]*\)|,? row \d+| holds text \(row \d+: )?"
 _NAME = re.compile(
-    rf"(?<![\w.'-])(y_\w+|weak_labels|sample_weight|label_probability){_COLUMN}(?![\w=('-])"
-    rf"|(?<![\w.'-])(votes|groups|domains|clusters){_COLUMN}(?= (?:row|holds|has \d))"
+    rf"(?<![\w.'-])(y_\w+|weak_labels|sample_weight|label_probability){_COLUMN}{_ROW}(?![\w=('-])"
+    rf"|(?<![\w.'-])(votes|groups|domains|clusters){_COLUMN}(?= (?:row|holds|has \d)){_ROW}"
 )
 # What helps in Python and not at a terminal, and what is said instead.
 _INSTEAD = (
@@ -60,18 +61,10 @@ def in_flags(text: str) -> str:
         return text
     for phrase, instead in _INSTEAD:
         text = phrase.sub(instead, text)
-    text = _NAME.sub(lambda m: _flagged(m[1] or m[3], m[2] or m[4], words), text)
-    text = options_in_flags(text)
-    if words[0] in _LABELLED:
-        text = re.sub(
-            r" row \d+ is missing \((\d+) missing in all\)", r" is empty in \1 rows", text
-        )
-        text = re.sub(r"\(row \d+: ", "(such as ", text)
-        return re.sub(r"(--\S+(?: [^-\s]\S*)?) row \d+ (?=is|holds)", r"\1 ", text)
-    text = re.sub(r"\(row (\d+): ", lambda m: f"(data row {int(m[1]) + 1}: ", text)
-    return re.sub(
-        r"(--[a-z-]+(?: \S+)?),? row (\d+)", lambda m: f"{m[1]} data row {int(m[2]) + 1}", text
+    text = _NAME.sub(
+        lambda m: _flagged(m[1] or m[4], m[2] or m[5], m[3] or m[6] or "", words), text
     )
+    return options_in_flags(text)
 
 
 def options_in_flags(text: str) -> str:
@@ -87,13 +80,22 @@ def options_in_flags(text: str) -> str:
     return text
 
 
-def _flagged(name: str, column: str | None, words: Sequence[str]) -> str:
+def _flagged(name: str, column: str | None, row: str, words: Sequence[str]) -> str:
     flag = _FLAGS.get(name)
     if flag is None:
-        return name
-    if column is not None:
-        return f"{flag} {column[1:-1]}"
+        return f"{name}{row}"
     given = [after for word, after in zip(words, [*words[1:], ""], strict=True) if word == flag]
     given += [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
+    if column is not None:
+        given = [column[1:-1]]
     one = len(given) == 1 and not set(given[0]) & set("*?[,")
-    return f"{flag} {given[0]}" if one else flag
+    return f"{flag} {given[0]}{_placed(row, words)}" if one else f"{flag}{_placed(row, words)}"
+
+
+def _placed(row: str, words: Sequence[str]) -> str:
+    """Return where a fault is: data rows count from 1, and labelled ones are not rows of a file."""
+    if words[0] not in _LABELLED:
+        return re.sub(r",? ?(\(?)row (\d+)", lambda m: f" {m[1]}data row {int(m[2]) + 1}", row)
+    if missing := re.search(r"\((\d+) missing", row):
+        return f" is empty in {missing[1]} rows"
+    return " holds text (such as " if "holds text" in row else ""

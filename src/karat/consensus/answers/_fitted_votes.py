@@ -99,7 +99,7 @@ class FittedVotes:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is stored: every answer, and a part of the draws, which are most of it."""
-        state = dict(super().__getstate__())
+        state: dict[str, Any] = dict(vars(self))
         if "result_" in state:
             level = state["result_"].confidence
             state["_fits"] = tuple(one.compact(level) for one in state["_fits"])

@@ -91,7 +91,7 @@ class ActiveSearch:
     def precise(self) -> bool:
         """Whether the limits of ratios are as close as is wanted."""
         p = self.posterior
-        drawn = thinned(p.parameters, p.cautious_shares, self.goal.draws)
+        drawn = thinned(p.parameters, p.limit_shares, self.goal.draws)
         return is_precise(p.family, drawn, self.goal)
 
     @property

@@ -25,6 +25,7 @@ RESAMPLE_BELOW = 0.6
 # apart. With 8 the limits of six costs are too narrow. Very many parameters take their time.
 _MOVES, _MOVES_PER_PARAMETER, _MOST_MOVES = 8, 4, 24
 _SCORED_BY = 300  # particles that score questions, and by which the agreement is predicted
+_SEVERAL = 3  # parameters from which on limits are read with caution
 _MANY = 60  # parameters from which on steps follow the prior and not the covariance
 
 
@@ -80,15 +81,21 @@ class ParticlePosterior:
         return np.asarray(weights / weights.sum())
 
     @property
-    def cautious_shares(self) -> FloatArray:
-        """The weights that limits are read from: more for particles of people who hesitate more.
+    def limit_shares(self) -> FloatArray:
+        """The weights that limits are read from: the cautious ones from three weights on.
 
-        As if s were uniform a priori, and not log s, under which the limits of people who hesitate
-        much are too narrow (docs/theory/elicitation.md). Those of what gaps between groups are
-        worth are wide enough.
+        Limits of two, and of what gaps between groups are worth, are wide enough as they are.
         """
-        if self.family.gap_worth(self.parameters[:1]) is not None:
-            return self.shares
+        few = self.family.size < _SEVERAL or self.family.gap_worth(self.parameters[:1]) is not None
+        return self.shares if few else self.cautious_shares
+
+    @property
+    def cautious_shares(self) -> FloatArray:
+        """The weights as if s were uniform a priori, and not log s.
+
+        Under the latter the limits of people who hesitate much are too narrow: see
+        docs/theory/elicitation.md for what was tried.
+        """
         weights = self.shares * self.noise.slope
         return np.asarray(weights / weights.sum())
 

@@ -276,7 +276,7 @@ class Procedure(AskAndTell):
         family = self._family(self._flipped)
         if self._search is not None:
             particles, estimate = self._search.posterior, self._search.estimate
-            return PosteriorDraws(family, particles.parameters, particles.cautious_shares, estimate)
+            return PosteriorDraws(family, particles.parameters, particles.limit_shares, estimate)
         rng = np.random.default_rng(self.seed)
         low, high = self._brackets.open_low, self._brackets.open_high
         n = self._affordable(self.effort.draws)

@@ -25,15 +25,12 @@ def fold_of(ids: AnyArray, folds: int = FOLDS) -> IntArray:
     return np.fromiter((_digest(str(text)) % folds for text in ids), np.int64, len(ids))
 
 
-def _mixed(ids: Any, *, floored: bool = False) -> Any:
-    """Return a number below the prime for each whole number; of arrays and of expressions.
-
-    ``floored`` says that remainders are never negative here; engines differ in that.
-    """
-    x = ids % _PRIME if floored else (ids % _PRIME + _PRIME) % _PRIME
+def _mixed(ids: IntArray) -> IntArray:
+    """Return a number below the prime for each whole number."""
+    x = ids % _PRIME
     for slope, shift in _STEPS:
         x = (x * (x + slope) + shift) % _PRIME
-    return x
+    return np.asarray(x)
 
 
 def _digest(text: str) -> int:
@@ -46,14 +43,26 @@ def with_folds(lazy: Any, column: str, folds: int, name: str) -> Any:
 
     dtype = lazy.collect_schema()[column]
     if dtype.is_integer():
-        mixed = _mixed(nw.col(column).cast(nw.Int64), floored=engine_of(lazy) == "polars")
-        return lazy.with_columns((mixed % folds).alias(name))
+        return _of_numbers(lazy, column, folds, name)
     if not isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
         raise ColumnError(
             f"the id column {column!r} holds {dtype}; expected whole numbers or text, whose hash "
             "gives the fold of an item"
         )
     return nw.from_native(_of_text(lazy, column, folds, name))
+
+
+def _of_numbers(lazy: Any, column: str, folds: int, name: str) -> Any:
+    """Return the table with `_mixed`, a column at a time: engines compute an expression anew."""
+    import narwhals as nw
+
+    rest, x = nw.col(column).cast(nw.Int64) % _PRIME, nw.col(name)
+    table = lazy.with_columns(rest.alias(name))
+    if engine_of(lazy) != "polars":  # other engines give a remainder the sign of the number
+        table = table.with_columns(((x + _PRIME) % _PRIME).alias(name))
+    for slope, shift in _STEPS:
+        table = table.with_columns(((x * (x + slope) + shift) % _PRIME).alias(name))
+    return table.with_columns((x % folds).alias(name))
 
 
 def _of_text(lazy: Any, column: str, folds: int, name: str) -> Any:

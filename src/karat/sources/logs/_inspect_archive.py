@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from karat._files import first_words
 from karat.exceptions import DataError, MissingExtraError
 from karat.sources.logs._facts import fields, objects
 
@@ -28,8 +29,9 @@ def open_archive(path: Path) -> dict[str, Any]:
         def read(name: str) -> Any:
             try:
                 return json.loads(_unpacked(archive, raw, members[name]))
-            except (ValueError, zipfile.BadZipFile, EOFError) as error:
-                raise DataError(f"{path.name}: {name} cannot be read: {error}") from error
+            except (ValueError, RecursionError, zipfile.BadZipFile, EOFError) as error:
+                said = f"{path.name}: {name} cannot be read: {first_words(error)}"
+                raise DataError(said) from error
 
         if "header.json" not in members:
             start = "_journal/start.json" in members

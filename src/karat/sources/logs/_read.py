@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from karat._files import first_words
 from karat.exceptions import DataError, EmptyDataError, KaratError
 from karat.sources.logs._deepeval import is_deepeval, read_deepeval
 from karat.sources.logs._facts import Log
@@ -113,6 +114,8 @@ def _parsed(text: str, path: Path, *, strict: bool = True) -> Any:
         raise DataError(
             f"{path.name} cannot be read as JSON: line {error.lineno}, {error.msg}"
         ) from error
+    except ValueError as error:  # a number with too many digits
+        raise DataError(f"{path.name} cannot be read as JSON: {first_words(error)}") from error
 
 
 def _shape(document: Any) -> str:
