@@ -32,7 +32,7 @@ def page_file(tmp_path_factory):
     wide = Section(
         question="Wide?",
         answer="Yes.",
-        table=Table(columns=tuple(f"column {i}" for i in range(14)), rows=((LONG,) * 14,)),
+        table=Table(columns=tuple(f"column {i}" for i in range(10)), rows=((LONG,) * 10,)),
     )
     report = Report(
         title=found.title, introduction=found.introduction, sections=(*found.sections, wide),
