@@ -55,15 +55,7 @@ def better_rule(e: Evidence) -> Finding | None:
         results={"history": clf.history_, "regions": clf.decision_regions(), **tried},
         drawn=clf.decision_regions(),
         picture=f"What is decided at each value of {name}.",
-        table=Table(
-            columns=("decisions", "estimate", "lower", "upper"),
-            rows=tuple(
-                (what, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
-                for what, r in tried.items()
-            ),
-            caption=f"{of(e.metric.title, f'{int((~seen).sum()):,} labelled rows')} that took no "
-            f"part in finding the rule; {percent(e.confidence)} limits",
-        ),
+        table=_table(e, tried, int((~seen).sum())),
         assumptions=(
             "Labelled rows are independent draws, and the model was not trained on them.",
             "The rule comes from one half of the labelled rows, drawn at random, and is measured "
@@ -78,6 +70,19 @@ def better_rule(e: Evidence) -> Finding | None:
                 "--predictions decisions.csv",
             ),
         ),
+    )
+
+
+def _table(e: Evidence, tried: dict[str, Any], n: int) -> Table:
+    assert e.metric is not None
+    return Table(
+        columns=("decisions", "estimate", "lower", "upper"),
+        rows=tuple(
+            (what, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
+            for what, r in tried.items()
+        ),
+        caption=f"{of(e.metric.title, f'{n:,} labelled rows')} that took no part in finding the "
+        f"rule; {percent(e.confidence)} limits",
     )
 
 
