@@ -73,7 +73,7 @@ def better_rule(e: Evidence) -> Finding | None:
     )
 
 
-def _table(e: Evidence, tried: dict[str, Any], unused: int) -> Table:
+def _table(e: Evidence, tried: dict[str, Any], n: int) -> Table:
     assert e.metric is not None
     return Table(
         columns=("decisions", "estimate", "lower", "upper"),
@@ -81,8 +81,8 @@ def _table(e: Evidence, tried: dict[str, Any], unused: int) -> Table:
             (what, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
             for what, r in tried.items()
         ),
-        caption=f"{of(e.metric.title, f'{unused:,} labelled rows')} that took no part in finding "
-        f"the rule; {percent(e.confidence)} limits",
+        caption=f"{of(e.metric.title, f'{n:,} labelled rows')} that took no part in finding the "
+        f"rule; {percent(e.confidence)} limits",
     )
 
 
