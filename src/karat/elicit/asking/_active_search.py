@@ -89,9 +89,12 @@ class ActiveSearch:
 
     @property
     def precise(self) -> bool:
-        """Whether the limits of ratios are as close as is wanted."""
+        """Whether the limits of ratios are as close as is wanted, but for caution.
+
+        With it, three-class people who slip on 10 % would be asked 80 questions instead of 48.
+        """
         p = self.posterior
-        drawn = thinned(p.parameters, p.limit_shares, self.goal.draws)
+        drawn = thinned(p.parameters, p.shares, self.goal.draws)
         return is_precise(p.family, drawn, self.goal)
 
     @property
