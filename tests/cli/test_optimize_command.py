@@ -107,7 +107,7 @@ def test_the_table_of_the_page_holds_what_was_measured(table, tmp_path, karat):
     history = karat("optimize", table[0], *options).data["history"]
     assert "nan" not in cells(page)
     assert f"{history['values'][-1]:.4f}" in cells(page)
-    assert "on rows not used" not in page.read_text(encoding="utf-8")
+    assert "cross-validated" not in page.read_text(encoding="utf-8")
 
 
 def test_a_format_that_cannot_hold_the_table_is_refused_before_the_work(table, tmp_path, karat):

@@ -237,7 +237,7 @@ def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
         ("these decisions", f"{history.value:.4f}"),
     )
     if not np.isnan(history.held_out):
-        columns += ("on rows not used",)
+        columns += ("cross-validated",)
         unused = (history.held_out_baseline, history.held_out)
         rows = tuple((*row, f"{v:.4f}") for row, v in zip(rows, unused, strict=True))
     sections = [

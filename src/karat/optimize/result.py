@@ -60,7 +60,8 @@ class OptimizationHistory(Result):
         The metric and the baseline on rows that took no part in finding the classifier that
         decides them (cross-validation); NaN if it was not asked for.
     lower, upper : float
-        Limits of ``held_out``, of 95 % confidence (delta method); NaN if there are none.
+        Limits of ``held_out``, of 95 % confidence (delta method); NaN if there are none. They are
+        of classifiers found on parts of the rows, not of this one: with few rows the two differ.
     """
 
     metric: str
@@ -115,7 +116,10 @@ class OptimizationHistory(Result):
             )
         if np.isnan(self.held_out):
             return text
-        return f"{text}; on rows not used to find it {self.held_out:.4f}{self._limits()}"
+        return (
+            f"{text}; classifiers found the same way, each on a part of these rows, have "
+            f"{self.held_out:.4f}{self._limits()} on the rows left out"
+        )
 
     def _columns(self) -> dict[str, Any]:
         words = (

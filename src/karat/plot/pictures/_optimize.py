@@ -91,7 +91,7 @@ def draw_optimum(result: Optimum, ax: "Axes | None" = None) -> "Axes":
 
 
 def _draw_held_out(ax: Any, result: OptimizationHistory, at: float) -> None:
-    name = f"on rows not used {result.held_out:.3f}"
+    name = f"cross-validated {result.held_out:.3f}"
     if np.isnan(result.lower):
         ax.plot(at, result.held_out, color=COLORS[1], marker="D", ls="none", label=name)
         return
