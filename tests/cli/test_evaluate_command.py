@@ -51,6 +51,21 @@ def test_the_page_and_the_markdown_open_with_the_verdicts(table, karat, tmp_path
     assert "table.csv" in html
 
 
+def test_the_positive_class_without_labels_is_one_of_the_predictions(table, karat):
+    weak = ("--pred", "pred_a", "--weak", "pred_b,score", "--metric", "f1", "--pos-label")
+    path, frame = table
+    rules = frame.with_columns(score=(pl.col("score") > 0.5).cast(int))
+    rules.write_csv(path.with_name("rules.csv"))
+    ran = karat("evaluate", path.with_name("rules.csv"), *weak, "1", "--json")
+    assert ran.code == 0, ran.err
+    own = evaluate(rules, pred="pred_a", weak=["pred_b", "score"], metric="f1", pos_label=1)
+    assert ran.data["results"] == own.to_dict()["results"]
+    refused = karat("evaluate", path.with_name("rules.csv"), *weak, "7")
+    assert refused.code == 2
+    assert "--pos-label" in refused.err
+    assert "'7'" in refused.err
+
+
 def test_a_guess_is_shown_and_used_only_where_somebody_agrees(table, karat):
     refused = karat("evaluate", table[0], typed=[])
     assert refused.code == 3

@@ -89,7 +89,8 @@ def evaluate(
         for role, columns in chosen.chosen.items():
             for column in columns:
                 check_cells(f"--{role}", column, chosen.columns[column])
-        labels = [chosen.columns[c] for c in chosen.chosen.get("label", ())]
+        named = chosen.chosen.get("label", ()) or chosen.chosen.get("pred", ())
+        labels = [chosen.columns[c] for c in named]
         found = evaluate_table(
             source.roles(**roles) if str(file) == "-" else file,
             **({} if str(file) == "-" else roles), metric=metric,

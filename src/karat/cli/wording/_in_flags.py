@@ -32,7 +32,7 @@ _INSTEAD = (
         "",
     ),
     (re.compile(r"^classes holds"), "the labels are of"),
-    (re.compile(rf"^({'|'.join(_OPTIONS)}) (?=is )"), r"--\1 "),
+    *((re.compile(rf"^{name} (?=is )"), f"--{name.replace('_', '-')} ") for name in _OPTIONS),
     (re.compile(rf"\b({'|'.join(_ROLES)})=['\"]([^'\"]*)['\"]"), r"--\1 \2"),
 )
 
