@@ -72,11 +72,15 @@ def options_in_flags(text: str) -> str:
 
     >>> options_in_flags("pass some labels as y_true=, or pos_label='spam'")
     "pass some labels as --label, or --pos-label 'spam'"
+    >>> options_in_flags("pass class_prior=, or some labels")
+    'pass --class-prior, or some labels'
     """
     for name, flag in _FLAGS.items():
         text = re.sub(rf"\b{name}=(?=[\s.,;)]|$)", flag, text)
     for name in _OPTIONS:
-        text = re.sub(rf"\b{name}=", f"--{name.replace('_', '-')} ", text)
+        flag = f"--{name.replace('_', '-')}"
+        text = re.sub(rf"\b{name}=(?=[\s.,;)]|$)", flag, text)
+        text = re.sub(rf"\b{name}=", f"{flag} ", text)
     return text
 
 

@@ -124,6 +124,11 @@ class Evidence:
         return f"{self.metric_flag}{positive}{label}"
 
     @property
+    def item_flag(self) -> str:
+        """The flag by which a command names items as the table does."""
+        return flag("id", self.roles.id) if self.roles.id and self.votes is None else ""
+
+    @property
     def sampled(self) -> str:
         """What a sentence from labels assumes where not every row has one."""
         if self.all_known:

@@ -108,7 +108,8 @@ def _wider(r: Any) -> str:
 def _label_more(e: Evidence) -> NextStep:
     return NextStep(
         what="Label more items, chosen so that each label tells most:",
-        command=f"karat audit {e.file}{flag('pred', e.roles.pred[0])}{e.flags} --todo todo.csv",
+        command=f"karat audit {e.file}{flag('pred', e.roles.pred[0])}{e.flags}{e.item_flag} "
+        "--todo todo.csv",
     )
 
 

@@ -194,8 +194,7 @@ def _columns(e: Evidence) -> str:
             f"{flag('id', long['item'])}{flag('voter', long['voter'])}{flag('vote', long['vote'])}"
             f"{group}"
         )
-    item = flag("id", e.roles.id) if e.roles.id and e.votes is None else ""
-    return f"{e.named('judge')}{e.named('group')}{item}"
+    return f"{e.named('judge')}{e.named('group')}{e.item_flag}"
 
 
 def _code(e: Evidence, gold: bool) -> str:
