@@ -40,7 +40,7 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
     return Finding(
         key="judges",
         question=_QUESTION,
-        answer=" ".join(dict.fromkeys((verdict.sentence, sentence(r.summary())))),
+        answer=_answer(r, verdict.sentence, gold=powered is not None),
         results={"error rates": r},
         drawn=r,
         picture="For each judge, the error rate and its limits.",
@@ -87,6 +87,14 @@ def _table(r: ErrorRates) -> Table:
     columns = ("judge", *(("domain",) if many else ()), "error rate", "lower", "upper", "status")
     caption = f"Error rates, {percent(r.confidence)} limits where the votes can tell"
     return Table(columns=columns, rows=tuple(rows), caption=caption)
+
+
+def _answer(r: ErrorRates, verdict: str, *, gold: bool) -> str:
+    """Return the verdict and the summary, or the summary alone where it says all of the verdict."""
+    said = sentence(r.summary())
+    if not gold and set(r.status) == {"not identified"}:
+        return said
+    return " ".join(dict.fromkeys((verdict, said)))
 
 
 def _verdict(r: ErrorRates) -> Verdict:
