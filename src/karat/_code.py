@@ -35,7 +35,12 @@ def _code(value: Any) -> str:
 
 
 def script(imports: Iterable[str], *lines: str) -> str:
-    """Return imports and lines as one block; empty lines of code are left out."""
+    """Return imports and lines as one block; empty lines of code are left out.
+
+    A file that karat itself has to read needs karat, whatever else the lines import.
+    """
+    scans = any("karat.scan(" in line for line in lines)
+    needed = {line for line in imports if line} | ({"import karat"} if scans else set())
     # Plain imports come first, as formatters have it.
-    ordered = sorted({line for line in imports if line}, key=lambda x: (x.startswith("from"), x))
+    ordered = sorted(needed, key=lambda x: (x.startswith("from"), x))
     return "\n".join([*ordered, "", *(line for line in lines if line)]) + "\n"

@@ -44,9 +44,12 @@ class Passed:
 def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Let the results of a public function, or of a method, know the kind of frame passed in."""
     names = tuple(signature(function).parameters)
+    anew = function.__name__.startswith("fit")
 
     @wraps(function)
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if anew and args:  # what an earlier fit was given counts no more
+            vars(args[0]).pop("_passed", None)
         result = function(*args, **kwargs)
         passed = passed_in(**dict(zip(names, args, strict=False)), **kwargs)
         if passed is not None:

@@ -187,6 +187,17 @@ def test_tables_have_a_row_for_each_label():
         assert [row[0] for row in RESULTS[name]()._table()] == [f"label {j}" for j in range(4)]
 
 
+def test_the_table_of_pairs_holds_the_pair_that_is_said():
+    """Residuals of j by the probability of k are not those of k by the probability of j."""
+    found = RESULTS["pairs"]()
+    table = found.to_frame()
+    assert table.height == len(found.names) ** 2
+    np.testing.assert_array_equal(table["z_value"].to_numpy(), found.z_values.ravel())
+    most = table.row(int(table["z_value"].abs().arg_max()), named=True)
+    assert found.summary().startswith(most["label"])
+    assert f"where {most['probability']} is probable" in found.summary()
+
+
 def test_pictures_show_the_labels():
     ax = RESULTS["canonical"]().plot()
     assert {t.get_text() for t in ax.get_yticklabels()} == {f"label {j}" for j in range(4)}

@@ -1,5 +1,8 @@
 """Flags that contradict a kept audit, ids as text, corrected labels, and what the list shows."""
 
+import gzip
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -54,6 +57,31 @@ def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, execute
     assert executed_page("p.html").to_dict() == ran.data["result"]
     ran = karat("gate", *kept, "--at-least", "0.9")
     assert executed_page("p.html").to_dict() | {"exit_code": ran.code} == ran.data["gate"]
+
+
+@pytest.mark.filterwarnings("ignore:.*separated by semicolons")
+@pytest.mark.parametrize(("file", "key"), [
+    ("rows.csv", "{:04d}"), ("rows.csv", "{:d}"), ("rows.csv", "1.{:02d}0"), ("rows.csv", "{:d}e1"),
+    ("rows.tsv", "{:04d}"), ("rows.csv.gz", "{:04d}"),
+])  # fmt: skip
+def test_ids_and_lists_as_spreadsheets_write_them(items, karat, file, key, executed_page):
+    """With semicolons, zipped or in a TSV: ids stay as they stand, and a list comes back so too."""
+    truth = {key.format(i): label for i, label in enumerate(items.values())}
+    said = pl.read_csv("items.csv", columns=["prediction"])["prediction"]
+    mark = "\t" if file == "rows.tsv" else ";"
+    frame = pl.DataFrame({"key": list(truth), "prediction": said})
+    text = frame.write_csv(separator=mark).encode()
+    Path(file).write_bytes(gzip.compress(text) if file.endswith("gz") else text)
+    ran = karat("audit", file, "--id", "key", "--todo", "todo.csv", "--saved", "a.json",
+                "--ask", "20")  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert set(fill(truth)) <= set(truth)
+    pl.read_csv("todo.csv", infer_schema=False).write_csv("todo.csv", separator=";")
+    ran = karat("audit", file, "--saved", "a.json", "--labels", "todo.csv", "--json", "-o",
+                "p.html")  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.data["result"]["n_labels"] == 20
+    assert executed_page("p.html").to_dict() == ran.data["result"]
 
 
 def test_the_list_shows_what_was_asked_for_and_no_systems_word(items, karat):

@@ -142,6 +142,16 @@ def test_the_kind_of_frame_comes_back(call, library):
     assert len(frame) > 0
 
 
+def test_another_fit_is_of_the_kind_that_it_was_given():
+    estimator = consensus.ErrorEstimator(draws=20, rng=0)
+    for library, make in MAKE.items():
+        table = estimator.fit(voted(make(COLUMNS))).result_.to_frame()
+        assert type(table).__module__.startswith(library)
+    estimator.fit(VOTES)
+    for result in (estimator.result_, estimator.agreement()):
+        assert isinstance(result.to_frame(), pl.DataFrame)
+
+
 def test_every_function_that_returns_a_result_keeps_the_kind():
     def returns_a_result(function):
         said = str(inspect.signature(function).return_annotation)

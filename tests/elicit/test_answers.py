@@ -258,6 +258,24 @@ def test_someone_who_errs_near_indifference(pairs):
     assert found.to_dict()["error_slope"] is None
 
 
+def test_chance_is_not_said_to_be_a_finding(pairs):
+    """A correlation below 0 and a slope above 0 that chance explains are said to show nothing."""
+    margins = margins_of(pairs)
+    order = np.random.default_rng(3).permutation(len(pairs))
+    answers = [MetricOracle(COSTS)(pair) for pair in pairs]
+    wrong = int(np.argsort(margins)[len(pairs) // 3])
+    answers[wrong] = "second" if answers[wrong] == "first" else "first"
+    told = [
+        {"query": p, "answer": a, "seconds": float(1 + s)}
+        for p, a, s in zip(pairs, answers, order, strict=True)
+    ]
+    found = indifference_test(told, metric=COSTS, rng=0)
+    assert found.time_correlation < 0 < found.error_slope
+    assert min(found.time_p_value, found.error_p_value) > 0.05
+    assert "Close pairs are not shown to take longer" in found.summary()
+    assert "they are not shown to be more often answered against" in found.summary()
+
+
 def test_what_is_left_out(pairs):
     """Checks and skips; ties have a time and are no error; a time may be lacking."""
     records = told(pairs[:10], MetricOracle(COSTS), np.arange(1, 11))

@@ -366,3 +366,23 @@ def test_the_code_of_a_log_gives_its_numbers(shared_data):
         assert _last_line(passes.code).value == first.value
         frame = _last_line(judged.code)[0]
     assert sorted(frame["mean"]) == pytest.approx(sorted(judged.results["error rates"].mean))
+
+
+def test_the_table_holds_what_is_said_and_estimates_alone():
+    """All rows before their groups, no rule or course of a search, every value in its limits."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    p = np.clip(0.4 * y + 0.6 * rng.random(200), 0, 1)
+    data = {"y": y, "p": p, "m": (p > 0.5) * 1, "g": np.array(["u", "v"])[rng.integers(0, 2, 200)]}
+    found = evaluate(data, label="y", pred="m", score="p", metric="f1", group="g")
+    table = found.to_frame()
+    good = table.filter(table["question"] == "how_good")
+    assert good["of"].to_list() == ["", "u", "v"]
+    assert found.findings[0].results["m: F1"].value == good["value"][0]
+    assert not {"history", "regions"} & set(table["result"])
+    assert not table["lower"].is_nan().any()
+    trusted = evaluate({"y": y, "prob": p}, label="y", prob="prob")
+    joint = trusted.findings[0].results["canonical"]
+    row = trusted.to_frame().row(0, named=True)
+    assert row["of"] == ""
+    assert row["lower"] <= row["value"] <= row["upper"] == joint.upper**0.5

@@ -108,6 +108,19 @@ def test_limits_are_those_of_a_rate(law, rng):
     assert found.held_out - found.lower == pytest.approx(1.959964 * error, rel=1e-6)
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "g_mean"])
+def test_who_never_errs_on_few_rows_may_err_yet(metric, rng):
+    """Rows that all tell the same have no spread, which does not make the limits certain."""
+    y = np.arange(200) % 2
+    sure = np.clip(0.2 + 0.6 * y + 0.1 * rng.random(200), 0, 1)
+    clf = FrankWolfeClassifier(metric=metric, n_iter=3, n_folds=5)
+    found = clf.fit_from_proba(np.column_stack([1 - sure, sure]), y).history_
+    assert found.held_out == pytest.approx(1, abs=1e-12)
+    assert found.upper == pytest.approx(1, abs=1e-12)
+    assert 0.9 < found.lower < 0.99
+    assert "(1.0000 to 1.0000)" not in found.summary()
+
+
 @pytest.mark.slow
 def test_held_out_is_honest_and_the_value_is_not(law, capsys):
     """Few rows and many functions, so that there is something to fit that is not there.

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from karat._columns import crossed
 from karat._result import Result
 from karat._typing import FloatArray
 
@@ -36,9 +35,4 @@ class LabelPairs(Result):
         )
 
     def _columns(self) -> dict[str, Any]:
-        first, second = np.triu_indices(len(self.names), 1)
-        return {
-            "first": [self.names[i] for i in first],
-            "second": [self.names[j] for j in second],
-            "z_value": self.z_values[first, second],
-        }
+        return crossed({"label": self.names, "probability": self.names}, z_value=self.z_values)

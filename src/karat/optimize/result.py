@@ -60,8 +60,9 @@ class OptimizationHistory(Result):
         The metric and the baseline on rows that took no part in finding the classifier that
         decides them (cross-validation); NaN if it was not asked for.
     lower, upper : float
-        Limits of ``held_out``, of 95 % confidence (delta method); NaN if there are none. They are
-        of classifiers found on parts of the rows, not of this one: with few rows the two differ.
+        Limits of ``held_out``, of 95 % confidence (delta method; by the counts where all rows tell
+        the same); NaN if there are none. They are of classifiers found on parts of the rows, not
+        of this one: with few rows the two differ.
     """
 
     metric: str

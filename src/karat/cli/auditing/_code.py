@@ -3,6 +3,7 @@
 from karat.audit import Audit
 from karat.cli.auditing._columns import Chosen, text_ids
 from karat.cli.frame import InputTable, script
+from karat.sources.opening import separator_of
 
 __all__ = ["resume_code"]
 
@@ -10,7 +11,8 @@ __all__ = ["resume_code"]
 def resume_code(table: InputTable, found: Audit, chosen: Chosen, last: str) -> str:
     """Return the code that opens a kept audit and says what the last line asks for."""
     ids = text_ids(table, chosen.id)
-    comma = ", separator='\\t'" if table.path.suffix.lower() == ".tsv" else ""
+    mark = None if ids is None else separator_of(table.path)
+    comma = "" if mark == "," else f", separator={mark!r}"
     read = f"pl.read_csv({str(table.path)!r}, columns=[{chosen.id!r}], infer_schema=False{comma})"
     texts = "" if ids is None else f"frame = frame.with_columns({read})"
     given = [f"{name}=frame[{column!r}]" for name, column in

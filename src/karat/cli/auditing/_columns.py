@@ -12,6 +12,7 @@ from karat.audit.saving import read_audit
 from karat.cli.frame import InputTable, read_metric, read_pos_label
 from karat.exceptions import AuditError, OptionError
 from karat.metrics import as_metric, load_metric
+from karat.sources.opening import separator_of
 
 __all__ = ["Chosen", "Given", "ids_of", "open_audit", "saved_beside", "text_ids"]
 
@@ -65,18 +66,18 @@ def ids_of(table: InputTable, chosen: Chosen) -> Any | None:
 def text_ids(table: InputTable, name: str | None) -> Any | None:
     """Return the ids of a CSV or TSV as they stand there where they would not survive as numbers.
 
-    Of 0007 the number 7 is left, which nobody finds again.
+    Of 0007 the number 7 is left, of 1.10 the number 1.1, and nobody finds them again.
     """
-    ending = table.path.suffix.lower()
-    if name is None or ending not in (".csv", ".tsv") or not table.path.is_file():
+    separator = None if name is None else separator_of(table.path)
+    if name is None or separator is None:
         return None
-    if not table.column("--id", name).dtype.is_numeric():
+    numbers = table.column("--id", name)
+    if not numbers.dtype.is_numeric():
         return None
     polars = require("polars", purpose="reading ids")
-    comma = "," if ending == ".csv" else "\t"
-    texts = polars.read_csv(table.path, columns=[name], infer_schema=False, separator=comma)[name]
-    zeros = texts.str.contains(r"^[+-]?0\d").fill_null(False)
-    return texts if zeros.any() else None
+    options = {"columns": [name], "infer_schema": False, "separator": separator}
+    texts = polars.read_csv(table.path, **options)[name]
+    return texts if (texts != numbers.cast(polars.String)).any() else None
 
 
 def saved_beside(file: Path, saved: Path | None) -> Path:

@@ -10,12 +10,13 @@ from karat.audit import Audit
 from karat.cli.auditing._columns import Chosen, ids_of
 from karat.cli.frame import InputTable, read_table, replaced, table_writer
 from karat.exceptions import DataError
+from karat.sources.opening import separator_of
 
 __all__ = ["read_filled", "shown_columns", "write_todo"]
 
 
 def read_filled(path: Path) -> Any:
-    """Read a list that was filled in; items and labels of a CSV are text, as they stand there."""
+    """Read a list that was filled in; cells of delimited text are text, as they stand there."""
     table = read_table(path)
     missing = [name for name in ("item", "label") if name not in table.frame.columns]
     if missing:
@@ -23,10 +24,12 @@ def read_filled(path: Path) -> Any:
             f"{path.name} has the columns {table.frame.columns} and no {missing[0]!r}; fill in the "
             "column 'label' of the list that --todo wrote"
         )
-    if path.suffix.lower() != ".csv":
+    separator = separator_of(path)
+    if separator is None:
         return table.frame
     polars = require("polars", purpose="reading a list")
-    return polars.read_csv(path, infer_schema=False, columns=["item", "label"])
+    options = {"columns": ["item", "label"], "infer_schema": False, "separator": separator}
+    return polars.read_csv(path, **options)
 
 
 def shown_columns(

@@ -8,6 +8,8 @@ from karat._typing import FloatArray
 
 __all__ = ["IndifferenceTest"]
 
+_SHOWN = 0.05  # p-values above it show nothing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class IndifferenceTest(Result):
@@ -61,9 +63,11 @@ class IndifferenceTest(Result):
     def _times(self) -> str:
         if math.isnan(self.time_correlation):
             return f"The times do not say whether close pairs take longer ({self.n_timed} kept)"
-        way = "longer" if self.time_correlation < 0 else "no longer"
+        way = "take no longer"
+        if self.time_correlation < 0:
+            way = "take longer" if self.time_p_value <= _SHOWN else "are not shown to take longer"
         return (
-            f"Close pairs take {way} (rank correlation of margin and time "
+            f"Close pairs {way} (rank correlation of margin and time "
             f"{self.time_correlation:+.2f}, p = {self.time_p_value:.2g}, {self.n_timed} answers)"
         )
 
@@ -73,7 +77,9 @@ class IndifferenceTest(Result):
                 "errors cannot be told from other answers by their margin "
                 f"({self.n_errors} of {self.n_decided} disagree with the metric)"
             )
-        way = "more" if self.error_slope > 0 else "no more"
+        way = "no more"
+        if self.error_slope > 0:
+            way = "more" if self.error_p_value <= _SHOWN else "not shown to be more"
         text = (
             f"they are {way} often answered against the metric ({self.n_errors} of "
             f"{self.n_decided}, p = {self.error_p_value:.2g}"

@@ -7,6 +7,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.metrics import MetricBase
+from karat.metrics.estimates import count_limits, metric_range
 from karat.optimize.feedback import gradients_at, values_at
 from karat.optimize.probes import Sample
 from karat.optimize.search._task import Task
@@ -15,6 +16,8 @@ from karat.optimize.search._value import metric_value, most_probable
 __all__ = ["HeldOut", "folds", "held_out"]
 
 _Z = 1.959963984540054  # the normal quantile of limits of 95 %
+_DELTA = 0.025  # their probability on either side
+_NONE = 1e-9  # spread of rows that all tell the same, but for rounding
 
 
 class HeldOut(NamedTuple):
@@ -70,7 +73,11 @@ def _held_out_shares(
 
 
 def _limits_of(metric: MetricBase, sample: Sample, shares: FloatArray) -> tuple[float, float]:
-    """Return limits of a metric of a randomised classifier on rows, by the delta method."""
+    """Return limits of a metric of a randomised classifier on rows, by the delta method.
+
+    Rows that all tell the same, such as those of a classifier that never errs, have no spread, and
+    yet the next one may differ: limits then come from the counts.
+    """
     assert sample.labels is not None
     confusion = sample.confusion(shares)
     slope = gradients_at(metric, confusion[None])[0]
@@ -80,4 +87,11 @@ def _limits_of(metric: MetricBase, sample: Sample, shares: FloatArray) -> tuple[
     centered = each - sample.weight @ each
     spread = float(np.sqrt(np.sum((sample.weight * centered) ** 2)))
     value = float(values_at(metric, confusion[None])[0])
-    return value - _Z * spread, value + _Z * spread
+    if spread > _NONE:
+        low, high = metric_range(metric)
+        return max(value - _Z * spread, min(low, value)), min(value + _Z * spread, max(high, value))
+    n = 1.0 / float(sample.weight @ sample.weight)  # Kish's number of rows, whose shares are these
+    found = count_limits(
+        metric, n * confusion.ravel(), confusion.shape, delta=_DELTA, rng=np.random.default_rng(0)
+    )
+    return min(found.lower, value), max(found.upper, value)

@@ -3,10 +3,17 @@
 `open_files` opens files by their ending after looking at their first bytes, and puts those of a
 folder together after comparing their columns. `open_frame` takes frames of every library, queries
 of DuckDB and tables of Spark. Nothing of this reads rows that are not needed to
-know the columns; `read_rows` does, after asking whether they fit into memory.
+know the columns; `read_rows` does, after asking whether they fit into memory. `separator_of` says
+how delimited text is written, to whoever reads its cells as they stand there.
 """
 
-from karat.sources.opening._files import ENDINGS, first_line, format_of, open_bytes
+from karat.sources.opening._files import (
+    ENDINGS,
+    first_line,
+    format_of,
+    open_bytes,
+    separator_of,
+)
 from karat.sources.opening._folders import list_files, open_files
 from karat.sources.opening._frames import is_query, open_frame, open_query, open_spark_table
 from karat.sources.opening._rows import is_plain, read_rows
@@ -24,4 +31,5 @@ __all__ = [
     "open_query",
     "open_spark_table",
     "read_rows",
+    "separator_of",
 ]

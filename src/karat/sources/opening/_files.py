@@ -12,7 +12,7 @@ from karat._validate import check_choice
 from karat.exceptions import ColumnError, DataError, EmptyDataError
 from karat.sources.opening._delimited import HEAD, Dialect, dialect_of, say_dialect
 
-__all__ = ["ENDINGS", "first_line", "format_of", "open_bytes", "open_file"]
+__all__ = ["ENDINGS", "first_line", "format_of", "open_bytes", "open_file", "separator_of"]
 
 ENDINGS = {
     ".csv": "csv",
@@ -41,6 +41,20 @@ def format_of(path: Path) -> str | None:
     """Return the format that the ending of a name says, without ``.gz``; None for any other."""
     name = path.name.lower().removesuffix(".gz")
     return ENDINGS.get(Path(name).suffix)
+
+
+def separator_of(path: Path) -> str | None:
+    """Return what separates the columns of delimited text, zipped or not; None for other files."""
+    kind = format_of(path)
+    if kind not in ("csv", "tsv") or not path.is_file():
+        return None
+    try:
+        with path.open("rb") as opened:
+            zipped = opened.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if zipped else path.open("rb") as opened:
+            return dialect_of(opened.read(HEAD), kind).separator
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path.name} cannot be read: {first_line(error)}") from error
 
 
 def first_line(error: Exception) -> str:

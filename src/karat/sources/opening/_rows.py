@@ -25,10 +25,11 @@ def is_plain(path: Path) -> bool:
     ending = path.suffix.lower()
     if not path.is_file() or ending not in ENDINGS:
         return False
-    if ending != ".csv":
+    if ending not in (".csv", ".tsv"):
         return True
     with path.open("rb") as opened:
-        return dialect_of(opened.read(HEAD), "csv").usual
+        dialect = dialect_of(opened.read(HEAD), ENDINGS[ending])
+    return dialect.usual or (ending == ".tsv" and dialect.decimal_comma is False)
 
 
 def read_rows(lazy: Any, name: str, rows: int | None) -> Any:
