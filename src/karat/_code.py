@@ -36,6 +36,9 @@ def _code(value: Any) -> str:
 
 def script(imports: Iterable[str], *lines: str) -> str:
     """Return imports and lines as one block; empty lines of code are left out."""
+    needed = {line for line in imports if line}
+    if any("karat.scan(" in line for line in lines):
+        needed.add("import karat")
     # Plain imports come first, as formatters have it.
-    ordered = sorted({line for line in imports if line}, key=lambda x: (x.startswith("from"), x))
+    ordered = sorted(needed, key=lambda x: (x.startswith("from"), x))
     return "\n".join([*ordered, "", *(line for line in lines if line)]) + "\n"

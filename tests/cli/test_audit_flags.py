@@ -22,6 +22,7 @@ def items(tmp_path, monkeypatch):
     })  # fmt: skip
     frame.write_parquet(tmp_path / "items.parquet")
     frame.write_csv(tmp_path / "items.csv")
+    frame.write_csv(tmp_path / "semicolons.csv", separator=";")
     monkeypatch.chdir(tmp_path)
     return dict(zip(names, truth.tolist(), strict=True))
 
@@ -40,7 +41,8 @@ def fill(truth, n=20, **words):
     return todo["item"].to_list()
 
 
-@pytest.mark.parametrize("file", ["items.parquet", "items.csv"])
+@pytest.mark.filterwarnings("ignore:.*separated by semicolons")
+@pytest.mark.parametrize("file", ["items.parquet", "items.csv", "semicolons.csv"])
 def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, executed_page):
     ran = karat(*(word.replace("items.parquet", file) for word in START))
     assert ran.code == 0, ran.err
@@ -54,6 +56,15 @@ def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, execute
     assert executed_page("p.html").to_dict() == ran.data["result"]
     ran = karat("gate", *kept, "--at-least", "0.9")
     assert executed_page("p.html").to_dict() | {"exit_code": ran.code} == ran.data["gate"]
+
+
+def test_a_list_that_a_spreadsheet_saved_with_semicolons(items, karat):
+    karat(*START)
+    fill(items)
+    pl.read_csv("todo.csv", infer_schema=False).write_csv("todo.csv", separator=";")
+    ran = karat(*GO_ON, "--labels", "todo.csv", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["result"]["n_labels"] == 20
 
 
 def test_the_list_shows_what_was_asked_for_and_no_systems_word(items, karat):

@@ -1,7 +1,7 @@
 """The code of a page about an audit."""
 
 from karat.audit import Audit
-from karat.cli.auditing._columns import Chosen, text_ids
+from karat.cli.auditing._columns import Chosen
 from karat.cli.frame import InputTable, script
 
 __all__ = ["resume_code"]
@@ -9,10 +9,9 @@ __all__ = ["resume_code"]
 
 def resume_code(table: InputTable, found: Audit, chosen: Chosen, last: str) -> str:
     """Return the code that opens a kept audit and says what the last line asks for."""
-    ids = text_ids(table, chosen.id)
-    comma = ", separator='\\t'" if table.path.suffix.lower() == ".tsv" else ""
-    read = f"pl.read_csv({str(table.path)!r}, columns=[{chosen.id!r}], infer_schema=False{comma})"
-    texts = "" if ids is None else f"frame = frame.with_columns({read})"
+    texts = ""
+    if chosen.id is not None and table.text_ids(chosen.id) is not None:
+        texts = f"frame = frame.with_columns({table.text_ids_code(chosen.id)})"
     given = [f"{name}=frame[{column!r}]" for name, column in
              (("against", chosen.against), ("ids", chosen.id), ("groups", chosen.group))
              if column is not None]  # fmt: skip

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from karat._extras import require
 from karat._validate import refuse_option
 from karat.audit import Audit
 from karat.audit.saving import read_audit
@@ -13,7 +12,7 @@ from karat.cli.frame import InputTable, read_metric, read_pos_label
 from karat.exceptions import AuditError, OptionError
 from karat.metrics import as_metric, load_metric
 
-__all__ = ["Chosen", "Given", "ids_of", "open_audit", "saved_beside", "text_ids"]
+__all__ = ["Chosen", "Given", "ids_of", "open_audit", "saved_beside"]
 
 
 @dataclass(frozen=True)
@@ -58,25 +57,10 @@ class Given:
 
 def ids_of(table: InputTable, chosen: Chosen) -> Any | None:
     """Return the ids of the items, as they stand in the file."""
-    texts = text_ids(table, chosen.id)
-    return table.optional("--id", chosen.id) if texts is None else texts
-
-
-def text_ids(table: InputTable, name: str | None) -> Any | None:
-    """Return the ids of a CSV or TSV as they stand there where they would not survive as numbers.
-
-    Of 0007 the number 7 is left, which nobody finds again.
-    """
-    ending = table.path.suffix.lower()
-    if name is None or ending not in (".csv", ".tsv") or not table.path.is_file():
+    if chosen.id is None:
         return None
-    if not table.column("--id", name).dtype.is_numeric():
-        return None
-    polars = require("polars", purpose="reading ids")
-    comma = "," if ending == ".csv" else "\t"
-    texts = polars.read_csv(table.path, columns=[name], infer_schema=False, separator=comma)[name]
-    zeros = texts.str.contains(r"^[+-]?0\d").fill_null(False)
-    return texts if zeros.any() else None
+    texts = table.text_ids(chosen.id)
+    return table.column("--id", chosen.id) if texts is None else texts
 
 
 def saved_beside(file: Path, saved: Path | None) -> Path:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from karat._extras import require
 from karat._validate import refuse_option
 from karat.audit import Audit
 from karat.cli.auditing._columns import Chosen, ids_of
 from karat.cli.frame import InputTable, read_table, replaced, table_writer
 from karat.exceptions import DataError
+from karat.sources.opening import read_texts
 
 __all__ = ["read_filled", "shown_columns", "write_todo"]
 
@@ -25,8 +25,7 @@ def read_filled(path: Path) -> Any:
         )
     if path.suffix.lower() != ".csv":
         return table.frame
-    polars = require("polars", purpose="reading a list")
-    return polars.read_csv(path, infer_schema=False, columns=["item", "label"])
+    return read_texts(path, ["item", "label"])
 
 
 def shown_columns(

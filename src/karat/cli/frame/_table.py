@@ -21,7 +21,7 @@ from karat.exceptions import (
     OptionError,
 )
 from karat.sources import scan
-from karat.sources.opening import first_line, is_plain, read_rows
+from karat.sources.opening import first_line, is_plain, read_rows, read_texts, separator_of
 from karat.sources.stored import is_counts
 
 __all__ = ["InputTable", "check_once", "read_table", "scan_table", "table_writer"]
@@ -105,6 +105,36 @@ class InputTable:
     def coded(self, flag: str, name: str | None) -> Coded | None:
         """Return a column with the code that picks it, or None where the flag was not passed."""
         return None if name is None else Coded(self.column(flag, name), f"frame[{name!r}]")
+
+    def text_ids(self, name: str) -> Any | None:
+        """Return the ids of a CSV or TSV as they stand there where they would not survive.
+
+        Of 0007 the number 7 is left, which nobody finds again.
+        """
+        delimited = self.path.suffix.lower() in (".csv", ".tsv") and self.path.is_file()
+        if not delimited or not self.column("--id", name).dtype.is_numeric():
+            return None
+        texts = read_texts(self.path, [name])[name]
+        zeros = texts.str.contains(r"^[+-]?0\d").fill_null(False)
+        return texts if zeros.any() and len(texts) == len(self.frame) else None
+
+    def text_ids_code(self, name: str) -> str:
+        """Return the expression that reads a column as it stands in the file."""
+        separator = separator_of(self.path)
+        comma = "" if separator == "," else f", separator={separator!r}"
+        return f"pl.read_csv({str(self.path)!r}, columns=[{name!r}], infer_schema=False{comma})"
+
+    def with_text_ids(self, *names: str) -> "InputTable":
+        """Return the table with the ids of some columns, where they are there, as they stand."""
+        found = self
+        for name in names:
+            texts = found.text_ids(name) if name in found.frame.columns else None
+            if texts is not None:
+                code = f".with_columns({found.text_ids_code(name)})"
+                found = replace(
+                    found, frame=found.frame.with_columns(texts), filtered=found.filtered + code
+                )
+        return found
 
     @property
     def code(self) -> str:

@@ -6,7 +6,14 @@ of DuckDB and tables of Spark. Nothing of this reads rows that are not needed to
 know the columns; `read_rows` does, after asking whether they fit into memory.
 """
 
-from karat.sources.opening._files import ENDINGS, first_line, format_of, open_bytes
+from karat.sources.opening._files import (
+    ENDINGS,
+    first_line,
+    format_of,
+    open_bytes,
+    read_texts,
+    separator_of,
+)
 from karat.sources.opening._folders import list_files, open_files
 from karat.sources.opening._frames import is_query, open_frame, open_query, open_spark_table
 from karat.sources.opening._rows import is_plain, read_rows
@@ -24,4 +31,6 @@ __all__ = [
     "open_query",
     "open_spark_table",
     "read_rows",
+    "read_texts",
+    "separator_of",
 ]
