@@ -107,6 +107,12 @@ def evaluate(
         **_named(data, source, long),
     )  # fmt: skip
     found, missing = _answers(evidence)
+    if not found and not missing:
+        named = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
+        raise ColumnError(
+            f"{named} alone answers no question; name columns of predictions, scores or votes too, "
+            f"of {source.names}"
+        )
     asked = {**given, "metric": metric, "pos_label": pos_label, "confidence": level,
              "budget": labels, "long": _joined(long)}  # fmt: skip
     return Evaluation(

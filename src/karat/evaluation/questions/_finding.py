@@ -124,6 +124,13 @@ class Evidence:
         return f"{self.metric_flag}{positive}{label}"
 
     @property
+    def named_items(self) -> str:
+        """The flag that names the items, where no two have the same name."""
+        name = self.roles.id
+        unique = name is not None and self.frame[name].n_unique() == len(self.frame)
+        return flag("id", name) if unique else ""
+
+    @property
     def sampled(self) -> str:
         """What a sentence from labels assumes where not every row has one."""
         if self.all_known:

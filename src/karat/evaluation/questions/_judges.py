@@ -37,10 +37,13 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
     powered = estimator.powered_
     verdict = _verdict(r) if powered is None else _gold_verdict(r, powered)
+    votes_say = sentence(r.summary())
+    if powered is not None:  # the rates of votes are other numbers than those of labels
+        votes_say = f"From the votes, with the labels as a test: {votes_say}"
     return Finding(
         key="judges",
         question=_QUESTION,
-        answer=" ".join(dict.fromkeys((verdict.sentence, sentence(r.summary())))),
+        answer=" ".join(dict.fromkeys((verdict.sentence, votes_say))),
         results={"error rates": r},
         drawn=r,
         picture="For each judge, the error rate and its limits.",
@@ -190,12 +193,13 @@ def _columns(e: Evidence) -> str:
     long = e.patterns.get("long")
     if long is not None:
         group = flag("group", long["domain"]) if "domain" in long else ""
+        gold = flag("label", long["gold"]) if "gold" in long else ""
         return (
             f"{flag('id', long['item'])}{flag('voter', long['voter'])}{flag('vote', long['vote'])}"
-            f"{group}"
+            f"{group}{gold}"
         )
     item = flag("id", e.roles.id) if e.roles.id and e.votes is None else ""
-    return f"{e.named('judge')}{e.named('group')}{item}"
+    return f"{e.named('judge')}{e.named('group')}{item}{e.named('label')}"
 
 
 def _code(e: Evidence, gold: bool) -> str:
