@@ -135,7 +135,7 @@ def test_more_flags_that_contradict_a_kept_audit(items, karat):
     )
     ran = karat(*gate, "80")
     assert ran.code == 2
-    assert "at_least is 80.0; expected a number between 0 and 1" in ran.err
+    assert "--at-least is 80.0; expected a number between 0 and 1" in ran.err
 
 
 @pytest.mark.parametrize(

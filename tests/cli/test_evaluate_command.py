@@ -51,6 +51,18 @@ def test_the_page_and_the_markdown_open_with_the_verdicts(table, karat, tmp_path
     assert "table.csv" in html
 
 
+def test_words_of_a_missing_label_are_no_numbers_and_no_python(tmp_path, karat):
+    file = tmp_path / "t.csv"
+    for word, code in (("NaN", 3), ("NA", 0)):
+        rows = "".join(f"{y},{p}\n" for y, p in [(word, "ham")] * 8 + [("ham", "spam")] * 4)
+        file.write_text(f"y,m\n{rows}spam,spam\n")
+        ran = karat("evaluate", file, "--label", "y", "--pred", "m")
+        assert ran.code == code, ran.err
+        assert "missing value" in ran.err
+        assert "numbers" not in ran.err
+        assert "classes=" not in ran.err
+
+
 def test_a_guess_is_shown_and_used_only_where_somebody_agrees(table, karat):
     refused = karat("evaluate", table[0], typed=[])
     assert refused.code == 3

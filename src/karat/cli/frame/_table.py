@@ -111,12 +111,24 @@ class InputTable:
 
         Of 0007 the number 7 is left, which nobody finds again.
         """
-        delimited = self.path.suffix.lower() in (".csv", ".tsv") and self.path.is_file()
-        if not delimited or not self.column("--id", name).dtype.is_numeric():
-            return None
-        texts = read_texts(self.path, [name])[name]
-        zeros = texts.str.contains(r"^[+-]?0\d").fill_null(False)
-        return texts if zeros.any() and len(texts) == len(self.frame) else None
+        self.column("--id", name)
+        return self._with_zeros([name]).get(name)
+
+    def _with_zeros(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the columns of whole numbers that have leading zeros in the file, as text."""
+        whole = [name for name in names if self.frame[name].dtype.is_integer()]
+        if not whole or self.path.suffix.lower() not in (".csv", ".tsv") or not self.path.is_file():
+            return {}
+        texts = read_texts(self.path, whole)
+        if len(texts) != len(self.frame):  # a sample of the rows
+            return {}
+        zeros = {name: texts[name].str.contains(r"^[+-]?0\d").fill_null(False) for name in whole}
+        return {name: texts[name] for name in whole if zeros[name].any()}
+
+    @property
+    def as_written(self) -> Any:
+        """The rows to write to another file: 0007 stays what it is."""
+        return self.frame.with_columns(self._with_zeros(self.frame.columns).values())
 
     def text_ids_code(self, name: str) -> str:
         """Return the expression that reads a column as it stands in the file."""

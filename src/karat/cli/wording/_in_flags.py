@@ -34,6 +34,7 @@ _INSTEAD = (
         re.compile(r"[.;,] (?:Name them with classes=|or y_true == one of them|and classes= ).*$"),
         "",
     ),
+    (re.compile(r", or pass classes= if (?:it is|they are) \S.*$"), ""),
     (re.compile(r"^classes holds"), "the labels are of"),
     *((re.compile(rf"^{o} (?=is )"), f"--{o.replace('_', '-')} ") for o in _OPTIONS),
     (re.compile(rf"\b({'|'.join(_ROLES)})=['\"]([^'\"]*)['\"]"), r"--\1 \2"),
@@ -79,7 +80,9 @@ def options_in_flags(text: str) -> str:
     for name, flag in _FLAGS.items():
         text = re.sub(rf"\b{name}=(?=[\s.,;)]|$)", flag, text)
     for name in _OPTIONS:
-        text = re.sub(rf"\b{name}=", f"--{name.replace('_', '-')} ", text)
+        flag = f"--{name.replace('_', '-')}"
+        text = re.sub(rf"\b{name}=(?=[\s.,;)]|$)", flag, text)
+        text = re.sub(rf"\b{name}=", f"{flag} ", text)
     return text
 
 
