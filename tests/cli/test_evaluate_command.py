@@ -84,6 +84,7 @@ def test_a_column_with_a_comma_in_its_name_stays_whole(table, karat):
     ("flags", "said"),
     [
         (("--pred", "pred_c"), "did you mean"),
+        (("--label", "Y_TRUE", "--pred", "pred_a"), "did you mean 'y_true'?"),
         (("--pred", "zz*"), "no column matches"),
         (("--label", "y_true", "--pred", "y_true"), "is named as label and as pred"),
         (("--pred", "pred_a", "--metric", "missing.json"), "a .json file that exists"),

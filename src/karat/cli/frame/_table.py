@@ -64,7 +64,8 @@ class InputTable:
         """Return a column, or say which ones there are."""
         if name not in self.frame.columns:
             names = self.every or self.frame.columns
-            close = get_close_matches(name, names, n=1)
+            same = [other for other in names if other.casefold() == name.casefold()]
+            close = same or get_close_matches(name, names, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"there are {names}"
             raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
         check_cells(flag, name, self.frame[name])

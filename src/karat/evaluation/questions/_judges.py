@@ -37,16 +37,20 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
     powered = estimator.powered_
     verdict = _verdict(r) if powered is None else _gold_verdict(r, powered)
-    votes_say = sentence(r.summary())
+    votes_say, picture = sentence(r.summary()), "For each judge, the error rate and its limits."
     if powered is not None:  # the rates of votes are other numbers than those of labels
         votes_say = f"From the votes, with the labels as a test: {votes_say}"
+        picture = (
+            "For each judge, the error rate from votes and its limits; those from true labels are "
+            "in the table."
+        )
     return Finding(
         key="judges",
         question=_QUESTION,
         answer=" ".join(dict.fromkeys((verdict.sentence, votes_say))),
         results={"error rates": r},
         drawn=r,
-        picture="For each judge, the error rate and its limits.",
+        picture=picture,
         table=_table(r) if powered is None else _gold_table(r, powered),
         assumptions=(
             "Judges are mostly right, and no error is shared by most of them: votes cannot show "
