@@ -58,6 +58,18 @@ def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, execute
     assert executed_page("p.html").to_dict() | {"exit_code": ran.code} == ran.data["gate"]
 
 
+@pytest.mark.parametrize("judges", ["judge_*", "judge_a,judge_b"])
+def test_patterns_and_lists_choose_judges(items, karat, judges):
+    frame = pl.read_parquet("items.parquet")
+    frame = frame.with_columns(judge_a=pl.col("rival"), judge_b=pl.col("gold"))
+    frame.write_parquet("items.parquet")
+    ran = karat(*START, "--judge", judges)
+    assert ran.code == 0, ran.err
+    fill(items)
+    ran = karat(*GO_ON, "--judge", judges, "--labels", "todo.csv")
+    assert ran.code == 0, ran.err
+
+
 def test_a_list_that_a_spreadsheet_saved_with_semicolons(items, karat):
     karat(*START)
     fill(items)

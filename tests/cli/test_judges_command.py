@@ -208,6 +208,11 @@ def test_patterns_choose_judges(panel, karat):
     assert "no column matches" in ran.err
 
 
+def test_a_list_chooses_judges(files, karat):
+    listed = error_rates(karat, files / "wide.csv", "--judge", "judge_0,judge_1,judge_2")
+    assert listed["classifiers"] == ["judge_0", "judge_1", "judge_2"]
+
+
 def test_long_files_by_any_names(panel, karat):
     flags = ("--id", "id", "--voter", "who", "--vote", "said")
     by_flags = error_rates(karat, panel / "long.csv", *flags)

@@ -1,7 +1,7 @@
 """The columns of an audit, and the file that keeps it."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,15 @@ class Given:
     classes: str | None = None
     confidence: float | None = None
 
+    def resolved(self, table: InputTable) -> "Given":
+        """Return the flags with the columns that patterns and lists choose."""
+        taken = (self.pred, self.against, self.id, self.group)
+        several: dict[str, Any] = {
+            name: tuple(table.matching(f"--{name}", getattr(self, name), taken=taken))
+            for name in ("prob", "score", "judge")
+        }
+        return replace(self, **several)
+
     def columns(self, table: InputTable) -> Chosen:
         """Return the columns that the flags name, that of the predictions by its usual name."""
         pred = self.pred or table.names("--pred", None, ("pred", "y_pred"))[0]
@@ -76,6 +85,7 @@ def open_audit(
     Flags that are given with an audit that runs must say what it was started with. An audit in
     which nothing was asked for yet is begun anew.
     """
+    given = given.resolved(table)
     if saved.is_file():
         body = read_audit(saved)
         if body["events"] or not start:

@@ -196,13 +196,15 @@ class InputTable:
     ) -> list[str]:
         """Return the columns that names and patterns choose, each once, in the order of the flags.
 
-        A column that is called like a pattern is meant by its name. No pattern chooses a column
-        that is ``taken`` by another flag: '*' would read the true labels as votes.
+        A column that is called like a pattern, or like a list such as ``a,b``, is meant by its
+        name. No pattern chooses a column that is ``taken`` by another flag: '*' would read the
+        true labels as votes.
         """
-        check_once(flag, given)
         names: list[str] = self.frame.columns
+        each = _parts(given, names)
+        check_once(flag, each)
         found: list[str] = []
-        for pattern in given:
+        for pattern in each:
             if pattern in names or not any(mark in pattern for mark in "*?["):
                 self.column(flag, pattern)
                 hits = [pattern]
@@ -213,6 +215,11 @@ class InputTable:
                 raise ColumnError(f"{flag} {pattern}: no column matches; there are {names}")
             found += [name for name in hits if name not in found]
         return found
+
+
+def _parts(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return names and patterns, lists such as ``a,b`` split."""
+    return [part for one in given for part in ([one] if one in names else one.split(","))]
 
 
 def check_once(flag: str, names: Sequence[str]) -> None:
@@ -243,7 +250,7 @@ def read_table(
     if source.log is not None and "judge" in source.names:
         return InputTable(path, source.votes(), log=True)
     lazy = source.frame
-    named = [name for name in wanted if name is not None]
+    named = _parts([name for name in wanted if name is not None], source.names)
     if named or starts:
         kept = [
             n
