@@ -155,6 +155,19 @@ def test_labels_that_are_there_already(mails, karat):
     assert ran.data["result"]["n_labels"] == 300
 
 
+def test_the_list_does_not_offer_to_show_the_labels(mails, karat):
+    ran = karat("audit", "labelled.csv", "--pred", "model", "--label", "truth", "--todo", "t.csv")
+    assert ran.code == 0, ran.err
+    assert "--show truth" not in ran.out
+
+
+@pytest.mark.parametrize("wanted", ["85", "-1"])
+def test_what_a_gate_can_never_reach_names_the_flag(mails, karat, wanted):
+    ran = karat("gate", "labelled.csv", "--label", "truth", "--pred", "model", "--at-least", wanted)
+    assert ran.code == 2
+    assert "--at-least is" in ran.err
+
+
 @pytest.mark.parametrize(("wanted", "code"), [("0.2", 0), ("0.99", 4), ("itself", 5)])
 def test_the_gate_and_its_codes(mails, karat, wanted, code):
     frame = pl.read_csv("labelled.csv").drop_nulls("truth")

@@ -25,6 +25,7 @@ def items(tmp_path, monkeypatch):
     })  # fmt: skip
     frame.write_parquet(tmp_path / "items.parquet")
     frame.write_csv(tmp_path / "items.csv")
+    frame.write_csv(tmp_path / "semicolons.csv", separator=";")
     monkeypatch.chdir(tmp_path)
     return dict(zip(names, truth.tolist(), strict=True))
 
@@ -43,7 +44,8 @@ def fill(truth, n=20, **words):
     return todo["item"].to_list()
 
 
-@pytest.mark.parametrize("file", ["items.parquet", "items.csv"])
+@pytest.mark.filterwarnings("ignore:.*separated by semicolons")
+@pytest.mark.parametrize("file", ["items.parquet", "items.csv", "semicolons.csv"])
 def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, executed_page):
     ran = karat(*(word.replace("items.parquet", file) for word in START))
     assert ran.code == 0, ran.err
@@ -82,6 +84,27 @@ def test_ids_and_lists_as_spreadsheets_write_them(items, karat, file, key, execu
     assert ran.code == 0, ran.err
     assert ran.data["result"]["n_labels"] == 20
     assert executed_page("p.html").to_dict() == ran.data["result"]
+
+
+@pytest.mark.parametrize("judges", ["judge_*", "judge_a,judge_b"])
+def test_patterns_and_lists_choose_judges(items, karat, judges):
+    frame = pl.read_parquet("items.parquet")
+    frame = frame.with_columns(judge_a=pl.col("rival"), judge_b=pl.col("gold"))
+    frame.write_parquet("items.parquet")
+    ran = karat(*START, "--judge", judges)
+    assert ran.code == 0, ran.err
+    fill(items)
+    ran = karat(*GO_ON, "--judge", judges, "--labels", "todo.csv")
+    assert ran.code == 0, ran.err
+
+
+def test_a_list_that_a_spreadsheet_saved_with_semicolons(items, karat):
+    karat(*START)
+    fill(items)
+    pl.read_csv("todo.csv", infer_schema=False).write_csv("todo.csv", separator=";")
+    ran = karat(*GO_ON, "--labels", "todo.csv", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["result"]["n_labels"] == 20
 
 
 def test_the_list_shows_what_was_asked_for_and_no_systems_word(items, karat):
@@ -152,7 +175,7 @@ def test_more_flags_that_contradict_a_kept_audit(items, karat):
     )
     ran = karat(*gate, "80")
     assert ran.code == 2
-    assert "at_least is 80.0; expected a number between 0 and 1" in ran.err
+    assert "--at-least is 80.0; expected a number between 0 and 1" in ran.err
 
 
 @pytest.mark.parametrize(

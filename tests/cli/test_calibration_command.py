@@ -48,6 +48,22 @@ def test_one_column_of_classes_with_one_probability(table, answer):
     assert found["names"] == ["y"]
 
 
+def test_rows_without_a_label_are_left_out_and_ids_stay(table, tmp_path, karat):
+    frame, file, out = pl.read_csv(table[0]).head(400), tmp_path / "t.csv", tmp_path / "out.csv"
+    known = pl.int_range(pl.len()) < 200
+    frame = frame.select(
+        pl.int_range(pl.len()).cast(pl.String).str.zfill(4).alias("id"), "prob_a",
+        pl.when(known).then("kind").alias("kind"),
+    )  # fmt: skip
+    frame.write_csv(file)
+    ran = karat("calibration", file, "--label", "kind", "--prob", "prob_a")
+    assert ran.code == 0, ran.err
+    assert "if the 200 labelled rows of 400 were drawn at random" in ran.out
+    ran = karat("calibration", file, "--label", "kind", "--prob", "prob_a", "--calibrated", out)
+    assert ran.code == 0, ran.err
+    assert pl.read_csv(out, infer_schema=False)["id"].to_list() == frame["id"].to_list()
+
+
 def test_a_page_is_written(table, tmp_path, karat):
     page = tmp_path / "page.html"
     ran = karat("calibration", table[0], "--output", page)

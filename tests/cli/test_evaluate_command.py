@@ -66,6 +66,18 @@ def test_the_positive_class_without_labels_is_one_of_the_predictions(table, kara
     assert "'7'" in refused.err
 
 
+def test_words_of_a_missing_label_are_no_numbers_and_no_python(tmp_path, karat):
+    file = tmp_path / "t.csv"
+    for word, code in (("NaN", 3), ("NA", 0)):
+        rows = "".join(f"{y},{p}\n" for y, p in [(word, "ham")] * 8 + [("ham", "spam")] * 4)
+        file.write_text(f"y,m\n{rows}spam,spam\n")
+        ran = karat("evaluate", file, "--label", "y", "--pred", "m")
+        assert ran.code == code, ran.err
+        assert "missing value" in ran.err
+        assert "numbers" not in ran.err
+        assert "classes=" not in ran.err
+
+
 def test_a_guess_is_shown_and_used_only_where_somebody_agrees(table, karat):
     refused = karat("evaluate", table[0], typed=[])
     assert refused.code == 3
@@ -87,6 +99,7 @@ def test_a_column_with_a_comma_in_its_name_stays_whole(table, karat):
     ("flags", "said"),
     [
         (("--pred", "pred_c"), "did you mean"),
+        (("--label", "Y_TRUE", "--pred", "pred_a"), "did you mean 'y_true'?"),
         (("--pred", "zz*"), "no column matches"),
         (("--label", "y_true", "--pred", "y_true"), "is named as label and as pred"),
         (("--pred", "pred_a", "--metric", "missing.json"), "a .json file that exists"),

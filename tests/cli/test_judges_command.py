@@ -208,6 +208,11 @@ def test_patterns_choose_judges(panel, karat):
     assert "no column matches" in ran.err
 
 
+def test_a_list_chooses_judges(files, karat):
+    listed = error_rates(karat, files / "wide.csv", "--judge", "judge_0,judge_1,judge_2")
+    assert listed["classifiers"] == ["judge_0", "judge_1", "judge_2"]
+
+
 def test_long_files_by_any_names(panel, karat):
     flags = ("--id", "id", "--voter", "who", "--vote", "said")
     by_flags = error_rates(karat, panel / "long.csv", *flags)
@@ -237,6 +242,20 @@ def test_items_to_label_have_ids_and_probabilities(panel, karat):
     ran = karat("judges", panel / "wide.csv", "--todo", todo)
     assert ran.code == 2
     assert "--label-next" in ran.err
+
+
+@pytest.mark.filterwarnings("ignore:.*separated by semicolons")
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_items_keep_their_leading_zeros(files, karat, separator, tmp_path, executed_page):
+    wide = pl.read_csv(files / "wide.csv").select("^judge_.*$")
+    named = wide.select(pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(4).alias("id"), "*")
+    named.write_csv(tmp_path / "w.csv", separator=separator)
+    ran = karat("judges", tmp_path / "w.csv", "--label-next", "10", "--todo", tmp_path / "t.csv",
+                "--json", "--output", tmp_path / "p.html")  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert all(len(item) == 4 for item in ran.data["label_next"]["item"])
+    drawn = executed_page(tmp_path / "p.html")
+    assert drawn["item"].to_list() == ran.data["label_next"]["item"]
 
 
 def test_the_report_opens_with_whom_to_trust(panel, karat):

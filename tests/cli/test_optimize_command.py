@@ -35,6 +35,15 @@ def answer(karat):
     return run
 
 
+def test_the_table_that_is_written_keeps_leading_zeros(table, tmp_path, answer):
+    frame = pl.read_csv(table[0])
+    named = frame.with_columns(pl.int_range(pl.len()).cast(pl.String).str.zfill(5).alias("id"))
+    named.write_csv(tmp_path / "t.csv")
+    out = tmp_path / "out.csv"
+    answer(tmp_path / "t.csv", "--label", "y", "--score", "p", "--predictions", out)
+    assert pl.read_csv(out, infer_schema=False)["id"].to_list() == named["id"].to_list()
+
+
 def test_labelled_rows_are_used_and_all_rows_decided(table, tmp_path, answer):
     path, p, fraud = table
     written = tmp_path / "decided.parquet"

@@ -87,6 +87,32 @@ def test_judges_are_rated_and_never_certain(table):
     assert "--label-next 30" in e.next_steps[0].command
 
 
+def test_next_steps_keep_items_scores_and_labels(table):
+    some = table.with_columns(
+        y=pl.when(pl.int_range(pl.len()) < 60).then(pl.col("y")), twice=pl.lit("x")
+    )
+    e = evaluate(some, label="y", pred=["a", "judge_0"], score="score", id="id")
+    more, pair = (step.command for step in e.next_steps if step.command.startswith("karat audit"))
+    assert " --score score --id id --label y --todo todo.csv" in more
+    assert " --id id --label y --saved pair.audit.json --todo pair.csv" in pair
+    with pytest.warns(KaratWarning, match="names 1 items"):
+        e = evaluate(some, label="y", pred="a", id="twice")
+    assert "--id" not in e.next_steps[0].command
+    e = evaluate(some, judge="judge_*", label="y", id="id")
+    assert " --label y --label-next 30" in e.next_steps[0].command
+    assert "From the votes, with the labels as a test" in e.findings[0].answer
+
+
+def test_items_that_have_several_rows_are_named(table):
+    with pytest.warns(KaratWarning, match="names 400 items in 800 rows; rows of one item"):
+        evaluate(pl.concat([table, table]), label="y", pred="a", id="id")
+
+
+def test_columns_that_answer_nothing_are_refused(table):
+    with pytest.raises(ColumnError, match=r"label y, id id alone answers no question; name"):
+        evaluate(table, label="y", id="id")
+
+
 def test_scores_give_areas_that_are_certain(table):
     e = evaluate(table, label="y", score="score", pos_label="good")
     r = e.findings[0].results["score: area under the ROC curve"]

@@ -62,3 +62,15 @@ def test_a_word_for_missing_that_is_predicted_is_a_class():
 def test_an_evaluation_says_it_too():
     with pytest.raises(LabelError, match="differs by spaces alone"):
         evaluate({"y": with_slip("spam "), "model": CALLED}, label="y", pred="model")
+
+
+@pytest.mark.parametrize("call", [CALLS["estimate"], CALLS["gate"]])
+def test_columns_with_no_class_in_common_are_named(call):
+    with pytest.warns(KaratWarning, match=r"no class in common \('north', 'south' and 'ham'"):
+        call(["north", "south"] * 20)
+
+
+def test_a_class_that_is_never_right_is_no_other_column():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        accuracy.estimate([0] * 40, [1] * 40, rng=0)

@@ -14,6 +14,7 @@ from karat.exceptions import KaratWarning, LabelError
 
 __all__ = ["check_alike", "nearest_class"]
 
+_SHOWN = 3  # classes of a column that a warning names
 _MISSING = {"none", "null", "na", "n/a", "<na>", "missing", ""}
 
 
@@ -32,9 +33,11 @@ def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     """Look at classes that were found, not named: refuse or warn of those that seem to be a slip.
 
     Classes that differ by spaces alone, and the text NaN, are refused; classes that differ by case
-    alone, and other words for a missing value that are never predicted, get a warning. Whoever
+    alone, other words for a missing value that are never predicted, and columns of two classes or
+    more that have none in common, get a warning. Whoever
     means them passes ``classes=``. The last column of ``codes`` holds predictions.
     """
+    _check_common(codes, classes)
     if classes.dtype.kind != "U":
         return
     texts: list[str] = classes.tolist()
@@ -71,6 +74,19 @@ def _first(codes: Mapping[str, IntArray], code: int) -> str:
         if len(at):
             return f"{name} row {at[0]}"
     return next(iter(codes))
+
+
+def _check_common(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
+    """Warn of two columns that share no class: one of them is probably another column."""
+    if len(codes) != 2:
+        return
+    found = [np.unique(column[column >= 0]) for column in codes.values()]
+    if min(len(one) for one in found) < 2 or np.intersect1d(found[0], found[1]).size:
+        return
+    first, second = codes
+    held = [", ".join(shown(classes[c]) for c in one[:_SHOWN].tolist()) for one in found]
+    _warn(f"{first} and {second} have no class in common ({held[0]} and {held[1]}), so that every "
+          "prediction counts as wrong; is one of them another column?")  # fmt: skip
 
 
 def _warn(said: str) -> None:

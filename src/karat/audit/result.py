@@ -227,9 +227,11 @@ class LabelBudget(Result):
 
     def summary(self) -> str:
         """Return both numbers in one sentence."""
-        rests = f"{self.source} is right" if self.source else "80 % of the predictions are right"
+        trusted = {"proba": "the probabilities", "votes": "the votes", "scores": "the scores"}
+        rests = trusted.get(self.source or "", "80 % of the predictions")
         return (
             f"{self.metric.title} within ± {self.precision:g} at {100 * self.confidence:g} % "
             f"confidence takes about {self.n_random:,} random labels, or about {self.n_chosen:,} "
-            f"chosen ones, if {rests}, so that it is {self.expected:.2f}"
+            f"chosen ones, if {rests} are right, which makes {self.metric.title} "
+            f"{self.expected:.2f}"
         )

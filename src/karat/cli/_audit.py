@@ -118,7 +118,8 @@ def audit(
         if todo is not None:
             _fill_up(found, ask)
             n = write_todo(found, table, chosen, todo, show=shown, read=labels)
-            said.append(f"{todo.name}: {n:,} items to label{_not_shown(table, chosen, shown)}")
+            alone = _not_shown(table, chosen, shown, label)
+            said.append(f"{todo.name}: {n:,} items to label{alone}")
         return _answer(table, found, chosen, said, precision, todo or labels)
 
     run(work, output=output, as_json=as_json, reads=[file],
@@ -136,11 +137,10 @@ def _check_flags(
         refuse_option("given", "--replace", "--labels beside it, the list with the right labels")
 
 
-def _not_shown(table: InputTable, chosen: Chosen, shown: list[str]) -> str:
+def _not_shown(table: InputTable, chosen: Chosen, shown: list[str], label: str | None) -> str:
     """Say how to show whoever labels more than the names of the items."""
-    more = [
-        name for name in table.frame.columns if name not in {*chosen.hidden, chosen.id, "label"}
-    ]
+    hidden = {*chosen.hidden, chosen.id, "label", label}
+    more = [name for name in table.frame.columns if name not in hidden]
     if shown or not more:
         return ""
     return f" by name alone; --show {more[0]} --todo … would add a column to see"

@@ -73,7 +73,7 @@ def calibration(
         if write is not None:
             check_new_columns(table, probs)
             write.check(table.frame)
-        known = table if write is None else labelled(table, labels)
+        known = labelled(table, labels)
         pairing = _pairing(known, labels, probs, pos_label)
         if len(labels) > 1 and len(labels) == len(probs):  # columns of both in one order
             of = {name: column for column, name in pairing.names.items()}

@@ -55,10 +55,12 @@ def demo(
 def _verdicts(parts: Sequence[Part]) -> list[Verdict]:
     """Return the first conclusions, and how many truths were inside their intervals."""
     counted = [i for part in parts if not part.conditional for i in part.intervals]
+    others = [i for part in parts if part.conditional for i in part.intervals]
     inside = sum(i.holds for i in counted)
-    said = Verdict(
-        sentence=f"Of {len(counted)} intervals on this page {inside} hold their hidden truth; each "
-        "promises 95 %.",
-        badge="certain",
-    )
+    told = f"Of {len(counted)} intervals on this page that promise 95 % {inside} hold their hidden"
+    told += " truth"
+    if others:
+        held = sum(i.holds for i in others)
+        told += f"; of {len(others)} that rest on rules no label has tested {held} do"
+    said = Verdict(sentence=f"{told}.", badge="certain")
     return [said, *(part.verdict for part in parts if part.verdict is not None)]

@@ -61,7 +61,8 @@ def _examine() -> dict[str, Any]:
         "extras": {
             extra or "core": {
                 "purpose": _PURPOSE[extra],
-                "ready": all(found is not None for found in packages.values()),
+                # An install from before the extra knows no package of it.
+                "ready": bool(packages) and all(v is not None for v in packages.values()),
                 "packages": packages,
             }
             for extra, packages in extras.items()

@@ -129,7 +129,8 @@ def _agreed(names: Sequence[str], *, yes: bool) -> dict[str, Any]:
     guess = guess_roles(names)
     if not guess:
         raise ColumnError(
-            f"no column has a role; name some with --pred, --label, --judge …: there are {names}"
+            "no column has a role; name some with --pred, --label, --judge …, or with --long those "
+            f"of a file with a row per vote: there are {names}"
         )
     err = console(stderr=True)
     err.print("By their names the columns are: " + _flags(guess), markup=False)

@@ -16,7 +16,7 @@ from karat.cli.judging import (
     scores_answer,
     votes_answer,
 )
-from karat.cli.voters import Reading, Todo, report
+from karat.cli.voters import ITEMS, Reading, Todo, report
 from karat.exceptions import OptionError
 
 __all__ = ["judges"]
@@ -101,7 +101,7 @@ def judges(
             refuse_flags(columns | {flag: given[flag] for flag in _NEEDS_ROWS})
             counted, voters, lines = counted_judges(file, model | common, labels)
             return report(file.name, counted, voters, lines, items, None)
-        table = read_table(file, rows)
+        table = read_table(file, rows).with_text_ids(*([item] if item else ITEMS))
         if asked == "--order":
             pairs = PairFlags(
                 order or (), names, label, group, system or (), panel, cost or (), same or (),

@@ -80,7 +80,7 @@ def optimize(
         decided = clf.predict_from_proba(rows.proba, **values(rows.decided))
         if predictions is not None and write is not None:
             with replaced(predictions) as path:
-                write(_with_decisions(table.frame, decided), path)
+                write(_with_decisions(table.as_written, decided), path)
         code = _code(table, rows, options, label)
         return _answer(file.name, clf, decided, int((~rows.known).sum()), predictions, code)
 

@@ -106,7 +106,14 @@ def evaluate(
         patterns=_given({**given, "long": long}), **_metric(metric),
         **_named(data, source, long),
     )  # fmt: skip
+    _check_items(evidence)
     found, missing = _answers(evidence)
+    if not found and not missing:
+        named = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
+        raise ColumnError(
+            f"{named} alone answers no question; name columns of predictions, scores or votes too, "
+            f"of {source.names}"
+        )
     asked = {**given, "metric": metric, "pos_label": pos_label, "confidence": level,
              "budget": labels, "long": _joined(long)}  # fmt: skip
     return Evaluation(
@@ -201,6 +208,22 @@ def _command(file: str, asked: Mapping[str, Any]) -> str:
     lists = {k: v if isinstance(v, list | tuple) else [v] for k, v in named.items()}
     flags = "".join(flag(k.replace("_", "-"), *v) for k, v in lists.items())
     return f"karat evaluate {file}{flags} --output report.html"
+
+
+def _check_items(e: Evidence) -> None:
+    """Warn of items that have several rows: limits take rows for independent."""
+    name = e.roles.id
+    if name is None or not (e.roles.pred or e.roles.score or e.roles.prob):
+        return
+    items, rows = e.frame[name].n_unique(), len(e.frame)
+    if items < rows:
+        warnings.warn(
+            f"the column {name} names {items:,} items in {rows:,} rows; rows of one item are not "
+            "independent, and the limits are too narrow where they are alike: keep one row per "
+            "item, or ask metric.estimate with clusters, karat score with --cluster",
+            KaratWarning,
+            stacklevel=caller_level(),
+        )
 
 
 def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:

@@ -1,20 +1,18 @@
 """The columns of an audit, and the file that keeps it."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat._extras import require
 from karat._validate import refuse_option
 from karat.audit import Audit
 from karat.audit.saving import read_audit
 from karat.cli.frame import InputTable, read_metric, read_pos_label
 from karat.exceptions import AuditError, OptionError
 from karat.metrics import as_metric, load_metric
-from karat.sources.opening import separator_of
 
-__all__ = ["Chosen", "Given", "ids_of", "open_audit", "saved_beside", "text_ids"]
+__all__ = ["Chosen", "Given", "ids_of", "open_audit", "saved_beside"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,15 @@ class Given:
     classes: str | None = None
     confidence: float | None = None
 
+    def resolved(self, table: InputTable) -> "Given":
+        """Return the flags with the columns that patterns and lists choose."""
+        taken = (self.pred, self.against, self.id, self.group)
+        several: dict[str, Any] = {
+            name: tuple(table.matching(f"--{name}", getattr(self, name), taken=taken))
+            for name in ("prob", "score", "judge")
+        }
+        return replace(self, **several)
+
     def columns(self, table: InputTable) -> Chosen:
         """Return the columns that the flags name, that of the predictions by its usual name."""
         pred = self.pred or table.names("--pred", None, ("pred", "y_pred"))[0]
@@ -59,25 +66,10 @@ class Given:
 
 def ids_of(table: InputTable, chosen: Chosen) -> Any | None:
     """Return the ids of the items, as they stand in the file."""
-    texts = text_ids(table, chosen.id)
-    return table.optional("--id", chosen.id) if texts is None else texts
-
-
-def text_ids(table: InputTable, name: str | None) -> Any | None:
-    """Return the ids of a CSV or TSV as they stand there where they would not survive as numbers.
-
-    Of 0007 the number 7 is left, of 1.10 the number 1.1, and nobody finds them again.
-    """
-    separator = None if name is None else separator_of(table.path)
-    if name is None or separator is None:
+    if chosen.id is None:
         return None
-    numbers = table.column("--id", name)
-    if not numbers.dtype.is_numeric():
-        return None
-    polars = require("polars", purpose="reading ids")
-    options = {"columns": [name], "infer_schema": False, "separator": separator}
-    texts = polars.read_csv(table.path, **options)[name]
-    return texts if (texts != numbers.cast(polars.String)).any() else None
+    texts = table.text_ids(chosen.id)
+    return table.column("--id", chosen.id) if texts is None else texts
 
 
 def saved_beside(file: Path, saved: Path | None) -> Path:
@@ -93,6 +85,7 @@ def open_audit(
     Flags that are given with an audit that runs must say what it was started with. An audit in
     which nothing was asked for yet is begun anew.
     """
+    given = given.resolved(table)
     if saved.is_file():
         body = read_audit(saved)
         if body["events"] or not start:

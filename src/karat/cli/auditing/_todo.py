@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from karat._extras import require
 from karat._validate import refuse_option
 from karat.audit import Audit
 from karat.cli.auditing._columns import Chosen, ids_of
 from karat.cli.frame import InputTable, read_table, replaced, table_writer
 from karat.exceptions import DataError
-from karat.sources.opening import separator_of
+from karat.sources.opening import read_texts, separator_of
 
 __all__ = ["read_filled", "shown_columns", "write_todo"]
 
@@ -24,12 +23,9 @@ def read_filled(path: Path) -> Any:
             f"{path.name} has the columns {table.frame.columns} and no {missing[0]!r}; fill in the "
             "column 'label' of the list that --todo wrote"
         )
-    separator = separator_of(path)
-    if separator is None:
+    if separator_of(path) is None:
         return table.frame
-    polars = require("polars", purpose="reading a list")
-    options = {"columns": ["item", "label"], "infer_schema": False, "separator": separator}
-    return polars.read_csv(path, **options)
+    return read_texts(path, ["item", "label"])
 
 
 def shown_columns(

@@ -24,7 +24,7 @@ def no_labels(models: Models, seed: int = 0) -> tuple[Part, ...]:
     results: dict[str, Any] = found.findings[0].results
     intervals = tuple(
         Interval(f"accuracy of {name}, if the rules mean what their model says",
-                 (b.lower + b.upper) / 2, b.lower_limit, b.upper_limit,
+                 None, b.lower_limit, b.upper_limit,
                  float(np.mean(models.predict(name) == models.y_true)))
         for name, b in results.items()
     )  # fmt: skip

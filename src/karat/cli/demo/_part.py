@@ -12,10 +12,13 @@ __all__ = ["Interval", "Part", "beside", "part_of"]
 
 
 class Interval(NamedTuple):
-    """An interval that is printed, and the truth that was hidden from whoever made it."""
+    """An interval that is printed, and the truth that was hidden from whoever made it.
+
+    Bounds have no estimate: their middle means nothing.
+    """
 
     what: str
-    estimate: float
+    estimate: float | None
     lower: float
     upper: float
     truth: float
@@ -47,8 +50,8 @@ class Part:
 def beside(intervals: tuple[Interval, ...], caption: str) -> Table:
     """Return a table of intervals, each beside its truth."""
     rows = tuple(
-        (i.what, f"{i.estimate:.3f}", f"{i.lower:.3f}", f"{i.upper:.3f}", f"{i.truth:.3f}",
-         "yes" if i.holds else "no")
+        (i.what, "–" if i.estimate is None else f"{i.estimate:.3f}", f"{i.lower:.3f}",
+         f"{i.upper:.3f}", f"{i.truth:.3f}", "yes" if i.holds else "no")
         for i in intervals
     )  # fmt: skip
     columns = ("what", "estimate", "lower", "upper", "hidden truth", "inside")

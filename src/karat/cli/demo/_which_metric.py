@@ -134,7 +134,7 @@ def _answer(
     here, there = choices[plain][winners[plain]], choices[costs][winners[costs]]
     said = {t: _verdict(winners[t], support[t], choices[t]) for t in (plain, costs)}
     return (
-        f"It decides more than the model does. By accuracy {said[plain]}, and "
+        f"What is measured decides more than the model does. By accuracy {said[plain]}, and "
         f"{100 * here.called:.0f} % of the biopsies should be called malignant. If a missed cancer "
         f"costs as much as {_MISS} false alarms, {said[costs]}, and {100 * there.called:.0f} % "
         "should be called malignant, from the same scores."

@@ -26,9 +26,9 @@ from karat.cli.frame._table import (
     check_once,
     read_table,
     scan_table,
-    table_writer,
 )
 from karat.cli.frame._warnings import reported_warnings
+from karat.cli.frame._writer import table_writer
 
 __all__ = [
     "Answer",

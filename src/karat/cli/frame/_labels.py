@@ -27,7 +27,7 @@ def check_cells(flag: str, name: str, column: Any) -> None:
         expected = "probabilities" if flag == "--prob" else "numbers"
         raise DataError(f"{flag} {name}: data row {row} holds {cell!r}; expected {expected}")
     others = column.drop_nulls()
-    if 2 * others.cast(float, strict=False).is_not_null().sum() > len(others):
+    if 2 * others.cast(float, strict=False).is_finite().sum() > len(others):
         warnings.warn(
             f"{flag} {name}: data row {row} holds {cell!r} and most rows hold numbers; it counts "
             "as a class of its own",

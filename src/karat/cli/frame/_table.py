@@ -5,13 +5,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from karat._code import Coded, call_code
 from karat._extras import require
-from karat._validate import refuse_option
 from karat.cli.frame._labels import check_cells
 from karat.exceptions import (
     ColumnError,
@@ -21,10 +19,10 @@ from karat.exceptions import (
     OptionError,
 )
 from karat.sources import scan
-from karat.sources.opening import first_line, is_plain, read_rows
+from karat.sources.opening import first_line, is_plain, read_rows, read_texts, separator_of
 from karat.sources.stored import is_counts
 
-__all__ = ["InputTable", "check_once", "read_table", "scan_table", "table_writer"]
+__all__ = ["InputTable", "check_once", "read_table", "scan_table"]
 
 _READERS = {
     ".csv": "read_csv",
@@ -46,7 +44,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     ".ndjson": _ALL_ROWS,
 }
 _SOME = 1000  # distinct labels to look at where a file is not read in; a ROC curve needs two
-_WRITERS = {".csv": "write_csv", ".parquet": "write_parquet", ".arrow": "write_ipc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,8 @@ class InputTable:
         """Return a column, or say which ones there are."""
         if name not in self.frame.columns:
             names = self.every or self.frame.columns
-            close = get_close_matches(name, names, n=1)
+            same = [other for other in names if other.casefold() == name.casefold()]
+            close = same or get_close_matches(name, names, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"there are {names}"
             raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
         check_cells(flag, name, self.frame[name])
@@ -105,6 +103,53 @@ class InputTable:
     def coded(self, flag: str, name: str | None) -> Coded | None:
         """Return a column with the code that picks it, or None where the flag was not passed."""
         return None if name is None else Coded(self.column(flag, name), f"frame[{name!r}]")
+
+    def text_ids(self, name: str) -> Any | None:
+        """Return the ids of a CSV or TSV as they stand there where they would not survive.
+
+        Of 0007 the number 7 is left, of 1.10 the number 1.1, and nobody finds them again.
+        """
+        numbers = self.column("--id", name)
+        if not numbers.dtype.is_numeric() or separator_of(self.path) is None:
+            return None
+        texts = read_texts(self.path, [name])[name]
+        if len(texts) != len(numbers):  # a sample of the rows
+            return None
+        return texts if (texts != numbers.cast(texts.dtype)).any() else None
+
+    def _with_zeros(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the columns of whole numbers that have leading zeros in the file, as text."""
+        whole = [name for name in names if self.frame[name].dtype.is_integer()]
+        if not whole or self.path.suffix.lower() not in (".csv", ".tsv") or not self.path.is_file():
+            return {}
+        texts = read_texts(self.path, whole)
+        if len(texts) != len(self.frame):  # a sample of the rows
+            return {}
+        zeros = {name: texts[name].str.contains(r"^[+-]?0\d").fill_null(False) for name in whole}
+        return {name: texts[name] for name in whole if zeros[name].any()}
+
+    @property
+    def as_written(self) -> Any:
+        """The rows to write to another file: 0007 stays what it is."""
+        return self.frame.with_columns(self._with_zeros(self.frame.columns).values())
+
+    def text_ids_code(self, name: str) -> str:
+        """Return the expression that reads a column as it stands in the file."""
+        separator = separator_of(self.path)
+        comma = "" if separator == "," else f", separator={separator!r}"
+        return f"pl.read_csv({str(self.path)!r}, columns=[{name!r}], infer_schema=False{comma})"
+
+    def with_text_ids(self, *names: str) -> "InputTable":
+        """Return the table with the ids of some columns, where they are there, as they stand."""
+        found = self
+        for name in names:
+            texts = found.text_ids(name) if name in found.frame.columns else None
+            if texts is not None:
+                code = f".with_columns({found.text_ids_code(name)})"
+                found = replace(
+                    found, frame=found.frame.with_columns(texts), filtered=found.filtered + code
+                )
+        return found
 
     @property
     def code(self) -> str:
@@ -153,13 +198,15 @@ class InputTable:
     ) -> list[str]:
         """Return the columns that names and patterns choose, each once, in the order of the flags.
 
-        A column that is called like a pattern is meant by its name. No pattern chooses a column
-        that is ``taken`` by another flag: '*' would read the true labels as votes.
+        A column that is called like a pattern, or like a list such as ``a,b``, is meant by its
+        name. No pattern chooses a column that is ``taken`` by another flag: '*' would read the
+        true labels as votes.
         """
-        check_once(flag, given)
         names: list[str] = self.frame.columns
+        each = _parts(given, names)
+        check_once(flag, each)
         found: list[str] = []
-        for pattern in given:
+        for pattern in each:
             if pattern in names or not any(mark in pattern for mark in "*?["):
                 self.column(flag, pattern)
                 hits = [pattern]
@@ -170,6 +217,11 @@ class InputTable:
                 raise ColumnError(f"{flag} {pattern}: no column matches; there are {names}")
             found += [name for name in hits if name not in found]
         return found
+
+
+def _parts(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return names and patterns, lists such as ``a,b`` split."""
+    return [part for one in given for part in ([one] if one in names else one.split(","))]
 
 
 def check_once(flag: str, names: Sequence[str]) -> None:
@@ -200,7 +252,7 @@ def read_table(
     if source.log is not None and "judge" in source.names:
         return InputTable(path, source.votes(), log=True)
     lazy = source.frame
-    named = [name for name in wanted if name is not None]
+    named = _parts([name for name in wanted if name is not None], source.names)
     if named or starts:
         kept = [
             n
@@ -221,39 +273,3 @@ def scan_table(path: Path) -> InputTable:
     except Exception as error:  # the readers raise many kinds of error for a broken file
         said = f"{str(path)!r} cannot be scanned as Parquet: {first_line(error)}"
         raise DataError(said) from error
-
-
-@dataclass(frozen=True, slots=True)
-class TableWriter:
-    """Writes a frame in the format that the ending of a path says, to whatever path."""
-
-    flag: str
-    path: Path
-    method: str
-
-    def check(self, frame: Any) -> None:
-        """Refuse a format that cannot hold the columns of a frame, before the work."""
-        try:
-            getattr(frame.head(1), self.method)(BytesIO())
-        except Exception as error:  # the writers raise many kinds of error
-            endings = " or ".join(e for e, method in _WRITERS.items() if method != self.method)
-            expected = f"a name that ends in {endings} for this table ({first_line(error)})"
-            refuse_option(str(self.path), self.flag, expected)
-
-    def __call__(self, frame: Any, target: Path) -> None:
-        """Write a frame, or say in a line why not."""
-        try:
-            getattr(frame, self.method)(target)
-        except OSError:
-            raise
-        except Exception as error:  # the writers raise many kinds of error
-            said = f"{str(self.path)!r} cannot be written: {first_line(error)}"
-            raise DataError(said) from error
-
-
-def table_writer(flag: str, path: Path) -> TableWriter:
-    """Return the writer for the ending of a path."""
-    method = _WRITERS.get(path.suffix.lower())
-    if method is None:
-        refuse_option(str(path), flag, f"a name that ends in {' or '.join(_WRITERS)}")
-    return TableWriter(flag, path, method)

@@ -63,10 +63,10 @@ def check_new_columns(table: InputTable, probs: list[str]) -> None:
 
 
 def labelled(table: InputTable, labels: list[str]) -> InputTable:
-    """Return the rows to fit to: all but those without any label."""
+    """Return the rows to measure and to fit to: all but those without any label."""
     keep = _has_label(table, labels)
     if not keep.any():
-        raise EmptyDataError("--label: no row has a label; a map is fitted to rows that have one")
+        raise EmptyDataError("--label: no row has a label; expected some rows that have one")
     return InputTable(table.path, table.frame.filter(keep))
 
 
@@ -91,4 +91,6 @@ def mapped_table(
         _, new = columns(InputTable(table.path, table.frame.filter(~keep)), labels, probs)
         found[~keep] = calibrator.transform(new.value)
     added = [pl.Series(_START + name, found[:, j]) for j, name in enumerate(probs)]
-    return MappedTable(table.frame.with_columns(added), calibrator.cross_score_, int((~keep).sum()))
+    return MappedTable(
+        table.as_written.with_columns(added), calibrator.cross_score_, int((~keep).sum())
+    )

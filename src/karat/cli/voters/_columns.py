@@ -9,9 +9,10 @@ from karat.cli.frame import Coded, InputTable
 from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.votes.reading import LONG_NAMES
 
-__all__ = ["Reading", "Votes", "read_votes_of"]
+__all__ = ["ITEMS", "Reading", "Votes", "read_votes_of"]
 
 _IDS = ("item", "id", "item_id")  # columns that name the items of a wide file
+ITEMS = (*_IDS, "task")  # and of a long one
 _TRUTHS = ("gold", "label", "truth", "true_label", "y_true", "target", "answer_key")
 _MANY = 50  # distinct values beyond which a column is no column of classes
 
@@ -45,7 +46,7 @@ def read_votes_of(table: InputTable, flags: Reading) -> Votes:
     names = table.frame.columns
     line: tuple[str, ...] | None = None
     if flags.voter is not None and flags.vote is not None:
-        item = flags.item or next((name for name in (*_IDS, "task") if name in names), None)
+        item = flags.item or next((name for name in ITEMS if name in names), None)
         if item is None:
             raise ColumnError(f"--id: name the column of the items; there are {names}")
         line = (item, flags.voter, flags.vote)

@@ -13,7 +13,10 @@ _FLAGS = {
     "clusters": "--cluster", "sample_weight": "--weight",
     "label_probability": "--label-probability",
 }  # fmt: skip
-_OPTIONS = ("pos_label", "confidence", "null", "metric", "threshold", "class_prior", "certificate")
+_OPTIONS = (
+    "pos_label", "confidence", "null", "metric", "threshold", "class_prior", "certificate",
+    "at_least",
+)  # fmt: skip
 _ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id", "weight")
 # These look at labelled rows alone, so that the library's numbers of rows are not those of a file.
 _LABELLED = {"score", "gate", "optimize", "calibration", "evaluate"}
@@ -31,8 +34,9 @@ _INSTEAD = (
         re.compile(r"[.;,] (?:Name them with classes=|or y_true == one of them|and classes= ).*$"),
         "",
     ),
+    (re.compile(r", or pass classes= if (?:it is|they are) \S.*$"), ""),
     (re.compile(r"^classes holds"), "the labels are of"),
-    *((re.compile(rf"^{name} (?=is )"), f"--{name.replace('_', '-')} ") for name in _OPTIONS),
+    *((re.compile(rf"^{o} (?=is )"), f"--{o.replace('_', '-')} ") for o in _OPTIONS),
     (re.compile(rf"\b({'|'.join(_ROLES)})=['\"]([^'\"]*)['\"]"), r"--\1 \2"),
 )
 

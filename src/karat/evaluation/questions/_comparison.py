@@ -202,6 +202,6 @@ def _step(e: Evidence, a: str, b: str) -> NextStep:
     tells = "; all others tell nothing" if linear else " first, and some on which they agree"
     return NextStep(
         what=f"Label items on which {a} and {b} disagree{tells}:",
-        command=f"karat audit {e.file}{flag('pred', a)}{flag('against', b)}{e.flags}"
-        f"{e.item_flag} --saved pair.audit.json --todo todo.csv",
+        command=f"karat audit {e.file}{flag('pred', a)}{flag('against', b)}"
+        f"{e.named_items}{e.flags} --saved pair.audit.json --todo pair.csv",
     )

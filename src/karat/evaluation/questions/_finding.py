@@ -124,9 +124,11 @@ class Evidence:
         return f"{self.metric_flag}{positive}{label}"
 
     @property
-    def item_flag(self) -> str:
-        """The flag by which a command names items as the table does."""
-        return flag("id", self.roles.id) if self.roles.id and self.votes is None else ""
+    def named_items(self) -> str:
+        """The flag that names the items, where no two have the same name."""
+        name = self.roles.id
+        unique = name is not None and self.frame[name].n_unique() == len(self.frame)
+        return flag("id", name) if unique else ""
 
     @property
     def sampled(self) -> str:

@@ -106,11 +106,19 @@ def _wider(r: Any) -> str:
 
 
 def _label_more(e: Evidence) -> NextStep:
+    model = e.roles.pred[0]
+    scores = e.roles.score if len(e.roles.score) == 1 and _is_binary(e, model) else ()
+    named = f"{flag('pred', model)}{flag('score', *scores)}{e.named_items}{e.flags}"
     return NextStep(
         what="Label more items, chosen so that each label tells most:",
-        command=f"karat audit {e.file}{flag('pred', e.roles.pred[0])}{e.flags}{e.item_flag} "
-        "--todo todo.csv",
+        command=f"karat audit {e.file}{named} --todo todo.csv",
     )
+
+
+def _is_binary(e: Evidence, model: str) -> bool:
+    """Return whether one score tells the classes apart, and no row lacks it."""
+    called = e.column(model).drop_nulls().unique()
+    return len(called) == 2 and not e.column(e.roles.score[0]).has_nulls()
 
 
 def _label_code(e: Evidence, label: str) -> str:

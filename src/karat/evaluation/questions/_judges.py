@@ -37,13 +37,20 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
     powered = estimator.powered_
     verdict = _verdict(r) if powered is None else _gold_verdict(r, powered)
+    votes_say, picture = sentence(r.summary()), "For each judge, the error rate and its limits."
+    if powered is not None:  # the rates of votes are other numbers than those of labels
+        votes_say = f"From the votes, with the labels as a test: {votes_say}"
+        picture = (
+            "For each judge, the error rate from votes and its limits; those from true labels are "
+            "in the table."
+        )
     return Finding(
         key="judges",
         question=_QUESTION,
-        answer=_answer(r, verdict.sentence, gold=powered is not None),
+        answer=_answer(r, verdict.sentence, votes_say, gold=powered is not None),
         results={"error rates": r},
         drawn=r,
-        picture="For each judge, the error rate and its limits.",
+        picture=picture,
         table=_table(r) if powered is None else _gold_table(r, powered),
         assumptions=(
             "Judges are mostly right, and no error is shared by most of them: votes cannot show "
@@ -89,9 +96,8 @@ def _table(r: ErrorRates) -> Table:
     return Table(columns=columns, rows=tuple(rows), caption=caption)
 
 
-def _answer(r: ErrorRates, verdict: str, *, gold: bool) -> str:
+def _answer(r: ErrorRates, verdict: str, said: str, *, gold: bool) -> str:
     """Return the verdict and the summary, or the summary alone where it says all of the verdict."""
-    said = sentence(r.summary())
     if not gold and set(r.status) == {"not identified"}:
         return said
     return " ".join(dict.fromkeys((verdict, said)))
@@ -198,11 +204,13 @@ def _columns(e: Evidence) -> str:
     long = e.patterns.get("long")
     if long is not None:
         group = flag("group", long["domain"]) if "domain" in long else ""
+        gold = flag("label", long["gold"]) if "gold" in long else ""
         return (
             f"{flag('id', long['item'])}{flag('voter', long['voter'])}{flag('vote', long['vote'])}"
-            f"{group}"
+            f"{group}{gold}"
         )
-    return f"{e.named('judge')}{e.named('group')}{e.item_flag}"
+    item = flag("id", e.roles.id) if e.roles.id and e.votes is None else ""
+    return f"{e.named('judge')}{e.named('group')}{item}{e.named('label')}"
 
 
 def _code(e: Evidence, gold: bool) -> str:

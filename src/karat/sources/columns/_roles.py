@@ -111,7 +111,8 @@ def _is_pattern(text: str) -> bool:
 def _existing(role: str, name: str, names: Sequence[str]) -> str:
     if name in names:
         return name
-    close = get_close_matches(name, names, n=1)
+    same = [other for other in names if other.casefold() == name.casefold()]
+    close = same or get_close_matches(name, names, n=1)
     meant = f"did you mean {close[0]!r}?" if close else f"there are {list(names)}"
     raise ColumnError(f"{role}={name!r}: there is no such column; {meant}")
 

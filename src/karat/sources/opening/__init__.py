@@ -12,6 +12,7 @@ from karat.sources.opening._files import (
     first_line,
     format_of,
     open_bytes,
+    read_texts,
     separator_of,
 )
 from karat.sources.opening._folders import list_files, open_files
@@ -31,5 +32,6 @@ __all__ = [
     "open_query",
     "open_spark_table",
     "read_rows",
+    "read_texts",
     "separator_of",
 ]

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,7 +13,15 @@ from karat._validate import check_choice
 from karat.exceptions import ColumnError, DataError, EmptyDataError
 from karat.sources.opening._delimited import HEAD, Dialect, dialect_of, say_dialect
 
-__all__ = ["ENDINGS", "first_line", "format_of", "open_bytes", "open_file", "separator_of"]
+__all__ = [
+    "ENDINGS",
+    "first_line",
+    "format_of",
+    "open_bytes",
+    "open_file",
+    "read_texts",
+    "separator_of",
+]
 
 ENDINGS = {
     ".csv": "csv",
@@ -87,6 +96,12 @@ def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path.name} cannot be read: {first_line(error)}") from error
     return _lazy(path, said, path.name, dialect, quiet=quiet)
+
+
+def read_texts(path: Path, names: Sequence[str]) -> Any:
+    """Read columns of a CSV or TSV as the text that stands there."""
+    pl = require("polars", purpose="reading a file")
+    return pl.read_csv(path, columns=list(names), infer_schema=False, separator=separator_of(path))
 
 
 def open_bytes(data: bytes, kind: str | None, name: str, *, quiet: bool = False) -> Any:
