@@ -76,8 +76,13 @@ FIXED = {
     "others": [0.5],
     "at_least": 0.0,
 }
-# Cuts, of which a function takes one.
+# Cuts, of which a function takes one, and counts with the predictions of a second classifier.
 CUTS = {
+    "difference_bounds_from_counts": {
+        "counts": pattern_counts(
+            GOOD["y_pred"], GOOD["weak_labels"], ["ham", "ham", "spam", "spam"]
+        )
+    },
     "precision_at": {"share": 0.5},
     "recall_at": {"share": 0.5},
     "lift": {"share": 0.5},

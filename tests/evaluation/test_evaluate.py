@@ -412,3 +412,26 @@ def test_the_table_holds_what_is_said_and_estimates_alone():
     row = trusted.to_frame().row(0, named=True)
     assert row["of"] == ""
     assert row["lower"] <= row["value"] <= row["upper"] == joint.upper**0.5
+
+
+def test_nan_is_no_label(tmp_path):
+    """A file may say NaN where another has an empty cell."""
+    rows = [f"{'NaN' if i >= 90 else i % 2},{(i // 3) % 2}" for i in range(200)]
+    (tmp_path / "nan.csv").write_text("\n".join(["y,m", *rows]))
+    (tmp_path / "gap.csv").write_text("\n".join(["y,m", *rows]).replace("NaN", ""))
+    said, other = (evaluate(tmp_path / f, label="y", pred="m") for f in ("nan.csv", "gap.csv"))
+    assert "if the 90 labelled rows of 200 were drawn at random" in said.summary()
+    assert said.summary() == other.summary()
+    names = {}
+    exec(said.findings[0].section().code, names)
+    assert names["known"].height == 90
+
+
+def test_a_backward_ranking_of_some_rows_says_what_it_assumes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    some = [int(label) if i < 150 else None for i, label in enumerate(y)]
+    found = evaluate({"y": some, "p": -y + rng.random(200)}, label="y", score="p")
+    said = found.verdicts[0].sentence
+    assert "it ranks backwards" in said
+    assert "if the 150 labelled rows of 200 were drawn at random" in said

@@ -3,7 +3,7 @@
 import hashlib
 import shlex
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,11 +100,13 @@ def evaluate(
     frame = next(f for f in (rows.votes, rows.log, source.columns) if f is not None)
     if not len(frame):
         raise EmptyDataError(f"{source.name} has no rows; expected a row per item")
+    frame, filled = _without_nan(frame, roles.label)
+    named = _named(data, source, long)
     evidence = Evidence(
         frame=frame, roles=roles, pos_label=pos_label, confidence=level, budget=labels, rng=seed,
         votes=rows.votes, log=rows.log, no_votes=rows.problem,
         patterns=_given({**given, "long": long}), **_metric(metric),
-        **_named(data, source, long),
+        **named | {"read": named["read"] + filled},
     )  # fmt: skip
     _check_items(evidence)
     found, missing = _answers(evidence)
@@ -135,6 +137,19 @@ def _source(data: Any) -> Source:
         # An array of objects would be a column that Polars can do nothing with.
         data = polars.DataFrame({k: v.tolist() if _is_objects(v) else v for k, v in data.items()})
     return scan(data)
+
+
+def _without_nan(frame: Any, labels: Sequence[str]) -> tuple[Any, str]:
+    """Return the rows with null for NaN in columns of labels, as in any other table, and how."""
+    empty = [
+        name
+        for name in labels
+        if name in frame.columns and frame[name].dtype.is_float() and frame[name].is_nan().any()
+    ]
+    if not empty:
+        return frame, ""
+    filled = frame.with_columns(frame[name].fill_nan(None) for name in empty)
+    return filled, f".with_columns(pl.col({empty!r}).fill_nan(None))"
 
 
 class _Rows(NamedTuple):

@@ -120,7 +120,7 @@ def _badge(e: Evidence) -> Literal["certain", "likely"]:
 def _verdict(e: Evidence, name: str, r: WeightedAUC) -> Verdict:
     said = f"{of(_KINDS[0][0], name)} is {between(r)}"
     if r.upper < 0.5:
-        said += f": it ranks backwards; is {r.pos_label!r} the positive class?"
+        said += f"{e.sampled}: it ranks backwards; is {r.pos_label!r} the positive class?"
     elif r.lower <= 0.5:
         said += f": a ranking by chance (0.5) is not excluded{e.sampled}."
     else:
