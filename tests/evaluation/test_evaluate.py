@@ -78,6 +78,12 @@ def test_weak_labels_give_bounds_that_nothing_has_tested(table):
     assert e.verdicts[0].badge == "unknown"
 
 
+def test_the_answer_names_no_argument_that_evaluate_lacks(table):
+    answer = evaluate(table, pred="a", weak="lf_*").findings[0].answer
+    assert "karat bounds takes it as --class-prior; or name a column" in answer
+    assert "class_prior=" not in answer
+
+
 def test_judges_are_rated_and_never_certain(table):
     e = evaluate(table, judge="judge_*", id="id")
     own = ErrorEstimator(rng=0).fit(table.select("^judge_.*$"))

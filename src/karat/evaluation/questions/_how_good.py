@@ -155,7 +155,7 @@ def _with_weak_labels(e: Evidence) -> Finding:
     return Finding(
         key="how_good",
         question=_QUESTION,
-        answer=" ".join(sentence(f"{name}: {b.summary()}") for name, b in results.items()),
+        answer=" ".join(sentence(f"{name}: {_said(b)}") for name, b in results.items()),
         results=dict(results),
         drawn=first,
         picture=f"Interval of {metric.title} for {e.roles.pred[0]}, with its limits.",
@@ -168,6 +168,14 @@ def _with_weak_labels(e: Evidence) -> Finding:
         code=code,
         verdicts=tuple(_weak_verdict(e, name, b) for name, b in results.items()),
         next_steps=(_label_more(e),),
+    )
+
+
+def _said(b: PerformanceBounds) -> str:
+    """Return the summary, with what an evaluation takes in place of what the function takes."""
+    return b.summary().replace(
+        "pass class_prior=, or some true labels as y_true=",
+        "karat bounds takes it as --class-prior; or name a column of some true labels",
     )
 
 
