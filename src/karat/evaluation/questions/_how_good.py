@@ -146,10 +146,12 @@ def _with_weak_labels(e: Evidence) -> Finding:
         for name in e.roles.pred
     }
     first = next(iter(results.values()))
+    beside = {"y_true": e.roles.label[0] if e.n_known else None, "groups": e.roles.group}
     call = code_of(
         "performance_bounds", f"frame[{e.roles.pred[0]!r}]",
         f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
-        confidence=e.confidence, rng=e.rng,
+        *(f"{name}=frame[{column!r}]" for name, column in beside.items() if column is not None),
+        pos_label=e.pos_label, confidence=e.confidence, rng=e.rng,
     )  # fmt: skip
     code = script(e.read, "from karat.bounds import performance_bounds", call)
     return Finding(
