@@ -379,10 +379,12 @@ def test_the_code_of_every_section_runs_and_gives_its_numbers(table, tmp_path):
     some = table.with_columns(y=pl.when(pl.int_range(pl.len()) < 60).then(pl.col("y")))
     some.write_parquet(tmp_path / "some.parquet")
     both = evaluate(
-        tmp_path / "some.parquet", pred="a", weak="lf_*", label="y", group="sex", metric="f1",
-        pos_label="bad",
-    ).findings[0]  # fmt: skip
-    assert _last_line(both.code).lower_limit == both.results["a"].lower_limit
+        tmp_path / "some.parquet", pred=["a", "b"], weak="lf_*", label="y", group="sex",
+        metric="f1", pos_label="bad",
+    )  # fmt: skip
+    good, better = both.findings[:2]
+    assert _last_line(good.code).lower_limit == good.results["a"].lower_limit
+    assert _last_line(better.code).lower_limit == better.results["a − b"].lower_limit
     prob = evaluate(path, label="won", prob="p")
     assert _last_line(prob.findings[0].code).upper == prob.findings[0].results["canonical"].upper
     long = table.unpivot(["judge_0", "judge_1", "judge_2"], index="id", variable_name="who",
