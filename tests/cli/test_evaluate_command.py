@@ -101,6 +101,7 @@ def test_a_column_with_a_comma_in_its_name_stays_whole(table, karat):
         (("--pred", "pred_c"), "did you mean"),
         (("--label", "Y_TRUE", "--pred", "pred_a"), "did you mean 'y_true'?"),
         (("--pred", "zz*"), "no column matches"),
+        (("--long", "item=id,voter=pred_a"), "--long is 'item=id,voter=pred_a'; expected item="),
         (("--label", "y_true", "--pred", "y_true"), "is named as label and as pred"),
         (("--pred", "pred_a", "--metric", "missing.json"), "a .json file that exists"),
         (("--pred", "pred_a", "--output", "/no/such/folder/page.html"), "folder that exists"),

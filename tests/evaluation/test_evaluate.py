@@ -78,6 +78,12 @@ def test_weak_labels_give_bounds_that_nothing_has_tested(table):
     assert e.verdicts[0].badge == "unknown"
 
 
+def test_the_answer_names_no_argument_that_evaluate_lacks(table):
+    answer = evaluate(table, pred="a", weak="lf_*").findings[0].answer
+    assert "karat bounds takes it as --class-prior; or name a column" in answer
+    assert "class_prior=" not in answer
+
+
 def test_judges_are_rated_and_never_certain(table):
     e = evaluate(table, judge="judge_*", id="id")
     own = ErrorEstimator(rng=0).fit(table.select("^judge_.*$"))
@@ -370,6 +376,15 @@ def test_the_code_of_every_section_runs_and_gives_its_numbers(table, tmp_path):
     assert values["better_rule"].thresholds == results["better_rule"]["regions"].thresholds
     weak = evaluate(path, pred="a", weak="lf_*")
     assert _last_line(weak.findings[0].code).lower == weak.findings[0].results["a"].lower
+    some = table.with_columns(y=pl.when(pl.int_range(pl.len()) < 60).then(pl.col("y")))
+    some.write_parquet(tmp_path / "some.parquet")
+    both = evaluate(
+        tmp_path / "some.parquet", pred=["a", "b"], weak="lf_*", label="y", group="sex",
+        metric="f1", pos_label="bad",
+    )  # fmt: skip
+    good, better = both.findings[:2]
+    assert _last_line(good.code).lower_limit == good.results["a"].lower_limit
+    assert _last_line(better.code).lower_limit == better.results["a − b"].lower_limit
     prob = evaluate(path, label="won", prob="p")
     assert _last_line(prob.findings[0].code).upper == prob.findings[0].results["canonical"].upper
     long = table.unpivot(["judge_0", "judge_1", "judge_2"], index="id", variable_name="who",

@@ -70,6 +70,12 @@ def test_columns_with_no_class_in_common_are_named(call):
         call(["north", "south"] * 20)
 
 
+def test_a_slip_of_case_is_said_once_and_as_that():
+    with pytest.warns(KaratWarning) as said:
+        accuracy.estimate(["Spam", "Ham"] * 20, CALLED)
+    assert all("differs by case alone" in str(one.message) for one in said)
+
+
 def test_a_class_that_is_never_right_is_no_other_column():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

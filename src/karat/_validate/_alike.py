@@ -83,6 +83,9 @@ def _check_common(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     found = [np.unique(column[column >= 0]) for column in codes.values()]
     if min(len(one) for one in found) < 2 or np.intersect1d(found[0], found[1]).size:
         return
+    words = [{str(classes[c]).strip().casefold() for c in one.tolist()} for one in found]
+    if words[0] & words[1]:  # a slip of case or spaces, which has a sentence of its own
+        return
     first, second = codes
     held = [", ".join(shown(classes[c]) for c in one[:_SHOWN].tolist()) for one in found]
     _warn(f"{first} and {second} have no class in common ({held[0]} and {held[1]}), so that every "

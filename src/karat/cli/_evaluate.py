@@ -114,7 +114,8 @@ def _split(given: Any, names: Sequence[str]) -> list[str]:
 def _long(text: str) -> dict[str, str]:
     """Return the columns of ``item=a,voter=b,vote=c`` by their parts."""
     pairs = [part.partition("=") for part in text.split(",")]
-    if not all(equals and column for _, equals, column in pairs):
+    parts = {part.strip() for part, equals, column in pairs if equals and column}
+    if len(parts) < len(pairs) or not {"item", "voter", "vote"} <= parts:
         refuse_option(text, "--long", "item=COLUMN,voter=COLUMN,vote=COLUMN")
     return {part.strip(): column.strip() for part, _, column in pairs}
 

@@ -146,16 +146,18 @@ def _with_weak_labels(e: Evidence) -> Finding:
         for name in e.roles.pred
     }
     first = next(iter(results.values()))
+    beside = {"y_true": e.roles.label[0] if e.n_known else None, "groups": e.roles.group}
     call = code_of(
         "performance_bounds", f"frame[{e.roles.pred[0]!r}]",
         f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
-        confidence=e.confidence, rng=e.rng,
+        *(f"{name}=frame[{column!r}]" for name, column in beside.items() if column is not None),
+        pos_label=e.pos_label, confidence=e.confidence, rng=e.rng,
     )  # fmt: skip
     code = script(e.read, "from karat.bounds import performance_bounds", call)
     return Finding(
         key="how_good",
         question=_QUESTION,
-        answer=" ".join(sentence(f"{name}: {b.summary()}") for name, b in results.items()),
+        answer=" ".join(sentence(f"{name}: {_said(b)}") for name, b in results.items()),
         results=dict(results),
         drawn=first,
         picture=f"Interval of {metric.title} for {e.roles.pred[0]}, with its limits.",
@@ -168,6 +170,14 @@ def _with_weak_labels(e: Evidence) -> Finding:
         code=code,
         verdicts=tuple(_weak_verdict(e, name, b) for name, b in results.items()),
         next_steps=(_label_more(e),),
+    )
+
+
+def _said(b: PerformanceBounds) -> str:
+    """Return the summary, with what an evaluation takes in place of what the function takes."""
+    return b.summary().replace(
+        "pass class_prior=, or some true labels as y_true=",
+        "karat bounds takes it as --class-prior; or name a column of some true labels",
     )
 
 
