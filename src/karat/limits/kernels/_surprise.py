@@ -9,7 +9,6 @@ from karat._typing import FloatArray, IntArray
 __all__ = ["drawn_limits", "surprise_limits"]
 
 _CELLS = 4_000_000  # weights that are held at a time
-_FEW = 5  # items of a class below which it has a surprise of its own
 _ALL = 64  # cells of which every one is tried with all draws
 _SOME = 250  # draws by which the cells to try are chosen where there are more
 _KEPT = 12  # cells that are tried on either side then
@@ -25,6 +24,7 @@ def surprise_limits(
     rng: np.random.Generator,
     surprise: float = 0.5,
     strata: IntArray | None = None,
+    few: int = 5,
 ) -> tuple[float, float]:
     """Return limits of a statistic of the shares of cells, ``delta`` on either side.
 
@@ -37,8 +37,8 @@ def surprise_limits(
     that are outermost in the first draws are tried with all of them.
 
     A statistic that averages over classes needs each of them: of ``strata``, the class of each
-    cell, every one with fewer than five items gets a surprise of its own, all at once, in the cell
-    that is worst for it.
+    cell, every one with fewer than ``few`` items gets a surprise of its own, all at once, in the
+    cell that is worst for it.
     """
     size = len(counts)
     seen = np.where(counts > 0, counts, 1.0)
@@ -46,7 +46,7 @@ def surprise_limits(
     extra = rng.standard_gamma(surprise, draws)
     lows, highs, tried = _by_cell(statistic, base, extra, span, delta)
     low, high = float(lows[tried].min()), float(highs[tried].max())
-    rare = [] if strata is None else _rare(counts, strata)
+    rare = [] if strata is None else _rare(counts, strata, few)
     if len(rare) > 1:
         several = rng.standard_gamma(surprise, (draws, len(rare)))
         pair = np.repeat(base[None], 2, axis=0)
@@ -110,10 +110,10 @@ def _try(
         ends[0][cells], ends[1][cells] = _ends(statistic, table, span, delta)
 
 
-def _rare(counts: FloatArray, strata: IntArray) -> list[IntArray]:
+def _rare(counts: FloatArray, strata: IntArray, few: int) -> list[IntArray]:
     """Return the cells of each class that has few items."""
     totals = np.bincount(strata, weights=counts)
-    return [np.flatnonzero(strata == c) for c in np.flatnonzero(totals < _FEW)]
+    return [np.flatnonzero(strata == c) for c in np.flatnonzero(totals < few)]
 
 
 def _ends(

@@ -16,6 +16,7 @@ from karat.metrics.families import BalancedAccuracy, Macro
 __all__ = ["Found", "cluster_limits", "count_limits", "table_values"]
 
 _DRAWS = 2000
+_FEW = 10  # items of a class below which an average over classes counts it as uncertain by itself
 _GAMMAS = 4_000_000  # gamma variables that are held at a time
 _EXACT = 52  # powers of 2 whose sum a double holds
 
@@ -95,7 +96,7 @@ def count_limits(
     value = float(table_values(metric, (counts / counts.sum()).reshape(1, *shape))[0])
     low, high = surprise_limits(
         lambda shares: table_values(metric, shares.reshape(-1, *shape)),
-        counts, span, delta=delta, draws=_DRAWS, rng=rng, strata=_classes(metric, shape),
+        counts, span, delta=delta, draws=_DRAWS, rng=rng, strata=_classes(metric, shape), few=_FEW,
     )  # fmt: skip
     return _around(value, low, high, "surprise")
 
