@@ -111,11 +111,9 @@ def evaluate(
     _check_items(evidence)
     found, missing = _answers(evidence)
     if not found and not missing:
-        named = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
-        raise ColumnError(
-            f"{named} alone answers no question; name columns of predictions, scores or votes too, "
-            f"of {source.names}"
-        )
+        chosen = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
+        raise ColumnError(f"{chosen} alone answers no question; name columns of predictions, "
+                          f"scores or votes too, of {source.names}")  # fmt: skip
     asked = {**given, "metric": metric, "pos_label": pos_label, "confidence": level,
              "budget": labels, "long": _joined(long)}  # fmt: skip
     return Evaluation(
