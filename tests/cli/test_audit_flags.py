@@ -44,6 +44,15 @@ def fill(truth, n=20, **words):
     return todo["item"].to_list()
 
 
+def test_no_column_of_classes_is_offered_to_whoever_labels(items, karat):
+    frame = pl.read_parquet("items.parquet")
+    kept = frame.select("key", "prediction", y=pl.col("gold"))
+    kept.write_parquet("items.parquet")
+    ran = karat(*START)
+    assert ran.code == 0, ran.err
+    assert "--show" not in ran.out
+
+
 @pytest.mark.filterwarnings("ignore:.*separated by semicolons")
 @pytest.mark.parametrize("file", ["items.parquet", "items.csv", "semicolons.csv"])
 def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, executed_page):

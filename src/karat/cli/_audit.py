@@ -140,10 +140,18 @@ def _check_flags(
 def _not_shown(table: InputTable, chosen: Chosen, shown: list[str], label: str | None) -> str:
     """Say how to show whoever labels more than the names of the items."""
     hidden = {*chosen.hidden, chosen.id, "label", label}
-    more = [name for name in table.frame.columns if name not in hidden]
-    if shown or not more:
-        return ""
-    return f" by name alone; --show {more[0]} --todo … would add a column to see"
+    classes = set(map(str, table.frame[chosen.pred].unique()))
+    # Numbers may be scores, and a column of nothing but classes may be the truth.
+    more = (
+        name for name in table.frame.columns
+        if name not in hidden
+        and not table.frame[name].dtype.is_numeric()
+        and not set(map(str, table.frame[name].drop_nulls().unique())) <= classes
+    )  # fmt: skip
+    name = None if shown else next(more, None)
+    return (
+        "" if name is None else f" by name alone; --show {name} --todo … would add a column to see"
+    )
 
 
 def _known(found: Audit, table: InputTable, label: str, chosen: Chosen) -> str:

@@ -1,7 +1,11 @@
 """How good the ranking is where it matters."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
+from karat._callers import caller_level
 from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
 from karat.evaluation.questions._words import between, code_of, of, percent, script, several
 from karat.ranking import (
@@ -41,10 +45,11 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
     for name in e.roles.score:
         score = e.column(name).filter(e.known)
         for title, weight, scale in _KINDS:
-            areas[f"{name}: {title}"] = weighted_auc(
-                y, score, weight=weight, normalize=scale, groups=groups, pos_label=e.pos_label,
-                confidence=e.confidence,
-            )  # fmt: skip
+            with _named_warnings(f"{name}, {title}"):
+                areas[f"{name}: {title}"] = weighted_auc(
+                    y, score, weight=weight, normalize=scale, groups=groups,
+                    pos_label=e.pos_label, confidence=e.confidence,
+                )  # fmt: skip
     first = next(iter(areas.values()))
     compared = _compared(e, y)
     verdicts = [_verdict(e, name, areas[f"{name}: {_KINDS[0][0]}"]) for name in e.roles.score]
@@ -70,6 +75,16 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
         code=_code(e, label),
         verdicts=tuple(verdicts),
     )
+
+
+@contextmanager
+def _named_warnings(area: str) -> Iterator[None]:
+    """Say which of several areas a warning is about: another one may have narrow limits."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield
+    for w in found:
+        warnings.warn(f"{area}: {w.message}", w.category, stacklevel=caller_level())
 
 
 def _compared(e: Evidence, y: Any) -> RankingComparison | None:
