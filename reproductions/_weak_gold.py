@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from karat.bounds.gold import metric_limits, read_sample
 from karat.bounds.inputs import build_problem, read_gold, read_inputs, read_predictions
-from karat.bounds.solvers import metric_range
 from karat.exceptions import KaratWarning
 from karat.limits import PoweredLimits
 from karat.metrics import as_metric
+from karat.metrics.estimates import metric_range
 
 __all__ = ["run_gold"]
 
