@@ -250,6 +250,12 @@ def lean(monkeypatch):
 
 
 @pytest.fixture
+def thorough(lean, monkeypatch):
+    """Compute what is computed by default: where the answers of one seeded run are looked at."""
+    monkeypatch.setattr(Procedure, "effort", Effort())
+
+
+@pytest.fixture
 def sparing(lean, monkeypatch):
     """Fewer draws: enough where only the estimate is looked at, or one run compared to another."""
     fewer = {"panel": 100, "draws": 40, "history_steps": 3, "history_draws": 40}
