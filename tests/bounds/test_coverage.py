@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from karat.bounds import bounds_curve, expectation_bounds, performance_bounds
 
 pytestmark = pytest.mark.slow
-RUNS = 60
+RUNS = 40
 
 
 def fails(hits, runs, promised=0.93):

@@ -228,13 +228,13 @@ def test_the_shortcut_of_the_simulations_is_what_is_recommended(metric):
 @pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
 @pytest.mark.parametrize(("k", "n", "most"), [(2, 50, 0.8), (2, 300, 0.7), (5, 50, 0.95)])
 def test_metrics_with_labels_are_covered_and_narrower(k, n, most):
-    """60 laws notice .93 against .78 (250 are in the theory); p̂ is refitted without each fold."""
+    """40 laws notice .93 against .70 (250 are in the theory); p̂ is refitted without each fold."""
     from scipy.stats import binomtest
 
     names = ["accuracy", "f1", "precision", "recall"] if k == 2 else ["accuracy"]
     seen, width, alone = (dict.fromkeys(names, 0.0) for _ in range(3))
     rng = np.random.default_rng([k, n])
-    for seed in range(60):
+    for seed in range(40):
         y, votes, h = sparse(k, 2000, rng)
         share = 0.2 + 0.6 * (y == 1).mean()  # P(Ŷ=1) = .8 π + .2 (1 − π), π near its share
         true = {"accuracy": 0.8, "precision": 0.8 * y.mean() / share, "recall": 0.8}
@@ -245,8 +245,8 @@ def test_metrics_with_labels_are_covered_and_narrower(k, n, most):
             width[name], alone[name] = width[name] + limits.width, alone[name] + limits.labels.width
     for name, hits in seen.items():
         ratio = width[name] / alone[name]
-        print(f"{name}, {k} classes, {n} labels: covered {hits / 60:.3f}, width {ratio:.2f}")
-        assert binomtest(int(hits), 60, 0.93, alternative="less").pvalue > 0.001
+        print(f"{name}, {k} classes, {n} labels: covered {hits / 40:.3f}, width {ratio:.2f}")
+        assert binomtest(int(hits), 40, 0.93, alternative="less").pvalue > 0.001
         # Few wrong calls among 50 labels: then precision and recall have limits of labels alone.
         assert ratio < (0.9 if n == 50 and name in ("precision", "recall") else most)
 

@@ -26,7 +26,7 @@ def debiased_of(law, n, runs, seed):
     return np.array(found).T
 
 
-@pytest.mark.parametrize(("n", "k", "runs"), [(8000, 5, 40), (8000, 20, 24), (500, 20, 80)])
+@pytest.mark.parametrize(("n", "k", "runs"), [(8000, 5, 30), (8000, 20, 12), (500, 20, 80)])
 @pytest.mark.parametrize("kind", SPECIFIED)
 def test_the_debiased_error_has_no_bias_and_its_limits_cover(kind, n, k, runs, fails, capsys):
     law = MultilabelLaw(kind, n_labels=k)

@@ -8,7 +8,7 @@ import pytest
 from karat.consensus import ErrorEstimator
 
 pytestmark = pytest.mark.slow
-RUNS = 24
+RUNS = 16
 
 
 def fit(votes, **options):

@@ -244,8 +244,8 @@ def test_two_voters_cannot_tell():
 @pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
 @pytest.mark.parametrize("kind", ["ratings", "soft"])
 def test_limits_cover_under_the_model(kind):
-    """40 runs of 4 voters notice .93 against .84, without the slack that limits have by default."""
-    rng, runs, error, area = np.random.default_rng(6), 40, 0, 0
+    """20 runs of 4 voters notice .93 against .77, without the slack that limits have by default."""
+    rng, runs, error, area = np.random.default_rng(6), 20, 0, 0
     fine = np.linspace(-7, 7, 4001) if kind == "soft" else CUTS
     true = error_and_area(level_chances(np.tile(fine, (4, 1)), MU), np.full(4, 0.4))
     if kind == "soft":
@@ -321,8 +321,8 @@ def test_a_few_labels_do_not_hide_that_one_scale_explains_the_scores():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
 def test_true_labels_seldom_contradict_scores_of_the_model():
-    """60 panels notice a level of .25 where .05 is meant; the slack makes it lower."""
-    rng, runs = np.random.default_rng(8), 60
+    """30 panels notice a level of .29 where .05 is meant; the slack makes it lower."""
+    rng, runs = np.random.default_rng(8), 30
     contradicted = 0
     for _ in range(runs):
         y, z = drawn(150, rng)

@@ -239,15 +239,28 @@ def drawn():
     return Drawn
 
 
-@pytest.fixture(scope="module")
-def sparing():
+# A third of what is computed by default.
+_LEAN = {"particles": 500, "rival_particles": 330, "pool": 200, "candidates": 400, "panel": 130}
+
+
+@pytest.fixture(autouse=True)
+def lean(monkeypatch):
+    """Compute less than by default: what is promised is promised for any effort."""
+    monkeypatch.setattr(Procedure, "effort", Effort(**_LEAN))
+
+
+@pytest.fixture
+def thorough(lean, monkeypatch):
+    """Compute what is computed by default: where the answers of one seeded run are looked at."""
+    monkeypatch.setattr(Procedure, "effort", Effort())
+
+
+@pytest.fixture
+def sparing(lean, monkeypatch):
     """Fewer draws: enough where only the estimate is looked at, or one run compared to another."""
-    with pytest.MonkeyPatch.context() as patch:
-        effort = Effort(
-            panel=100, draws=40, history_steps=3, history_draws=40, kept=40, boundary=40
-        )
-        patch.setattr(Procedure, "effort", effort)
-        yield
+    fewer = {"panel": 100, "draws": 40, "history_steps": 3, "history_draws": 40}
+    effort = Effort(**(_LEAN | fewer | {"kept": 40, "boundary": 40}))
+    monkeypatch.setattr(Procedure, "effort", effort)
 
 
 def answer_all(procedure, oracle):

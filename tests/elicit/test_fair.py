@@ -422,7 +422,7 @@ def test_people_who_slip_are_understood_and_limits_of_the_trade_off_hold(lawful,
     """One answer in ten is wrong; at most 40 questions about pairs that classifiers attain."""
     space, rng = lawful(), np.random.default_rng(7)
     reached, counts, covered, slips = [], [], 0, []
-    runs = 24
+    runs = 16
     for seed in range(runs):
         # costs, gaps and λ as the prior has them, which is as they are drawn here
         truth = drawn.fair(2, 2, rng, rng.uniform())

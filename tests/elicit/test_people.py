@@ -60,13 +60,6 @@ def sparing(monkeypatch):
     monkeypatch.setattr(Procedure, "effort", effort)
 
 
-@pytest.fixture
-def lean(monkeypatch):
-    """A third of what is computed by default: coverage is promised for any."""
-    effort = Effort(particles=500, rival_particles=330, pool=200, candidates=400, panel=130)
-    monkeypatch.setattr(Procedure, "effort", effort)
-
-
 # --- what a result says of itself
 
 

@@ -115,7 +115,7 @@ def test_against_a_grid(spaces):
         signs[2] *= -1  # a slip
         people.append(Person(sides[:8], sides[8:], signs, 0.05))
     z = np.linspace(-4, 4, 121)
-    number = norm.ppf((np.arange(9) + 0.5) / 9)
+    number = norm.ppf((np.arange(7) + 0.5) / 7)
     noise = np.stack(np.meshgrid(number, number, number), axis=-1).reshape(-1, 3)
     states = np.hstack([np.repeat(z, len(noise))[:, None], np.tile(noise, (len(z), 1))])
     both = People(chart, people).log_answers(np.repeat(states[:, None], 2, axis=1))
@@ -126,8 +126,8 @@ def test_against_a_grid(spaces):
     posterior *= norm.pdf(center)[:, None] * norm.pdf(log_spread, np.log(0.5), 0.8)
     posterior /= posterior.sum()
     chains = PeopleChains(chart, people, np.random.default_rng(0), chains=16)
-    chains.warm_up(150)
-    drawn = chains.run(500, 1)
+    chains.warm_up(100)
+    drawn = chains.run(300, 1)
     for draws, grid, chance in (
         (drawn.center, center, posterior.sum(axis=1)),
         (np.log(drawn.spread), log_spread, posterior.sum(axis=0)),

@@ -87,6 +87,7 @@ def test_the_same_seed_gives_the_same(space):
     assert shared_metric(space, results, **options) == shared_metric(space, results, **options)
 
 
+@pytest.mark.usefixtures("thorough")
 @pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
 def test_what_is_refused(space):
     result = asked(space, 2)
@@ -112,7 +113,7 @@ def test_what_is_refused(space):
 def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
     # Shorter chains and fewer particles: rougher limits, the same claim.
     monkeypatch.setattr(Procedure, "effort", Effort(particles=400))
-    held, spread_held, runs = 0, 0, 40
+    held, spread_held, runs = 0, 0, 24
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         center, tau = rng.normal(), np.exp(rng.normal(np.log(0.5), 0.8))  # their priors
@@ -129,6 +130,6 @@ def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
             low, high = np.quantile(draws, [0.025, 0.975])
             held += (count == 0) * (low <= truth <= high)
             spread_held += (count == 1) * (low <= truth <= high)
-    # 95 % limits on draws from the prior: fewer than 33 of 40 has probability below .001
-    assert held >= 33
-    assert spread_held >= 33
+    # 95 % limits on draws from the prior: fewer than 19 of 24 has probability below .001
+    assert held >= 19
+    assert spread_held >= 19

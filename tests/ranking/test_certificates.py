@@ -369,7 +369,7 @@ def test_bootstrap_is_that_of_drawing_rows(rows, pairwise, quadrature, ties, reg
     rng = np.random.default_rng(0)
     ones, zeros = np.flatnonzero(y), np.flatnonzero(~y)
     values = []
-    for _ in range(1000):
+    for _ in range(600):
         rows_drawn = np.concatenate([rng.choice(ones, len(ones)), rng.choice(zeros, len(zeros))])
         label, drawn = y[rows_drawn], score[rows_drawn]
         if ties == "strict":

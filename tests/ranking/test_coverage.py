@@ -11,7 +11,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning"),
 ]
-RUNS = 1200
+RUNS = 800
 BAND, RAMP = FprBand(0, 0.1), PiecewiseLinear([0, 0.1, 0.3], [1, 1, 0])
 BOX = FprBand(0, 0.3) & TprBand(0.4, 1)
 
