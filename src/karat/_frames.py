@@ -31,11 +31,13 @@ _NAMED_BY = {
     "item": ("ids",),
     "prediction": ("y_pred", *_LABELS),
 }
+# No other dtype is kept: that of a category holds all names, and a stored result would have them.
+_ARGUMENTS = {name for names in _NAMED_BY.values() for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What kind of frame was passed in, and the dtypes of its columns by argument."""
+    """What kind of frame was passed in, and the dtypes that its table needs, by argument."""
 
     library: str
     dtypes: Mapping[str, Any] = field(default_factory=dict)
@@ -71,7 +73,9 @@ def passed_in(**arguments: Any) -> Passed | None:
         native = _native(value)
         found = _library(native)
         library = library or found
-        if found is not None and found == library and (dtype := _dtype(native)) is not None:
+        if found is None or found != library or name not in _ARGUMENTS:
+            continue
+        if (dtype := _dtype(native)) is not None:
             dtypes[name] = dtype
     return None if library is None else Passed(library=library, dtypes=dtypes)
 

@@ -101,6 +101,31 @@ def test_any_order_of_labels_and_twice_the_same(spam):
 
 
 @few
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(METRICS),
+    st.lists(st.tuples(st.booleans(), st.floats(0.01, 0.99)), min_size=4, max_size=25),
+    st.booleans(),
+)
+def test_an_estimate_lies_within_its_limits(metric, items, guessed):
+    """With some of the labels, and with all of them, which leave limits no room."""
+    truth, p = np.array([y for y, _ in items], dtype=int), np.array([p for _, p in items])
+    called = (p > 0.5).astype(int)
+    audit = Audit(called, metric=metric, proba=p if guessed else None, classes=[0, 1], rng=0)
+    half = len(items) // 2
+    for n in (half, len(items) - half):
+        audit.tell({i: truth[i] for i in audit.ask(n)["item"]})
+        result = audit.result
+        if np.isnan(result.estimate):
+            continue
+        assert result.lower <= result.estimate <= result.upper
+        assert result.anytime_lower <= result.estimate <= result.anytime_upper
+        path, seen = result.path, ~np.isnan(result.path.estimates)
+        assert (path.lowers <= path.estimates)[seen].all()
+        assert (path.estimates <= path.uppers)[seen].all()
+
+
+@few
 @settings(max_examples=10, deadline=None)
 @given(st.permutations(range(30)))
 def test_names_of_items_and_classes_do_not_matter(spam_order):

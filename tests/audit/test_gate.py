@@ -33,6 +33,17 @@ def test_limits_of_accuracy_are_those_of_a_mean():
     assert (found.lower, found.upper) == pytest.approx((mean.lower, mean.upper), abs=0.02)
 
 
+@few
+@pytest.mark.parametrize("k", [2, 3, 6, 7, 10, 11])
+@pytest.mark.parametrize("metric", ["accuracy", "macro_f1", "balanced_accuracy"])
+def test_an_estimate_lies_within_its_limits(metric, k):
+    """The limits of an average over classes are a sum of as many parts, which rounding moves."""
+    truth = np.random.default_rng(0).permutation(np.arange(4 * k) % k)
+    for called in (truth, np.roll(truth, 1), (truth + 1) % k):
+        found = gate(truth, called, 0.5, metric=metric)
+        assert found.lower <= found.estimate <= found.upper
+
+
 @pytest.mark.parametrize(("n", "wanted"), [(3, 0.8), (20, 0.95), (10, 0.9)])
 def test_where_all_are_right_the_number_that_decides_is_told_exactly(n, wanted):
     """The labels to come are known here: all right. One look ahead is 3 % of the labels."""

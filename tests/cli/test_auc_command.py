@@ -5,7 +5,15 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from karat.ranking import average_precision, cost_curve, lift, precision_at, recall_at
+from karat.ranking import (
+    average_precision,
+    compare_auc,
+    cost_curve,
+    lift,
+    precision_at,
+    recall_at,
+    weighted_auc,
+)
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +26,7 @@ def table(tmp_path_factory):
             "score_a": rng.normal(size=4000) + 2 * y,
             "score_b": np.round(rng.normal(size=4000) + y, 1),
             "site": rng.choice(["north", "south"], 4000),
+            "seen": rng.integers(0, 4, 4000),
         }
     )
     path = tmp_path_factory.mktemp("auc") / "scores.parquet"
@@ -53,6 +62,50 @@ def test_bands_and_scales_are_passed_on(table, answer):
     both = answer(path, *options, "--fpr", "0:0.3", "--tpr", "0.5,1")["score_b"]
     assert both["weight"]["kind"] == "TwoWayBand"
     assert answer(path, *options, "--tpr", "0.5,1")["score_b"]["weight"]["kind"] == "TprBand"
+
+
+def test_weights_are_those_of_the_library(table, answer, karat):
+    path, frame, y = table
+    a, seen = frame["score_a"].to_numpy(), frame["seen"].to_numpy()
+    options = (path, "--label", "truth", "--pos-label", "sick", "--weight", "seen")
+    found = answer(*options)["score_a"]
+    assert found["value"] == pytest.approx(roc_auc_score(y, a, sample_weight=seen), abs=1e-12)
+    assert found["approximate"]
+    counted = answer(*options, "--weighting", "frequency")["score_a"]
+    repeated = weighted_auc(np.repeat(y, seen), np.repeat(a, seen))
+    ends = [counted[key] for key in ("value", "lower", "upper")]
+    assert ends == pytest.approx([repeated.value, repeated.lower, repeated.upper], abs=1e-12)
+    assert not counted["approximate"]
+    cut = ("--measure", "average-precision", "--score", "score_a")
+    precise = average_precision(y, a, sample_weight=seen).value
+    assert answer(*options, *cut)["score_a"]["value"] == pytest.approx(precise, abs=1e-12)
+
+
+def test_differences_are_weighted_too(table, karat):
+    path, frame, _ = table
+    ran = karat("auc", path, "--label", "truth", "--weight", "seen", "--json")
+    scores = frame.select("score_a", "score_b")
+    own = compare_auc(frame["truth"], scores, sample_weight=frame["seen"]).differences[0]
+    assert ran.data["differences"]["pairs"][0]["value"] == pytest.approx(own.value, abs=1e-12)
+    assert (
+        "(approximate, rows are weighted; by 'hinge', since"
+        in karat("auc", path, "--label", "truth", "--weight", "seen").out
+    )
+
+
+def test_weights_that_cannot_be_heeded_are_refused(table, tmp_path, karat):
+    path, frame, _ = table
+    options = ("auc", path, "--label", "truth", "--score", "score_a")
+    stopped = karat(*options, "--weight", "seen", "--stream")
+    assert (stopped.code, "no --weight: karat count" in stopped.err) == (2, True)
+    assert "expected --weight with it" in karat(*options, "--weighting", "frequency").err
+    assert "--weight sen: there is no such column" in karat(*options, "--weight", "sen").err
+    frame.with_columns(seen=pl.Series([-1.0] + [1.5] * 3999)).write_csv(tmp_path / "odd.csv")
+    odd = ("auc", tmp_path / "odd.csv", "--label", "truth", "--score", "score_a")
+    assert "--weight seen" in karat(*odd, "--weight", "seen").err
+    counts = tmp_path / "counts.parquet"
+    assert karat("count", path, "--label", "truth", "--score", "score_b", "-o", counts).code == 0
+    assert "--weight does not go with a file of counts" in karat("auc", counts, "--weight", "x").err
 
 
 def test_streaming_gives_the_same_within_what_it_says(table, answer):

@@ -26,6 +26,7 @@ def items(tmp_path, monkeypatch):
     frame.write_parquet(tmp_path / "items.parquet")
     frame.write_csv(tmp_path / "items.csv")
     frame.write_csv(tmp_path / "semicolons.csv", separator=";")
+    (tmp_path / "named.csv").write_text(f"sep=;\n{(tmp_path / 'semicolons.csv').read_text()}")
     monkeypatch.chdir(tmp_path)
     return dict(zip(names, truth.tolist(), strict=True))
 
@@ -54,7 +55,7 @@ def test_no_column_of_classes_is_offered_to_whoever_labels(items, karat):
 
 
 @pytest.mark.filterwarnings("ignore:.*separated by semicolons")
-@pytest.mark.parametrize("file", ["items.parquet", "items.csv", "semicolons.csv"])
+@pytest.mark.parametrize("file", ["items.parquet", "items.csv", "semicolons.csv", "named.csv"])
 def test_ids_with_leading_zeros_are_text_and_stay_so(items, karat, file, executed_page):
     ran = karat(*(word.replace("items.parquet", file) for word in START))
     assert ran.code == 0, ran.err

@@ -50,9 +50,7 @@ def test_answers_are_saved_and_the_next_run_goes_on(scores, tmp_path, run):
     first = run(scores, "12q", *options)
     assert first.code == 0, first.err
     assert load_transcript(answers).answers == ("first", "second")
-    again = run(
-        scores, "ts" + "2" * 80, *options, "--save-metric", str(metric), "--output", str(page)
-    )
+    again = run(scores, "ts12q", *options, "--save-metric", str(metric), "--output", str(page))
     assert "going on after 2 answers" in again.out
     assert load_transcript(answers).answers[:4] == ("first", "second", "tie", "skip")
     assert load_metric(metric).n_classes == 2
@@ -246,6 +244,27 @@ def test_answers_that_are_flagged_are_not_gone_on_with(scores, tmp_path, run):
     again = run(scores, "1" * 60, *options, "--agreement", "0.999")
     assert f"all is asked: {n} answers, which are flagged: begin again with another" in words(again)
     assert len(load_transcript(answers).answers) == n
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_no_metric_is_written_of_answers_that_are_flagged(scores, tmp_path, run, as_json):
+    """Whoever goes on with the file would optimise what nobody meant; one of before is named."""
+    metric, page = tmp_path / "metric.json", tmp_path / "page.html"
+    options = ("--score", "score", "--save-metric", metric, *as_json)
+    flagged = run(scores, "1" * 60, *options, "--output", page)
+    assert flagged.code == 3
+    said = "the answers are flagged, so their metric was not written"
+    assert flagged.err.count(f"warning: {said}. Ask again with a new --transcript") == 1
+    assert "the metric is in" not in flagged.out
+    assert not metric.exists()
+    assert "Flagged." in page.read_text(encoding="utf-8")
+    metric.write_text("{}")
+    again = run(scores, "1" * 60, *options)
+    assert f"{said}; what {metric} holds is from before" in again.err
+    assert metric.read_text() == "{}"
+    if as_json:
+        assert flagged.data["result"]["status"] == "flagged"
+        assert said in flagged.data["warnings"][0]
 
 
 def test_more_questions_than_before(scores, tmp_path, run):

@@ -192,6 +192,19 @@ def test_names_of_groups_keep_their_dtype(library, change):
     assert (back.to_pylist() if library == "pyarrow" else list(back)) == ["a", "b"]
 
 
+@pytest.mark.parametrize(("library", "dtype"), [
+    ("pandas", "category"), ("polars", pl.Enum([f"person {i}" for i in range(N)])),
+])  # fmt: skip
+def test_a_stored_result_holds_no_names_that_its_table_lacks(library, dtype):
+    """The dtype of a category has every name; that of clusters is no column of any table."""
+    frame = MAKE[library](COLUMNS | {"who": [f"person {i}" for i in range(N)]})
+    who = frame["who"].astype(dtype) if library == "pandas" else frame["who"].cast(dtype)
+    result = accuracy.estimate(frame["y"], frame["other"], clusters=who, rng=0)
+    stored = pickle.dumps(result)
+    assert b"person 7" not in stored
+    assert type(pickle.loads(stored).to_frame()) is type(frame)
+
+
 LABELS = [
     pytest.param("pandas", lambda s: s.astype("int8"), id="pandas int8"),
     pytest.param("pandas", lambda s: s.astype("boolean"), id="pandas boolean"),

@@ -23,6 +23,7 @@ from karat.exceptions import (
     KaratError,
     KaratWarning,
     OptionError,
+    SmallSampleWarning,
 )
 from karat.metrics import accuracy, as_metric, cost_matrix
 from karat.ranking import weighted_auc
@@ -450,3 +451,17 @@ def test_a_backward_ranking_of_some_rows_says_what_it_assumes():
     said = found.verdicts[0].sentence
     assert "it ranks backwards" in said
     assert "if the 150 labelled rows of 200 were drawn at random" in said
+
+
+def test_a_warning_of_limits_names_its_score_and_its_area():
+    """Two scores have two areas each: a warning of one says which, and points at the caller."""
+    y = np.arange(20) % 2
+    frame = {"y": y, "near": 20 * y + np.arange(20), "far": np.arange(20) % 7}
+    with pytest.warns(SmallSampleWarning) as caught:
+        found = evaluate(frame, label="y", score=["near", "far"])
+    areas = [(k, r) for k, r in found.findings[0].results.items() if k != "comparison"]
+    useless = [k.replace(": ", ", ") for k, r in areas if r.upper - r.lower > 1 - 1e-9]
+    assert useless == ["near, mean TPR where FPR ≤ 0.1"]
+    said = [str(w.message).partition(": the limits exclude nothing")[0] for w in caught]
+    assert said == useless
+    assert {w.filename for w in caught} == {__file__}

@@ -1,11 +1,13 @@
 """Limits that hold however often one looks."""
 
+import warnings
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from karat.exceptions import KaratError
+from karat.exceptions import KaratError, KaratWarning
 from karat.limits import anytime_mean, anytime_ratio, wilson
 from karat.limits.kernels import (
     anytime_path,
@@ -57,12 +59,49 @@ def test_all_items_labelled_leave_nothing_open():
 
 
 @settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.integers(0, 40))
+@example([1.0] * 30 + [0.0] * 30, 0)
+@example([0.1] * 7, 0)
+def test_an_estimate_lies_within_its_limits(values, others):
+    """In any order: all rows right first and wrong ones last are no random draws."""
+    x = np.array(values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KaratWarning)
+        paths = [
+            anytime_mean(x),
+            anytime_mean(x, population=len(x) + others),
+            anytime_mean(3 * x - 0.1, low=-0.1, high=2.9, population=len(x) + others),
+            anytime_ratio(x > 0.5, np.ones(len(x))),
+            anytime_ratio((x > 0.5) & (x < 0.9), x > 0.5),
+        ]
+    for path in paths:
+        seen = ~np.isnan(path.estimates)
+        assert (path.lowers <= path.estimates)[seen].all()
+        assert (path.estimates <= path.uppers)[seen].all()
+
+
+def test_rows_that_leave_their_limits_are_no_random_draws():
+    x = np.repeat([1.0, 0.0], 30)
+    with pytest.warns(
+        KaratWarning, match=r"the mean of the first \d+ rows.*in random order"
+    ) as seen:
+        found = anytime_mean(x)
+    assert found.lower == found.estimate == 0.5
+    assert seen[0].filename == __file__
+    with pytest.warns(KaratWarning, match=r"the ratio of the first \d+ rows"):
+        anytime_ratio(x, np.ones(60))
+    assert anytime_mean(np.random.default_rng(0).permutation(x)).lower < 0.5
+
+
+@pytest.mark.filterwarnings("ignore:the mean of the first")
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_invariants(values):
     x = np.array(values)
+    low, high = anytime_path(mean_steps(x, (0.0, 1.0), None)[0], value_grid((0, 1)), delta=0.05)
+    assert (np.diff(low) >= 0).all()
+    assert (np.diff(high) <= 0).all()
     found, mirrored = anytime_mean(x), anytime_mean(1 - x)
-    assert (np.diff(found.lowers) >= 0).all()
-    assert (np.diff(found.uppers) <= 0).all()
     assert found.lowers == pytest.approx(1 - mirrored.uppers, abs=1e-9)
     scaled = anytime_mean(10 * x - 5, low=-5, high=5)
     assert scaled.lowers == pytest.approx(10 * found.lowers - 5, abs=1e-6)

@@ -324,3 +324,13 @@ def test_huge_scores_do_not_overflow():
     y = np.arange(400) % 2
     score = np.where(y, 1.7e308, -1.7e308) * (1 - 1e-3 * np.arange(400) / 400)
     assert weighted_auc(y, score, weight=Uniform()).value == 1
+
+
+def test_limits_that_rounding_keeps_from_the_whole_range_exclude_nothing_too():
+    """Sums over rows reach 0.09999999999999999 of a band's 0.1, or more than 0 by as little."""
+    y = [0, 1] * 5
+    for order in ([4, 9, 0, 7, 2, 5, 8, 1, 6, 3], range(10), range(10, 0, -1)):
+        for band in (FprBand(0, 0.1), FprBand(0.3, 0.6), TprBand(0.7, 0.8)):
+            with pytest.warns(SmallSampleWarning, match="the limits exclude nothing"):
+                r = weighted_auc(y, list(order), weight=band, certificate="dkw")
+            assert (r.lower, r.upper) == pytest.approx((0, band.area), abs=1e-12)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from karat.exceptions import OptionError
 from karat.ranking import (
     FprBand,
     FunctionWeight,
@@ -137,6 +138,16 @@ def test_chance_of_a_box(box):
 
 rate = st.integers(0, 10_000).map(lambda i: i / 10_000)
 bands = st.tuples(rate, rate).map(sorted).filter(lambda b: b[0] < b[1])
+
+
+def test_a_box_is_made_of_one_band_of_each_kind():
+    """Swapped, they would measure another box without a word."""
+    with pytest.raises(OptionError, match=r"fpr is 0.1; expected a band such as FprBand\(0, 0.1\)"):
+        TwoWayBand(fpr=0.1, tpr=TprBand(0.5, 1))
+    with pytest.raises(OptionError, match=r"fpr is TprBand\(.*\); expected .* FprBand"):
+        TwoWayBand(fpr=TprBand(0.5, 1), tpr=FprBand(0, 0.1))
+    with pytest.raises(OptionError, match=r"tpr is FprBand\(.*\); expected .* TprBand"):
+        TwoWayBand(fpr=FprBand(0, 0.1), tpr=FprBand(0, 0.1))
 
 
 @given(ends=bands, width=st.floats(1e-4, 2))

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import karat
-from karat.exceptions import KaratWarning
-from karat.sources.opening import is_plain
+from karat.exceptions import ColumnError, KaratWarning
+from karat.sources.opening import is_plain, read_texts
 
 ROWS = {"id": [1, 2, 3], "p": [0.5, 0.25, 1.0], "name": ["a", "b, c", "d"]}
 
@@ -48,6 +48,36 @@ def test_other_separators(tmp_path):
     assert scanned(tmp_path / "b.csv", "separated by vertical bars") == ROWS
     (tmp_path / "c.tsv").write_text("id\tp\tname\n1\t0,5\ta\n2\t0,25\tb, c\n3\t1\td\n")
     assert scanned(tmp_path / "c.tsv", "c.tsv: its numbers have decimal commas") == ROWS
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("first", ["sep=;\r\n", "SEP=;\n", '"sep=;"\n'])
+def test_a_file_that_names_its_separator(tmp_path, ending, mark, first):
+    """Spreadsheets write such a line, which is none of the table, and do not show it."""
+    text = f"{mark}{first}id;p;name\n1;0,5;a\n2;0,25;b, c\n3;1;d\n".encode()
+    path = tmp_path / f"s{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    assert scanned(path, "its numbers have decimal commas") == ROWS
+    assert read_texts(path, ["p"])["p"].to_list() == ["0,5", "0,25", "1"]
+    assert not is_plain(path)
+
+
+def test_a_named_separator_is_taken_whatever_the_lines_look_like(tmp_path):
+    for name, sign in (("a.csv", ","), ("b.tsv", "\t"), ("c.csv", ":")):
+        text = "\n".join([f"sep={sign}", sign.join(["y", "p|q"]), sign.join(["1", "2;3|4"])])
+        (tmp_path / name).write_text(text + "\n")
+    for name in ("a.csv", "b.tsv"):  # as their ending says
+        assert karat.scan(tmp_path / name).columns.to_dict(as_series=False) == {
+            "y": [1], "p|q": ["2;3|4"],
+        }  # fmt: skip
+        assert not is_plain(tmp_path / name)
+    assert scanned(tmp_path / "c.csv", "columns are separated by ':'$") == {
+        "y": [1], "p|q": ["2;3|4"],
+    }  # fmt: skip
+    (tmp_path / "d.csv").write_text("sep=;\ny;y\n1;2\n")
+    with pytest.raises(ColumnError, match="the column 'y' twice"):
+        karat.scan(tmp_path / "d.csv")
 
 
 def test_two_marks_are_said_and_stay_text(tmp_path):

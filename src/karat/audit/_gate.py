@@ -22,6 +22,7 @@ from karat.audit.gating import (
     sample_limits,
 )
 from karat.exceptions import MetricError
+from karat.limits.kernels import holding
 from karat.metrics import Metric, MetricBase, as_metric
 from karat.metrics.estimates import count_items, metric_range, table_values
 
@@ -101,9 +102,9 @@ def gate(
         true, called = true[order], called[order]
     check_order(true, called)
     bets = sample_bets(fixed, true, called, k, 1 - level)
-    low, high = sample_limits(bets)
     table = items.table(k * k).reshape(1, k, k)
     estimate = float(table_values(fixed, table / len(true))[0])
+    low, high = map(float, holding(estimate, *sample_limits(bets)))
 
     def ahead(limit: float) -> int | None:
         return labels_ahead(bets, 0.0, at_least=wanted, estimate=estimate, limit=limit)

@@ -25,7 +25,13 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.cli.rankings import MEASURES, check_flags, compared_section, measured_scores
+from karat.cli.rankings import (
+    MEASURES,
+    check_flags,
+    compared_section,
+    measured_scores,
+    row_weights,
+)
 from karat.exceptions import KaratWarning, OptionError
 from karat.ranking import (
     FprBand,
@@ -60,6 +66,8 @@ def auc(
     score: flags.Scores = None,
     pos_label: flags.PosLabel = None,
     group: flags.Group = None,
+    weight: flags.Weight = None,
+    weighting: flags.Weighting = "importance",
     measure: Annotated[str, typer.Option(help=f"{', '.join(MEASURES)}.")] = "area",
     k: Annotated[int | None, typer.Option(help="Rows taken, the highest first.")] = None,
     share: Annotated[float | None, typer.Option(help="Share of the rows taken.")] = None,
@@ -100,6 +108,8 @@ def auc(
             "normalize": normalize != "raw", "stream": stream,
         }  # fmt: skip
         check_flags(measure, cuts, of_areas)
+        if weight is None and weighting != "importance":
+            raise OptionError(f"--weighting is {weighting}; expected --weight with it")
         options: dict[str, Any] = {
             "weight": _weight(fpr, tpr), "certificate": certificate, "confidence": confidence,
             "normalize": normalize,
@@ -109,7 +119,7 @@ def auc(
                 refuse_option(measure, "--measure", "area with a file of counts, or a file of rows")
             refuse_flags(
                 {"--label": label, "--group": group, "--pos-label": pos_label, "--stream": stream,
-                 "--rows": rows}
+                 "--rows": rows, "--weight": weight}
             )  # fmt: skip
             imported = _imports("weighted_auc_from_counts", options)
             measured = _Measured(*counted_areas(file, score, options, imported))
@@ -118,14 +128,16 @@ def auc(
         elif measure != "area":
             return measured_scores(
                 read_table(file, rows), file.name, measure=measure, cuts=cuts, score=score,
-                label=label, pos_label=pos_label, group=group, confidence=confidence,
+                label=label, pos_label=pos_label, group=group, weight=weight,
+                weighting=weighting, confidence=confidence,
             )  # fmt: skip
         elif stream:
-            measured = _streamed(file, score or [], label, pos_label, group, options)
+            measured = _streamed(file, score or [], label, pos_label, (group, weight), options)
         else:
-            wanted = [label, group, *(score or ())]
+            wanted = [label, group, weight, *(score or ())]
             table = read_table(file, rows, wanted, () if score else _SCORES)
-            measured = _read(table, score, label, pos_label, group, options)
+            weights = (weight, weighting)
+            measured = _read(table, score, label, pos_label, group, weights, options)
         if len(measured.results) > 1 and measured.comparison is None:
             flags_needed = "--certificate auto or delong" + " without --stream" * stream
             warnings.warn(f"differences need {flags_needed}", KaratWarning, stacklevel=1)
@@ -158,6 +170,7 @@ def _read(
     label: str,
     pos_label: str | None,
     group: str | None,
+    weights: tuple[str | None, str],
     options: dict[str, Any],
 ) -> _Measured:
     """Measure the columns of a table, and compare them where the certificate can."""
@@ -166,6 +179,7 @@ def _read(
     y_true = Coded(table.column("--label", label), f"frame[{label!r}]")
     scores = Coded(table.columns("--score", names), f"frame[{names}]")
     compared = options | {"pos_label": read_pos_label([y_true.value], pos_label)}
+    compared |= row_weights(table, *weights)
     single = compared | {"groups": table.coded("--group", group)}
     if options["certificate"] == "bootstrap":
         single["rng"] = 0
@@ -180,7 +194,7 @@ def _read(
     codes = {name: code("weighted_auc", Coded(None, f"frame[{name!r}]"), single) for name in names}
     if len(names) == 1 or options["certificate"] not in _COMPARED:
         return _Measured(results, codes)
-    comparison = compare_auc(y_true.value, scores.value, **compared)
+    comparison = compare_auc(y_true.value, scores.value, **values(compared))
     return _Measured(results, codes, comparison, code("compare_auc", scores, compared))
 
 
@@ -189,14 +203,17 @@ def _streamed(
     score: list[str],
     label: str,
     pos_label: str | None,
-    group: str | None,
+    others: tuple[str | None, ...],
     options: dict[str, Any],
 ) -> _Measured:
     """Measure without reading the file into memory."""
     from karat.statistics import scan_roc_counts
 
-    if group is not None or not score:
-        raise OptionError("--stream is True; expected --score with it, and no --group")
+    if any(others) or not score:
+        raise OptionError(
+            "--stream is True; expected --score with it, and no --group and no --weight: "
+            "karat count --weight counts weighted rows, and karat auc answers from its file"
+        )
     table = scan_table(file)
     table.columns("--score", score)
     table.column("--label", label)
@@ -239,10 +256,12 @@ def _page(name: str, measured: _Measured) -> Page:
     sections = [_ranking(score, r, measured.codes[score]) for score, r in measured.results.items()]
     if measured.comparison is not None:
         sections.append(compared_section(measured.comparison, measured.comparison_code))
+    weighted = any(r.approximate for r in measured.results.values())
     return Page(
         f"{name}: how good the ranking is",
         "Areas under the ROC curve, with limits. Those of certificate 'auto' hold for any law of "
-        "the scores, any ties and any number of rows.",
+        "the scores, any ties and any number of rows"
+        + ("; with weights of rows they are approximate." if weighted else "."),
         sections,
     )
 

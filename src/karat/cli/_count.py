@@ -47,11 +47,8 @@ def count(
     weak: flags.WeakLabels = None,
     judge: flags.Voters = None,
     group: flags.Group = None,
-    weight: Annotated[str | None, typer.Option("--weight", help="Column of weights.")] = None,
-    weighting: Annotated[
-        str,
-        typer.Option(help="What weights are: importance, or frequency (a row stands for so many)."),
-    ] = "importance",
+    weight: flags.Weight = None,
+    weighting: flags.Weighting = "importance",
     item: flags.Id = None,
     cells: Annotated[
         int | None,

@@ -1,5 +1,6 @@
 """``karat elicit``: find out at the terminal what should be measured."""
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from karat.cli.frame import Answer, Grid, Page, console, flags, read_table, repl
 from karat.cli.interview import SHOWN_CASES, ask, begin, nothing_said, read_space
 from karat.elicit import ElicitationResult, Fair, FairQuadratic, Procedure
 from karat.elicit.by_name import FAMILIES
+from karat.exceptions import ContradictionWarning
 
 __all__ = ["elicit"]
 
@@ -52,7 +54,8 @@ def elicit(
         typer.Option(help="Save every answer here; goes on from it if it is there."),
     ] = None,
     save_metric: Annotated[
-        Path | None, typer.Option(help="Write the metric here, as JSON.")
+        Path | None,
+        typer.Option(help="Write the metric here, as JSON, unless the answers are flagged."),
     ] = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
@@ -60,7 +63,11 @@ def elicit(
     """Find out what should be measured, by asking which of two classifiers is better.
 
     Example:  karat elicit mails.csv --label truth --score p_spam --save-metric mine.json
+
+    Answers that speak against any metric of the family are flagged: no metric is written of them,
+    and the exit code is 3 where one was asked for.
     """
+    refused: list[Path] = []
     options: dict[str, Any] = {
         "strategy": strategy, "agreement": agreement, "precision": precision,
         "max_queries": max_queries, "out_of": SHOWN_CASES,
@@ -79,10 +86,15 @@ def elicit(
         if (nothing := nothing_said(procedure, transcript)) is not None:
             return Answer(data={"summary": nothing, "result": None}, text=[nothing])
         result = procedure.result
-        if save_metric is not None:
+        written = save_metric
+        if save_metric is not None and result.status == "flagged":
+            refused.append(save_metric)
+            _warn_of_flags(save_metric)
+            written = None
+        elif save_metric is not None:
             with replaced(save_metric) as path:
                 path.write_text(result.metric.to_json() + "\n", encoding="utf-8")
-        return _answer(file.name, procedure, result, save_metric, transcript)
+        return _answer(file.name, procedure, result, written, transcript)
 
     run(
         work,
@@ -90,6 +102,18 @@ def elicit(
         as_json=as_json,
         reads=[file],
         writes={"--transcript": transcript, "--save-metric": save_metric},
+    )
+    if refused:
+        raise typer.Exit(3)
+
+
+def _warn_of_flags(path: Path) -> None:
+    earlier = f"; what {path} holds is from before" * path.exists()
+    warnings.warn(
+        f"the answers are flagged, so their metric was not written{earlier}. Ask again with a new "
+        "--transcript, or by another --family",
+        ContradictionWarning,
+        stacklevel=1,
     )
 
 

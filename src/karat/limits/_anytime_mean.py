@@ -6,7 +6,7 @@ from karat._frames import keeps_kind
 from karat._typing import Column
 from karat._validate import check_confidence, check_count, refuse_option
 from karat.limits.kernels import anytime_path, mean_steps, value_grid
-from karat.limits.options import bounded_values, check_range
+from karat.limits.options import bounded_values, check_range, path_result
 from karat.limits.result import AnytimeLimits
 
 __all__ = ["anytime_mean"]
@@ -29,7 +29,8 @@ def anytime_mean(
         k \in \{.35, .7, 1.4, 2.8\},\; n_0 = 200
 
     and no bet that could lose more than three quarters. Where their mean capital has ever reached
-    1/α, m is ruled out (Ville 1939); limits never widen.
+    1/α, m is ruled out (Ville 1939). Limits widen only to hold the mean of the values so far, with
+    a warning: a mean that leaves its limits speaks against values in random order.
 
     Parameters
     ----------
@@ -69,14 +70,9 @@ def anytime_mean(
         if n < len(x):
             refuse_option(population, "population", f"at least the {len(x):,} values that came")
     steps, possible = mean_steps(x, (least, most), n)
-    lower, upper = anytime_path(
-        steps, value_grid((least, most)), delta=1 - level, possible=possible
-    )
+    ends = anytime_path(steps, value_grid((least, most)), delta=1 - level, possible=possible)
     estimates = np.cumsum(x) / np.arange(1, len(x) + 1)
-    return AnytimeLimits(
-        of="mean", estimates=estimates, lowers=lower, uppers=upper, confidence=level,
-        n_total=n,
-    )  # fmt: skip
+    return path_result("mean", estimates, ends, (least, most), confidence=level, n_total=n)
 
 
 def _is_bool(values: Column) -> bool:

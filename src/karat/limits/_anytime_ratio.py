@@ -13,7 +13,7 @@ from karat._validate import (
 )
 from karat.exceptions import WeightError
 from karat.limits.kernels import anytime_path, ratio_steps, value_grid
-from karat.limits.options import check_kinds
+from karat.limits.options import check_kinds, path_result
 from karat.limits.result import AnytimeLimits
 
 __all__ = ["anytime_ratio"]
@@ -84,9 +84,7 @@ def anytime_ratio(
             )
     span = (0.0, ends[0][0] / ends[0][1])
     steps = ratio_steps(top, bottom, w / most, np.array([*ends, (0.0, 0.0)]), 1.0)
-    lower, upper = anytime_path(steps, value_grid(span), delta=1 - level)
+    path = anytime_path(steps, value_grid(span), delta=1 - level)
     below = np.cumsum(w * bottom)
     seen = np.divide(np.cumsum(w * top), below, out=np.full(len(top), np.nan), where=below > 0)
-    return AnytimeLimits(
-        of="ratio", estimates=seen, lowers=lower, uppers=upper, confidence=level, n_total=None
-    )  # fmt: skip
+    return path_result("ratio", seen, path, span, confidence=level)

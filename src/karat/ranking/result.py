@@ -141,7 +141,7 @@ class WeightedAUC(Result):
         if self.why:  # the certificate was left to karat
             # With weights nothing is certain, though the choice is the same.
             why = self.why.replace("certain ", "") if self.approximate else self.why
-            sure += f" by {self.certificate!r}, since {why}"
+            sure += f"{';' * self.approximate} by {self.certificate!r}, since {why}"
         text = (
             f"{self.title} is {self.value:.4f}{self._scale()}, between {self.lower:.4f} and "
             f"{self.upper:.4f} at {100 * self.confidence:g} % ({sure}; {n})"

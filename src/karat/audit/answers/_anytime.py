@@ -6,7 +6,7 @@ from karat._typing import FloatArray, IntArray
 from karat.audit.answers._evidence import Evidence
 from karat.audit.gating import Bets, labels_ahead
 from karat.limits import AnytimeLimits
-from karat.limits.kernels import Steps, anytime_path, stratified_steps, value_grid
+from karat.limits.kernels import Steps, anytime_path, holding, stratified_steps, value_grid
 from karat.metrics.estimates import table_values
 
 __all__ = ["anytime_limits", "more_until"]
@@ -30,11 +30,13 @@ def anytime_limits(evidence: Evidence, *, delta: float, confidence: float) -> An
         ends = _two_shares(evidence, delta)
     if ends is None:
         return None
+    estimates = _estimates(evidence)
+    lowers, uppers = holding(estimates, *ends)
     return AnytimeLimits(
         of=evidence.calls.metric.title,
-        estimates=_estimates(evidence),
-        lowers=ends[0],
-        uppers=ends[1],
+        estimates=estimates,
+        lowers=lowers,
+        uppers=uppers,
         confidence=confidence,
         n_total=len(evidence.calls.code),
     )

@@ -11,6 +11,7 @@ from karat.audit.running._frames import why_of
 from karat.audit.running._replay import evidence_of, predicted_outcomes, skipped
 from karat.audit.running._run import Run
 from karat.exceptions import KaratWarning, SmallSampleWarning
+from karat.limits.kernels import holding
 
 __all__ = ["answer_of"]
 
@@ -33,16 +34,19 @@ def answer_of(run: Run) -> AuditResult:
     ahead = (
         forecast(evidence, counts, more, delta=delta, seed=run.seed) if more > 0 else (low, high)
     )
-    seen = not np.isnan(estimate)
-    any_low, any_high = run.calls.span if path is None else (path.lower, path.upper)
+    low, high = holding(estimate, low, high)
+    any_low = any_high = float("nan")
+    if path is not None or not n:
+        ends = run.calls.span if path is None else (path.lower, path.upper)
+        any_low, any_high = holding(estimate, *ends)
     return AuditResult(
         metric=run.metric,
         difference=run.items.other is not None,
         estimate=estimate,
-        lower=min(low, estimate) if seen else low,
-        upper=max(high, estimate) if seen else high,
-        anytime_lower=any_low if path is not None or not n else float("nan"),
-        anytime_upper=any_high if path is not None or not n else float("nan"),
+        lower=float(low),
+        upper=float(high),
+        anytime_lower=float(any_low),
+        anytime_upper=float(any_high),
         path=path,
         confidence=run.confidence,
         n_labels=n,
@@ -83,17 +87,12 @@ def _groups(run: Run, evidence: Evidence, delta: float) -> dict[object, AuditGro
         rows = evidence.rows(g)
         n = int(np.isin(evidence.stratum, rows).sum())
         value = estimate_of(evidence, counts, g)
-        seen = not np.isnan(value)
         if n or not len(rows) or evidence.calls.worth is not None:
             low, high = fixed_limits(evidence, counts, delta=delta, seed=run.seed, group=g)
         else:
             low, high = evidence.calls.span
-        found[name] = AuditGroup(
-            estimate=value,
-            lower=min(low, value) if seen else low,
-            upper=max(high, value) if seen else high,
-            n_labels=n,
-        )
+        low, high = holding(value, low, high)
+        found[name] = AuditGroup(estimate=value, lower=float(low), upper=float(high), n_labels=n)
     return found
 
 

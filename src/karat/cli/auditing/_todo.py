@@ -9,7 +9,7 @@ from karat.audit import Audit
 from karat.cli.auditing._columns import Chosen, ids_of
 from karat.cli.frame import InputTable, read_table, replaced, table_writer
 from karat.exceptions import DataError
-from karat.sources.opening import read_texts, separator_of
+from karat.sources.opening import read_texts, text_options
 
 __all__ = ["read_filled", "shown_columns", "write_todo"]
 
@@ -23,7 +23,7 @@ def read_filled(path: Path) -> Any:
             f"{path.name} has the columns {table.frame.columns} and no {missing[0]!r}; fill in the "
             "column 'label' of the list that --todo wrote"
         )
-    if separator_of(path) is None:
+    if text_options(path) is None:
         return table.frame
     return read_texts(path, ["item", "label"])
 

@@ -26,6 +26,8 @@ __all__ = [
     "Scores",
     "Voters",
     "WeakLabels",
+    "Weight",
+    "Weighting",
 ]
 
 File = Annotated[
@@ -84,6 +86,14 @@ Group = Annotated[
 Id = Annotated[
     str | None,
     typer.Option("--id", help="Column that names the items."),
+]
+Weight = Annotated[str | None, typer.Option("--weight", help="Column of weights.")]
+Weighting = Annotated[
+    str,
+    typer.Option(
+        "--weighting",
+        help="What weights are: importance, or frequency (a row stands for so many).",
+    ),
 ]
 Markdown = Annotated[
     Path | None,

@@ -19,7 +19,7 @@ from karat.exceptions import (
     OptionError,
 )
 from karat.sources import scan
-from karat.sources.opening import first_line, is_plain, read_rows, read_texts, separator_of
+from karat.sources.opening import first_line, is_plain, read_rows, read_texts, text_options
 from karat.sources.stored import is_counts
 
 __all__ = ["InputTable", "check_once", "read_table", "scan_table"]
@@ -110,7 +110,7 @@ class InputTable:
         Of 0007 the number 7 is left, of 1.10 the number 1.1, and nobody finds them again.
         """
         numbers = self.column("--id", name)
-        if not numbers.dtype.is_numeric() or separator_of(self.path) is None:
+        if not numbers.dtype.is_numeric() or text_options(self.path) is None:
             return None
         texts = read_texts(self.path, [name])[name]
         if len(texts) != len(numbers):  # a sample of the rows
@@ -135,9 +135,10 @@ class InputTable:
 
     def text_ids_code(self, name: str) -> str:
         """Return the expression that reads a column as it stands in the file."""
-        separator = separator_of(self.path)
-        comma = "" if separator == "," else f", separator={separator!r}"
-        return f"pl.read_csv({str(self.path)!r}, columns=[{name!r}], infer_schema=False{comma})"
+        options = {"columns": [name]} | (text_options(self.path) or {})
+        usual = {"separator": ","}.items()
+        said = ", ".join(f"{key}={v!r}" for key, v in options.items() if (key, v) not in usual)
+        return f"pl.read_csv({str(self.path)!r}, {said})"
 
     def with_text_ids(self, *names: str) -> "InputTable":
         """Return the table with the ids of some columns, where they are there, as they stand."""

@@ -29,7 +29,7 @@ from karat.ranking import (
     recall_at,
 )
 
-__all__ = ["MEASURES", "check_flags", "compared_section", "measured_scores"]
+__all__ = ["MEASURES", "check_flags", "compared_section", "measured_scores", "row_weights"]
 
 _FUNCTIONS: dict[str, Any] = {
     "average-precision": average_precision,
@@ -67,6 +67,13 @@ def check_flags(measure: str, cuts: dict[str, Any], of_areas: dict[str, bool]) -
         raise OptionError(f"--measure is {measure}; expected {flags} with it")
 
 
+def row_weights(table: InputTable, weight: str | None, weighting: str) -> dict[str, Any]:
+    """Return the options of a function that weighs rows; none without a column of weights."""
+    if weight is None:
+        return {}
+    return {"sample_weight": table.coded("--weight", weight), "weighting": weighting}
+
+
 class _Measured(NamedTuple):
     """The measures by score, with the code of each, and the comparison if there is one."""
 
@@ -86,6 +93,8 @@ def measured_scores(
     label: str,
     pos_label: str | None,
     group: str | None,
+    weight: str | None,
+    weighting: str,
     confidence: float,
 ) -> Answer:
     """Measure the columns of scores in a table, compare them, and return the answer."""
@@ -98,6 +107,7 @@ def measured_scores(
     shared: dict[str, Any] = cut | {
         "confidence": confidence, "pos_label": read_pos_label([y_true.value], pos_label),
     }  # fmt: skip
+    shared |= row_weights(table, weight, weighting)
     single = shared | {"groups": table.coded("--group", group)}
     results = {
         column: function(y_true.value, scores.value[column], **values(single)) for column in names
@@ -111,7 +121,7 @@ def measured_scores(
     comparison, comparison_code = None, ""
     if len(names) > 1:
         used = {"measure": function.__name__} | shared
-        comparison = compare_rankings(y_true.value, scores.value, **used)
+        comparison = compare_rankings(y_true.value, scores.value, **values(used))
         comparison_code = code("compare_rankings", scores, used)
     return _answer(name, _Measured(results, codes, comparison, comparison_code))
 

@@ -1,8 +1,6 @@
 """How good the ranking is where it matters."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Literal
 
 from karat._callers import caller_level
@@ -45,11 +43,10 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
     for name in e.roles.score:
         score = e.column(name).filter(e.known)
         for title, weight, scale in _KINDS:
-            with _named_warnings(f"{name}, {title}"):
-                areas[f"{name}: {title}"] = weighted_auc(
-                    y, score, weight=weight, normalize=scale, groups=groups,
-                    pos_label=e.pos_label, confidence=e.confidence,
-                )  # fmt: skip
+            areas[f"{name}: {title}"] = _area(
+                f"{name}, {title}", y, score, weight=weight, normalize=scale, groups=groups,
+                pos_label=e.pos_label, confidence=e.confidence,
+            )  # fmt: skip
     first = next(iter(areas.values()))
     compared = _compared(e, y)
     verdicts = [_verdict(e, name, areas[f"{name}: {_KINDS[0][0]}"]) for name in e.roles.score]
@@ -77,14 +74,14 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
     )
 
 
-@contextmanager
-def _named_warnings(area: str) -> Iterator[None]:
-    """Say which of several areas a warning is about: another one may have narrow limits."""
+def _area(name: str, *data: Any, **options: Any) -> WeightedAUC:
+    """Return an area whose warnings say which one it is: another may have narrow limits."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        yield
+        area = weighted_auc(*data, **options)
     for w in found:
-        warnings.warn(f"{area}: {w.message}", w.category, stacklevel=caller_level())
+        warnings.warn(f"{name}: {w.message}", w.category, stacklevel=caller_level())
+    return area
 
 
 def _compared(e: Evidence, y: Any) -> RankingComparison | None:

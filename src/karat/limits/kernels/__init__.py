@@ -9,6 +9,7 @@ with the help of predictions. A *reach* is the distance from an estimate to its 
 from karat.limits.kernels._anytime import (
     Steps,
     anytime_path,
+    holding,
     labels_until,
     mean_steps,
     ratio_steps,
@@ -67,6 +68,7 @@ __all__ = [
     "expected_excess",
     "hinge_limits",
     "hoeffding_reach",
+    "holding",
     "hypergeometric_limits",
     "kl_limits",
     "labels_limits",

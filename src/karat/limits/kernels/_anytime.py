@@ -6,13 +6,21 @@ ever reaches 1/α with a probability of at most α (Ville 1939). Eight gamblers 
 first: four that bet on a greater value and four on a smaller one, of different courage.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray
 
-__all__ = ["Steps", "anytime_path", "labels_until", "mean_steps", "ratio_steps", "value_grid"]
+__all__ = [
+    "Steps",
+    "anytime_path",
+    "holding",
+    "labels_until",
+    "mean_steps",
+    "ratio_steps",
+    "value_grid",
+]
 
 _COURAGE = np.array([0.35, 0.7, 1.4, 2.8])
 _HORIZON = 200  # labels that the bets are made for
@@ -84,6 +92,13 @@ def anytime_path(
     return lower, upper
 
 
+def holding(
+    estimates: FloatArray | float, lower: FloatArray | float, upper: FloatArray | float
+) -> tuple[Any, Any]:
+    """Return limits that reach to their estimates, where there are any: wider ones hold as well."""
+    return np.fmin(lower, estimates), np.fmax(upper, estimates)
+
+
 def labels_until(
     steps: Steps,
     value: float,
@@ -139,7 +154,7 @@ def mean_steps(
     n, width = len(values), span[1] - span[0]
     t = np.arange(1, n + 1)
     total = np.cumsum(values)
-    # Values are at most half a span from their mean; one such value is added.
+    # FloatArray | float are at most half a span from their mean; one such value is added.
     center = (total + (span[0] + span[1]) / 2) / (t + 1)
     squares = _before((values - center) ** 2)
     spread = np.maximum((squares + (width / 2) ** 2) / t, 1e-3 * width**2)

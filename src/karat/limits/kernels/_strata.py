@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
+from karat.limits.kernels._surprise import by_cell, ends_of
 
 __all__ = ["stratified_limits"]
 
 _ALL = 40  # cells of strata of which every one is tried with all draws
-_SOME = 250  # draws by which the cells to try are chosen where there are more
-_KEPT = 8  # cells that are tried on either side then
+_KEPT = 8  # cells that are tried on either side where there are more
 
 
 def stratified_limits(
@@ -52,19 +52,13 @@ def stratified_limits(
         if upper is not None:
             drawn = _worst(statistic, base, counts, rest, (thin, none, can), extra, upper, rng)
         totals = counts + _rest(drawn, rest, rng)
-        tried = _outermost(statistic, (drawn, extra, totals), counts, rest, pairs, span, delta, rng)
-        for h, c in tried:
-            table = _surprised((drawn, extra, totals), counts, rest, h, c, rng)
-            lower_, upper_ = _ends(statistic(table), span, delta)
-            low = low if upper is True else min(low, lower_)
-            high = high if upper is False else max(high, upper_)
-        if none.all() or not (rest[~none] > 0).any():
-            lower_, upper_ = _ends(statistic(totals), span, delta)
-            low = low if upper is True else min(low, lower_)
-            high = high if upper is False else max(high, upper_)
-    if low > high:  # every item has its label
-        value = float(statistic(counts[None])[0])
-        return (value, value) if np.isfinite(value) else span
+        if pairs:
+            parts = (drawn, extra, totals)
+            lower_, upper_ = _widest(statistic, parts, counts, rest, pairs, span, delta, rng)
+        else:
+            lower_, upper_ = map(float, ends_of(statistic(totals), span, delta))
+        low = low if upper is True else min(low, lower_)
+        high = high if upper is False else max(high, upper_)
     return max(low, span[0]), min(high, span[1])
 
 
@@ -83,7 +77,7 @@ def _surprised(
     return table
 
 
-def _outermost(
+def _widest(
     statistic: Callable[[FloatArray], FloatArray],
     drawn: _Drawn,
     counts: FloatArray,
@@ -92,24 +86,19 @@ def _outermost(
     span: tuple[float, float],
     delta: float,
     rng: np.random.Generator,
-) -> list[tuple[int, int]]:
-    """Return the cells that a surprise is tried in: all, or those outermost in the first draws."""
-    if len(pairs) <= _ALL:
-        return pairs
-    weight, extra, totals = (part[:_SOME] for part in drawn)
-    found = [
-        _ends(statistic(_surprised((weight, extra, totals), counts, rest, h, c, rng)), span, delta)
-        for h, c in pairs
-    ]
-    low, high = np.array(found).T
-    kept = np.union1d(np.argsort(low)[:_KEPT], np.argsort(high)[-_KEPT:])
-    return [pairs[i] for i in kept]
+) -> tuple[float, float]:
+    """Return the outermost quantiles with the surprise in one of the cells of strata."""
 
+    def ends(tried: IntArray, some: int | None) -> tuple[FloatArray, FloatArray]:
+        weight, extra, totals = (part[:some] for part in drawn)
+        lows, highs = np.empty(len(tried)), np.empty(len(tried))
+        for i, (h, c) in enumerate(pairs[at] for at in tried):
+            table = _surprised((weight, extra, totals), counts, rest, h, c, rng)
+            lows[i], highs[i] = ends_of(statistic(table), span, delta)
+        return lows, highs
 
-def _ends(values: FloatArray, span: tuple[float, float], delta: float) -> tuple[float, float]:
-    """Return the quantiles of values on either side; undefined ones may be anything."""
-    ends = [np.where(np.isfinite(values), values, end) for end in span]
-    return float(np.quantile(ends[0], delta)), float(np.quantile(ends[1], 1 - delta))
+    lows, highs, tried = by_cell(ends, len(pairs), every=_ALL, kept=_KEPT)
+    return float(lows[tried].min()), float(highs[tried].max())
 
 
 def _worst(

@@ -6,12 +6,12 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 
-__all__ = ["drawn_limits", "surprise_limits"]
+__all__ = ["by_cell", "drawn_limits", "ends_of", "surprise_limits"]
 
 _CELLS = 4_000_000  # weights that are held at a time
 _ALL = 64  # cells of which every one is tried with all draws
-_SOME = 250  # draws by which the cells to try are chosen where there are more
-_KEPT = 12  # cells that are tried on either side then
+_KEPT = 12  # cells that are tried on either side where there are more
+_SOME = 250  # draws by which they are chosen then
 
 
 def surprise_limits(
@@ -71,6 +71,36 @@ def drawn_limits(
     return max(float(lows[tried].min()), span[0]), min(float(highs[tried].max()), span[1])
 
 
+def by_cell(
+    ends: Callable[[IntArray, int | None], tuple[FloatArray, FloatArray]],
+    size: int,
+    *,
+    every: int,
+    kept: int,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return both quantiles with the surprise in each cell, and the cells of which all draws tell.
+
+    ``ends`` takes cells and a number of draws, None for all of them. The same draws stand behind
+    every cell, so where there are more than ``every`` cells a few draws tell which of them are
+    outermost: ``kept`` on either side.
+    """
+    tried = np.arange(size)
+    lows, highs = np.empty(size), np.empty(size)
+    if size > every:
+        lows[:], highs[:] = ends(tried, _SOME)
+        tried = np.union1d(np.argsort(lows)[:kept], np.argsort(highs)[-kept:])
+    lows[tried], highs[tried] = ends(tried, None)
+    return lows, highs, tried
+
+
+def ends_of(
+    values: FloatArray, span: tuple[float, float], delta: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the quantiles of draws (…, draws) on either side; undefined ones may be anything."""
+    below, above = (np.where(np.isfinite(values), values, end) for end in span)
+    return np.quantile(below, delta, axis=-1), np.quantile(above, 1 - delta, axis=-1)
+
+
 def _by_cell(
     statistic: Callable[[FloatArray], FloatArray],
     base: FloatArray,
@@ -78,36 +108,21 @@ def _by_cell(
     span: tuple[float, float],
     delta: float,
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return both quantiles with the surprise in each cell, and the cells of which all draws tell.
+    """Return `by_cell` of weights (draws, cells), as many cells at a time as memory allows."""
 
-    The same draws stand behind every cell, so a few of them tell which cells are outermost.
-    """
-    tried = np.arange(base.shape[1])
-    ends = np.empty(len(tried)), np.empty(len(tried))
-    if len(tried) > _ALL:
-        _try(statistic, (base[:_SOME], extra[:_SOME]), tried, ends, span, delta)
-        tried = np.union1d(np.argsort(ends[0])[:_KEPT], np.argsort(ends[1])[-_KEPT:])
-    _try(statistic, (base, extra), tried, ends, span, delta)
-    return *ends, tried
+    def ends(tried: IntArray, some: int | None) -> tuple[FloatArray, FloatArray]:
+        step = max(1, _CELLS // base[:some].size)
+        parts = []
+        for at in range(0, len(tried), step):
+            cells = tried[at : at + step]
+            table = np.repeat(base[None, :some], len(cells), axis=0)
+            for row, cell in enumerate(cells):
+                table[row, :, cell] += extra[:some]
+            parts.append(_ends(statistic, table, span, delta))
+        lows, highs = np.concatenate(parts, axis=1)
+        return lows, highs
 
-
-def _try(
-    statistic: Callable[[FloatArray], FloatArray],
-    drawn: tuple[FloatArray, FloatArray],
-    tried: IntArray,
-    ends: tuple[FloatArray, FloatArray],
-    span: tuple[float, float],
-    delta: float,
-) -> None:
-    """Write the quantiles with the surprise in each of the cells that are tried into ``ends``."""
-    base, extra = drawn
-    step = max(1, _CELLS // base.size)
-    for at in range(0, len(tried), step):
-        cells = tried[at : at + step]
-        table = np.repeat(base[None], len(cells), axis=0)
-        for row, cell in enumerate(cells):
-            table[row, :, cell] += extra
-        ends[0][cells], ends[1][cells] = _ends(statistic, table, span, delta)
+    return by_cell(ends, base.shape[1], every=_ALL, kept=_KEPT)
 
 
 def _rare(counts: FloatArray, strata: IntArray, few: int) -> list[IntArray]:
@@ -125,5 +140,4 @@ def _ends(
     """Return both quantiles of the statistic of tables (t, draws, cells), which are scaled."""
     tables /= tables.sum(axis=2, keepdims=True)
     values = np.asarray(statistic(tables.reshape(-1, tables.shape[2]))).reshape(tables.shape[:2])
-    below, above = (np.where(np.isfinite(values), values, end) for end in span)
-    return np.quantile(below, delta, axis=1), np.quantile(above, 1 - delta, axis=1)
+    return ends_of(values, span, delta)

@@ -28,6 +28,7 @@ __all__ = ["area_result", "area_result_of_counts"]
 
 _NAMES = ("positives", "negatives")
 _POINTS = 600  # of the curve that is kept for drawing
+_ROUNDING = 1e-9  # of an area, which is a sum over rows
 
 
 def area_result(rows: LabelledScores, options: AreaOptions, classes: AnyArray) -> WeightedAUC:
@@ -119,7 +120,8 @@ def _measured(
             dkw_margin(placed.n_positive, delta / 2),
         ),
     )
-    useless = limits.lower <= 0 and limits.upper >= weight.area
+    rounding = _ROUNDING * weight.area
+    useless = limits.lower <= rounding and limits.upper >= weight.area - rounding
     _warn_of_few(placed, options, limits.note, names, useless=useless)
     return result
 

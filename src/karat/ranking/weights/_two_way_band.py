@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat._frozen import Frozen
+from karat._validate import refuse_option
 from karat.ranking.weights._fpr_band import FprBand
 from karat.ranking.weights._rate_band import RateBand
 
@@ -31,6 +32,12 @@ class TwoWayBand(Frozen):
 
     fpr: FprBand
     tpr: RateBand
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.fpr, FprBand):
+            refuse_option(self.fpr, "fpr", "a band such as FprBand(0, 0.1)")
+        if not isinstance(self.tpr, RateBand) or isinstance(self.tpr, FprBand):
+            refuse_option(self.tpr, "tpr", "a band such as TprBand(0.5, 1)")
 
     @property
     def area(self) -> float:

@@ -3,7 +3,7 @@
 `open_files` opens files by their ending after looking at their first bytes, and puts those of a
 folder together after comparing their columns. `open_frame` takes frames of every library, queries
 of DuckDB and tables of Spark. Nothing of this reads rows that are not needed to
-know the columns; `read_rows` does, after asking whether they fit into memory. `separator_of` says
+know the columns; `read_rows` does, after asking whether they fit into memory. `text_options` say
 how delimited text is written, to whoever reads its cells as they stand there.
 """
 
@@ -13,7 +13,7 @@ from karat.sources.opening._files import (
     format_of,
     open_bytes,
     read_texts,
-    separator_of,
+    text_options,
 )
 from karat.sources.opening._folders import list_files, open_files
 from karat.sources.opening._frames import is_query, open_frame, open_query, open_spark_table
@@ -33,5 +33,5 @@ __all__ = [
     "open_spark_table",
     "read_rows",
     "read_texts",
-    "separator_of",
+    "text_options",
 ]

@@ -5,6 +5,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +21,7 @@ __all__ = [
     "open_bytes",
     "open_file",
     "read_texts",
-    "separator_of",
+    "text_options",
 ]
 
 ENDINGS = {
@@ -52,8 +53,11 @@ def format_of(path: Path) -> str | None:
     return ENDINGS.get(Path(name).suffix)
 
 
-def separator_of(path: Path) -> str | None:
-    """Return what separates the columns of delimited text, zipped or not; None for other files."""
+def text_options(path: Path) -> dict[str, Any] | None:
+    """Return how to read the cells of delimited text, zipped or not, as they stand there.
+
+    The options are those of ``polars.read_csv``; None for other files.
+    """
     kind = format_of(path)
     if kind not in ("csv", "tsv") or not path.is_file():
         return None
@@ -61,9 +65,10 @@ def separator_of(path: Path) -> str | None:
         with path.open("rb") as opened:
             zipped = opened.read(2) == b"\x1f\x8b"
         with gzip.open(path) if zipped else path.open("rb") as opened:
-            return dialect_of(opened.read(HEAD), kind).separator
+            dialect = dialect_of(opened.read(HEAD), kind)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path.name} cannot be read: {first_line(error)}") from error
+    return {"infer_schema": False} | dialect._replace(decimal_comma=False).options()
 
 
 def first_line(error: Exception) -> str:
@@ -101,7 +106,7 @@ def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
 def read_texts(path: Path, names: Sequence[str]) -> Any:
     """Read columns of a CSV or TSV as the text that stands there."""
     pl = require("polars", purpose="reading a file")
-    return pl.read_csv(path, columns=list(names), infer_schema=False, separator=separator_of(path))
+    return pl.read_csv(path, columns=list(names), **text_options(path) or {})
 
 
 def open_bytes(data: bytes, kind: str | None, name: str, *, quiet: bool = False) -> Any:
@@ -153,7 +158,8 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
         return Dialect()
     dialect = dialect_of(head, said)
     text = head.decode("utf-8-sig", errors="replace")
-    header = next(csv.reader(io.StringIO(text), delimiter=dialect.separator), [])
+    rows = csv.reader(io.StringIO(text), delimiter=dialect.separator)
+    header = next(islice(rows, dialect.above, None), [])
     twice = [column for i, column in enumerate(header) if column in header[:i]]
     if twice:
         raise ColumnError(f"{name} has the column {twice[0]!r} twice; rename one of them")

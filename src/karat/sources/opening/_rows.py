@@ -29,7 +29,8 @@ def is_plain(path: Path) -> bool:
         return True
     with path.open("rb") as opened:
         dialect = dialect_of(opened.read(HEAD), ENDINGS[ending])
-    return dialect.usual or (ending == ".tsv" and dialect.decimal_comma is False)
+    tabs = ending == ".tsv" and dialect.separator == "\t" and not dialect.above
+    return dialect.usual or (tabs and dialect.decimal_comma is False)
 
 
 def read_rows(lazy: Any, name: str, rows: int | None) -> Any:
