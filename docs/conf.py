@@ -26,6 +26,7 @@ extensions = [
     "executed",
     "ten_tasks",
     "promises",
+    "tables",
 ]
 myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
 myst_heading_anchors = 3

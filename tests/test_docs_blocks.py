@@ -72,6 +72,8 @@ def test_blocks_of_a_page_run_in_order(path, tmp_path, monkeypatch, capsys):
     if reason := run_page.missing(text):
         pytest.skip(reason)
     monkeypatch.chdir(tmp_path)
+    for name, value in run_page.SHORT_JAVA.items():
+        monkeypatch.setenv(name, value)
     namespace = {"__name__": "__main__"}
     printed = ""
     for found in BLOCK.finditer(text):

@@ -134,11 +134,12 @@ def test_promises_of_kept_runs_become_tables(tmp_path):
     )
     made = promises.tables(tmp_path, {"script": "Two figures", "other": "Not run"})
     overview, missed, kept = re.split(r"### What was \w+\n", made)
-    link = "[script](reproductions/script.md)"
+    link = "[`script`](reproductions/script.md)"
     assert f"| {link} | Two figures | 2026-01-02 | 1 kept, 1 missed |" in overview
-    assert "| other | Not run | no full run is kept | – |" in overview
+    assert "| `other` | Not run | no full run is kept | – |" in overview
     assert "1 of 2 promised figures" in missed
-    assert f"| {link} | ratio, worst | 0.964 | at most 0.95 | The sets are small. |" in missed
+    said = "*ratio, worst*: 0.964, promised was at most 0.95."
+    assert f"- {link}, {said} The sets are small.\n" in missed
     assert "script: 1 of 2" in kept
     assert "| share inside | 0.930 | at least 0.9 |" in kept
 
@@ -147,7 +148,7 @@ def test_what_has_no_reason_says_so_and_what_ended_early_is_not_called_kept(tmp_
     (tmp_path / "script.md").write_text(RUN, encoding="utf-8")
     (tmp_path / "broken.md").write_text("# Broken\n\n```text\nTraceback\n```\n", encoding="utf-8")
     made = promises.tables(tmp_path)
-    assert "| ratio, worst | 0.964 | at most 0.95 | not explained yet |" in made
+    assert "promised was at most 0.95. Not explained yet.\n" in made
     assert "| Broken | – | none was reached |" in made
     assert "No full run" in promises.tables(tmp_path / "empty")
 

@@ -17,7 +17,7 @@ LINE = re.compile(
 )
 HERE = "<!-- promises -->"
 _REASONS = "why_missed.toml"
-_NO_REASON = "not explained yet"
+_NO_REASON = "Not explained yet."
 
 
 class Figure(NamedTuple):
@@ -59,6 +59,10 @@ def _table(columns, rows):
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def _link(run):
+    return f"[`{run.name}`](reproductions/{run.name}.md)"
+
+
 def _count(run):
     if not run.figures:
         return "none was reached"
@@ -67,13 +71,10 @@ def _count(run):
 
 def _overview(runs, scripts):
     """Return a table with one row per script, those without a kept run last."""
-    rows = [
-        [f"[{run.name}](reproductions/{run.name}.md)", run.title, run.date, _count(run)]
-        for run in runs
-    ]
+    rows = [[_link(run), run.title, run.date, _count(run)] for run in runs]
     kept = {run.name for run in runs}
     rows += [
-        [name, title, "no full run is kept", "–"]
+        [f"`{name}`", title, "no full run is kept", "–"]
         for name, title in sorted(scripts.items())
         if name not in kept
     ]
@@ -81,18 +82,19 @@ def _overview(runs, scripts):
 
 
 def _missed(runs, reasons):
-    """Return what was missed, with the reasons."""
-    rows = [
-        [f"[{run.name}](reproductions/{run.name}.md)", figure.what, figure.value, figure.wanted,
-         reasons.get(run.name, {}).get(figure.what.replace(r"\|", "|"), _NO_REASON)]
-        for run in runs
-        for figure in run.missed
-    ]  # fmt: skip
+    """Return a list of what was missed, with the reasons."""
+    items = []
+    for run in runs:
+        for figure in run.missed:
+            why = reasons.get(run.name, {}).get(figure.what.replace(r"\|", "|"), _NO_REASON)
+            items.append(
+                f"- {_link(run)}, *{figure.what}*: {figure.value}, promised was {figure.wanted}. "
+                f"{why}\n"
+            )
     total = sum(len(run.figures) for run in runs)
-    if not rows:
+    if not items:
         return f"None of {total} promised figures was missed.\n"
-    table = _table(["script", "figure", "measured", "promised", "why"], rows)
-    return f"{len(rows)} of {total} promised figures:\n\n{table}"
+    return f"{len(items)} of {total} promised figures:\n\n{''.join(items)}"
 
 
 def _kept(run):
