@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from docutils.nodes import SkipNode
+from docutils.nodes import FixedTextElement, SkipNode, Text, literal
 from latex2mathml.converter import convert
 
 from karat import __version__
@@ -70,6 +70,13 @@ def _display(self, node):
     raise SkipNode
 
 
+def _percent(app, doctree, docname):
+    """Keep a number and its percent sign on one line."""
+    for text in list(doctree.findall(Text)):
+        if " %" in text and not isinstance(text.parent, FixedTextElement | literal):
+            text.parent.replace(text, Text(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)))
+
+
 def _others(app, docname, content):
     """Put the pages of a folder that are not named yet in place of ``folder/*`` in the contents."""
 
@@ -83,4 +90,5 @@ def _others(app, docname, content):
 
 def setup(app):
     app.connect("source-read", _others)
+    app.connect("doctree-resolved", _percent)
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
