@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from docutils.nodes import FixedTextElement, SkipNode, Text, literal
+from docutils.nodes import FixedTextElement, SkipNode, Text, literal, math
 from latex2mathml.converter import convert
 
 from karat import __version__
@@ -66,14 +66,17 @@ def _inline(self, node):
 
 
 def _display(self, node):
-    self.body.append(f'<div class="math">{_mathml(node.astext(), "block")}</div>')
+    text, number = node.astext(), ""
+    if tag := re.search(r"\\tag\{(.*?)\}", text):  # the number stands at the right
+        text, number = text.replace(tag[0], ""), f'<span class="number">({tag[1]})</span>'
+    self.body.append(f'<div class="math">{_mathml(text, "block")}{number}</div>')
     raise SkipNode
 
 
 def _percent(app, doctree, docname):
     """Keep a number and its percent sign on one line."""
     for text in list(doctree.findall(Text)):
-        if " %" in text and not isinstance(text.parent, FixedTextElement | literal):
+        if " %" in text and not isinstance(text.parent, FixedTextElement | literal | math):
             text.parent.replace(text, Text(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)))
 
 
