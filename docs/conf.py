@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from docutils.nodes import SkipNode
+from docutils.nodes import FixedTextElement, SkipNode, Text, literal, math
 from latex2mathml.converter import convert
 
 from karat import __version__
@@ -26,6 +26,7 @@ extensions = [
     "executed",
     "ten_tasks",
     "promises",
+    "tables",
 ]
 myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -65,8 +66,18 @@ def _inline(self, node):
 
 
 def _display(self, node):
-    self.body.append(f'<div class="math">{_mathml(node.astext(), "block")}</div>')
+    text, number = node.astext(), ""
+    if tag := re.search(r"\\tag\{(.*?)\}", text):  # the number stands at the right
+        text, number = text.replace(tag[0], ""), f'<span class="number">({tag[1]})</span>'
+    self.body.append(f'<div class="math">{_mathml(text, "block")}{number}</div>')
     raise SkipNode
+
+
+def _percent(app, doctree, docname):
+    """Keep a number and its percent sign on one line."""
+    for text in list(doctree.findall(Text)):
+        if " %" in text and not isinstance(text.parent, FixedTextElement | literal | math):
+            text.parent.replace(text, Text(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)))
 
 
 def _others(app, docname, content):
@@ -82,4 +93,5 @@ def _others(app, docname, content):
 
 def setup(app):
     app.connect("source-read", _others)
+    app.connect("doctree-resolved", _percent)
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))

@@ -11,6 +11,7 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS / "_tools"))
 run_page = importlib.import_module("run_page")  # what the build runs pages with
+tables = importlib.import_module("tables")
 BLOCK = run_page.BLOCK
 TEXTS = [
     path
@@ -44,6 +45,18 @@ def test_no_code_of_a_page_escapes():
                 assert not re.search(r"^(import|from) \w+", block, re.MULTILINE), path.name
 
 
+def test_cells_of_tables_say_how_much_they_hold():
+    name = '<code><span class="pre">karat.bounds.curve</span></code>'
+    sentence = "limits that hold for every distribution of the scores, however few"
+    context = {"body": f'<td>.90</td><td class="right">{name}</td><td>{sentence}</td>{name}'}
+    tables.mark(None, "page", "page.html", context, None)
+    broken = name.replace(".", ".<wbr>")
+    assert context["body"] == (
+        f'<td>.90</td><td class="right phrase">{broken}</td>'
+        f'<td class="sentence">{sentence}</td>{name}'
+    )
+
+
 def test_the_map_for_language_models_leads_to_pages():
     links = re.findall(r"\]\(([^)]+)\.html\)", (DOCS / "llms.txt").read_text("utf-8"))
     assert len(links) >= 15
@@ -72,6 +85,8 @@ def test_blocks_of_a_page_run_in_order(path, tmp_path, monkeypatch, capsys):
     if reason := run_page.missing(text):
         pytest.skip(reason)
     monkeypatch.chdir(tmp_path)
+    for name, value in run_page.SHORT_JAVA.items():
+        monkeypatch.setenv(name, value)
     namespace = {"__name__": "__main__"}
     printed = ""
     for found in BLOCK.finditer(text):

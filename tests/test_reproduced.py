@@ -3,6 +3,7 @@
 import importlib
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -106,19 +107,73 @@ def test_every_item_of_the_documents_has_a_row(section):
         assert set(wanted.split()) <= found, f"{kind}: {set(wanted.split()) - found}"
 
 
+RUN = """\
+---
+orphan: true
+---
+# Two figures
+
+| | |
+|---|---|
+| run on | 2026-01-02 |
+| at commit | `0123` |
+
+- ratio, worst: 0.964 (promised: at most 0.95)
+
+```text
+  kept: share inside: 0.930 (promised: at least 0.9)
+  MISSED: ratio, worst: 0.964 (promised: at most 0.95)
+```
+"""
+
+
 def test_promises_of_kept_runs_become_tables(tmp_path):
-    (tmp_path / "script.md").write_text(
-        "| run on | 2026-01-02 |\n| at commit | `0123` |\n\n"
-        "- ratio, worst: 0.964 (promised: at most 0.95)\n\n```text\n"
-        "  kept: share inside: 0.930 (promised: at least 0.9)\n"
-        "  MISSED: ratio, worst: 0.964 (promised: at most 0.95)\n```\n",
-        encoding="utf-8",
+    (tmp_path / "script.md").write_text(RUN, encoding="utf-8")
+    (tmp_path / "why_missed.toml").write_text(
+        '[script]\n"ratio, worst" = "The sets are small."\n', encoding="utf-8"
     )
-    made = promises.tables(tmp_path)
-    missed, kept = made.split("<details>")
-    assert "run on 2026-01-02 at commit `0123`" in missed
-    assert "Missed, 1 of 2" in missed
-    assert "| ratio, worst | 0.964 | at most 0.95 |" in missed
-    assert "Kept, 1 of 2" in kept
+    made = promises.tables(tmp_path, {"script": "Two figures", "other": "Not run"})
+    overview, missed, kept = re.split(r"### What was \w+\n", made)
+    link = "[`script`](reproductions/script.md)"
+    assert f"| {link} | Two figures | 2026-01-02 | 1 kept, 1 missed |" in overview
+    assert "| `other` | Not run | no full run is kept | – |" in overview
+    assert "1 of 2 promised figures" in missed
+    said = "*ratio, worst*: 0.964, promised was at most 0.95."
+    assert f"- {link}, {said} The sets are small.\n" in missed
+    assert "script: 1 of 2" in kept
     assert "| share inside | 0.930 | at least 0.9 |" in kept
+
+
+def test_what_has_no_reason_says_so_and_what_ended_early_is_not_called_kept(tmp_path):
+    (tmp_path / "script.md").write_text(RUN, encoding="utf-8")
+    (tmp_path / "broken.md").write_text("# Broken\n\n```text\nTraceback\n```\n", encoding="utf-8")
+    made = promises.tables(tmp_path)
+    assert "promised was at most 0.95. Not explained yet.\n" in made
+    assert "| Broken | – | none was reached |" in made
     assert "No full run" in promises.tables(tmp_path / "empty")
+
+
+def test_pages_of_runs_are_read_whole():
+    """The figures found are as many as the page itself counts."""
+    pages = sorted((ROOT / "docs" / "reproductions").glob("[a-z]*.md"))
+    assert pages
+    for path in pages:
+        run = promises.read(path)
+        said = re.search(
+            r"^\| promised figures \| (\d+) kept, (\d+) missed \|$", path.read_text("utf-8"), re.M
+        )
+        if said:
+            assert (len(run.figures), len(run.missed)) == (
+                int(said[1]) + int(said[2]),
+                int(said[2]),
+            ), path
+
+
+def test_reasons_belong_to_figures_that_were_missed():
+    folder = ROOT / "docs" / "reproductions"
+    missed = {
+        run.name: {figure.what for figure in run.missed}
+        for run in map(promises.read, folder.glob("[a-z]*.md"))
+    }
+    for name, reasons in tomllib.loads((folder / "why_missed.toml").read_text("utf-8")).items():
+        assert set(reasons) <= missed[name], f"{name}: no longer missed"

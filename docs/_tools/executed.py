@@ -2,7 +2,7 @@
 
 Pages run when the build starts, each in a process of its own (`run_page.py`), as many at once as
 there are processors (or ``KARAT_DOCS_JOBS``). What a page did is kept in ``docs/_generated`` until
-the page or the library changes. An error is a warning of the build, and so is output that differs
+its code or the library changes. An error is a warning of the build, and so is output that differs
 from what the page shows.
 """
 
@@ -21,7 +21,7 @@ from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 _RUNNER = Path(__file__).with_name("run_page.py")
-_SECONDS = 300  # more is a mistake in the page
+_SECONDS = 900  # a page that hangs must not hang the build; on a busy machine all take longer
 
 
 def _failed(error):
@@ -44,7 +44,8 @@ def _ran(path, source, kept, library):
     if reason := missing(text):
         return reason
     name = path.relative_to(source).with_suffix("").as_posix().replace("/", "-")
-    digest = hashlib.sha256((text + library).encode()).hexdigest()[:16]
+    code = "\0".join(found[1] for found in BLOCK.finditer(text))
+    digest = hashlib.sha256((code + library).encode()).hexdigest()[:16]
     folder = kept / name / digest
     if not (folder / "ran.json").is_file():
         shutil.rmtree(kept / name, ignore_errors=True)

@@ -4,6 +4,7 @@ import pytest
 
 from karat.exceptions import MissingExtraError
 from karat.plot import draw
+from karat.plot.style import literal
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 
 
@@ -58,3 +59,11 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match="run: pip install matplotlib"):
         confusion([0, 1], [1, 1]).plot()
+
+
+def test_long_names_break_between_words():
+    name = "a missed malignant against a false malignant"
+    assert literal(name) == "a missed malignant against a false\nmalignant"
+    assert literal("x" * 40) == "x" * 36 + "\n" + "x" * 4
+    assert literal("$5") == r"\$5"
+    assert literal("") == ""

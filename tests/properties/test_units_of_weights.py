@@ -127,7 +127,7 @@ def test_bounds_from_rows_and_their_refusal_from_counts():
     assert bound(1000 * w) == pytest.approx(bound(w), abs=1e-9)
     for weight in (w, 1000 * w):
         counts = pattern_counts(y, votes, sample_weight=weight)
-        with pytest.raises(DataError, match="sums of weights, of which the limits cannot be told"):
+        with pytest.raises(DataError, match="sums of weights, from which limits cannot"):
             performance_bounds_from_counts(counts, metric="accuracy")
     often = pattern_counts(y, votes, sample_weight=2 * w, weighting="frequency")
     copied = np.repeat(np.arange(len(y)), (2 * w).astype(int))

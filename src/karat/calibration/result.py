@@ -131,14 +131,15 @@ class CalibrationCertificate(Result):
         kind = "for any law" if self.strict else "approximately"
         if not self.proves:
             return (
-                f"nothing is proven: {self.model} of all probabilities takes {self.value:.5f} off "
-                f"the Brier score of {self.n:,} held-out rows, summed over labels, which may be "
-                f"chance ({100 * self.confidence:g} %, {kind})"
+                f"nothing is proven: a correction by {self.model} of all probabilities takes "
+                f"{self.value:.5f} off the Brier score of {self.n:,} held-out rows, summed over "
+                f"labels, which may be chance ({100 * self.confidence:g} %, {kind})"
             )
         return (
             f"not canonically calibrated: CE2 is at least {math.sqrt(self.lower):.4f} at "
-            f"{100 * self.confidence:g} % ({kind}), for {self.model} of all probabilities takes "
-            f"{self.value:.5f} off the Brier score of {self.n:,} held-out rows, summed over labels"
+            f"{100 * self.confidence:g} % ({kind}): a correction by {self.model} of all "
+            f"probabilities takes {self.value:.5f} off the Brier score of {self.n:,} held-out "
+            "rows, summed over labels"
         )
 
     def _table(self) -> list[tuple[str, str]]:

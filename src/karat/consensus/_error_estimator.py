@@ -196,9 +196,9 @@ class ErrorEstimator(FittedVotes, Parameters):
         labels : {"random", "probability", "picked"}, default "random"
             How the items with a gold label were chosen: at random within each domain; with
             probabilities that ``label_probability`` holds, as ``label_next()`` draws them; or
-            picked, as with ``label_next(how="contested")``. Picked labels help to see which account
-            of the votes holds, and say nothing of the others: there are no powered rates then, and
-            the consensus is not tested.
+            picked, as with ``label_next(how="contested")``. Picked labels help to see which
+            explanation of the votes is right, but are no sample of the items: there are no powered
+            rates then, and the consensus is not tested.
         label_probability : column or mapping, optional
             With ``labels="probability"``, the chance with which each labelled item was drawn.
         same : mapping, optional

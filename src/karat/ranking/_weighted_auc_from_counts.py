@@ -78,8 +78,8 @@ def _area(counts: RocCounts, options: AreaOptions, cells: bool | None) -> Weight
     fractions = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
     if fractions and counts.squares is None:
         raise DataError(
-            "counts are sums of weights without the sums of their squares, of which no limit can "
-            "be told; count with roc_counts(sample_weight=), which keeps them"
+            "counts are sums of weights without the sums of their squares, which limits need; "
+            "count with roc_counts(sample_weight=), which keeps them"
         )
     return area_result_of_counts(counts, options, cells=bool(in_cells))
 

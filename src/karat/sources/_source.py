@@ -272,7 +272,7 @@ class Source:
         classes : column (k,), optional
             All classes in the wanted order, for a part of the data in which not all of them occur.
         progress : callable, optional
-            Is told which scan begins.
+            Called with a sentence that says which scan begins.
         """
         return count_all(self, null, pos_label, cells, classes, progress)
 

@@ -85,6 +85,6 @@ def refuse_weighted_counts(counts: PatternCounts) -> None:
     fractions = np.issubdtype(counts.counts.dtype, np.floating) and (counts.counts % 1).any()
     if fractions or counts.squares is not None:
         raise DataError(
-            "counts are sums of weights, of which the limits cannot be told; count the rows "
+            "counts are sums of weights, from which limits cannot be computed; count the rows "
             "without weights, or pass the rows to performance_bounds with sample_weight="
         )

@@ -169,8 +169,8 @@ class FittedVotes:
             each of which one is drawn: every item has about the same chance, and both sure and
             doubtful ones are seen. Pass the labels to ``fit`` with ``labels="probability"``. Or at
             random (``labels="random"``). Or those on which competing explanations disagree most,
-            then those whose label is least certain: their labels decide fastest which account
-            holds, and are no sample (``labels="picked"``).
+            then those whose label is least certain: their labels decide fastest which
+            explanation is right, and are no sample (``labels="picked"``).
 
         Returns
         -------

@@ -65,8 +65,7 @@ def warn_of_limits_of_the_fit(
         warnings.warn(
             f"votes do not identify the error rates{where}: no ranking there can be trusted, and "
             "the limits are those of every explanation of the votes together. "
-            f"{holder}explanations() shows the accounts, and {holder}label_next() draws items to "
-            "label",
+            f"{holder}explanations() shows them, and {holder}label_next() draws items to label",
             NotIdentifiedWarning,
             stacklevel=caller_level(),
         )

@@ -90,7 +90,7 @@ class SharedMetric(Result):
         if not (self.r_hat <= MOST_R_HAT and self.effective_draws >= LEAST_DRAWS):
             unsettled = (
                 f"The chains have not mixed (R-hat {self.r_hat:.2f}, {self.effective_draws:.0f} "
-                "effective draws), so these figures are not settled; raise draws. "
+                "effective draws), so these figures may still change; raise draws. "
             )
         return (
             f"{unsettled}{len(self.people)} people agree with each other on "

@@ -1,5 +1,6 @@
 """The look of every picture: one palette, quiet axes, readable on light and dark pages."""
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from karat._characters import visible
@@ -23,11 +24,11 @@ _LINE = 36  # characters of a name on a line
 def literal(name: Any) -> str:
     """Return a name as a label: in lines, for a long one would leave no room for the picture.
 
-    Dollar signs are escaped, which matplotlib takes for mathematics, and so are characters that an
-    SVG cannot hold.
+    Lines end between words, or inside one that is longer than a line. Dollar signs are escaped,
+    which matplotlib takes for mathematics, and so are characters that an SVG cannot hold.
     """
     text = visible(str(name))
-    lines = [text[at : at + _LINE] for at in range(0, len(text), _LINE)] or [""]
+    lines = wrap(text, _LINE, expand_tabs=False, replace_whitespace=False) or [text]
     return "\n".join(lines).replace("$", r"\$")
 
 

@@ -32,8 +32,8 @@ def write_counts(counts: Any, path: str | Path) -> None:
     for name, one in counts.patterns.items():
         if one.squares is not None:
             raise DataError(
-                f"the patterns of {name} are sums of weights, of which no limit can be told; count "
-                "them without weights"
+                f"the patterns of {name} are sums of weights, from which limits cannot be "
+                "computed; count them without weights"
             )
         header["patterns"][name] = _meaning(one, "classes", "names", "groups") | {
             "folds": 0 if one.by_fold is None else len(one.by_fold), "whole": _is_whole(one.counts),
