@@ -61,7 +61,7 @@ test-lowest:
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning tests
 
 test-pythons: $(RELEASE)/.ready
-	$(RELEASE)/bin/python tools/other_pythons.py $(if $(MAKE_THEM),--make) $(VERSIONS)
+	JOBS=$(JOBS) $(RELEASE)/bin/python tools/other_pythons.py $(if $(MAKE_THEM),--make) $(VERSIONS)
 
 check: lint types imports doctests
 
@@ -107,7 +107,7 @@ $(RELEASE)/.ready:
 # Every step has an environment of its own, so it takes a while; for example
 # make release-check STEPS="build twine contents core"
 release-check: $(RELEASE)/.ready
-	JOBS=$(JOBS) $(RELEASE)/bin/python tools/release_check.py $(STEPS) $(if $(WITHOUT),--without $(WITHOUT))
+	JOBS=$(JOBS) MAKE_THEM=$(MAKE_THEM) $(RELEASE)/bin/python tools/release_check.py $(STEPS) $(if $(WITHOUT),--without $(WITHOUT))
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(RELEASE) dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache karat-demo.html

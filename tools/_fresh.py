@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "PYTEST", "ROOT", "TEST_TOOLS", "StepFailedError", "call", "fresh_venv", "last_line", "project",
-    "unpacked",
+    "PYTEST", "ROOT", "TEST_TOOLS", "StepFailedError", "call", "fresh_venv", "jobs", "last_line",
+    "project", "unpacked",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[1]
@@ -71,6 +71,11 @@ def fresh_venv(folder: Path, *requirements: str | Path, python: str | Path) -> P
     )
     call(inside, "-m", "pip", "check")
     return inside
+
+
+def jobs() -> tuple[str, ...]:
+    """Return how many processes pytest takes; JOBS=1 is kind to those who share the machine."""
+    return ("-n", os.environ.get("JOBS") or "auto", "--dist", "worksteal")
 
 
 def unpacked(sdist: Path, folder: Path) -> Path:

@@ -24,6 +24,7 @@ from _fresh import (
     StepFailedError,
     call,
     fresh_venv,
+    jobs,
     last_line,
     project,
     unpacked,
@@ -58,7 +59,7 @@ def found(version: str) -> Path | None:
 def test_with(python: Path, sources: Path, folder: Path) -> str:
     """Run the fast tests with an interpreter of this machine; return what they came to."""
     inside = fresh_venv(folder / "venv", sources, *TEST_TOOLS, python=python)
-    return last_line(call(inside, *PYTEST, "tests", cwd=sources))
+    return last_line(call(inside, *PYTEST, *jobs(), "tests", cwd=sources))
 
 
 def test_in_debian(version: str, sources: Path, folder: Path) -> str:
@@ -86,6 +87,7 @@ def test_in_debian(version: str, sources: Path, folder: Path) -> str:
             "/karat",
             inside,
             *PYTEST,
+            *jobs(),
             "tests",
             PYTHONPATH="/packages",
         )
