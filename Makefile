@@ -27,7 +27,7 @@ help:
 	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
 	@echo "make bench-compare BASE=commit   this checkout's benchmarks over those of another commit"
 	@echo "make docs    build the documentation into docs/_build"
-	@echo "make release-check   build the packages and try them as users will (STEPS=..., WITHOUT=...)"
+	@echo "make release-check   build the packages and try them as users will (STEPS=..., WITHOUT=..., MAKE_THEM=1)"
 
 setup: $(VENV)/.ready
 
@@ -106,6 +106,7 @@ $(RELEASE)/.ready:
 
 # Every step has an environment of its own, so it takes a while; for example
 # make release-check STEPS="build twine contents core"
+# MAKE_THEM=1 makes the Pythons that are missing; see test-pythons.
 release-check: $(RELEASE)/.ready
 	JOBS=$(JOBS) MAKE_THEM=$(MAKE_THEM) $(RELEASE)/bin/python tools/release_check.py $(STEPS) $(if $(WITHOUT),--without $(WITHOUT))
 
