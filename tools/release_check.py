@@ -209,6 +209,10 @@ for name in karat.__all__[1:]:
         assert name in ("studio", "torch") and f"karat[{name}]" in str(error), error
 """
     call(python, "-W", "error", "-c", code, cwd=folder)
+    # What they say to run adds the extra to the karat that is here; an index need not have karat.
+    said = call(python, "-m", "pip", "install", "--dry-run", "karat[logs]", cwd=folder)
+    if not last_line(said).startswith("Would install zstandard-"):
+        raise StepFailedError(f"pip install 'karat[logs]' would not add zstandard alone:\n{said}")
 
 
 def wheel() -> Path:
