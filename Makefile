@@ -58,7 +58,7 @@ test-lowest:
 	$(LOWEST)/bin/python -m pip install --quiet --no-deps .
 	$(LOWEST)/bin/python -m pip check
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -q -n $(JOBS) -m "not slow" \
-	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning tests
+	  -rfE -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning tests
 
 test-pythons: $(RELEASE)/.ready
 	JOBS=$(JOBS) $(RELEASE)/bin/python tools/other_pythons.py $(if $(MAKE_THEM),--make) $(VERSIONS)

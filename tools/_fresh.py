@@ -16,9 +16,10 @@ ROOT = Path(__file__).parents[1]
 # What runs the tests, and the frames that they hand over; everything else that karat can use is
 # absent, and tests of that skip with a reason.
 TEST_TOOLS = ("duckdb", "httpx", "hypothesis", "pandas", "pyarrow", "pytest", "pytest-xdist")
-PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider")
+# Of many skipped tests the reasons would hide what failed.
+PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-rfE")
 _HIDDEN = ("KARAT_DATA", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "NUMBA_CACHE_DIR")
-_SHOWN = 60  # lines of what a failed command said
+_SHOWN = 150  # lines of what a failed command said
 
 
 class StepFailedError(Exception):
