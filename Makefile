@@ -27,7 +27,7 @@ help:
 	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
 	@echo "make bench-compare BASE=commit   this checkout's benchmarks over those of another commit"
 	@echo "make docs    build the documentation into docs/_build"
-	@echo "make release-check   build the packages and try them as users will (STEPS=..., WITHOUT=...)"
+	@echo "make release-check   build the packages and try them as users will (STEPS=..., WITHOUT=..., MAKE_THEM=1)"
 
 setup: $(VENV)/.ready
 
@@ -58,10 +58,10 @@ test-lowest:
 	$(LOWEST)/bin/python -m pip install --quiet --no-deps .
 	$(LOWEST)/bin/python -m pip check
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -q -n $(JOBS) -m "not slow" \
-	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning tests
+	  -rfE -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning tests
 
 test-pythons: $(RELEASE)/.ready
-	$(RELEASE)/bin/python tools/other_pythons.py $(if $(MAKE_THEM),--make) $(VERSIONS)
+	JOBS=$(JOBS) $(RELEASE)/bin/python tools/other_pythons.py $(if $(MAKE_THEM),--make) $(VERSIONS)
 
 check: lint types imports doctests
 
@@ -106,8 +106,9 @@ $(RELEASE)/.ready:
 
 # Every step has an environment of its own, so it takes a while; for example
 # make release-check STEPS="build twine contents core"
+# MAKE_THEM=1 makes the Pythons that are missing; see test-pythons.
 release-check: $(RELEASE)/.ready
-	JOBS=$(JOBS) $(RELEASE)/bin/python tools/release_check.py $(STEPS) $(if $(WITHOUT),--without $(WITHOUT))
+	JOBS=$(JOBS) MAKE_THEM=$(MAKE_THEM) $(RELEASE)/bin/python tools/release_check.py $(STEPS) $(if $(WITHOUT),--without $(WITHOUT))
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(RELEASE) dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache karat-demo.html

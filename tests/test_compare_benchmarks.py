@@ -1,6 +1,7 @@
 """The comparison of two commits by their benchmarks."""
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,7 @@ def test_a_title_that_is_printed_again_is_another_figure():
     assert costs == {("a", "over", 0): 1.0, ("a", "over", 1): 2.0}
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_a_slower_checkout_is_told_from_its_base(tmp_path):
     folder = tmp_path / "benchmarks"
     folder.mkdir()

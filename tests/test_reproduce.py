@@ -51,6 +51,12 @@ def test_a_page_opens_with_what_was_run_and_what_was_missed(reproduce):
     assert rest.endswith("missed\n```\n")
 
 
+def test_only_paths_of_this_machine_are_shortened(reproduce, monkeypatch):
+    monkeypatch.setattr(reproduce, "ROOT", Path("/karat"))
+    _, page = page_of(reproduce, "/karat/src/karat, '/karat', /karat-old and ../karat\n")
+    assert "\n./src/karat, '.', /karat-old and ../karat\n" in page
+
+
 def test_a_run_that_ended_early_is_not_called_kept(reproduce):
     said, page = page_of(reproduce, "Traceback\n```\n")
     assert "none was reached" in said

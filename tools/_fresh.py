@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "PYTEST", "ROOT", "TEST_TOOLS", "StepFailedError", "call", "fresh_venv", "last_line", "project",
-    "unpacked",
+    "PYTEST", "ROOT", "TEST_TOOLS", "StepFailedError", "call", "fresh_venv", "jobs", "last_line",
+    "project", "unpacked",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[1]
 # What runs the tests, and the frames that they hand over; everything else that karat can use is
 # absent, and tests of that skip with a reason.
 TEST_TOOLS = ("duckdb", "httpx", "hypothesis", "pandas", "pyarrow", "pytest", "pytest-xdist")
-PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider")
+# Of many skipped tests the reasons would hide what failed.
+PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-rfE")
 _HIDDEN = ("KARAT_DATA", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "NUMBA_CACHE_DIR")
-_SHOWN = 60  # lines of what a failed command said
+_SHOWN = 150  # lines of what a failed command said
 
 
 class StepFailedError(Exception):
@@ -71,6 +72,11 @@ def fresh_venv(folder: Path, *requirements: str | Path, python: str | Path) -> P
     )
     call(inside, "-m", "pip", "check")
     return inside
+
+
+def jobs() -> tuple[str, ...]:
+    """Return how many processes pytest takes; JOBS=1 is kind to those who share the machine."""
+    return ("-n", os.environ.get("JOBS") or "auto", "--dist", "worksteal")
 
 
 def unpacked(sdist: Path, folder: Path) -> Path:

@@ -24,6 +24,7 @@ from _fresh import (
     StepFailedError,
     call,
     fresh_venv,
+    jobs,
     last_line,
     project,
     unpacked,
@@ -32,6 +33,8 @@ from _fresh import (
 __all__ = ["run_other_pythons"]
 
 SUITES = {"3.13": "trixie", "3.14": "sid"}
+# Tests look at processes and at terminals. The mounts end with the command: they are its own.
+INSIDE = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
 
 
 def versions() -> list[str]:
@@ -58,7 +61,7 @@ def found(version: str) -> Path | None:
 def test_with(python: Path, sources: Path, folder: Path) -> str:
     """Run the fast tests with an interpreter of this machine; return what they came to."""
     inside = fresh_venv(folder / "venv", sources, *TEST_TOOLS, python=python)
-    return last_line(call(inside, *PYTEST, "tests", cwd=sources))
+    return last_line(call(inside, *PYTEST, *jobs(), "tests", cwd=sources))
 
 
 def test_in_debian(version: str, sources: Path, folder: Path) -> str:
@@ -77,18 +80,9 @@ def test_in_debian(version: str, sources: Path, folder: Path) -> str:
         f"--python-version={version}", "--target", system / "packages", wheel, *TEST_TOOLS,
     )  # fmt: skip
     shutil.copytree(sources, system / "karat")
+    command = ("/usr/bin/env", "-C", "/karat", inside, *PYTEST, *jobs(), "tests")
     return last_line(
-        call(
-            "chroot",
-            system,
-            "/usr/bin/env",
-            "-C",
-            "/karat",
-            inside,
-            *PYTEST,
-            "tests",
-            PYTHONPATH="/packages",
-        )
+        call("unshare", "--mount", "sh", "-ec", INSIDE, system, *command, PYTHONPATH="/packages")
     )
 
 

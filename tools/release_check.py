@@ -21,7 +21,17 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from _fresh import PYTEST, ROOT, TEST_TOOLS, StepFailedError, call, fresh_venv, last_line, unpacked
+from _fresh import (
+    PYTEST,
+    ROOT,
+    TEST_TOOLS,
+    StepFailedError,
+    call,
+    fresh_venv,
+    jobs,
+    last_line,
+    unpacked,
+)
 from other_pythons import run_other_pythons, versions
 
 DIST = ROOT / "dist"
@@ -156,8 +166,8 @@ def lowest(folder: Path) -> str:
 
 
 def pythons(folder: Path) -> str:
-    """Run the fast tests on the other Pythons of this machine."""
-    if failed := run_other_pythons(versions(), make=False):
+    """Run the fast tests on the other Pythons of this machine; MAKE_THEM=1 makes missing ones."""
+    if failed := run_other_pythons(versions(), make=bool(os.environ.get("MAKE_THEM"))):
         raise StepFailedError(f"the fast tests fail on Python {', '.join(failed)}")
     return "see above"
 
@@ -199,6 +209,10 @@ for name in karat.__all__[1:]:
         assert name in ("studio", "torch") and f"karat[{name}]" in str(error), error
 """
     call(python, "-W", "error", "-c", code, cwd=folder)
+    # What they say to run adds the extra to the karat that is here; an index need not have karat.
+    said = call(python, "-m", "pip", "install", "--dry-run", "karat[logs]", cwd=folder)
+    if not last_line(said).startswith("Would install zstandard-"):
+        raise StepFailedError(f"pip install 'karat[logs]' would not add zstandard alone:\n{said}")
 
 
 def wheel() -> Path:
@@ -221,11 +235,6 @@ def _only(pattern: str) -> Path:
 def project_version() -> str:
     """Return the version of the wheel, by its name."""
     return wheel().name.split("-")[1]
-
-
-def jobs() -> tuple[str, ...]:
-    """Return how many processes pytest takes; JOBS=1 is kind to those who share the machine."""
-    return ("-n", os.environ.get("JOBS") or "auto")
 
 
 def complain(what: str, names: set[str]) -> None:

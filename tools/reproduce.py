@@ -133,7 +133,8 @@ def _without_this_machine(output: str) -> str:
     output = re.sub(r"\x1b\[[0-9;]*m", "", output).replace("\r\n", "\n")
     data = os.environ.get("KARAT_DATA")
     for folder, word in ((data, "$KARAT_DATA"), (str(ROOT), "."), (str(Path.home()), "~")):
-        output = output.replace(folder, word) if folder and len(folder) > 1 else output
+        if folder and len(folder) > 1:  # /karat also ends the name /src/karat
+            output = re.sub(rf"(?<![\w.~-]){re.escape(folder)}(?![\w-])", word, output)
     return "\n".join(line.rstrip() for line in output.strip("\n").splitlines())
 
 

@@ -146,7 +146,8 @@ def _kind(parameter: inspect.Parameter, documented: set[str]) -> str | None:
         return parameter.name
     if parameter.name in documented or (isinstance(parameter.default, str) and parameter.default):
         return "word"
-    shown = str(getattr(parameter.annotation, "__name__", parameter.annotation))
+    annotation = parameter.annotation
+    shown = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     return "count" if re.fullmatch(r"int( \| None)?", shown) else None
 
 

@@ -145,4 +145,5 @@ def test_plots_of_odd_names_and_many_classes():
     assert max(figure.get_size_inches()) < 15
     confusion(["$_$", "_b"], ["$_$", "_b"]).plot().figure.canvas.draw()
     plt.close("all")
-    assert len(confusion(many, many)._repr_html_()) < 1000
+    # Too large a picture is left out; how large this one is, is up to matplotlib.
+    assert len(confusion(many, many)._repr_html_()) < 501_000

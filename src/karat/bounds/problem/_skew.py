@@ -43,8 +43,8 @@ def skew_limit(
     """Return the upper (1) or lower (−1) limit of a statistic of the means of some columns.
 
     Every item gets a gamma variable of shape 1 as weight, every cell of nearly equal items one
-    whose shape is their number, every cluster one for all its items (Rubin 1981). Half an item of the
-    ``worst`` kind, which may not have been seen yet, gets one of shape ½. The limit is the
+    whose shape is their number, every cluster one for all its items (Rubin 1981). Half an item of
+    the ``worst`` kind, which may not have been seen yet, gets one of shape ½. The limit is the
     quantile of the statistic; of several worst items the one that moves it furthest counts.
     ``statistic`` takes means (draws, c); where it is not finite the limit is infinite.
 
