@@ -13,7 +13,7 @@ from scipy import stats
 
 pytestmark = pytest.mark.slow
 
-RUNS, DRAWS, THIN, BURN, BINS = 176, 31, 16, 120, 8
+RUNS, DRAWS, THIN, BURN, BINS = 112, 31, 16, 120, 8
 WORLDS = [
     (structure, errors)
     for structure in ("coupled", "hierarchical")

@@ -11,7 +11,7 @@ from karat.consensus.model import Model, build_problem
 from karat.consensus.sampling import run_chains
 from karat.votes.em import State, log_likelihood
 
-CHAINS, BURN, DRAWS = 40, 300, 1200
+CHAINS, BURN, DRAWS = 40, 200, 800
 ERRORS = ["class-conditional", "symmetric"]
 NOBODY, CHAIN, SIBLINGS = None, [-1, 0, 1], [-1, 0, 0]
 

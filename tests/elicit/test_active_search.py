@@ -498,7 +498,7 @@ def test_contradictory_answers_lower_confidence_and_break_nothing(binary):
 def test_coins_are_seen_to_slip(kind, name, spaces):
     """Metrics of many weights explain some coins; on average they slip more than who never does."""
     slips, contradicted = [], 0
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         procedure = kind(spaces[name], rng=seed, agreement=1.0, max_queries=40)
         while procedure.ask() is not None:

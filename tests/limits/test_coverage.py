@@ -32,7 +32,7 @@ def hits(function, law, n, runs, **options):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("function", [bernstein_mean, betting_mean])
 def test_limits_for_any_number_of_items_hold(function, law, n, side, fails):
-    runs = 240
+    runs = 160
     assert not fails(hits(function, law, n, runs, confidence=0.8, side=side), runs, 0.8)
 
 
@@ -108,7 +108,7 @@ def test_bootstrap_limits_of_a_ratio_hold_in_large_samples(multipliers, fails):
 @pytest.mark.parametrize("finite", [False, True])
 @pytest.mark.parametrize("kind", ["right", "useless", "misleading"])
 def test_powered_limits_hold_whatever_the_predictions(kind, finite, fails):
-    rng, runs, n, total = np.random.default_rng(3), 2000, 60, 600
+    rng, runs, n, total = np.random.default_rng(3), 1200, 60, 600
     seen = certain = labels = 0
     width = alone = 0.0
     for _ in range(runs):
