@@ -116,6 +116,18 @@ def test_malformed_files_are_refused(monkeypatch, tmp_path, content, ending):
     assert str(tmp_path) not in said
 
 
+@pytest.mark.parametrize("first", ["", "sep=;\r\n"])
+def test_what_a_spreadsheet_wrote_is_read_as_everywhere(monkeypatch, tmp_path, table, first):
+    text = table.write_csv(separator=";", decimal_comma=True)
+    content = f"{first}{text}".encode("utf-8-sig")
+    task = {"label": "y", "score": "p", "positive": "ill"}
+    code, words, answer = here(monkeypatch, tmp_path, content, ".csv", task)
+    assert code == 0, words
+    np.testing.assert_array_equal(unpack_data(answer).values, table["p"].to_numpy())
+    twice = here(monkeypatch, tmp_path, b"y,y\n1,2\n", ".csv", task)
+    assert twice[:2] == (3, "the file has the column 'y' twice; rename one of them")
+
+
 def test_names_and_sizes_are_limited(sqlite_url):
     store = Store(Settings(database_url=sqlite_url, max_upload=1000))
     with pytest.raises(DataError, match=r"expected one of \.csv"):

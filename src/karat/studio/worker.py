@@ -11,22 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from karat._extras import require
 from karat.exceptions import DataError, KaratError
+from karat.sources.opening import ENDINGS, open_bytes
 from karat.studio.data import StudyData, pack_data
 
 __all__ = ["main"]
 
 _MEMORY = 4 * 1024**3
 _MOST_ROWS, _MOST_CLASSES, _MOST_GROUPS, _MOST_COLUMNS = 1_000_000, 12, 12, 2_000
-_READERS = {
-    ".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet", ".arrow": "read_ipc",
-    ".feather": "read_ipc", ".ipc": "read_ipc", ".jsonl": "read_ndjson", ".ndjson": "read_ndjson",
-}  # fmt: skip
-_TEXT: dict[str, Any] = {"infer_schema_length": None}
-_OPTIONS: dict[str, dict[str, Any]] = {
-    ".csv": _TEXT, ".tsv": _TEXT | {"separator": "\t"}, ".jsonl": _TEXT, ".ndjson": _TEXT,
-}  # fmt: skip
 
 
 def main() -> int:
@@ -53,10 +45,11 @@ def _limit(seconds: float) -> None:
 
 
 def _frame(path: Path) -> Any:
-    polars = require("polars", purpose="reading a file")
-    ending = path.suffix.lower()
+    kind = ENDINGS[path.suffix.lower()]
     try:
-        frame = getattr(polars, _READERS[ending])(path, **_OPTIONS.get(ending, {}))
+        frame = open_bytes(path.read_bytes(), kind, "the file", quiet=True).collect()
+    except KaratError:
+        raise
     except BaseException as error:  # the readers raise many kinds of error, panics among them
         raise DataError(f"the file cannot be read: {_line(error)}") from error
     if not len(frame):
