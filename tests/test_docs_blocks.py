@@ -48,11 +48,12 @@ def test_no_code_of_a_page_escapes():
 def test_cells_of_tables_say_how_much_they_hold():
     name = '<code><span class="pre">karat.bounds.curve</span></code>'
     sentence = "limits that hold for every distribution of the scores, however few"
-    context = {"body": f'<td>.90</td><td class="right">{name}</td><td>{sentence}</td>{name}'}
+    short = "<td>.90 / .96</td><td>a</td>"
+    context = {"body": f'{short}<td class="right">{name}</td><td>{sentence}</td>{name}'}
     tables.mark(None, "page", "page.html", context, None)
     broken = name.replace(".", ".<wbr>")
     assert context["body"] == (
-        f'<td>.90</td><td class="right phrase">{broken}</td>'
+        f'<td class="figures">.90 / .96</td><td>a</td><td class="right phrase">{broken}</td>'
         f'<td class="sentence">{sentence}</td>{name}'
     )
 

@@ -9,17 +9,20 @@ import re
 
 _CELL = re.compile(r"<td(?: class=\"([^\"]*)\")?>(.*?)</td>", re.DOTALL)
 _NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
+_FIGURES = re.compile(r"[\d.,/ %+=()−–-]*\d[\d.,/ %+=()−–-]*")  # ".90 / .96" stays on one line
 _PHRASE, _SENTENCE = 16, 50  # letters
 
 
 def _marked(found):
     """Return a cell with its class, and with places at which its names may break."""
     kinds, content = found[1] or "", found[2]
-    words = len(html.unescape(re.sub(r"<[^>]+>", "", content)).strip())
-    if words > _PHRASE:
-        kinds = f"{kinds} {'sentence' if words > _SENTENCE else 'phrase'}".strip()
+    words = html.unescape(re.sub(r"<[^>]+>", "", content)).strip()
+    if _FIGURES.fullmatch(words):
+        kinds += " figures"
+    elif len(words) > _PHRASE:
+        kinds += " sentence" if len(words) > _SENTENCE else " phrase"
     content = _NAME.sub(lambda name: re.sub(r"(?<=\w)([._/])(?=\w)", r"\1<wbr>", name[0]), content)
-    return f'<td class="{kinds}">{content}</td>' if kinds else f"<td>{content}</td>"
+    return f'<td class="{kinds.strip()}">{content}</td>' if kinds else f"<td>{content}</td>"
 
 
 def mark(app, pagename, templatename, context, doctree):
