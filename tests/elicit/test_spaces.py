@@ -1,6 +1,7 @@
 """Spaces: coordinates, where they come from, groups, and what must not matter."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from karat.datasets import LogisticLaw
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
-from karat.exceptions import DataError, LabelError
+from karat.exceptions import DataError, ElicitationError, LabelError
 from karat.metrics import LinearMetric, accuracy, balanced_accuracy
 from karat.statistics import confusion, roc_counts
 
@@ -454,10 +455,26 @@ def test_a_space_from_counts_is_that_of_the_rows(n, digits, seed):
     y[:2], score[:2] = [0, 1], [0.1, 0.9]
     rows, counted = BinarySpace.from_scores(y, score), BinarySpace.from_counts(roc_counts(y, score))
     assert counted.calibrated == rows.calibrated
-    for weight in ([1, 1], [1, 2], [5, 1]):
+
+    def worth(space):
         # Of vertices that are worth the same either may be named.
-        worth = [np.diag(s.boundary(weight)[::-1, ::-1]) @ weight for s in (rows, counted)]
-        assert worth[0] == pytest.approx(worth[1], abs=1e-9)
+        weights = np.array([[1, 1], [1, 2], [5, 1]])
+        return [np.diag(space.boundary(weight)[::-1, ::-1]) @ weight for weight in weights]
+
+    try:
+        expected = worth(rows)
+    except ElicitationError as error:  # no better than guessing
+        with pytest.raises(ElicitationError, match=f"^{re.escape(str(error))}$"):
+            worth(counted)
+    else:
+        assert worth(counted) == pytest.approx(expected, abs=1e-9)
+
+
+def test_counts_of_scores_that_guess_make_no_trade_off():
+    y, score = [0, 1, 0, 1], [0.1, 0.1, 0.9, 0.9]
+    for space in (BinarySpace.from_scores(y, score), BinarySpace.from_counts(roc_counts(y, score))):
+        with pytest.raises(ElicitationError, match="no threshold does better than guessing"):
+            space.boundary([1, 1])
 
 
 def test_counts_that_make_no_space():
