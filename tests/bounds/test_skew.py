@@ -95,6 +95,38 @@ def test_cells_of_nearly_equal_values_leave_the_limit_where_it_is(monkeypatch):
     assert (np.abs(np.subtract(ends(_skew._NEAR), ends(1e-9))) < 0.05 * errors).all()
 
 
+def test_a_ratio_of_nearly_proportional_columns_keeps_its_error(monkeypatch):
+    """The precision of sure calls: its columns vary by ½, and what it is made of by .001."""
+    rng = np.random.default_rng(5)
+    called = (rng.random(1000) < 0.5).astype(float)
+    right = called * (1 - rng.beta(3, 1500, 1000))
+    columns = [c.reshape(1, -1, 1) for c in (right, called)]
+    sample = Sample(np.ones((1, 1000, 1)), np.ones((1, 1000, 1)))
+    monkeypatch.setattr(_skew, "_DRAWS", 20_000)
+    value = right.sum() / called.sum()
+
+    def distance(near, side):
+        monkeypatch.setattr(_skew, "_NEAR", near)
+        end = skew_limit(
+            sample, columns, lambda m: m[:, 0] / m[:, 1], [[value, 1.0]], side=side, confidence=0.95
+        )
+        return side * (end - value)
+
+    for side in (-1, 1):
+        assert distance(_skew._NEAR, side) == pytest.approx(distance(1e-9, side), rel=0.05)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e12])
+def test_limits_follow_the_scale_of_the_values(scale):
+    values = np.random.default_rng(6).beta(0.3, 6, (1, 300, 1))
+    sample = Sample(np.ones((1, 300, 1)), np.ones((1, 300, 1)))
+    ends = [
+        skew_limit(sample, [values * unit], lambda m: m[:, 0], [[unit]], side=1, confidence=0.95)
+        for unit in (1.0, scale)
+    ]
+    assert ends[1] / scale == pytest.approx(ends[0], rel=1e-9)
+
+
 def test_skew_limits_are_near_normal_ones_in_a_large_sample():
     rng = np.random.default_rng(1)
     share, p, q = law(0.4)

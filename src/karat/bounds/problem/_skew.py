@@ -18,6 +18,9 @@ _BLOCK = 2_000_000  # of them at a time
 # Values closer than this part of a column's deviation are drawn as one, at their mean: what that
 # takes from the variance is 1/12 of its square, far less than what the draws miss by.
 _NEAR = 1 / 20
+_LITTLE = 1e-4  # weight of one item more, by which it is seen how far it moves a statistic
+_ROUNDING = 1e-12  # of the largest value of a column
+_LEAST = 1e-150  # whose square is not 0
 _PSEUDO = 0.5  # items that the worst one counts for
 
 
@@ -50,7 +53,7 @@ def skew_limit(
 
     The seed is fixed, so that two limits of one sample differ by what they are of.
     """
-    units = _units(sample, columns)
+    units = _units(sample, columns, statistic)
     rng = np.random.default_rng(0)
     draws = int(np.clip(_MOST // len(units.shape), _FEWEST_DRAWS, _DRAWS))
     sums = np.empty((draws, len(columns)))
@@ -72,7 +75,11 @@ def skew_limit(
     return max(ends) if side > 0 else min(ends)
 
 
-def _units(sample: Sample, columns: Sequence[FloatArray]) -> _Units:
+def _units(
+    sample: Sample,
+    columns: Sequence[FloatArray],
+    statistic: Callable[[FloatArray], FloatArray],
+) -> _Units:
     """Return clusters where there are some, otherwise cells of nearly equal values."""
     if sample.rows is not None:
         r = sample.rows
@@ -85,7 +92,10 @@ def _units(sample: Sample, columns: Sequence[FloatArray]) -> _Units:
     seen = sample.counts > 0
     counts, squares = sample.counts[seen], sample.squares[seen]
     values = np.stack([np.broadcast_to(c, sample.counts.shape)[seen] for c in columns], axis=1)
-    cell = _nearly_equal(values, counts)
+    share = counts / counts.sum()
+    # Values that are close in each column may still be far apart in what a ratio is made of.
+    moved = _moved(values, share, statistic)[:, None] if len(columns) > 1 else values[:, :0]
+    cell = _nearly_equal(np.hstack([values, moved]), share)
     mass = np.bincount(cell, counts).astype(np.float64)
     square = np.bincount(cell, squares).astype(np.float64)
     means = np.stack([np.bincount(cell, counts * v) for v in values.T], axis=1) / mass[:, None]
@@ -96,15 +106,24 @@ def _units(sample: Sample, columns: Sequence[FloatArray]) -> _Units:
     return _Units(means, shape, scale, np.ones(len(mass)), typical)
 
 
-def _nearly_equal(values: FloatArray, counts: FloatArray) -> IntArray:
+def _moved(
+    values: FloatArray, share: FloatArray, statistic: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Return how far a little more of each row (n, c) moves the statistic of the means."""
+    mean = share @ values
+    moved = np.asarray(statistic(mean + _LITTLE * (values - mean))) / _LITTLE
+    return np.where(np.isfinite(moved), moved, 0.0)
+
+
+def _nearly_equal(values: FloatArray, share: FloatArray) -> IntArray:
     """Return a code for each row (n, c), the same for rows that differ by little in each column."""
     codes = np.zeros(len(values), dtype=np.int64)
-    share = counts / counts.sum()
     for column in values.T:
         centred = column - share @ column
         step = _NEAR * math.sqrt(share @ centred**2)
         # Deviations that are rounding alone make no steps.
-        steps = np.rint(centred / max(step, 1e-9)).astype(np.int64)
+        least = _ROUNDING * float(np.abs(column).max(initial=0.0))
+        steps = np.rint(centred / max(step, least, _LEAST)).astype(np.int64)
         steps -= steps.min(initial=0)
         # Coded anew after each column, so that the codes stay below the number of rows.
         _, codes = np.unique(codes * (steps.max(initial=0) + 1) + steps, return_inverse=True)
