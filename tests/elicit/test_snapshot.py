@@ -333,6 +333,21 @@ JUNK = st.sampled_from(
 )
 
 
+def test_differences_of_no_size_are_refused(forgeable):
+    kind, space, state = forgeable(1)
+    header, arrays = unpack(state)
+    found = [path for path in leaves(header) if path[-1] == "typical"]
+    assert found
+    for path in found:
+        header, arrays = unpack(state)
+        where = header
+        for key in path[:-1]:
+            where = where[key]
+        where["typical"] = 0
+        with pytest.raises(TranscriptError):
+            kind.restore(space, pack(header, arrays))
+
+
 PLACES = st.integers(0, 10**6)  # of a field, among however many there are
 SETTINGS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
 

@@ -129,7 +129,7 @@ _SEARCH: dict[str, Callable[[Any], bool]] = {
     "kinds": _each(_is_kind),
 }
 _POSTERIOR: dict[str, Callable[[Any], bool]] = {
-    "typical": lambda value: _is_number(value) and value >= 0,
+    "typical": lambda value: _is_number(value) and value > 0,  # divides margins
     "acceptance": lambda value: _is_number(value) and 0 <= value <= 1,
     "rng": _of(dict),
     "evidence": _of(dict),
