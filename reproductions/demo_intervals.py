@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections import defaultdict
 
+from _show import Promise, say, verdict
 from scipy.stats import binom
 
 from karat.cli.demo import PARTS, train_models
@@ -34,18 +35,21 @@ def main() -> int:
             for interval in part.intervals:
                 kind = (part.conditional, part.section.question, interval.what)
                 inside[kind].append(interval.holds)
-    missed = False
+    promises = []
     for (conditional, question, what), held in inside.items():
-        rare = binom.cdf(sum(held), len(held), PROMISED) < RARE and not conditional
-        missed |= bool(rare)
-        note = " (promises nothing)" if conditional else " MISSED" if rare else ""
-        print(f"{question} {what}: {sum(held)} of {len(held)}{note}")
+        if conditional:
+            say(f"{question} {what}: {sum(held)} of {len(held)}, which promise nothing")
+            continue
+        # The least number that is not seen in fewer than 1 of 1,000 cases.
+        least = float(binom.ppf(RARE, len(held), PROMISED))
+        promises.append(
+            Promise(f"{question} {what}, truths inside of {len(held)}", sum(held), least)
+        )
     counted = [one for (conditional, *_), held in inside.items() if not conditional for one in held]
+    code = verdict(promises)
     share = sum(counted) / len(counted)
-    print(
-        f"{len(seeds)} seeds: {sum(counted)} of {len(counted)} truths inside ({100 * share:.1f} %)"
-    )
-    return int(missed)
+    say(f"{len(seeds)} seeds: {sum(counted)} of {len(counted)} truths inside ({100 * share:.1f} %)")
+    return code
 
 
 if __name__ == "__main__":
