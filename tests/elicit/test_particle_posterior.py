@@ -414,7 +414,7 @@ def outside(ranks):
 def test_ranks_of_the_truth_are_uniform(name, spaces):
     """People drawn from the prior who answer as the model says.
 
-    80 of them notice .95 against .81 for each weight.
+    80 of them notice .95 against .79 for each weight.
     """
     rng = np.random.default_rng(20)
     ranks = np.array([rank_of_truth(spaces[name], rng) for _ in range(80)])

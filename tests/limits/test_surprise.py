@@ -78,6 +78,11 @@ def test_classes_with_few_items_are_all_surprising_at_once():
     )
     assert every[0] < one[0] - 0.2  # three classes of which nothing is known
     assert every[1] == one[1] == 1.0
+    gaps = surprise_limits(  # numbers of classes that no cell has
+        balanced_of(4), counts, (0, 1), rng=np.random.default_rng(0), strata=2 * strata + 1,
+        **options,
+    )  # fmt: skip
+    assert gaps == every
     plenty = np.diag([40.0, 9.0, 8.0, 7.0]).ravel() + 1.0
     one, same = (
         surprise_limits(

@@ -48,6 +48,14 @@ def test_hinges_are_inside_kl_limits(m, share, delta):
     assert (low, high) == pytest.approx((1 - mirrored[1], 1 - mirrored[0]), abs=1e-9)
 
 
+@pytest.mark.parametrize("delta", [1e-20, 1e-60, 1e-200])
+@pytest.mark.parametrize("m", [5, 1000])
+def test_a_hinge_whose_root_is_not_reached_excludes_nothing(m, delta):
+    """The smaller delta is, the more steps Newton's method takes, all of them above the root."""
+    low, _ = hinge_limits(float(m), m, delta)
+    assert 0 <= low <= delta ** (1 / m)  # at this p all m are 1 with a probability of delta
+
+
 def test_limits_of_pairs_are_those_of_the_smaller_class(rows):
     y, score = rows(3, 400, 1)
     m, value = min(y.sum(), (~y).sum()), roc_auc_score(y, score)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import karat
-from karat.exceptions import ColumnError, KaratWarning
+from karat.exceptions import ColumnError, DataError, KaratWarning
 from karat.sources.opening import is_plain, read_texts
 
 ROWS = {"id": [1, 2, 3], "p": [0.5, 0.25, 1.0], "name": ["a", "b, c", "d"]}
@@ -78,6 +78,13 @@ def test_a_named_separator_is_taken_whatever_the_lines_look_like(tmp_path):
     (tmp_path / "d.csv").write_text("sep=;\ny;y\n1;2\n")
     with pytest.raises(ColumnError, match="the column 'y' twice"):
         karat.scan(tmp_path / "d.csv")
+
+
+@pytest.mark.parametrize("first", ["", "sep=;\r"])
+def test_lines_that_end_with_a_carriage_return_alone_are_refused(tmp_path, first):
+    (tmp_path / "m.csv").write_bytes(f"{first}y;p\r1;2\r".encode())
+    with pytest.raises(DataError, match=r"m\.csv cannot be read: its lines end as"):
+        karat.scan(tmp_path / "m.csv")
 
 
 def test_two_marks_are_said_and_stay_text(tmp_path):

@@ -154,7 +154,7 @@ def mean_steps(
     n, width = len(values), span[1] - span[0]
     t = np.arange(1, n + 1)
     total = np.cumsum(values)
-    # FloatArray | float are at most half a span from their mean; one such value is added.
+    # Values are at most half a span from their mean; one such value is added.
     center = (total + (span[0] + span[1]) / 2) / (t + 1)
     squares = _before((values - center) ** 2)
     spread = np.maximum((squares + (width / 2) ** 2) / t, 1e-3 * width**2)

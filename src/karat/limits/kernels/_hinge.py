@@ -44,6 +44,8 @@ def _lower(x: float, m: int, delta: float) -> float:
         p = p - step
         if (np.abs(step) <= _CLOSE * p).all():
             break
+    # Above its root a hinge excludes nothing: one that has not come down to it is left out.
+    p = np.where(np.abs(step) <= _CLOSE * p, p, 0.0)
     return max(float(p.max()) * (1.0 - _ROUNDING), 0.0)
 
 

@@ -127,8 +127,9 @@ def _by_cell(
 
 def _rare(counts: FloatArray, strata: IntArray, few: int) -> list[IntArray]:
     """Return the cells of each class that has few items."""
-    totals = np.bincount(strata, weights=counts)
-    return [np.flatnonzero(strata == c) for c in np.flatnonzero(totals < few)]
+    classes, code = np.unique(strata, return_inverse=True)
+    totals = np.bincount(code, weights=counts)
+    return [np.flatnonzero(strata == c) for c in classes[totals < few]]
 
 
 def _ends(

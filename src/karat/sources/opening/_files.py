@@ -159,7 +159,13 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
     dialect = dialect_of(head, said)
     text = head.decode("utf-8-sig", errors="replace")
     rows = csv.reader(io.StringIO(text), delimiter=dialect.separator)
-    header = next(islice(rows, dialect.above, None), [])
+    try:
+        header = next(islice(rows, dialect.above, None), [])
+    except csv.Error as error:  # lines that end with a carriage return alone
+        raise DataError(
+            f"{name} cannot be read: its lines end as those of old Macs do; save it again as "
+            "plain CSV"
+        ) from error
     twice = [column for i, column in enumerate(header) if column in header[:i]]
     if twice:
         raise ColumnError(f"{name} has the column {twice[0]!r} twice; rename one of them")
