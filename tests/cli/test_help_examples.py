@@ -67,7 +67,7 @@ def test_no_command_is_forgotten(karat):
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - ELSEWHERE))
 def test_the_example_runs(karat, files, command):
     words = example_of(karat, command)
-    ran = karat(*words, typed=["1"] * 500)
+    ran = karat(*words, typed=["1", "2", "q"])  # of karat elicit: too few answers to flag
     assert ran.code in ({0, 4, 5} if command == "gate" else {0}), ran.err
     assert ran.out
     assert "Traceback" not in ran.err

@@ -118,7 +118,8 @@ def test_malformed_files_are_refused(monkeypatch, tmp_path, content, ending):
 
 @pytest.mark.parametrize("first", ["", "sep=;\r\n"])
 def test_what_a_spreadsheet_wrote_is_read_as_everywhere(monkeypatch, tmp_path, table, first):
-    text = table.write_csv(separator=";", decimal_comma=True)
+    lines = [table.columns, *([str(v).replace(".", ",") for v in row] for row in table.rows())]
+    text = "".join(";".join(line) + "\n" for line in lines)
     content = f"{first}{text}".encode("utf-8-sig")
     task = {"label": "y", "score": "p", "positive": "ill"}
     code, words, answer = here(monkeypatch, tmp_path, content, ".csv", task)

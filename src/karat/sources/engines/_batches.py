@@ -32,6 +32,7 @@ def _duckdb(native: Any) -> Iterator[Any]:
     import polars as pl
 
     with engine_errors("duckdb"):
-        reader = getattr(native, "to_arrow_reader", native.fetch_record_batch)(_ROWS)
-        for batch in reader:
+        new = "to_arrow_reader" in dir(native)  # the method's name before DuckDB 1.4 is the other
+        read = native.to_arrow_reader if new else native.fetch_arrow_reader
+        for batch in read(_ROWS):
             yield pl.from_arrow(batch)
