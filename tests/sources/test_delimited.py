@@ -52,7 +52,7 @@ def test_other_separators(tmp_path):
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("first", ["sep=;\r\n", "SEP=;\n", '"sep=;"\n'])
+@pytest.mark.parametrize("first", ["sep=;\r\n", "SEP=;\n", '"sep=;"\n', "sep=; \n"])
 def test_a_file_that_names_its_separator(tmp_path, ending, mark, first):
     """Spreadsheets write such a line, which is none of the table, and do not show it."""
     text = f"{mark}{first}id;p;name\n1;0,5;a\n2;0,25;b, c\n3;1;d\n".encode()

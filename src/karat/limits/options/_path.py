@@ -32,8 +32,9 @@ def path_result(
         warnings.warn(
             f"the {of} of the first {at + 1:,} rows, {estimates[at]:.4g}, lies outside of the "
             f"limits that earlier rows gave, {ends[0][at]:.4g} to {ends[1][at]:.4g}. Rows in "
-            "random order seldom do so: these may be sorted, or have changed over time, and then "
-            "no limits hold. The limits were widened; pass the rows in random order",
+            "random order seldom do so, except at a low confidence: these may be sorted, or have "
+            "changed over time, and then no limits hold. The limits were widened; pass the rows in "
+            "random order",
             KaratWarning,
             stacklevel=caller_level(),
         )

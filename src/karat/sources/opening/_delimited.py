@@ -22,7 +22,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([.,]\d{3})+")
 
 
 # What spreadsheets write, and hide, above the header.
-_NAMES_ITS_OWN = re.compile(r'"?sep=([\t !#-/:-@\[-`{-~])"?\r?\n', re.IGNORECASE)
+_NAMES_ITS_OWN = re.compile(r'"?sep=([\t !#-/:-@\[-`{-~])"?[ \t]*\r?\n', re.IGNORECASE)
 
 
 class Dialect(NamedTuple):
