@@ -20,7 +20,9 @@ settings.load_profile("karat")
 # The same examples every time: what fails must fail on every machine, and what passes must not
 # fail on another day. Run `pytest --hypothesis-profile=search` to look for new examples.
 settings.register_profile("search", deadline=None)
-settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.register_profile(
+    "repeatable", derandomize=True, database=None, deadline=None, max_examples=60
+)
 settings.load_profile("repeatable")
 
 

@@ -198,10 +198,10 @@ def test_certain_probabilities_can_be_measured(method, value):
 
 @pytest.mark.parametrize("method", ["latent", "probit"])
 def test_more_labels_than_rows(method):
-    y, h, _ = MultilabelLaw("latent", n_labels=50).sample(30, rng=0)
+    y, h, _ = MultilabelLaw("latent", n_labels=40).sample(30, rng=0)
     r = measured(y, h, method=method)
-    assert r.per_label.shape == (50,)
-    measured(np.tile(Y, 21), np.tile(H, 21), method=method)  # every column many times
+    assert r.per_label.shape == (40,)
+    measured(np.tile(Y[:30], 11), np.tile(H[:30], 11), method=method)  # every column many times
 
 
 def test_columns_of_frames_go_by_name():

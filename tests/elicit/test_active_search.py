@@ -463,7 +463,6 @@ def test_questions_are_never_about_the_same_thing_twice_over(binary):
     assert procedure.result.ratios[0].estimate == pytest.approx(4, rel=0.1)
 
 
-@pytest.mark.usefixtures("thorough")
 def test_contradictory_answers_lower_confidence_and_break_nothing(binary):
     """Coins instead of people: most of them are found out."""
     warned, slips = 0, []

@@ -90,9 +90,9 @@ def test_every_part_may_be_of_another_type(logs, tmp_path, name):
         if shape in seen or len(shape) > 7:
             continue
         seen.add(shape)
-        # Two of the values in turn, so that all meet most kinds of parts in a few seconds.
-        k = 2 * len(seen) % len(INSTEAD)
-        for value in [*INSTEAD[k : k + 2], *([ABSENT] if at else [])]:
+        # Three of the values in turn, so that all meet most kinds of parts in a few seconds.
+        k = 3 * len(seen) % len(INSTEAD)
+        for value in [*INSTEAD[k : k + 3], *([ABSENT] if at else [])]:
             write(target, changed(document, at, value))
             good = read(target)
             read_anyway, refused = read_anyway + good, refused + (not good)

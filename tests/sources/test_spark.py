@@ -27,8 +27,10 @@ def spark():
     """One session for all tests: it takes seconds to start."""
     from pyspark.sql import SparkSession
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")
+        # Java compiles so short a run for longer than it runs it.
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         session = (
             SparkSession.builder.master("local[2]")
             .config("spark.ui.enabled", "false")
