@@ -228,6 +228,8 @@ def counted_and_logged(where, table, votes):
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_of_the_pages_run(line, folder, tmp_path, monkeypatch, capsys):
+    if line.startswith("karat studio"):
+        pytest.importorskip("fastapi", reason="karat[studio] is not installed")
     where = tmp_path / "files"
     shutil.copytree(folder, where)  # commands write files that others read
     monkeypatch.chdir(where)

@@ -32,6 +32,8 @@ def missing(text):
 
     if "import torch" in text and importlib.util.find_spec("torch") is None:
         return "it trains with PyTorch, which is not installed"
+    if "from karat.studio" in text and importlib.util.find_spec("fastapi") is None:
+        return "it makes a web study, and karat[studio] is not installed"
     if "import SparkSession" in text:
         if importlib.util.find_spec("pyspark") is None:
             return "it counts on Spark, and PySpark is not installed"
