@@ -44,7 +44,9 @@ $(VENV)/.docs: $(VENV)/.ready
 demo: setup
 	$(BIN)/karat demo
 
+# Loops are compiled once, and not by every process of the tests anew.
 test: setup
+	$(BIN)/karat doctor --warm --json >/dev/null
 	$(PYTEST)
 
 fast: setup
