@@ -197,7 +197,8 @@ def test_a_result_is_there_at_any_time(kind, name, strategy, orientation, spaces
         json.dumps(result.to_dict())
         assert "so far" in result.summary()
         assert result.summary() in repr(result)
-        assert "<table" in result._repr_html_()
+        if n in (0, 4):  # pictures take longest
+            assert "<table" in result._repr_html_()
         if answer is not None:
             procedure.tell(answer)
             silent.tell(answer)

@@ -1,6 +1,5 @@
 """Ask and tell: a search for questions, driven by answers."""
 
-import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self, cast
@@ -103,7 +102,7 @@ class AskAndTell(Resumable):
             self._pending = self._steps.send(checked)
         except StopIteration:
             self._pending = None
-        self._trail.append(copy.deepcopy(self._brackets))
+        self._trail.append(self._brackets.copy())
         if self.max_queries is not None and len(self._answers) >= self.max_queries:
             self._pending = None
         self._result = None

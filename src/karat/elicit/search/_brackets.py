@@ -58,6 +58,17 @@ class Brackets:
             limits=ends,
         )
 
+    def copy(self) -> "Brackets":
+        """Return what is known now; a search goes on to change the original in place."""
+        return replace(
+            self,
+            low=self.low.copy(),
+            high=self.high.copy(),
+            answered=self.answered.copy(),
+            signs=self.signs.copy(),
+            bases=dict(self.bases),
+        )
+
     def reopen(self, i: int, low: float, high: float) -> None:
         """Start the search of a parameter again."""
         self.low[i], self.high[i], self.answered[i] = low, high, 0.0
