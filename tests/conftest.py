@@ -1,3 +1,4 @@
+import gc
 import os
 import shutil
 import signal
@@ -32,6 +33,12 @@ CHROMIUM = os.environ.get("KARAT_CHROMIUM") or shutil.which("chromium") or "/usr
 def pytest_collection_modifyitems(items):
     """Put what has every loop compiled last: most are then in the cache, by tests that use them."""
     items.sort(key=lambda item: item.name == "test_doctor_compiles_every_loop")
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector what was imported and collected: it lives to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
