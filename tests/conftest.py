@@ -41,6 +41,10 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def pytest_unconfigure():
+    gc.unfreeze()  # else bindings complain at the end of what nobody has cleared away
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)

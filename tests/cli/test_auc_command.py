@@ -99,6 +99,8 @@ def test_weights_that_cannot_be_heeded_are_refused(table, tmp_path, karat):
     stopped = karat(*options, "--weight", "seen", "--stream")
     assert (stopped.code, "no --weight: karat count" in stopped.err) == (2, True)
     assert "expected --weight with it" in karat(*options, "--weighting", "frequency").err
+    odd = karat(*options, "--weight", "seen", "--weighting", "freq")
+    assert "--weighting is 'freq'; expected 'frequency' or 'importance'\n" in odd.err
     assert "--weight sen: there is no such column" in karat(*options, "--weight", "sen").err
     frame.with_columns(seen=pl.Series([-1.0] + [1.5] * 3999)).write_csv(tmp_path / "odd.csv")
     odd = ("auc", tmp_path / "odd.csv", "--label", "truth", "--score", "score_a")

@@ -78,6 +78,12 @@ def test_files_that_cannot_be_read_are_refused(tmp_path, name, text, said):
     assert "\n" not in str(refused.value)
 
 
+def test_a_command_does_not_speak_of_arguments_of_python(tmp_path, karat):
+    (tmp_path / "t.txt").write_text("a\n1\n")
+    said = karat("auc", tmp_path / "t.txt", "--label", "a").err
+    assert said.endswith("'.ndjson'], with or without .gz\n")
+
+
 def test_columns_by_flags(tmp_path):
     FRAME.write_csv(tmp_path / "t.csv")
     table = read_table(tmp_path / "t.csv")

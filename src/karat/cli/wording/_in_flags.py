@@ -15,7 +15,7 @@ _FLAGS = {
 }  # fmt: skip
 _OPTIONS = (
     "pos_label", "confidence", "null", "metric", "threshold", "class_prior", "certificate",
-    "at_least",
+    "at_least", "weighting",
 )  # fmt: skip
 _ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id", "weight")
 # These look at labelled rows alone, so that the library's numbers of rows are not those of a file.
@@ -35,6 +35,9 @@ _INSTEAD = (
         "",
     ),
     (re.compile(r", or pass classes= if (?:it is|they are) \S.*$"), ""),
+    (re.compile(r", or pass format=$"), ""),
+    # A flag that is not given is None in Python.
+    (re.compile(r", ('[^']*') or None$"), r" or \1"),
     (re.compile(r"^classes holds"), "the labels are of"),
     *((re.compile(rf"^{o} (?=is )"), f"--{o.replace('_', '-')} ") for o in _OPTIONS),
     (re.compile(rf"\b({'|'.join(_ROLES)})=['\"]([^'\"]*)['\"]"), r"--\1 \2"),
