@@ -233,6 +233,29 @@ def test_the_code_of_a_page_gives_the_same(mails, karat, executed_page):
     assert executed_page("page.html").to_dict() == ran.data["result"]
 
 
+def test_score_heeds_weights(mails, karat, executed_page):
+    """Rows that were drawn more often than others count for less; models are then not compared."""
+    frame = pl.read_csv("labelled.csv").with_columns(
+        seen=pl.when(pl.col("site") == "north").then(3.0).otherwise(0.5)
+    )
+    frame.write_csv("seen.csv")
+    flags = ("score", "seen.csv", "--label", "truth", "--pred", "model", "--weight")
+    ran = karat(*flags, "seen", "--json", "-o", "page.html")
+    known = frame.drop_nulls("truth")
+    same = as_metric("accuracy").estimate(
+        known["truth"], known["model"], sample_weight=known["seen"], rng=0
+    )
+    found = ran.data["results"]["model"]["accuracy"]
+    assert found == executed_page("page.html").to_dict()
+    assert (found["value"], found["lower"]) == pytest.approx((same.value, same.lower))
+    both = karat(*flags, "seen", "--pred", "other", "--json")
+    assert both.data["comparisons"] == {}
+    assert both.data["warnings"] == ["models are not compared: differences do not heed --weight"]
+    assert "--weight sen: there is no such column" in karat(*flags, "sen").err
+    frame.with_columns(seen=-pl.col("seen")).write_csv("seen.csv")
+    assert "--weight seen" in karat(*flags, "seen").err
+
+
 def test_score_needs_labels(mails, karat):
     frame = pl.read_csv("labelled.csv").with_columns(truth=pl.lit(None, dtype=pl.String))
     frame.write_parquet("empty.parquet")

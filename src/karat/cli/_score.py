@@ -1,5 +1,6 @@
 """``karat score``: metrics of labelled rows, with their limits."""
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ from karat.cli.frame import (
     section,
     values,
 )
-from karat.exceptions import EmptyDataError
+from karat.exceptions import EmptyDataError, KaratWarning
 from karat.metrics import GroupMetric, MetricEstimate, as_metric
 
 __all__ = ["score"]
@@ -42,6 +43,7 @@ def score(
         str | None,
         typer.Option(help="Column of what rows belong to together, such as a person or a prompt."),
     ] = None,
+    weight: flags.Weight = None,
     confidence: flags.Confidence = 0.95,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
@@ -51,7 +53,8 @@ def score(
     Example:  karat score labelled.csv --label truth --pred model --metric f1,mcc
 
     Rows without a label are left out: the others are taken for a random sample. Several models are
-    compared on the same rows, with limits that hold for all pairs together.
+    compared on the same rows, with limits that hold for all pairs together; with --weight each is
+    scored alone.
     """
 
     def work() -> Answer:
@@ -69,6 +72,7 @@ def score(
         own = shared | {
             "groups": _coded(table, known, "--group", group),
             "clusters": _coded(table, known, "--cluster", cluster),
+            "sample_weight": _coded(table, known, "--weight", weight),
         }
         results: dict[str, dict[str, MetricEstimate]] = {n: {} for n in names}
         codes: dict[tuple[str, str], str] = {}
@@ -78,11 +82,15 @@ def score(
                 used = {k: v for k, v in own.items() if v is not None}
                 results[name][title] = found.estimate(known[label], known[name], **values(used))
                 codes[name, title] = _code(table, label, name, value, used)
+        compared = len(names) > 1 and weight is None
+        if len(names) > 1 and not compared:
+            said = "models are not compared: differences do not heed --weight"
+            warnings.warn(said, KaratWarning, stacklevel=1)
         tiers = {
             title: best_of_many({n: known[n] for n in names}, known[label], metric=value.value,
                                 **shared)
             for title, value in chosen.items()
-            if len(names) > 1 and not isinstance(as_metric(value.value), GroupMetric)
+            if compared and not isinstance(as_metric(value.value), GroupMetric)
         }  # fmt: skip
         return _answer(file, results, tiers, codes)
 
