@@ -40,8 +40,10 @@ def with_copies(seed, rate, times, others, share, n=500):
     return np.column_stack([*copies, votes[:, 1:]])
 
 
-def test_kappa_is_cohens():
-    rng, _, votes = panel(0, [0.1, 0.3, 0.4, 0.2], n=300, k=3)
+@pytest.mark.parametrize("n", [300, 20_000])
+def test_kappa_is_cohens(n):
+    """Small tables are multiplied whole, and large ones as sparse matrices."""
+    rng, _, votes = panel(0, [0.1, 0.3, 0.4, 0.2, *[0.3] * 12], n=n, k=3)
     votes[rng.random(votes.shape) < 0.2] = -2
     votes[rng.random(votes.shape) < 0.1] = -1
     found = kappas(table_of(votes, 3))

@@ -1,11 +1,12 @@
 """Near copies: voters that say the same so often that together they are one vote."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
+from karat.votes.agreement._ballots import ballots
 from karat.votes.tables import VoteTable
 
 __all__ = ["Kappas", "NearCopies", "kappas", "near_copies", "one_vote_each", "unseen_copies"]
@@ -45,8 +46,6 @@ class NearCopies(NamedTuple):
 
 def kappas(table: VoteTable, at_least: float = _SHARED) -> Kappas:
     """Return κ of every pair of voters with enough items in common; abstentions do not count."""
-    from scipy import sparse
-
     cast = np.flatnonzero(table.outcome < table.n_classes)
     pattern = table.pattern_of_vote[cast]
     votes = np.bincount(table.voter[cast], weights=table.count[pattern], minlength=table.n_voters)
@@ -58,17 +57,21 @@ def kappas(table: VoteTable, at_least: float = _SHARED) -> Kappas:
     shape = (table.n_patterns, len(voters))
     root = np.sqrt(table.count)[pattern]
 
-    def ballots(which: BoolArray) -> sparse.csr_matrix:
+    def said_by(which: BoolArray) -> Any:
         at = place[table.voter[cast][which]]
-        return sparse.csr_matrix((root[which], (pattern[which], at)), shape=shape)
+        return ballots(root[which], pattern[which], at, shape)
 
-    everything = ballots(np.ones(len(cast), dtype=bool))
-    n = (everything.T @ everything).toarray()
+    def common(one: Any, other: Any) -> FloatArray:
+        product = one.T @ other
+        return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
+
+    everything = said_by(np.ones(len(cast), dtype=bool))
+    n = common(everything, everything)
     same, chance = np.zeros_like(n), np.zeros_like(n)
     for o in range(table.n_classes):
-        said = ballots(table.outcome[cast] == o)
-        same += (said.T @ said).toarray()
-        share = (said.T @ everything).toarray() / np.maximum(n, 1e-300)  # i says o, shared with j
+        said = said_by(table.outcome[cast] == o)
+        same += common(said, said)
+        share = common(said, everything) / np.maximum(n, 1e-300)  # i says o, shared with j
         chance += share * share.T
     observed = same / np.maximum(n, 1e-300)
     value = np.full(n.shape, np.nan)

@@ -1,10 +1,11 @@
 """How often two voters voted on the same items, and how often they said the same."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
+from karat.votes.agreement._ballots import ballots
 from karat.votes.tables import VoteTable
 
 __all__ = ["Agreement", "SharedVotes", "shared_votes"]
@@ -42,22 +43,30 @@ class Agreement(NamedTuple):
 
 def shared_votes(table: VoteTable, at_least: float = _SHARED) -> SharedVotes:
     """Count, for every pair of voters, the items both voted on and the votes in common."""
-    from scipy import sparse
-
     pattern = table.pattern_of_vote
     shape = (table.n_patterns, table.n_voters)
     root = np.sqrt(table.count)[pattern]
 
-    def ballots(where: IntArray) -> sparse.csr_matrix:
-        return sparse.csr_matrix((root[where], (pattern[where], table.voter[where])), shape=shape)
+    def in_common(where: Any) -> Any:
+        said = ballots(root[where], pattern[where], table.voter[where], shape)
+        return said.T @ said
 
-    everything = ballots(np.arange(len(pattern)))
-    shared = sparse.triu(everything.T @ everything, 1).tocoo()
-    enough = shared.data >= at_least - 1e-9
-    first, second = shared.row[enough].astype(np.int64), shared.col[enough].astype(np.int64)
+    first, second, n = _pairs(in_common(slice(None)), at_least)
     both = np.zeros((len(first), table.n_outcomes))
-    for o in range(table.n_outcomes):
-        said = ballots(np.flatnonzero(table.outcome == o))
-        if len(first):
-            both[:, o] = np.asarray((said.T @ said).tocsr()[first, second]).ravel()
-    return SharedVotes(first, second, shared.data[enough], both)
+    if len(first):
+        for o in range(table.n_outcomes):
+            both[:, o] = np.asarray(in_common(table.outcome == o)[first, second]).ravel()
+    return SharedVotes(first, second, n, both)
+
+
+def _pairs(common: Any, at_least: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the pairs of a plain or a sparse matrix with enough items, and their items."""
+    if isinstance(common, np.ndarray):
+        first, second = np.nonzero(np.triu(common >= at_least - 1e-9, 1))
+        return first, second, np.asarray(common[first, second])
+    from scipy import sparse
+
+    shared = sparse.triu(common, 1).tocoo()
+    enough = shared.data >= at_least - 1e-9
+    first, second = (at[enough].astype(np.int64) for at in (shared.row, shared.col))
+    return first, second, shared.data[enough]

@@ -1,0 +1,24 @@
+"""Votes as a matrix of patterns and voters: products of two such count the items in common."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, FloatArray
+
+__all__ = ["ballots"]
+
+_FEW = 10_000  # entries that are multiplied in less time than a sparse matrix takes to be made
+
+
+def ballots(weight: FloatArray, pattern: AnyArray, voter: AnyArray, shape: tuple[int, int]) -> Any:
+    """Return a matrix with a weight for each vote: a plain array if it is small, else a sparse one.
+
+    With the root of a pattern's count as weight, ``one.T @ other`` counts items by pairs of voters.
+    """
+    if shape[0] * shape[1] <= _FEW:
+        spot = pattern * shape[1] + voter
+        return np.bincount(spot, weight, shape[0] * shape[1]).astype(np.float64).reshape(shape)
+    from scipy import sparse
+
+    return sparse.csr_matrix((weight, (pattern, voter)), shape=shape)
