@@ -1,12 +1,12 @@
 """What a metric says of a question."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from karat._typing import FloatArray
 from karat.elicit.transcript import Query
-from karat.metrics import MetricBase
+from karat.metrics import Metric, MetricBase
 
 __all__ = ["ROUNDING", "metric_margin"]
 
@@ -19,6 +19,9 @@ def metric_margin(metric: MetricBase, query: Query) -> float:
 
     Groups are pooled for a metric that knows none.
     """
+    if isinstance(metric, Metric) and np.ndim(query.first) == 2:
+        first, second = cast("FloatArray", metric(np.stack([query.first, query.second])))
+        return float(first - second)
     return _value(metric, query.first) - _value(metric, query.second)
 
 
