@@ -207,7 +207,7 @@ def test_a_copier_among_six_voters_is_found(errors, world, table_of):
     law = world(errors, [-1, -1, -1, -1, -1, 4], np.ones((2000, 6), dtype=bool))
     rng = np.random.default_rng(67)
     found = 0
-    for _ in range(20):
+    for _ in range(12):
         right = rng.uniform(0.65, 0.9, 6)
         theta = np.array([[[r, 1 - r], [1 - r, r]] for r in right])
         state = State(theta, np.array([0, 0, 0, 0, 0, 0.9]), np.array([0.5, 0.5]))
@@ -217,4 +217,4 @@ def test_a_copier_among_six_voters_is_found(errors, world, table_of):
         fit, _, _ = fit_point(problem, starting_state(problem, table.vote_shares()))
         parent = copying_forest(problem, fit, shared_votes(table))
         found += parent is not None and (parent[4] == 5 or parent[5] == 4)
-    assert found >= 15
+    assert found >= 9

@@ -15,8 +15,7 @@ SETTINGS = [
     (seed, k, m, kind)
     for seed, (k, m, kind) in enumerate(
         [(k, m, kind) for k in (2, 3, 4) for m in (2, 3) for kind in ("fair", "fair-quadratic")]
-        + [(k, 0, "ratio") for k in (2, 3, 4)] * 2
-        + [(3, 2, "fair"), (3, 2, "fair-quadratic")]
+        + [(k, 0, "ratio") for k in (2, 3, 4)]
     )
 ]
 

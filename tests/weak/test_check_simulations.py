@@ -110,7 +110,7 @@ def test_a_shared_bias_is_found_by_30_true_labels(shared):
     assert at_least(found, RUNS, 0.90)
 
 
-@pytest.mark.parametrize("n", [30, 50, 300])
+@pytest.mark.parametrize("n", [30, 300])
 @pytest.mark.parametrize("k", [2, 5])
 def test_right_posteriors_are_rarely_contradicted_by_true_labels(n, k):
     """The test is exact: at most 5 %; 300 runs notice .05 against .115."""
