@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from karat.elicit import MetricOracle, Query, RandomOracle
 from karat.elicit.transcript import check_answer
-from karat.exceptions import AnswerError, KaratError, OptionError
+from karat.exceptions import AnswerError, KaratError, OptionError, ProbabilityError
 from karat.metrics import LinearMetric, accuracy, cost_matrix, f_beta, g_mean
 
 BETTER = np.array([[0.45, 0.05], [0.05, 0.45]])
@@ -30,6 +30,26 @@ def test_the_better_side_is_preferred(metric):
     assert oracle(Query(BETTER, BETTER)) == "tie"
     assert oracle(Query(BETTER, WORSE).swapped) == "second"
     assert oracle.n_answers == 4
+
+
+@pytest.mark.parametrize(
+    "sides", [(BETTER / 2, WORSE / 2), (0 * BETTER, WORSE), (BETTER, 0.0005 * WORSE),
+              (100 * BETTER, 100 * WORSE)],
+)  # fmt: skip
+def test_sides_that_are_no_confusions_are_refused(sides):
+    """Two halves sum to 1 together, as two groups do; a question has no groups to be read so."""
+    with pytest.raises(ProbabilityError, match=r"sums to (0\.5|0|0\.0005|100);"):
+        MetricOracle(accuracy)(Query(*sides))
+
+
+def test_sides_of_unlike_shape_are_measured_alone():
+    """Accuracy is one of any number of classes, and of groups pooled; F1 is of two classes."""
+    three = np.full((3, 3), 1 / 9)
+    groups = np.stack([BETTER, WORSE]) / 2
+    assert MetricOracle(accuracy)(Query(BETTER, three)) == "first"
+    assert MetricOracle(accuracy)(Query(WORSE, groups)) == "second"
+    with pytest.raises(KaratError, match="2 classes"):
+        MetricOracle("f1")(Query(BETTER, three))
 
 
 def test_answers_are_flipped_as_often_as_said():

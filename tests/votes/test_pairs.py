@@ -15,7 +15,7 @@ def test_votes_in_common_are_those_counted_one_by_one(patterns):
     count = rng.integers(1, 4, patterns).astype(float)
     table = VoteTable.of_codes(votes, count, 3)
     found = shared_votes(table, at_least=5)
-    pairs = sorted(zip(found.first.tolist(), found.second.tolist(), strict=True))
+    pairs = list(zip(found.first.tolist(), found.second.tolist(), strict=True))
     assert pairs == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     for i, j, n, both in zip(found.first, found.second, found.n, found.both, strict=True):
         asked = (votes[:, i] > -2) & (votes[:, j] > -2)

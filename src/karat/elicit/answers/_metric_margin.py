@@ -1,6 +1,6 @@
 """What a metric says of a question."""
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,12 @@ def metric_margin(metric: MetricBase, query: Query) -> float:
 
     Groups are pooled for a metric that knows none.
     """
-    if isinstance(metric, Metric) and np.ndim(query.first) == 2:
-        first, second = cast("FloatArray", metric(np.stack([query.first, query.second])))
-        return float(first - second)
+    if isinstance(metric, Metric) and np.shape(query.first) == np.shape(query.second):
+        # Each is checked alone: what sums to 1 only together are two groups, and no question.
+        sides = [metric._checked(side)[0] for side in (query.first, query.second)]
+        if len(sides[0]) == 1:
+            first, second = metric._values(np.concatenate(sides))
+            return float(first - second)
     return _value(metric, query.first) - _value(metric, query.second)
 
 

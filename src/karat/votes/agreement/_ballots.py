@@ -8,7 +8,8 @@ from karat._typing import AnyArray, FloatArray
 
 __all__ = ["ballots"]
 
-_FEW = 10_000  # entries that are multiplied in less time than a sparse matrix takes to be made
+# Entries of a matrix, and of a product, that take less time than to make a sparse matrix.
+_FEW = 10_000
 
 
 def ballots(weight: FloatArray, pattern: AnyArray, voter: AnyArray, shape: tuple[int, int]) -> Any:
@@ -16,7 +17,7 @@ def ballots(weight: FloatArray, pattern: AnyArray, voter: AnyArray, shape: tuple
 
     With the root of a pattern's count as weight, ``one.T @ other`` counts items by pairs of voters.
     """
-    if shape[0] * shape[1] <= _FEW:
+    if max(shape) * shape[1] <= _FEW:
         spot = pattern * shape[1] + voter
         return np.bincount(spot, weight, shape[0] * shape[1]).astype(np.float64).reshape(shape)
     from scipy import sparse

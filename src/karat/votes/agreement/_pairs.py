@@ -62,11 +62,13 @@ def shared_votes(table: VoteTable, at_least: float = _SHARED) -> SharedVotes:
 def _pairs(common: Any, at_least: float) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the pairs of a plain or a sparse matrix with enough items, and their items."""
     if isinstance(common, np.ndarray):
-        first, second = np.nonzero(np.triu(common >= at_least - 1e-9, 1))
+        enough = (common >= at_least - 1e-9) & (common > 0)
+        first, second = np.nonzero(np.triu(enough, 1))
         return first, second, np.asarray(common[first, second])
     from scipy import sparse
 
-    shared = sparse.triu(common, 1).tocoo()
-    enough = shared.data >= at_least - 1e-9
-    first, second = (at[enough].astype(np.int64) for at in (shared.row, shared.col))
-    return first, second, shared.data[enough]
+    shared = sparse.triu(common, 1, format="coo")
+    kept = np.flatnonzero(shared.data >= at_least - 1e-9)
+    kept = kept[np.lexsort((shared.col[kept], shared.row[kept]))]  # in the order of a plain matrix
+    first, second = (at[kept].astype(np.int64) for at in (shared.row, shared.col))
+    return first, second, shared.data[kept]
