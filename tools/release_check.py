@@ -161,7 +161,9 @@ def sdist_tests(folder: Path) -> str:
 
 def lowest(folder: Path) -> str:
     """Run the fast tests on the lowest versions allowed."""
-    said = call("make", "--no-print-directory", "test-lowest", f"JOBS={os.environ.get('JOBS') or 'auto'}")
+    said = call(
+        "make", "--no-print-directory", "test-lowest", f"JOBS={os.environ.get('JOBS') or 'auto'}"
+    )
     return last_line(said)
 
 

@@ -248,6 +248,7 @@ def test_score_heeds_weights(mails, karat, executed_page):
     found = ran.data["results"]["model"]["accuracy"]
     assert found == executed_page("page.html").to_dict()
     assert (found["value"], found["lower"]) == pytest.approx((same.value, same.lower))
+    assert "once each counts by its seen." in Path("page.html").read_text("utf-8")
     both = karat(*flags, "seen", "--pred", "other", "--json")
     assert both.data["comparisons"] == {}
     assert both.data["warnings"] == ["models are not compared: differences do not heed --weight"]

@@ -147,11 +147,18 @@ print(json.dumps([json.loads(said.getvalue()), sorted(before), sorted(ready() - 
 
 
 @pytest.mark.slow
-def test_doctor_compiles_every_loop():
-    """After it, fits of every kind compile nothing more."""
+def test_doctor_compiles_every_loop(tmp_path):
+    """After it fits of every kind compile nothing more; where it is run, nothing is imported."""
+    (tmp_path / "karat.py").write_text("open('imported', 'w').close()")
     done = subprocess.run(
-        [sys.executable, "-c", EVERYTHING], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-P", "-c", EVERYTHING],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
+    assert not (tmp_path / "imported").exists()
     said, before, more = json.loads(done.stdout)
     assert said["compiled"]["seconds"] > 0
     assert len(before) >= 8

@@ -46,6 +46,13 @@ def here(monkeypatch, tmp_path, content, ending, task):
     return code, "".join(said), answer.read_bytes() if code == 0 else b""
 
 
+def test_a_form_is_not_told_of_arguments_of_python(monkeypatch, tmp_path, table):
+    code, said, _ = here(monkeypatch, tmp_path, written(table, ".csv"), ".parquet", {"label": "y"})
+    assert code != 0
+    assert "begins like CSV text; give it the ending of what it is" in said
+    assert "format=" not in said
+
+
 def test_a_file_goes_through_the_process_and_back(store, table):
     content = written(table, ".parquet")
     columns = uploads.inspect(store, content, "some/../name.parquet")

@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Annotated, Any
@@ -100,9 +102,8 @@ def _compile_everything() -> float:
 
     start = time.perf_counter()
     # Sampling takes as long as all others together: a process beside this one compiles it. Here it
-    # is then only loaded, or compiled after all where nothing can be kept.
-    beside = [sys.executable, "-c", "from karat.consensus.sampling import warm; warm()"]
-    with subprocess.Popen(beside, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    # is then only loaded, or compiled after all where that process failed or could keep nothing.
+    with _process_beside("from karat.consensus.sampling import warm; warm()"):
         for warm in (
             warm_bounds, warm_scores, warm_decisions, warm_people, warm_learning, warm_placements,
             warm_counting,
@@ -110,6 +111,20 @@ def _compile_everything() -> float:
             warm()
     warm_sampling()
     return time.perf_counter() - start
+
+
+@contextmanager
+def _process_beside(code: str) -> Iterator[None]:
+    """Run code in another process, if one can be started, and wait for it at the end."""
+    # -P: nothing is imported from the folder where the command was given.
+    command, nothing = [sys.executable or "", "-P", "-c", code], subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(command, stdout=nothing, stderr=nothing)
+    except OSError:
+        yield
+        return
+    with process:
+        yield
 
 
 def _text(found: dict[str, Any]) -> list[str | Grid]:

@@ -52,9 +52,9 @@ def score(
 
     Example:  karat score labelled.csv --label truth --pred model --metric f1,mcc
 
-    Rows without a label are left out: the others are taken for a random sample. Several models are
-    compared on the same rows, with limits that hold for all pairs together; with --weight each is
-    scored alone.
+    Rows without a label are left out: the others are taken for a random sample, or for one that
+    --weight makes even. Several models are compared on the same rows, with limits that hold for all
+    pairs together; with --weight each is scored alone.
     """
 
     def work() -> Answer:
@@ -82,17 +82,22 @@ def score(
                 used = {k: v for k, v in own.items() if v is not None}
                 results[name][title] = found.estimate(known[label], known[name], **values(used))
                 codes[name, title] = _code(table, label, name, value, used)
-        compared = len(names) > 1 and weight is None
-        if len(names) > 1 and not compared:
+        compared = {
+            title: value.value
+            for title, value in chosen.items()
+            if len(names) > 1 and not isinstance(as_metric(value.value), GroupMetric)
+        }
+        if compared and weight is not None:
             said = "models are not compared: differences do not heed --weight"
             warnings.warn(said, KaratWarning, stacklevel=1)
+            compared = {}
         tiers = {
-            title: best_of_many({n: known[n] for n in names}, known[label], metric=value.value,
-                                **shared)
-            for title, value in chosen.items()
-            if compared and not isinstance(as_metric(value.value), GroupMetric)
-        }  # fmt: skip
-        return _answer(file, results, tiers, codes)
+            title: best_of_many({n: known[n] for n in names}, known[label], metric=used, **shared)
+            for title, used in compared.items()
+        }
+        sample = "Labelled rows are a random sample of what the limits speak of"
+        sample += "." if weight is None else f" once each counts by its {weight}."
+        return _answer(file, results, tiers, codes, sample)
 
     run(work, output=output, as_json=as_json, reads=[file])
 
@@ -122,6 +127,7 @@ def _answer(
     results: dict[str, dict[str, MetricEstimate]],
     tiers: dict[str, ModelTiers],
     codes: dict[tuple[str, str], str],
+    sample: str,
 ) -> Answer:
     text: list[str | Grid] = []
     for name, found in results.items():
@@ -133,7 +139,7 @@ def _answer(
         text.append(ranked.summary())
         text += [f"  {gap.summary()}" for gap in ranked.pairs]
     data = {"results": results, "comparisons": tiers}
-    return Answer(data=data, text=text, page=partial(_page, file, results, tiers, codes))
+    return Answer(data=data, text=text, page=partial(_page, file, results, tiers, codes, sample))
 
 
 def _page(
@@ -141,6 +147,7 @@ def _page(
     results: dict[str, dict[str, MetricEstimate]],
     tiers: dict[str, ModelTiers],
     codes: dict[tuple[str, str], str],
+    sample: str,
 ) -> Page:
     parts = [
         section(
@@ -165,7 +172,7 @@ def _page(
                     grid=Grid(_COLUMNS, tuple(
                         (who, f"{p.n:,}", f"{p.lower:.3f}", f"{p.value:.3f}", f"{p.upper:.3f}")
                         for who, p in rows)),
-                    assumptions=("Labelled rows are a random sample of what the limits speak of.",),
+                    assumptions=(sample,),
                     code=codes[name, title],
                 )
             )  # fmt: skip

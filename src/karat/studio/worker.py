@@ -48,8 +48,8 @@ def _frame(path: Path) -> Any:
     kind = ENDINGS[path.suffix.lower()]
     try:
         frame = open_bytes(path.read_bytes(), kind, "the file", quiet=True).collect()
-    except KaratError:
-        raise
+    except KaratError as error:  # a form has no argument to pass
+        raise type(error)(str(error).removesuffix(", or pass format=")) from error
     except BaseException as error:  # the readers raise many kinds of error, panics among them
         raise DataError(f"the file cannot be read: {_line(error)}") from error
     if not len(frame):

@@ -38,6 +38,7 @@ _INSTEAD = (
     (re.compile(r", or pass format=$"), ""),
     # A flag that is not given is None in Python.
     (re.compile(r", ('[^']*') or None$"), r" or \1"),
+    (re.compile(r"(?<=expected )('[^']*') or None$"), r"\1"),
     (re.compile(r"^classes holds"), "the labels are of"),
     *((re.compile(rf"^{o} (?=is )"), f"--{o.replace('_', '-')} ") for o in _OPTIONS),
     (re.compile(rf"\b({'|'.join(_ROLES)})=['\"]([^'\"]*)['\"]"), r"--\1 \2"),

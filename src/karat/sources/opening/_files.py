@@ -152,7 +152,7 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
     if seen not in alike:
         raise DataError(
             f"{name} should hold {_WORDS[said]} and begins like {_WORDS[seen]}; give it the ending "
-            "of what it is"
+            "of what it is, or pass format="
         )
     if said not in ("csv", "tsv"):
         return Dialect()
