@@ -257,6 +257,21 @@ def test_score_heeds_weights(mails, karat, executed_page):
     assert "--weight seen" in karat(*flags, "seen").err
 
 
+def test_groups_with_leading_zeros_are_two(mails, karat, executed_page):
+    """Of 01 and 1 one number is left; the code of the page reads them as the command does."""
+    frame = pl.read_csv("labelled.csv")
+    codes = pl.when(pl.col("site") == "north").then(pl.lit("01")).otherwise(pl.lit("1"))
+    frame.with_columns(site=codes).write_csv("codes.csv")
+    flags = ("codes.csv", "--label", "truth", "--pred", "model", "--group", "site", "--json")
+    ran = karat("score", *flags, "-o", "page.html")
+    found = ran.data["results"]["model"]["accuracy"]
+    assert list(found["groups"]) == ["01", "1"]
+    assert executed_page("page.html").to_dict() == found
+    frame.with_columns(site=pl.col("site") == "north").write_csv("codes.csv")
+    plain = karat("score", *flags).data["results"]["model"]["accuracy"]
+    assert {g["n"] for g in plain["groups"].values()} == {g["n"] for g in found["groups"].values()}
+
+
 def test_score_needs_labels(mails, karat):
     frame = pl.read_csv("labelled.csv").with_columns(truth=pl.lit(None, dtype=pl.String))
     frame.write_parquet("empty.parquet")

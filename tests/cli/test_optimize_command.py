@@ -44,6 +44,14 @@ def test_the_table_that_is_written_keeps_leading_zeros(table, tmp_path, answer):
     assert pl.read_csv(out, infer_schema=False)["id"].to_list() == named["id"].to_list()
 
 
+def test_scores_that_are_no_probabilities_are_named_as_they_stand(table, tmp_path, karat):
+    frame = pl.read_csv(table[0]).with_columns(logit=(pl.col("p") / (1 - pl.col("p"))).log())
+    frame.write_csv(tmp_path / "t.csv")
+    said = karat("optimize", tmp_path / "t.csv", "--label", "y", "--score", "logit").err
+    found = re.search(r"--score logit: data row 1 is (\S+) \([\d,]+ such rows in all\); exp", said)
+    assert float(found[1]) == pytest.approx(frame["logit"][0], rel=1e-5)
+
+
 def test_labelled_rows_are_used_and_all_rows_decided(table, tmp_path, answer):
     path, p, fraud = table
     written = tmp_path / "decided.parquet"

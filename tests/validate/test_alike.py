@@ -65,6 +65,22 @@ def test_an_evaluation_says_it_too():
 
 
 @pytest.mark.parametrize("call", [CALLS["estimate"], CALLS["gate"]])
+@pytest.mark.parametrize("written", [("0.0", "1.0"), ("0", "1.00"), ("0", "1e0")])
+def test_one_number_written_in_two_ways_is_refused(call, written, monkeypatch):
+    """Else every prediction is wrong, with exact limits."""
+    monkeypatch.setitem(globals(), "CALLED", ["0", "1"] * 20)
+    with pytest.raises(LabelError, match="the same number written another way; make numbers of"):
+        call(list(written) * 20)
+
+
+def test_codes_with_leading_zeros_and_versions_are_classes_of_their_own():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KaratWarning)
+        for classes in (["7", "07"], ["1.2.0", "1.2"], ["e1", "e2"], ["north.", "north.."]):
+            assert accuracy.estimate(classes * 10, classes * 10).value == 1
+
+
+@pytest.mark.parametrize("call", [CALLS["estimate"], CALLS["gate"]])
 def test_columns_with_no_class_in_common_are_named(call):
     with pytest.warns(KaratWarning, match=r"no class in common \('north', 'south' and 'ham'"):
         call(["north", "south"] * 20)

@@ -32,10 +32,11 @@ def nearest_class(value: Any, classes: Sequence[Any]) -> str:
 def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     """Look at classes that were found, not named: refuse or warn of those that seem to be a slip.
 
-    Classes that differ by spaces alone, and the text NaN, are refused; classes that differ by case
-    alone, other words for a missing value that are never predicted, and columns of two classes or
-    more that have none in common, get a warning. Whoever
-    means them passes ``classes=``. The last column of ``codes`` holds predictions.
+    Classes that differ by spaces alone, that are one number written in two ways ('1' and '1.0'),
+    and the text NaN, are refused; classes that differ by case alone, other words for a missing
+    value that are never predicted, and columns of two classes or more that have none in common, get
+    a warning. Whoever means them passes ``classes=``. The last column of ``codes`` holds
+    predictions.
     """
     _check_common(codes, classes)
     if classes.dtype.kind != "U":
@@ -43,6 +44,7 @@ def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     texts: list[str] = classes.tolist()
     stripped: dict[str, str] = {}
     folded: dict[str, str] = {}
+    numbers: dict[str, str] = {}
     *_, called = codes.values()
     for code, text in enumerate(texts):
         word = text.strip()
@@ -56,6 +58,12 @@ def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
                 f"{_first(codes, code)} is {shown(text)} and there is the class {shown(other)}, "
                 "which differs by spaces alone; strip them, or pass classes= if they are two "
                 "classes"
+            )
+        if (other := numbers.setdefault(_number(word), text)) != text:
+            raise LabelError(
+                f"{_first(codes, code)} is {shown(text)} and there is the class {shown(other)}, "
+                "the same number written another way; make numbers of both columns, or pass "
+                "classes= if they are two classes"
             )
         if (other := folded.setdefault(word.casefold(), text)) != text:
             _warn(f"{_first(codes, code)} is {shown(text)} and there is the class {shown(other)}, "
@@ -83,13 +91,26 @@ def _check_common(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     found = [np.unique(column[column >= 0]) for column in codes.values()]
     if min(len(one) for one in found) < 2 or np.intersect1d(found[0], found[1]).size:
         return
-    words = [{str(classes[c]).strip().casefold() for c in one.tolist()} for one in found]
-    if words[0] & words[1]:  # a slip of case or spaces, which has a sentence of its own
+    words = [{_number(str(classes[c]).strip().casefold()) for c in one.tolist()} for one in found]
+    if words[0] & words[1]:  # a slip of case, spaces or zeros, which has a sentence of its own
         return
     first, second = codes
     held = [", ".join(shown(classes[c]) for c in one[:_SHOWN].tolist()) for one in found]
     _warn(f"{first} and {second} have no class in common ({held[0]} and {held[1]}), so that every "
           "prediction counts as wrong; is one of them another column?")  # fmt: skip
+
+
+def _number(word: str) -> str:
+    """Return a decimal number as it is written in short: 1.0 is 1; other words as they are.
+
+    Whole numbers stay: 07 and 7 may be two codes.
+    """
+    if "." not in word and "e" not in word.casefold():
+        return word
+    try:
+        return f"{float(word):.15g}"
+    except ValueError:
+        return word
 
 
 def _warn(said: str) -> None:

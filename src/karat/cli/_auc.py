@@ -127,15 +127,15 @@ def auc(
             raise OptionError("--label is missing; expected the column of true labels")
         elif measure != "area":
             return measured_scores(
-                read_table(file, rows), file.name, measure=measure, cuts=cuts, score=score,
-                label=label, pos_label=pos_label, group=group, weight=weight,
+                read_table(file, rows).with_codes(group), file.name, measure=measure, cuts=cuts,
+                score=score, label=label, pos_label=pos_label, group=group, weight=weight,
                 weighting=weighting, confidence=confidence,
             )  # fmt: skip
         elif stream:
             measured = _streamed(file, score or [], label, pos_label, (group, weight), options)
         else:
             wanted = [label, group, weight, *(score or ())]
-            table = read_table(file, rows, wanted, () if score else _SCORES)
+            table = read_table(file, rows, wanted, () if score else _SCORES).with_codes(group)
             weights = (weight, weighting)
             measured = _read(table, score, label, pos_label, group, weights, options)
         if len(measured.results) > 1 and measured.comparison is None:

@@ -96,7 +96,7 @@ def bounds(
             return _answer(file, counted[0], {}, *counted[1:])
         wanted = [label, group, *(pred or ()), *(weak or ())]
         starts = (*(() if pred else _PREDICTIONS), *(() if weak else _LABELERS))
-        table = read_table(file, rows, wanted, starts)
+        table = read_table(file, rows, wanted, starts).with_codes(group)
         models = table.names("--pred", pred, _PREDICTIONS, taken=(label, group))
         predictions = table.columns("--pred", models)
         labelers = table.names("--weak", weak, _LABELERS, taken=(label, group, *models))

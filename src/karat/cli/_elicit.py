@@ -75,8 +75,8 @@ def elicit(
 
     def work() -> Answer:
         space, build = read_space(
-            read_table(file), label=label, score=score, prob=prob or [], pos_label=pos_label,
-            group=group, family=family,
+            read_table(file).with_codes(group), label=label, score=score, prob=prob or [],
+            pos_label=pos_label, group=group, family=family,
         )  # fmt: skip
         space = space.smoothed() if smooth else space
         procedure, note = begin(build, space, transcript, options)

@@ -102,6 +102,7 @@ def judges(
             counted, voters, lines = counted_judges(file, model | common, labels)
             return report(file.name, counted, voters, lines, items, None)
         table = read_table(file, rows).with_text_ids(*([item] if item else ITEMS))
+        table = table.with_codes(group)
         if asked == "--order":
             pairs = PairFlags(
                 order or (), names, label, group, system or (), panel, cost or (), same or (),

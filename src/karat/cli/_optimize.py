@@ -67,7 +67,7 @@ def optimize(
     def work() -> Answer:
         wanted = read_metric(metric)
         _check_options(wanted.value, metric, group, folds)
-        table = read_table(file)
+        table = read_table(file).with_codes(group)
         if write is not None:
             write.check(table.frame)
         rows = _read(table, label, score, prob, pos_label, basis, group)

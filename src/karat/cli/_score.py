@@ -58,7 +58,7 @@ def score(
     """
 
     def work() -> Answer:
-        table = read_table(file)
+        table = read_table(file).with_codes(group, cluster)
         table.column("--label", label)
         names = table.names("--pred", pred, ("pred", "y_pred"))
         table.columns("--pred", names)

@@ -124,7 +124,7 @@ class MetricEstimate(Result):
         told = [gap for gap in self.gaps if gap.lower > 0 or gap.upper < 0]
         if not self.gaps:
             return said
-        return f"{said}; 0 is outside the limits of {len(told)} of {len(self.gaps)} gaps"
+        return f"{said}; {len(told)} of {len(self.gaps)} gaps between groups can be told from 0"
 
     def _table(self) -> list[tuple[str, str]]:
         rows = [("all", self)] + [(str(name), part) for name, part in (self.groups or {}).items()]

@@ -7,6 +7,7 @@ import numpy as np
 from karat._code import Coded
 from karat._validate import check_scores, refuse_option
 from karat.cli.frame._table import InputTable
+from karat.exceptions import ProbabilityError
 
 __all__ = ["check_score_or_prob", "read_probabilities"]
 
@@ -36,6 +37,11 @@ def read_probabilities(
             expected = f"two classes with it, and there are {classes}; pass one --prob per class"
             refuse_option(score, "--score", expected)
         second = check_scores(column, f"--score {score}")
+        if (outside := np.flatnonzero((second < 0) | (second > 1))).size:
+            raise ProbabilityError(
+                f"--score {score}: data row {outside[0] + 1} is {second[outside[0]]:g} "
+                f"({outside.size:,} such rows in all); expected probabilities between 0 and 1"
+            )
         code = f"np.column_stack([1 - frame[{score!r}], frame[{score!r}]])"
         return Coded(np.column_stack([1.0 - second, second]), code), order
     columns = table.names("--prob", prob, ("prob",))

@@ -140,17 +140,27 @@ class InputTable:
         said = ", ".join(f"{key}={v!r}" for key, v in options.items() if (key, v) not in usual)
         return f"pl.read_csv({str(self.path)!r}, {said})"
 
+    def with_codes(self, *names: str | None) -> "InputTable":
+        """Return the table with groups as text where some have leading zeros: 01 and 1 are two."""
+        there = [name for name in names if name is not None and name in self.frame.columns]
+        found = self
+        for name, texts in self._with_zeros(there).items():
+            found = found._with_texts(name, texts)
+        return found
+
     def with_text_ids(self, *names: str) -> "InputTable":
         """Return the table with the ids of some columns, where they are there, as they stand."""
         found = self
         for name in names:
             texts = found.text_ids(name) if name in found.frame.columns else None
             if texts is not None:
-                code = f".with_columns({found.text_ids_code(name)})"
-                found = replace(
-                    found, frame=found.frame.with_columns(texts), filtered=found.filtered + code
-                )
+                found = found._with_texts(name, texts)
         return found
+
+    def _with_texts(self, name: str, texts: Any) -> "InputTable":
+        """Return the table with a column as it stands in the file."""
+        code = f".with_columns({self.text_ids_code(name)})"
+        return replace(self, frame=self.frame.with_columns(texts), filtered=self.filtered + code)
 
     @property
     def code(self) -> str:
