@@ -10,6 +10,9 @@ import pytest
 from hypothesis import settings
 
 mpl.use("Agg")
+# Half a million objects of modules and tests live to the end; to look through them at every 700 new
+# ones takes a twentieth of the time.
+gc.set_threshold(20_000, 20, 20)
 # A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C;
 # tests of what Ctrl-C does would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -33,16 +36,6 @@ CHROMIUM = os.environ.get("KARAT_CHROMIUM") or shutil.which("chromium") or "/usr
 def pytest_collection_modifyitems(items):
     """Put what has every loop compiled last: most are then in the cache, by tests that use them."""
     items.sort(key=lambda item: item.name == "test_doctor_compiles_every_loop")
-
-
-def pytest_collection_finish():
-    """Spare the garbage collector what was imported and collected: it lives to the end."""
-    gc.collect()
-    gc.freeze()
-
-
-def pytest_unconfigure():
-    gc.unfreeze()  # else bindings complain at the end of what nobody has cleared away
 
 
 @pytest.fixture
