@@ -274,3 +274,22 @@ def test_differences_with_labels_are_covered(n):
     print(f"difference, {n} labels: covered {seen / 100:.3f}, width {width / lone:.2f}")
     assert binomtest(seen, 100, 0.93, alternative="less").pvalue > 0.001
     assert width < 1.02 * lone
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall"])
+def test_with_a_label_of_every_item_the_estimate_is_what_is_seen(metric):
+    """There is nothing left to predict, and folds of the label model must not move it."""
+    rng = np.random.default_rng(5)
+    y, votes, h = sparse(2, 1500, rng)
+    found = performance_bounds(h, votes, metric=metric, y_true=y, rng=0).gold
+    seen = as_metric(metric).estimate(y, h)
+    assert found.estimate == pytest.approx(seen.value, abs=1e-12)
+    assert found.labels.estimate == pytest.approx(seen.value, abs=1e-12)
+    assert found.lower <= seen.value <= found.upper
+    assert found.width <= 1.02 * found.labels.width
+    # One label less is nearly the same.
+    gold = y.astype(float)
+    gold[0] = np.nan
+    nearly = performance_bounds(h, votes, metric=metric, y_true=gold, rng=0).gold
+    assert nearly.estimate == pytest.approx(found.estimate, abs=0.25 * found.width)

@@ -93,7 +93,8 @@ def crossed(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the controls of the labels, apart from their mean over all items, and the shift.
 
-    Each label's are from the label model that has not seen it, and so is the mean.
+    Each label's are from the label model that has not seen it, and so is the mean. Where every item
+    has a label the controls have nothing to tell, and are 0.
     """
     sample = items.sample
     own = patterns[sample.rows]
@@ -106,6 +107,8 @@ def crossed(
             far = np.empty((len(sample), x.shape[1]))
         far[mine] = x
     assert far is not None
+    if len(sample) == len(items.ids):
+        far = np.zeros_like(far)
     return far, -items.label_mean(far)
 
 
