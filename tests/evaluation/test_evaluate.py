@@ -201,7 +201,13 @@ def test_one_question_that_fails_leaves_the_others(table):
     with pytest.warns(KaratWarning, match="a question was left out"):
         e = evaluate(broken, label="y", pred="a", score="score")
     assert [f.key for f in e.findings] == ["how_good"]
-    assert any("score" in o.unlock for o in e.left_out)
+    (fault,) = [o for o in e.left_out if o.faulty]
+    assert "y_score row 0 is missing or NaN" in fault.unlock
+    # The columns could say it: that is another thing than what nobody can know from them.
+    assert "A fault in the data is in the way." in fault.verdict().sentence
+    (section,) = [s for s in e.sections if s.question == "What was left out?"]
+    assert section.answer.endswith("or a fault to be mended.")
+    assert any("Mend this first: y_score row 0" in said for said in section.assumptions)
 
 
 def test_no_role_says_what_the_columns_may_be(table):

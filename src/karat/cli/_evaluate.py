@@ -19,6 +19,7 @@ from karat.cli.frame import (
     replaced,
     run,
 )
+from karat.cli.wording import in_flags
 from karat.evaluation import Evaluation
 from karat.evaluation import evaluate as evaluate_table
 from karat.evaluation.roles import Roles, guess_roles, is_long
@@ -156,7 +157,7 @@ def _answer(found: Evaluation) -> Answer:
         if finding.table is not None:
             text.append(Grid(finding.table.columns, finding.table.rows, finding.table.caption))
     for one in found.left_out:
-        text += ["", f"Not answered: {one.question} It takes {one.unlock}."]
+        text += ["", f"Not answered: {in_flags(one.sentence)}"]
     if found.next_steps:
         text += ["", "What to do next:"]
         text += [f"  {step.what} {step.command}".rstrip() for step in found.next_steps]

@@ -252,7 +252,7 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
         except KaratError as error:
             failed.append(error)
             name = question.__name__.replace("_", " ").capitalize()
-            missing.append(LeftOut(question=f"{name}?", unlock=f"other data: {error}"))
+            missing.append(LeftOut(question=f"{name}?", unlock=str(error), faulty=True))
             continue
         if isinstance(answer, Finding):
             found.append(answer)

@@ -133,8 +133,9 @@ class Evaluation(Result):
         return (
             Section(
                 question="What was left out?",
-                answer="These questions need more than the columns hold.",
-                assumptions=tuple(f"{o.question} It takes {o.unlock}." for o in self.left_out),
+                answer="These questions need more than the columns hold"
+                + (", or a fault to be mended." if any(o.faulty for o in self.left_out) else "."),
+                assumptions=tuple(o.sentence for o in self.left_out),
             ),
         )
 

@@ -199,16 +199,26 @@ class LeftOut(Frozen):
     question : str
         The question.
     unlock : str
-        The column or the labels that would answer it.
+        The column or the labels that would answer it, or the fault that is in the way.
+    faulty : bool
+        Whether the columns could answer it, but for a fault in them.
     """
 
     question: str
     unlock: str
+    faulty: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The question, and what it takes to answer it."""
+        takes = "Mend this first:" if self.faulty else "It takes"
+        return f"{self.question} {takes} {self.unlock.rstrip('.')}."
 
     def verdict(self) -> Verdict:
         """Return the question as a conclusion: it cannot be known from these columns."""
+        why = "A fault in the data is in the way." if self.faulty else "The columns do not say."
         return Verdict(
-            sentence=f"{self.question} The columns do not say.",
+            sentence=f"{self.question} {why}",
             badge="unknown",
             change=self.unlock,
         )
