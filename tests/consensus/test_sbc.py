@@ -8,7 +8,7 @@ from karat.consensus.model import Model, build_problem
 
 pytestmark = pytest.mark.slow
 
-RUNS, DRAWS, THIN, BINS = 300, 63, 8, 16
+RUNS, DRAWS, THIN, BINS = 400, 63, 8, 16
 WORLDS = [
     (errors, dependence)
     for errors in ("class-conditional", "symmetric")
