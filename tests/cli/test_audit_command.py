@@ -1,5 +1,6 @@
 """``karat audit``, ``karat gate`` and ``karat score`` as a new user calls them."""
 
+import gzip
 import json
 import re
 import shlex
@@ -257,6 +258,7 @@ def test_score_heeds_weights(mails, karat, executed_page):
     assert "--weight seen" in karat(*flags, "seen").err
 
 
+@pytest.mark.filterwarnings("ignore:.*separated by semicolons")
 def test_groups_with_leading_zeros_are_two(mails, karat, executed_page):
     """Of 01 and 1 one number is left; the code of the page reads them as the command does."""
     frame = pl.read_csv("labelled.csv")
@@ -267,6 +269,13 @@ def test_groups_with_leading_zeros_are_two(mails, karat, executed_page):
     found = ran.data["results"]["model"]["accuracy"]
     assert list(found["groups"]) == ["01", "1"]
     assert executed_page("page.html").to_dict() == found
+    text = Path("codes.csv").read_text("utf-8")
+    Path("semicolons.csv").write_text(text.replace(",", ";"), "utf-8")
+    Path("codes.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for other in ("semicolons.csv", "codes.csv.gz"):
+        again = karat("score", other, *flags[1:], "-o", "page.html")
+        assert again.data["results"]["model"]["accuracy"] == found
+        assert executed_page("page.html").to_dict() == found
     frame.with_columns(site=pl.col("site") == "north").write_csv("codes.csv")
     plain = karat("score", *flags).data["results"]["model"]["accuracy"]
     assert {g["n"] for g in plain["groups"].values()} == {g["n"] for g in found["groups"].values()}

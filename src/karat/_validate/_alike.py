@@ -32,11 +32,11 @@ def nearest_class(value: Any, classes: Sequence[Any]) -> str:
 def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     """Look at classes that were found, not named: refuse or warn of those that seem to be a slip.
 
-    Classes that differ by spaces alone, that are one number written in two ways ('1' and '1.0'),
-    and the text NaN, are refused; classes that differ by case alone, other words for a missing
-    value that are never predicted, and columns of two classes or more that have none in common, get
-    a warning. Whoever means them passes ``classes=``. The last column of ``codes`` holds
-    predictions.
+    Classes that differ by spaces alone, one number that two columns write in two ways ('1' and
+    '1.0'), and the text NaN, are refused; classes that differ by case alone, other words for a
+    missing value that are never predicted, and columns of two classes or more that have none in
+    common, get a warning. Whoever means them passes ``classes=``. The last column of ``codes``
+    holds predictions.
     """
     _check_common(codes, classes)
     if classes.dtype.kind != "U":
@@ -59,7 +59,8 @@ def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
                 "which differs by spaces alone; strip them, or pass classes= if they are two "
                 "classes"
             )
-        if (other := numbers.setdefault(_number(word), text)) != text:
+        other = numbers.setdefault(_number(word), text)
+        if other != text and _in_other_columns(codes, code, texts.index(other)):
             raise LabelError(
                 f"{_first(codes, code)} is {shown(text)} and there is the class {shown(other)}, "
                 "the same number written another way; make numbers of both columns, or pass "
@@ -98,6 +99,11 @@ def _check_common(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     held = [", ".join(shown(classes[c]) for c in one[:_SHOWN].tolist()) for one in found]
     _warn(f"{first} and {second} have no class in common ({held[0]} and {held[1]}), so that every "
           "prediction counts as wrong; is one of them another column?")  # fmt: skip
+
+
+def _in_other_columns(codes: Mapping[str, IntArray], one: int, other: int) -> bool:
+    """Return whether no column holds both classes; one that does means both: 1.1 and 1.10."""
+    return not any((c == one).any() and (c == other).any() for c in codes.values())
 
 
 def _number(word: str) -> str:

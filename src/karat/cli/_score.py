@@ -82,24 +82,35 @@ def score(
                 used = {k: v for k, v in own.items() if v is not None}
                 results[name][title] = found.estimate(known[label], known[name], **values(used))
                 codes[name, title] = _code(table, label, name, value, used)
-        compared = {
-            title: value.value
-            for title, value in chosen.items()
-            if len(names) > 1 and not isinstance(as_metric(value.value), GroupMetric)
-        }
-        if compared and weight is not None:
-            said = "models are not compared: differences do not heed --weight"
-            warnings.warn(said, KaratWarning, stacklevel=1)
-            compared = {}
-        tiers = {
-            title: best_of_many({n: known[n] for n in names}, known[label], metric=used, **shared)
-            for title, used in compared.items()
-        }
+        tiers = _compared({n: known[n] for n in names}, known[label], chosen, weight, shared)
         sample = "Labelled rows are a random sample of what the limits speak of"
         sample += "." if weight is None else f" once each counts by its {weight}."
         return _answer(file, results, tiers, codes, sample)
 
     run(work, output=output, as_json=as_json, reads=[file])
+
+
+def _compared(
+    models: dict[str, Any],
+    truth: Any,
+    metrics: dict[str, Coded],
+    weight: str | None,
+    options: dict[str, Any],
+) -> dict[str, ModelTiers]:
+    """Return which of several models are best, by metric; a metric of groups compares none."""
+    plain = {
+        title: metric.value
+        for title, metric in metrics.items()
+        if len(models) > 1 and not isinstance(as_metric(metric.value), GroupMetric)
+    }
+    if plain and weight is not None:
+        said = "models are not compared: differences do not heed --weight"
+        warnings.warn(said, KaratWarning, stacklevel=1)
+        return {}
+    return {
+        title: best_of_many(models, truth, metric=metric, **options)
+        for title, metric in plain.items()
+    }
 
 
 def _coded(table: InputTable, known: Any, flag: str, name: str | None) -> Coded | None:

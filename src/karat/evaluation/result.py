@@ -117,7 +117,10 @@ class Evaluation(Result):
             "roles": {name: list(columns) for name, columns in self.roles.chosen()},
             "verdicts": [v.to_dict() for v in self.verdicts],
             "results": {f.key: plain(f.results) for f in self.findings},
-            "left_out": [{"question": o.question, "unlock": o.unlock} for o in self.left_out],
+            "left_out": [
+                {"question": o.question, "unlock": o.unlock, "faulty": o.faulty}
+                for o in self.left_out
+            ],
             "next_steps": [step.to_dict() for step in self.next_steps],
             "facts": dict(self.facts),
         }

@@ -120,7 +120,7 @@ class InputTable:
     def _with_zeros(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the columns of whole numbers that have leading zeros in the file, as text."""
         whole = [name for name in names if self.frame[name].dtype.is_integer()]
-        if not whole or self.path.suffix.lower() not in (".csv", ".tsv") or not self.path.is_file():
+        if not whole or text_options(self.path) is None:
             return {}
         texts = read_texts(self.path, whole)
         if len(texts) != len(self.frame):  # a sample of the rows
