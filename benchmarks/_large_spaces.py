@@ -12,7 +12,7 @@ import numpy as np
 from _timing import race
 from numpy.typing import NDArray
 
-from karat.decisions.populations import Chain, Frontier, Population, compressed, upper_hull
+from karat.decisions.population import Chain, Frontier, Population, compressed, upper_hull
 from karat.elicit import (
     BinaryLinear,
     BinarySpace,
@@ -24,7 +24,7 @@ from karat.elicit import (
     RateSpace,
     Space,
 )
-from karat.elicit.spaces import JointRates
+from karat.elicit._rate_space import JointRates
 
 __all__ = ["CASES", "Race", "first_question", "races"]
 

@@ -117,12 +117,8 @@ def _limits(result: ElicitationResult, truth: Array) -> tuple[float, float]:
         pairs = [(found, truth[0])]
     else:
         top = int(np.argmax([abs(weight.estimate) for weight in result.intervals]))
-        name = result.intervals[top].name
-        pairs = [
-            (result.ratio(weight.name, name), truth[i] / truth[top])
-            for i, weight in enumerate(result.intervals)
-            if i != top
-        ]
+        others = [truth[i] / truth[top] for i in range(len(result.intervals)) if i != top]
+        pairs = list(zip(result.ratios, others, strict=True))
     covered = [limits.lower <= true <= limits.upper for limits, true in pairs]
     widths = [limits.upper / max(limits.lower, 1e-9) for limits, _ in pairs]
     return float(np.mean(covered)), float(np.median(widths))

@@ -22,7 +22,7 @@ from karat.elicit import (
     RateSpace,
     Space,
 )
-from karat.elicit.spaces import JointRates
+from karat.elicit._rate_space import JointRates
 from karat.metrics import FairMetric, FairQuadraticMetric, LinearMetric, cost_matrix
 
 __all__ = ["SETTINGS", "Array", "Person", "draw_metric", "panel", "prefers", "space_of"]

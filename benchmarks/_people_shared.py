@@ -30,8 +30,8 @@ from karat.elicit import (
     Space,
     shared_metric,
 )
-from karat.elicit.people import Chart, chart_of
-from karat.elicit.procedure import typical_margin
+from karat.elicit._charts import Chart, chart_of
+from karat.elicit.procedure._snapshot import typical_margin
 
 __all__ = ["FAMILIES", "Group", "ask_group"]
 

@@ -9,7 +9,7 @@ from _timing import best_of
 from scipy.optimize import linprog
 
 from karat.bounds import bounds_curve, performance_bounds
-from karat.bounds.transport import match_bounds
+from karat.bounds.frechet import match_bounds
 from karat.statistics import pattern_counts
 
 

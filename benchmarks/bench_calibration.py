@@ -6,7 +6,7 @@ import sys
 import numpy as np
 from _timing import race
 
-from karat.calibration.models import DequantizedCopula, LatentCopula
+from karat.calibration.latent import DequantizedCopula, LatentCopula
 from karat.datasets import MultilabelLaw
 
 ROWS, LABELS = 100_000, 20

@@ -21,8 +21,8 @@ from karat.consensus.sampling import (
     run_pooled,
 )
 from karat.exceptions import KaratWarning
+from karat.votes.domains import read_votes
 from karat.votes.em import starting_state
-from karat.votes.reading import read_votes
 
 N, M = 1_000_000, 8
 CHAINS, DRAWS = 4, 1000

@@ -195,7 +195,7 @@ def numpy_scores(stars: NDArray[Any], sweeps: int) -> NDArray[Any]:
 def of_scores(rng: np.random.Generator) -> None:
     """Print a sweep of the sampler of scores against one that draws a class for every item."""
     from karat.consensus.scores import read_scores, run_scores
-    from karat.statistics.kernels import distinct_rows
+    from karat.statistics.patterns import distinct_rows
 
     _, stars = stars_of(50_000, rng)
     table = read_scores(stars, most=10)

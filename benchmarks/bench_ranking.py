@@ -185,7 +185,7 @@ def against_confidenceinterval() -> None:
 
 
 def half_widths() -> None:
-    """Print how wide certain limits are at 10^6 rows, 10 % of them positives."""
+    """Print how wide distribution-free limits are at 10^6 rows, 10 % of them positives."""
     y, score = rows_of(1_000_000, 0.1)
     for name, weight, most in (("AUC", Uniform(), 0.0065), ("FPR ≤ .1", BAND, 0.0021)):
         r = weighted_auc(y, score, weight=weight, certificate="dkw")

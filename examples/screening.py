@@ -50,7 +50,7 @@ for name, score in scores.items():
 
 # 5. How many people would settle the mean over the band to within 0.02, whatever the law?
 def half_width(people):
-    """Return the closed form that no certain limit exceeds, for a mean over the band."""
+    """Return the closed form that no distribution-free limit exceeds, for a mean over the band."""
     positives, negatives = 0.02 * people, 0.98 * people
     each = [np.sqrt(np.log(4 / 0.05) / (2 * rows)) for rows in (positives, negatives)]
     return (afford.area * each[0] + afford.sup * each[1]) / afford.area

@@ -42,7 +42,7 @@ def run_proposition(*, quick: bool) -> list[Promise]:
                 abs(last[0] - 0.25), 0.25 * 4 / np.sqrt(runs), at_most=True),
         Promise("Proposition 1: mean error of the interpolated area at n = 10^6",
                 last[2], 0.001, at_most=True),
-        Promise("Proposition 1: least share of runs in which certain limits hold",
+        Promise("Proposition 1: least share of runs in which distribution-free limits hold",
                 min(min(here[3:]) for here in found.values()), 0.95),
     ]  # fmt: skip
 

@@ -18,10 +18,10 @@ def run_widths(*, quick: bool) -> list[Promise]:
     """Print half-widths over n; return what is promised."""
     say(
         "Half-widths of 95 % limits with 10 % positives (scores normal, positives 1.5 higher). "
-        "'auto' is the default, certain through pairs of rows; 'band' is the worst case inside two "
-        "DKW bands; 'closed form' bounds it for any scores; Theorem 2 needs no law either. For the "
-        "step, Theorem 2 is that of the ramp below it. An area cannot exceed 1 (AUC) or .1 "
-        "(FPR ≤ .1).\n"
+        "'auto' is the default, distribution-free through pairs of rows; 'band' is the worst case "
+        "inside two DKW bands; 'closed form' bounds it for any scores; Theorem 2 needs no law "
+        "either. For the step, Theorem 2 is that of the ramp below it. An area cannot exceed 1 "
+        "(AUC) or .1 (FPR ≤ .1).\n"
     )
     rng = np.random.default_rng(0)
     rows, closed, band, loosest = [], {}, {}, {}

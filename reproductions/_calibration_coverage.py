@@ -8,7 +8,8 @@ from _show import Promise, say, show_table
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from karat.calibration.estimates import debiased_terms, score_test
+from karat.calibration._canonical import score_test
+from karat.calibration._marginal import debiased_terms
 from karat.calibration.maps import Rows, fit_stack
 from karat.calibration.models import CentredCopula, Fit, Trees, fit_wide
 

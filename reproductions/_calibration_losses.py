@@ -32,7 +32,7 @@ def published(seed: int) -> Callable:
     """Return the objective of eq. 12–13; rows that are only looked at have no noise."""
     import torch
 
-    from karat.torch.copula import published_objective, ranked_scores
+    from karat.torch._copula_calibration_loss import published_objective, ranked_scores
 
     generator = torch.Generator().manual_seed(seed)
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
-from karat.calibration.estimates import debiased_terms
+from karat.calibration._marginal import debiased_terms
 from karat.calibration.models import Trees
 
 __all__ = ["beta_kernel", "binned_marginal", "debiased_trees", "of_panda_and_garain"]

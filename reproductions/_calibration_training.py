@@ -11,7 +11,7 @@ from _show import Promise, say, show_table
 from numpy.typing import NDArray
 
 from karat.calibration import CopulaCalibrator
-from karat.calibration.estimates import debiased_terms
+from karat.calibration._marginal import debiased_terms
 from karat.calibration.models import fit_wide
 
 __all__ = ["run_training"]

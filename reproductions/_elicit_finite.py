@@ -15,7 +15,7 @@ from _show import Promise, number, say, show_table
 from scipy.special import expit
 
 from karat.datasets import LogisticLaw
-from karat.decisions.populations import Population
+from karat.decisions.population import Population
 from karat.elicit import BinaryLinear, BinarySpace
 from karat.metrics import LinearMetric
 

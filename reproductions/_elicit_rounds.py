@@ -19,7 +19,8 @@ from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
 from karat.elicit import BinaryLinear, BinarySpace, ConfusionSpace, Linear, MetricOracle, Query
-from karat.elicit.search import Brackets, Steps, unimodal
+from karat.elicit.posterior import Brackets
+from karat.elicit.search import Steps, unimodal
 from karat.exceptions import KaratWarning
 from karat.metrics import LinearMetric
 

@@ -10,8 +10,8 @@ from _show import Promise, number, show_table
 from scipy.stats import binomtest
 
 from karat.audit import Audit
-from karat.audit.answers import anytime_limits, estimate_of, fixed_limits
-from karat.audit.running import evidence_of, predicted_outcomes
+from karat.audit._answers import anytime_limits, estimate_of, fixed_limits
+from karat.audit._audit import evidence_of, predicted_outcomes
 from karat.metrics import as_metric
 
 __all__ = ["run_chosen"]

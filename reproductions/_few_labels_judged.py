@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from karat.audit import Audit, judged_rate
 from karat.datasets import load_shared
-from karat.limits.kernels import surprise_limits
+from karat.limits.pseudo import surprise_limits
 
 __all__ = ["run_differences", "run_judged"]
 

@@ -11,7 +11,7 @@ from _show import Promise, number, say, show_table
 from scipy.stats import binom, binomtest
 
 from karat.limits import anytime_mean, wilson
-from karat.limits.kernels import clopper_pearson_limits
+from karat.limits.proportions import clopper_pearson_limits
 from karat.metrics import balanced_accuracy, f_beta, mcc
 from karat.metrics.estimates import count_limits, table_values
 

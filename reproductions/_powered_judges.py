@@ -7,7 +7,7 @@ from _show import Promise, say, show_table
 from numpy.typing import NDArray
 
 from karat.datasets import load_shared
-from karat.limits.kernels import powered_limits
+from karat.limits.powered import powered_limits
 
 __all__ = ["run_judges"]
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score
 
-from karat.metrics import Metric
-from karat.metrics.base import GroupMetric
+from karat.metrics import GroupMetric, Metric
 
 __all__ = ["Agreement", "exponential_ndcg", "order_agreement", "show_rankings", "values"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from karat.consensus import ErrorEstimator
 from karat.exceptions import KaratWarning
 from karat.votes.agreement import near_copies
-from karat.votes.reading import read_votes
+from karat.votes.domains import read_votes
 
 __all__ = ["run_copies"]
 

@@ -10,9 +10,10 @@ from _votes_powered import Subset, subsets_of
 from numpy.typing import NDArray
 
 from karat.consensus import ErrorEstimator
-from karat.consensus.answers import cross_predictions, draw_strata, powered_rates
-from karat.limits.kernels import wilson_limits
-from karat.votes.reading import read_votes
+from karat.consensus._answers import draw_strata
+from karat.consensus._from_labels import cross_predictions, powered_rates
+from karat.limits.proportions import wilson_limits
+from karat.votes.domains import read_votes
 
 __all__ = ["run_designs"]
 

@@ -11,8 +11,8 @@ from _votes_judges import ADVERSARIAL, ranking, short
 from numpy.typing import NDArray
 
 from karat.consensus import ErrorEstimator
-from karat.consensus.answers import Powered, blind_consensus, cross_predictions, powered_rates
-from karat.votes.reading import read_votes
+from karat.consensus._from_labels import Powered, blind_consensus, cross_predictions, powered_rates
+from karat.votes.domains import read_votes
 
 __all__ = ["Subset", "run_powered", "subsets_of"]
 

@@ -11,7 +11,7 @@ from _votes_sharing import COLUMNS, STRUCTURES, case_of, wide_part
 from karat.consensus import compare_models
 from karat.consensus.sampling import PooledDomains, build_pooled, pooled_start, run_pooled
 from karat.exceptions import KaratWarning
-from karat.votes.reading import read_votes
+from karat.votes.domains import read_votes
 
 __all__ = ["show_rare"]
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest, ttest_rel
 
 from karat.consensus.model import Model, build_problem
 from karat.consensus.sampling import build_pooled, dispersed_chains, pooled_chains
-from karat.votes.reading import Votes, read_votes
+from karat.votes.domains import Votes, read_votes
 
 __all__ = ["COLUMNS", "STRUCTURES", "case_of", "run_sharing", "wide_part"]
 

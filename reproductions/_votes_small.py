@@ -16,7 +16,7 @@ from _votes_data import VoteSet
 from numpy.typing import NDArray
 
 from karat.votes.agreement import kappas
-from karat.votes.reading import read_votes
+from karat.votes.domains import read_votes
 
 __all__ = ["run_small"]
 

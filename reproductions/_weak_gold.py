@@ -12,7 +12,7 @@ from _weak_inside import BINARY, QUICK, SETS, SEVERAL, gold_of, predictions_of
 from _weak_sparse import RIGHT, draw_law, draw_sample
 from numpy.typing import NDArray
 
-from karat.bounds.gold import metric_limits, read_sample
+from karat.bounds._gold import metric_limits, read_sample
 from karat.bounds.inputs import build_problem, read_gold, read_inputs, read_predictions
 from karat.exceptions import KaratWarning
 from karat.limits import PoweredLimits

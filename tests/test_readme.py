@@ -50,6 +50,9 @@ COMMANDS = sorted({
 })  # fmt: skip
 
 
+BIOPSIES = np.array(["benign", "malignant"])
+
+
 def binary(rng, n):
     y = rng.random(n) < 0.4
     return y.astype(int), rng.normal(size=n) + 2 * y
@@ -86,7 +89,7 @@ def person(rng, n):
     def answer(query):
         return "first" if worth(query.first) >= worth(query.second) else "second"
 
-    return {"y_true": y, "y_score": score, "answer": answer}
+    return {"y_true": BIOPSIES[y], "y_score": score, "answer": answer}
 
 
 def rankings(rng, n):
@@ -156,6 +159,10 @@ def folder(tmp_path_factory):
         }
     )  # fmt: skip
     table.write_csv(where / "scores.csv")
+    named = {"diagnosis": BIOPSIES[y], "model": BIOPSIES[(p > 0.5).astype(int)], "p": p}
+    pl.DataFrame(named).write_csv(where / "biopsies.csv")
+    costs = cost_matrix([[0, 1], [5, 0]], classes=BIOPSIES)
+    (where / "costs.json").write_text(costs.to_json(), encoding="utf-8")
     table.write_parquet(where / "scores.parquet")
     votes = np.where(rng.random((400, 6)) < 0.85, y[:, None], 1 - y[:, None])
     items = {"model_a": y, "model_b": votes[:, 0]}
@@ -264,7 +271,7 @@ def test_the_ten_tasks_run_in_order_and_take_two_commands_each(ten_tasks, tmp_pa
     assert page.count("\n$ karat ") == 11
     shown = dict(zip(range(1, 11), page.split("\n## ")[1:], strict=True))
     assert "the metric is in costs.json" in shown[1]
-    assert "[cannot be known from this] Accuracy of logistic is not known" in shown[2]
+    assert "[unknown] Accuracy of logistic is not known" in shown[2]
     assert "40 new labels of 40 items" in shown[9]
     assert "PASS" in shown[10]
     for name in ("costs.json", "decisions.csv", "calibrated.csv", "report.html", "report.md"):

@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["caller_level"]
-
 
 def caller_level() -> int:
     """Return the ``stacklevel`` of the first caller outside karat, however deep the warning is."""

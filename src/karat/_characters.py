@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["visible"]
-
 # What XML 1.0 forbids: control characters, halves of surrogate pairs, and two that are none.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

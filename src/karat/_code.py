@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Coded", "call_code", "script", "values"]
-
 _WIDTH = 88
 
 

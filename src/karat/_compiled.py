@@ -8,8 +8,6 @@ from typing import Any, TypeVar, overload
 from karat._callers import caller_level
 from karat.exceptions import KaratWarning
 
-__all__ = ["compiled"]
-
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 _NOT_KEPT = (
     "compiled code cannot be kept here, so every process compiles it anew, which takes seconds: "

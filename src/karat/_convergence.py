@@ -10,8 +10,6 @@ from scipy.special import ndtri
 
 from karat._typing import FloatArray
 
-__all__ = ["bulk_ess", "split_r_hat", "tail_ess"]
-
 
 def split_r_hat(draws: FloatArray) -> FloatArray:
     """Return R-hat of draws (chains × draws × quantities): 1 when the chains agree.

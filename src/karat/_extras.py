@@ -5,8 +5,6 @@ from types import ModuleType
 
 from karat.exceptions import MissingExtraError
 
-__all__ = ["require"]
-
 
 def require(module: str, *, purpose: str, extra: str | None = None) -> ModuleType:
     """Import ``module``, or say what to install.

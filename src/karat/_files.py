@@ -9,8 +9,6 @@ from pathlib import Path
 
 from karat.exceptions import DataError
 
-__all__ = ["first_words", "replaced"]
-
 
 def first_words(error: BaseException) -> str:
     """Return the reason why a file cannot be read, on one line and without Python's own advice.

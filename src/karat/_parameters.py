@@ -5,8 +5,6 @@ from typing import Any, Self
 
 from karat.exceptions import OptionError
 
-__all__ = ["Parameters"]
-
 
 class Parameters:
     """Base of estimators whose ``fit`` takes no X and y, such as label models.

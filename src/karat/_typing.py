@@ -5,8 +5,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["AnyArray", "BoolArray", "Column", "FloatArray", "Frame", "IntArray"]
-
 AnyArray: TypeAlias = NDArray[Any]
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]

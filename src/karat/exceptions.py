@@ -8,6 +8,7 @@
     │   ├── ShapeError                  wrong number of dimensions or columns
     │   ├── LengthMismatchError         two inputs with different numbers of rows
     │   ├── LabelError                  missing, unknown or mixed labels; one class only
+    │   │   └── PositiveClassError      two labels of which nothing tells the positive one
     │   ├── ProbabilityError            outside [0, 1], or rows that do not sum to 1
     │   ├── ScoreError                  a score that is not a finite number
     │   ├── WeightError                 negative, missing or all-zero weights
@@ -25,6 +26,7 @@
     └── MissingExtraError (ImportError)        an optional package that is not installed
 
     KaratWarning (UserWarning)
+    ├── LabelsMatchedWarning            labels spelt in several ways that were read as one
     ├── ContradictionWarning            answers of a person that no metric agrees with
     ├── NotIdentifiedWarning            an answer that the data alone do not identify
     ├── SmallSampleWarning              limits that so few rows make useless or too narrow
@@ -42,6 +44,7 @@ __all__ = [
     "KaratError",
     "KaratWarning",
     "LabelError",
+    "LabelsMatchedWarning",
     "LazyFrameError",
     "LengthMismatchError",
     "MetricError",
@@ -49,6 +52,7 @@ __all__ = [
     "MissingExtraError",
     "NotIdentifiedWarning",
     "OptionError",
+    "PositiveClassError",
     "ProbabilityError",
     "ProbeError",
     "ScoreError",
@@ -83,6 +87,15 @@ class LengthMismatchError(DataError):
 
 class LabelError(DataError):
     """A label is missing, unknown or of another type than the rest, or there is one class only."""
+
+
+class PositiveClassError(LabelError):
+    """Two labels of which nothing tells the positive one; ``pos_label=`` says which it is.
+
+    It is never taken from the alphabet. In this order it is what ``pos_label=`` or ``classes=``
+    says, the last class that a metric names, the 1 of 0 and 1 or of −1 and 1, True, or the word of
+    a short table of pairs, such as yes and no or fraud and genuine.
+    """
 
 
 class ProbabilityError(DataError):
@@ -147,6 +160,10 @@ class MissingExtraError(KaratError, ImportError):
 
 class KaratWarning(UserWarning):
     """Base of every warning that karat gives."""
+
+
+class LabelsMatchedWarning(KaratWarning):
+    """Labels that a table spells in several ways were read as one."""
 
 
 class ContradictionWarning(KaratWarning):

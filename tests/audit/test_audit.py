@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.audit import Audit
-from karat.exceptions import KaratWarning, SmallSampleWarning
+from karat.exceptions import KaratError, KaratWarning, SmallSampleWarning, UndefinedMetricWarning
 from karat.metrics import as_metric
 
 METRICS = ["f1", "recall", "precision", "accuracy", "mcc", "balanced_accuracy", "macro_f1", "f2"]
@@ -306,6 +306,42 @@ def test_neither_of_two_systems_is_favoured_before_labels_tell(spam):
     two = Audit(other, metric="f1", against=spam.called, rng=0).budget()
     assert one.expected == pytest.approx(-two.expected)
     assert one.expected == pytest.approx(0)
+
+
+def test_the_limits_keep_moving_with_the_confidence(spam):
+    """1,500 draws told nothing beyond .998; what no draws tell is refused before any label."""
+    audits = [Audit(spam.called, metric="f1", proba=spam.chance, confidence=c, rng=0)
+              for c in (0.99, 0.999, 0.9997)]  # fmt: skip
+    items = audits[0].ask(100)["item"]
+    for audit in audits:
+        audit.ask(100)
+        audit.tell(spam.labels(items))
+    lowers = [audit.result.lower for audit in audits]
+    assert lowers[1] < lowers[0] - 0.02
+    assert lowers[2] < lowers[1] - 0.005
+    with pytest.raises(
+        KaratError, match=r"confidence is 0.99999999; expected at most 0.99\d+ here"
+    ):
+        Audit(spam.called, metric="f1", proba=spam.chance, confidence=0.99999999)
+
+
+@few
+def test_a_class_that_no_item_has_is_unknown_by_its_share_alone():
+    """0 below and 1 above, over the number of classes: the estimate was nan, the limits 0 and 1."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 300)
+    called = np.where(rng.random(300) < 0.85, truth, rng.integers(0, 3, 300))
+    audit = Audit(called, metric="macro_recall", classes=range(4), rng=0)
+    plain = Audit(called, metric="macro_recall", classes=range(3), rng=0)
+    for one in (audit, plain):
+        items = one.ask(300)["item"]
+        one.tell({int(i): int(truth[int(i)]) for i in items})
+    exact = np.mean([np.mean(called[truth == c] == c) for c in range(3)])
+    assert (plain.result.lower, plain.result.upper) == pytest.approx((exact, exact))
+    with pytest.warns(UndefinedMetricWarning):
+        found = audit.result
+    assert (found.lower, found.upper) == pytest.approx((0.75 * exact, 0.75 * exact + 0.25))
+    assert found.lower <= found.estimate <= found.upper
 
 
 def test_three_classes():

@@ -1,13 +1,17 @@
 """Is A better than B: labels where they disagree."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
+from scipy.stats import binomtest, hypergeom
 
 from karat.audit import Audit, best_of_many
 from karat.exceptions import KaratError
-from karat.limits.kernels import hypergeometric_limits
-from karat.metrics import as_metric, cost_matrix
+from karat.limits import resampling as _flips
+from karat.limits.proportions import hypergeometric_limits
+from karat.limits.resampling import flip_limits
+from karat.metrics import as_metric, cost_matrix, f_beta, macro
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +131,94 @@ def test_differences_cover(spam, two, fails):
         held += audit.result.lower <= exact <= audit.result.upper
     print(f"difference in F1: covered {held / runs:.2f}")
     assert not fails(held, runs, 0.93)
+
+
+@pytest.mark.parametrize(
+    ("metric", "n"),
+    [
+        ("accuracy", 60),
+        pytest.param("accuracy", 200, marks=pytest.mark.slow),
+        pytest.param("f1", 100, marks=pytest.mark.slow),
+    ],
+)
+def test_thirty_equal_models_are_seldom_told_apart(metric, n):
+    """400 samples notice an error of .05 against .10; 435 pairs with 2,000 draws each had .25."""
+    rng, runs, wrong = np.random.default_rng(n), 400, 0
+    for _ in range(runs):
+        truth = rng.integers(0, 2, n)
+        models = {i: np.where(rng.random(n) < 0.8, truth, 1 - truth) for i in range(30)}
+        found = best_of_many(models, truth, metric=metric, classes=[0, 1], rng=rng)
+        wrong += any(pair.lower > 0 or pair.upper < 0 for pair in found.pairs)
+    print(f"{metric}, {n} items: one of 435 pairs of equal models told apart: {wrong / runs:.3f}")
+    assert binomtest(wrong, runs, 0.05, alternative="greater").pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("metric", "share", "shared"), [("mcc", 0.5, 0.0), ("mcc", 0.3, 0.5), ("f1", 0.2, 0.5)]
+)
+def test_equal_models_that_err_together_are_seldom_told_apart(metric, share, shared):
+    """600 samples notice .05 against .09; ``shared`` items are as hard for every model."""
+    rng, runs, wrong = np.random.default_rng(17), 600, 0
+    for _ in range(runs):
+        truth = (rng.random(150) < share).astype(int)
+        hard = np.sqrt(shared) * rng.normal(size=150)
+        own = np.sqrt(1 - shared) * rng.normal(size=(12, 150))
+        models = {i: np.where(hard + e < 0.84, truth, 1 - truth) for i, e in enumerate(own)}
+        found = best_of_many(models, truth, metric=metric, classes=[0, 1], rng=rng)
+        wrong += any(pair.lower > 0 or pair.upper < 0 for pair in found.pairs)
+    print(f"{metric}, {share}, {shared}: {wrong / runs:.3f}")
+    assert binomtest(wrong, runs, 0.05, alternative="greater").pvalue > 0.001
+
+
+def test_limits_of_all_pairs_beside_every_flip_of_signs():
+    """All 4,096 flips of 12 items; the limits exclude 0 where |z| is above their quantile."""
+    rng = np.random.default_rng(2)
+    signs = np.array(list(product((-1.0, 1.0), repeat=12)))
+    told = 0
+    for at in range(40):
+        parts = (rng.random((12, 3)) < [1.0, 0.05, 0.5]).astype(float) if at % 2 else (
+            rng.normal([0.0, 0.0, 2.0], size=(12, 3)))  # fmt: skip
+        pairs = [parts[:, u] - parts[:, v] for u, v in ((0, 1), (0, 2), (1, 2))]
+        greatest = np.max([np.abs(signs @ d) / np.sqrt(d @ d) for d in pairs], axis=0)
+        c = np.quantile(greatest, 0.9, method="higher")
+        near = np.quantile(greatest, [0.89, 0.91])
+        value, low, high = flip_limits(parts, 0.1, flips=20_000, extra=1.0, most=0.0, rng=rng)
+        for (u, v), d in zip(((0, 1), (0, 2), (1, 2)), pairs, strict=True):
+            assert value[u, v] == pytest.approx(d.mean())
+            z = d.sum() / np.sqrt(d @ d + np.max(d**2))
+            if not near[0] < abs(z) < near[1]:
+                assert (low[u, v] > 0 or high[u, v] < 0) == (abs(z) > c)
+                told += abs(z) > c
+    assert told > 10
+
+
+def test_many_kinds_of_items_are_drawn_as_normal_variables(monkeypatch):
+    rng = np.random.default_rng(3)
+    parts = rng.normal([0.0, 0.1, 0.3], size=(3000, 3))
+    options = {"flips": 10_000, "extra": 1.0, "most": 0.0}
+    one = flip_limits(parts, 0.05, rng=rng, **options)
+    monkeypatch.setattr(_flips, "_NORMAL", 100)
+    other = flip_limits(parts, 0.05, rng=rng, **options)
+    assert np.allclose(one, other, atol=0.003)
+
+
+def test_models_that_always_agree_may_still_differ():
+    """None of n items tells them apart: a share of 1 − (δ/2)^(1/n) would show that with δ/2."""
+    truth = np.arange(200) % 2
+    found = best_of_many({"a": truth, "b": truth}, truth, metric="accuracy", rng=0).pairs[0]
+    reach = 1 - 0.025 ** (1 / 200)
+    assert (found.value, found.lower, found.upper) == pytest.approx((0, -reach, reach))
+
+
+def test_differences_of_many_classes_are_compared_too():
+    """Limits of a difference need no table of truth and both calls: 12³ cells were refused."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 12, 900)
+    models = {r: np.where(rng.random(900) < r, truth, rng.integers(0, 12, 900)) for r in (0.9, 0.6)}
+    found = best_of_many(models, truth, metric=macro(f_beta(1)), rng=0)
+    assert found.tiers == (1, 2)
+    assert found.pairs[0].lower <= found.values[0] - found.values[1] <= found.pairs[0].upper
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from karat.audit import judged_rate
 from karat.exceptions import KaratError
@@ -42,6 +43,21 @@ def test_rogan_and_gladen_by_hand():
     assert found.judged == 0.6
 
 
+def test_the_limits_keep_moving_with_the_confidence():
+    """4,000 draws told nothing beyond .9995."""
+    verdict = [1] * 40 + [0] * 10 + [0] * 45 + [1] * 5 + [1] * 600 + [0] * 400
+    truth = [1] * 50 + [0] * 50 + [-1] * 1000
+    found = [judged_rate(verdict, truth, labels="by-class", confidence=c, rng=0)
+             for c in (0.99, 0.999, 0.9999, 0.99993)]  # fmt: skip
+    z = norm.isf([0.005, 0.0005, 0.00005, 0.000035])
+    lowers = np.array([one.lower for one in found])
+    # On a scale where the limits are nearly normal they go by the quantiles.
+    steps = np.diff(lowers - found[0].value) / np.diff(z)
+    assert (steps < -0.03).all()
+    with pytest.raises(KaratError, match=r"confidence is 0.9999999; expected at most 0.9999"):
+        judged_rate(verdict, truth, labels="by-class", confidence=0.9999999)
+
+
 def test_three_classes_are_inverted():
     rng = np.random.default_rng(1)
     rates = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7]])
@@ -50,7 +66,7 @@ def test_three_classes_are_inverted():
     truth = np.concatenate([labelled, others])
     verdict = np.array([rng.choice(3, p=rates[t]) for t in truth])
     known = np.concatenate([labelled, np.full(4000, -1)])
-    found = judged_rate(verdict, known, labels="by-class", rng=0)
+    found = judged_rate(verdict, known, labels="by-class", pos_label=2, rng=0)
     assert found.lower <= 0.2 <= found.upper
     assert found.judged > 0.2
 

@@ -330,7 +330,7 @@ def test_summaries_do_not_mislead(data):
     _, y_pred, votes, _, p = data
     options = {"metric": "accuracy", "classes": [0, 1], "rng": 0}
     never = robustness_curve(y_pred, votes, p, claim=0.99, **options)
-    assert "is not certain, even if the label model is right" in never.summary()
+    assert "is not shown, even if the label model is right" in never.summary()
     wide = performance_bounds(y_pred, votes, p, robustness=0.1, **options)
     assert wide.width_limit is None
 

@@ -1,14 +1,16 @@
 """True labels in the estimate: which limits are recommended, and how often they hold."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from karat.bounds import difference_bounds, performance_bounds
-from karat.bounds.gold import metric_limits, read_sample
+from karat.bounds._gold import metric_limits, read_sample
 from karat.bounds.inputs import build_problem, read_gold, read_inputs, read_predictions
-from karat.exceptions import LabelError
+from karat.exceptions import LabelError, UndefinedMetricWarning
 from karat.limits import clopper_pearson, powered_mean, wilson
-from karat.metrics import LinearMetric, as_metric
+from karat.metrics import LinearMetric, as_metric, balanced_accuracy, f_beta, macro
 from karat.weak import DetectorLabelModel, MajorityVote, OracleLabelModel
 
 
@@ -105,6 +107,27 @@ def test_other_metrics_have_limits_of_the_labels_alone(metric):
     assert b.gold.labels.method == "surprise"
     assert not b.gold.used
     assert b.lower_limit < b.gold.estimate < b.upper_limit
+
+
+@pytest.mark.parametrize("seen", [2, 3])
+@pytest.mark.parametrize("metric", [macro(f_beta(1)), balanced_accuracy])
+def test_limits_of_the_labels_alone_are_those_of_an_estimate(metric, seen):
+    """Also where a class was not seen, which counts 0 below and 1 above over three classes."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 900)
+    votes = np.where(rng.random((900, 4)) < 0.7, y[:, None], rng.integers(0, 3, (900, 4)))
+    h = np.where(rng.random(900) < 0.8, y, rng.integers(0, 3, 900))
+    at = np.flatnonzero(y < seen)[:100]
+    gold = np.full(900, None, dtype=object)
+    gold[at] = y[at]
+    found = performance_bounds(h, votes, metric=metric, y_true=gold, classes=range(3), rng=0).gold
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        alone = metric.estimate(y[at], h[at], classes=range(3), rng=0)
+    assert found.estimate == alone.value
+    assert (found.lower, found.upper) == pytest.approx((alone.lower, alone.upper), abs=0.01)
+    if seen == 2 and metric is balanced_accuracy:
+        assert alone.upper - alone.lower > 1 / 3
 
 
 def test_a_linear_metric_keeps_its_scale():

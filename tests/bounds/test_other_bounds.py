@@ -239,7 +239,7 @@ def test_ranking(law):
     assert not ranking.certain
     clear = rank_models({k: models[k] for k in ("poor", "good")}, law.votes, law.p, **options)
     assert clear.certain
-    assert "for certain" in clear.summary()
+    assert "ahead by the limits of every difference" in clear.summary()
     with pytest.raises(DataError, match="fewer than two"):
         rank_models({"a": models["good"]}, law.votes, law.p, **options)
     with pytest.raises(OptionError, match="by is 'best'"):

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest
 
+from karat.bounds import _problem as _skew
 from karat.bounds import performance_bounds
-from karat.bounds.problem import Sample, _skew, skew_limit
-from karat.exceptions import SmallSampleWarning
+from karat.bounds._problem import Sample, skew_limit
+from karat.exceptions import OptionError, SmallSampleWarning
 from karat.limits import clopper_pearson
 
 PATTERNS = np.array([[i >> b & 1 for b in range(3)] for i in range(8)])
@@ -55,9 +56,41 @@ def test_half_a_surprise_is_between_a_bootstrap_and_clopper_pearson():
     )
     exact = clopper_pearson(30, 30, side="lower").lower
     assert exact < limit < 1
-    from scipy.stats import beta
-
     assert limit == pytest.approx(beta.ppf(0.05, 30, 0.5), abs=0.005)
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.99, 0.999, 0.9999])
+@pytest.mark.parametrize(
+    ("hits", "n", "many"), [(3, 40, False), (150, 4000, False), (150, 4000, True)]
+)
+def test_limits_are_told_far_out(hits, n, confidence, many, monkeypatch):
+    """Of a share they are quantiles of a beta law; 1,500 draws told nothing beyond .999.
+
+    Of so many units that draws are too few, they come from three moments of the draws.
+    """
+    if many:
+        monkeypatch.setattr(_skew, "_number_of_draws", lambda units, delta: (2000, False))
+    counts = np.array([[[float(hits)], [float(n - hits)]]])
+    sample = Sample(counts, counts)
+    values = np.array([[[1.0], [0.0]]])
+    for side, worst, exact in (
+        (1, 1.0, beta.ppf(confidence, hits + 0.5, n - hits)),
+        (-1, 0.0, beta.ppf(1 - confidence, hits, n - hits + 0.5)),
+    ):
+        end = skew_limit(
+            sample, [values], lambda m: m[:, 0], [[worst]], side=side, confidence=confidence
+        )
+        share = (hits + 0.5 * worst) / (n + 0.5)
+        assert end - share == pytest.approx(exact - share, rel=0.08 if many else 0.06)
+
+
+def test_a_confidence_that_draws_do_not_tell_is_refused():
+    counts = np.array([[[30.0]]])
+    with pytest.raises(OptionError, match=r"confidence is .*these limits are simulated"):
+        skew_limit(
+            Sample(counts, counts), [np.ones((1, 1, 1))], lambda m: m[:, 0], [[0.0]], side=-1,
+            confidence=1 - 1e-7,
+        )  # fmt: skip
 
 
 def test_cells_of_equal_values_are_drawn_as_one():

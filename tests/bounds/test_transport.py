@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.bounds.transport import (
+from karat.bounds.frechet import (
     best_duals,
     best_matches,
     best_plans,

@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 
 from karat.calibration import calibration_certificate
-from karat.calibration.estimates import split_rng, strict_gain
+from karat.calibration._certificate import split_rng, strict_gain
 from karat.calibration.inputs import read_table
-from karat.calibration.models import (
-    CentredCopula,
-    DequantizedCopula,
-    ShrunkModel,
-    Trees,
-    fit_shrunk,
-)
+from karat.calibration.latent import DequantizedCopula
+from karat.calibration.models import CentredCopula, ShrunkModel, Trees, fit_shrunk
 from karat.datasets import MultilabelLaw
 
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from karat.calibration.estimates import debiased_terms
+from karat.calibration._marginal import debiased_terms
 from karat.calibration.models import folds_of
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from karat.calibration.estimates import chernoff_p_value, interaction_test
-from karat.calibration.models import NormalScores
+from karat.calibration._canonical import chernoff_p_value, interaction_test
+from karat.calibration.latent import NormalScores
 from karat.datasets import MultilabelLaw
 
 

@@ -5,15 +5,15 @@ import pytest
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 
-from karat.calibration.models import (
+from karat.calibration.latent import (
     DequantizedCopula,
     LatentCopula,
     NormalScores,
     ProbitCopula,
-    Trees,
     probit_weights,
     shrunk_correlation,
 )
+from karat.calibration.models import Trees
 from karat.datasets import MultilabelLaw
 
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit, logit, ndtr, softmax
 from scipy.stats import binomtest
 
-from karat.calibration.estimates import debiased_terms
-from karat.calibration.models import LatentCopula, WideCopula
+from karat.calibration import canonical_calibration_error
+from karat.calibration._marginal import debiased_terms
+from karat.calibration.latent import LatentCopula
+from karat.calibration.models import AdditiveMap, WideCopula
 
 LEVELS = np.array([0.1, 0.3, 0.6, 0.9])
 
@@ -67,6 +69,84 @@ def test_the_truth_is_covered(name):
         reach = 1.96 * terms.std(ddof=1) / np.sqrt(len(terms))
         held += abs(terms.mean() - truth) <= reach
     assert binomtest(held, runs, 0.93, alternative="less").pvalue > 1e-3
+
+
+def wave(n, rng):
+    """One label with a wave: no slope along its probability."""
+    h = rng.uniform(0.2, 0.8, (n, 1))
+    return separate(h, h + 0.12 * np.sin(4 * np.pi * (h - 0.2) / 0.6), rng)
+
+
+def across(n, rng):
+    """A label that is too rare for middling probabilities of another one, and too frequent else."""
+    h = rng.uniform(0.2, 0.8, (n, 3))
+    g = h.copy()
+    g[:, 0] += 0.15 * (1.5 * ((h[:, 1] - 0.5) / 0.3) ** 2 - 0.5)
+    return separate(h, g, rng)
+
+
+def ten_classes(n, rng):
+    """Ten classes at the temperature 2."""
+    z = 3 * rng.normal(size=(n, 10))
+    h, g = softmax(z, axis=1), softmax(z / 2, axis=1)
+    return h, g, one_class(g, rng)
+
+
+def stepped(n, rng):
+    h = rng.uniform(0.2, 0.8, (n, 2))
+    return separate(h, h + 0.12 * np.sign(h - 0.5), rng)
+
+
+CURVED = {"a wave": wave, "a U-shape across": across, "ten classes": ten_classes, "a step": stepped}
+
+
+@pytest.mark.parametrize("name", CURVED)
+def test_the_upper_limit_covers_what_slopes_do_not_follow(name):
+    """It covered .11 to .81 here: raised to the marginal error's point estimate alone.
+
+    Of 80 runs a coverage of .80 is noticed nine times of ten.
+    """
+    h, g, _ = CURVED[name](300_000, np.random.default_rng(10**6))
+    truth, runs, held = float(((h - g) ** 2).sum(axis=1).mean()), 80, 0
+    for seed in range(runs):
+        h, _, y = CURVED[name](2000, np.random.default_rng(seed))
+        held += canonical_calibration_error(y, h, rng=0).upper >= truth
+    assert binomtest(held, runs, 0.93, alternative="less").pvalue > 1e-3
+
+
+def test_one_label_needs_no_copula():
+    """Its error is that of a curve: a wave that the copula takes for a fifth of what it is."""
+    h, g, y = wave(20_000, np.random.default_rng(0))
+    r = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
+    truth = float(((g - h) ** 2).mean())
+    assert r.lower < truth < r.upper
+    assert r.debiased == pytest.approx(truth, rel=0.2)
+
+
+def test_curves_are_straight_between_their_knots():
+    """Residuals that are straight between the knots are found; one label's are np.interp."""
+    h = np.linspace(0.1, 0.9, 3001)[:, None]
+    knots = np.linspace(0.1, 0.9, 15)
+    bend = np.random.default_rng(0).normal(scale=0.05, size=15)
+    y = h + np.interp(h, knots, bend)
+    found = AdditiveMap(y, h, others=False)
+    np.testing.assert_allclose(found.fitted, y, atol=2e-3)
+    at = np.array([[0.0], [0.333], [1.0]])  # beyond the rows a curve is flat
+    np.testing.assert_allclose(found(at) - at, np.interp(at, knots, bend), atol=2e-3)
+
+
+def test_curves_are_sums_over_probabilities():
+    rng = np.random.default_rng(1)
+    h = rng.random((6000, 3))
+    y = h.copy()
+    y[:, 0] += 0.2 * (h[:, 1] > 0.5) * (h[:, 1] - 0.5) - 0.1 * np.abs(h[:, 2] - 0.5)
+    seen, blind = (AdditiveMap(y, h, others=others).fitted - h for others in (True, False))
+    np.testing.assert_allclose(seen, y - h, atol=0.02)
+    assert abs(blind[:, 0] - blind[:, 0].mean()).max() < 0.01
+    # Constant probabilities and a handful of rows do no harm.
+    for rows in (np.full((12, 2), 0.4), rng.random((5, 4)), np.full((1, 1), 0.5)):
+        assert np.isfinite(AdditiveMap(rows, rows, others=True)(rows)).all()
+        np.testing.assert_allclose(AdditiveMap(rows, rows, others=True).fitted, rows)
 
 
 def test_the_latent_model_alone_moves_calibrated_classes():

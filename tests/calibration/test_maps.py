@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
+from karat.calibration.latent import LatentCopula, NormalScores
 from karat.calibration.maps import (
     Rows,
     fit_mixture,
@@ -17,7 +18,7 @@ from karat.calibration.maps import (
     logits,
     mixture_weights,
 )
-from karat.calibration.models import COPULAS, LatentCopula, NormalScores
+from karat.calibration.models import COPULAS
 from karat.datasets import MultilabelLaw
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 from karat.calibration import marginal_calibration_error
-from karat.calibration.estimates import binned
+from karat.calibration._marginal import binned
 from karat.datasets import MultilabelLaw
 
 

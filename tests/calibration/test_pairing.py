@@ -27,7 +27,7 @@ def test_numbers_without_names_go_by_their_order_and_text_with_a_word():
 
 def test_a_single_column_is_of_the_class_that_it_or_the_caller_names():
     assert pair_columns(["y"], ["prob_spam"], ["spam", "valid"]).positive == "spam"
-    assert pair_columns(["y"], ["p"], ["spam", "valid"]).positive == "valid"
+    assert pair_columns(["y"], ["p"], ["spam", "valid"]).positive == "spam"
     assert pair_columns(["y"], ["p"], ["spam", "valid"], "spam").positive == "spam"
     with pytest.raises(OptionError, match="pos_label is 'ham'; expected 'spam' or 'valid'"):
         pair_columns(["y"], ["p"], ["spam", "valid"], "ham")

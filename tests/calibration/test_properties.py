@@ -13,7 +13,7 @@ from karat.calibration import (
     canonical_calibration_error,
     marginal_calibration_error,
 )
-from karat.calibration.models import LatentCopula, ProbitCopula
+from karat.calibration.latent import LatentCopula, ProbitCopula
 
 MODELS = [LatentCopula, ProbitCopula]
 

@@ -105,22 +105,20 @@ def test_summaries_are_true():
     for part in (
         f"CE2 {r.value:.4f} (latent)", f"CE2 is {math.sqrt(r.debiased):.4f}",
         f"between {math.sqrt(max(r.lower, 0)):.4f} and {math.sqrt(r.upper):.4f} at 95 %",
-        f"at least {math.sqrt(r.certificate):.4f} for certain", "n = 600, 4 labels",
+        f"at least {math.sqrt(r.certificate):.4f} guaranteed", "n = 600, 4 labels",
     ):  # fmt: skip
         assert part in r.summary()
     nothing = RESULTS["nothing certain"]().summary()
-    assert "nothing is certain" in nothing or "not distinguishable from 0" in nothing
+    assert "no error is guaranteed" in nothing or "not distinguishable from 0" in nothing
     assert "²" not in r.summary() + nothing  # one scale in one sentence
     assert (
-        "at least 0.3000 for certain, at most" in dataclasses.replace(r, certificate=0.09).summary()
+        "at least 0.3000 guaranteed, at most" in dataclasses.replace(r, certificate=0.09).summary()
     )
     assert "CE1" in RESULTS["value alone"]().summary()
-    assert "for certain" not in RESULTS["value alone"]().summary()
+    assert "guaranteed" not in RESULTS["value alone"]().summary()
     proof = RESULTS["proof"]()
     assert f"CE2 is at least {math.sqrt(proof.lower):.4f} at 95 % (for any law)" in proof.summary()
-    assert (
-        f"at least {math.sqrt(proof.lower):.4f} for certain" in r.summary()
-    )  # one seed, one proof
+    assert f"at least {math.sqrt(proof.lower):.4f} guaranteed" in r.summary()  # one seed, one proof
     assert f"marginal error {math.sqrt(max(r.marginal.sum(), 0)):.4f}" in r.summary()
     assert "approximately" in RESULTS["approximate"]().summary()
     assert "nothing is proven" in RESULTS["no proof"]().summary()
@@ -147,16 +145,20 @@ def test_an_interaction_is_said_with_the_method_that_sees_it():
     assert RESULTS["value alone"]().interaction == ()
 
 
-def test_the_upper_limit_is_not_below_the_marginal_error():
-    """Bins of one label see a wave that slopes along scores do not."""
+def test_the_upper_limit_is_not_below_that_of_the_marginal_error():
+    """Curves of one label see a wave that slopes along scores do not."""
     rng = np.random.default_rng(0)
     h = rng.uniform(0.25, 0.75, (3000, 3))
     y = rng.random(h.shape) < h + 0.2 * np.sin(12 * np.pi * h)
     r = canonical_calibration_error(y, h, rng=0)
-    assert r.debiased < r.marginal.sum() <= r.upper
-    assert "the upper limit was raised to it" in r.notes[-1]
-    own = math.sqrt(r.marginal.sum())
-    assert f"at most {own:.4f}" in r.summary() or f"and {own:.4f} at" in r.summary()
+    assert r.debiased < r.marginal.sum() < r.upper  # not raised to the point estimate alone
+    assert r.marginal.sum() < 3 * 0.02 < r.upper  # which is below the truth by what bins average
+    assert "the upper limit is theirs" in r.notes[-1]
+    high = math.sqrt(r.upper)
+    assert f"at most {high:.4f}" in r.summary() or f"and {high:.4f} at" in r.summary()
+    assert "if the latent model or a sum of curves fits" in r.summary()
+    alone = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
+    assert "if a curve fits" in alone.summary()
 
 
 def test_a_map_names_the_groups_as_they_were_passed():

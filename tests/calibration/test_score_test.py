@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from karat.calibration.estimates import (
+from karat.calibration._canonical import (
     DrawSizes,
     chi_square_statistics,
     pair_scores,
-    rare_p_values,
     score_parts,
     score_test,
     signed_statistics,
 )
-from karat.calibration.models import NormalScores
+from karat.calibration._marginal import rare_p_values
+from karat.calibration.latent import NormalScores
 from karat.datasets import MultilabelLaw
 
 

@@ -6,9 +6,12 @@ from scipy.special import ndtr
 from scipy.stats import kstest
 
 from karat.calibration import canonical_calibration_error
-from karat.calibration.estimates import debiased_terms, score_test, strict_gain
+from karat.calibration._canonical import score_test
+from karat.calibration._certificate import strict_gain
+from karat.calibration._marginal import debiased_terms
 from karat.calibration.inputs import read_table
-from karat.calibration.models import LatentCopula, Trees, fit_wide
+from karat.calibration.latent import LatentCopula
+from karat.calibration.models import Trees, fit_wide
 from karat.datasets import MultilabelLaw
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
-from karat.calibration.models import CentredCopula, LatentCopula
+from karat.calibration.latent import LatentCopula
+from karat.calibration.models import CentredCopula
 from karat.datasets import MultilabelLaw
 
 
@@ -100,7 +101,7 @@ def test_a_model_that_does_not_fit_says_so():
     y = (rng.random(h.shape) < h).astype(float)
     r = canonical_calibration_error(y, h, method="probit", rng=0)
     assert r.debiased < 0
-    assert r.upper == 0  # what is certain of it
+    assert 0 < r.upper < 0.001  # that of curves, which fit
     assert any("does not describe" in note for note in r.notes)
     assert "not distinguishable from 0" in r.summary()
     assert r.p_value > 0.001

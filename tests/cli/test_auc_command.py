@@ -125,7 +125,7 @@ def test_a_score_may_have_any_name(table, tmp_path, karat):
     table[1].rename(names).write_parquet(tmp_path / "t.parquet")
     scores = [part for name in names.values() for part in ("--score", name)]
     ran = karat("auc", tmp_path / "t.parquet", "--label", "truth", *scores, "--json")
-    assert set(ran.data) == {"results", "differences", "warnings"}
+    assert set(ran.data) == {"notes", "results", "differences", "warnings"}
     assert set(ran.data["results"]) == set(names.values())
     pair = ran.data["differences"]["pairs"][0]
     assert {pair["first"], pair["second"]} == set(names.values())

@@ -58,7 +58,7 @@ def test_json_is_nothing_but_json_and_covers(table, karat):
         "--metric", "f1", "--group", "site", "--label", "truth", "--json",
     )  # fmt: skip
     assert ran.code == 0
-    assert set(ran.data) == {"results", "differences", "warnings"}
+    assert set(ran.data) == {"notes", "results", "differences", "warnings"}
     found = ran.data["results"]
     assert set(found) == {"pred_a", "other"}
     (lead,) = ran.data["differences"]

@@ -14,7 +14,7 @@ def table(tmp_path_factory):
     y, h = sample.y_true.astype(int), sample.y_prob
     columns = {f"label_{n}": y[:, j] for j, n in enumerate("abc")}
     columns |= {f"prob_{n}": h[:, j] for j, n in enumerate("abc")}
-    columns["kind"] = np.array(["x", "y"])[y[:, 0]]
+    columns["kind"] = np.array(["no", "yes"])[y[:, 0]]
     path = tmp_path_factory.mktemp("calibration") / "labels.csv"
     pl.DataFrame(columns).write_csv(path)
     return path, y, h
@@ -45,7 +45,7 @@ def test_one_column_of_classes_with_one_probability(table, answer):
     found = answer(path, "--label", "kind", "--prob", "prob_a")["canonical"]
     wanted = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
     assert found["value"] == pytest.approx(wanted.value)
-    assert found["names"] == ["y"]
+    assert found["names"] == ["yes"]
 
 
 def test_rows_without_a_label_are_left_out_and_ids_stay(table, tmp_path, karat):

@@ -14,6 +14,7 @@ import pytest
 
 from karat.datasets import LogisticLaw
 from karat.elicit import Procedure, load_transcript
+from karat.exceptions import MetricError
 from karat.metrics import load_metric
 
 
@@ -247,21 +248,18 @@ def test_answers_that_are_flagged_are_not_gone_on_with(scores, tmp_path, run):
 
 
 @pytest.mark.parametrize("as_json", [(), ("--json",)])
-def test_no_metric_is_written_of_answers_that_are_flagged(scores, tmp_path, run, as_json):
-    """Whoever goes on with the file would optimise what nobody meant; one of before is named."""
+def test_a_metric_of_answers_that_are_flagged_is_written_as_such(scores, tmp_path, run, as_json):
+    """Whoever goes on with the file would optimise what nobody meant: commands refuse it."""
     metric, page = tmp_path / "metric.json", tmp_path / "page.html"
     options = ("--score", "score", "--save-metric", metric, *as_json)
     flagged = run(scores, "1" * 60, *options, "--output", page)
     assert flagged.code == 3
-    said = "the answers are flagged, so their metric was not written"
+    said = f"the answers are flagged: {metric} says so, and is refused wherever a metric is read"
     assert flagged.err.count(f"warning: {said}. Ask again with a new --transcript") == 1
-    assert "the metric is in" not in flagged.out
-    assert not metric.exists()
+    with pytest.raises(MetricError, match=r"the metric is flagged \(flagged, \d+ answers on 20"):
+        load_metric(metric)
+    assert load_metric(metric, flagged=True).elicited.status == "flagged"
     assert "Flagged." in page.read_text(encoding="utf-8")
-    metric.write_text("{}")
-    again = run(scores, "1" * 60, *options)
-    assert f"{said}; what {metric} holds is from before" in again.err
-    assert metric.read_text() == "{}"
     if as_json:
         assert flagged.data["result"]["status"] == "flagged"
         assert said in flagged.data["warnings"][0]

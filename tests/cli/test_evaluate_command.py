@@ -1,5 +1,7 @@
 """``karat evaluate`` on files."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -37,6 +39,32 @@ def test_numbers_are_those_of_the_library(table, karat):
     assert ran.data["verdicts"] == own["verdicts"]
 
 
+def test_two_scores_are_compared_row_by_row(karat, tmp_path):
+    """3,000 labels tell the scores apart, though distribution-free limits do not."""
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.3
+    shared, own, other = rng.normal(size=(3, 3000))
+    good, poor = (
+        1 / (1 + np.exp(-0.8 * shared - 0.6 * noise - rise * y))
+        for noise, rise in ((own, 1.45), (other, 1.2))
+    )
+    path = tmp_path / "two.csv"
+    pl.DataFrame({"y": y.astype(int), "good": good, "poor": poor}).write_csv(path)
+    ran = karat("evaluate", path, "--label", "y", "--score", "good", "--score", "poor")
+    assert ran.code == 0, ran.err
+    first = " ".join(ran.out.split("\n[")[0].split())
+    assert first.startswith("[likely] good ranks better than poor: ")
+    # DeLong's paired limits, by midranks.
+    ones, zeros = (np.vstack([good, poor])[:, rows] for rows in (y, ~y))
+    wins = (ones[:, :, None] > zeros[:, None, :]).astype(np.float32)
+    by_one, by_zero = wins.mean(axis=2), wins.mean(axis=1)
+    gap = float(by_one[0].mean() - by_one[1].mean())
+    error = np.hypot(*((x[0] - x[1]).std(ddof=1) / np.sqrt(x.shape[1]) for x in (by_one, by_zero)))
+    low, high = map(float, re.findall(r"between ([+-][.\d]+) and ([+-][.\d]+)", first)[0])
+    assert 0 < low < gap < high
+    assert (low, high) == pytest.approx((gap - 1.96 * error, gap + 1.96 * error), abs=0.002)
+
+
 def test_the_page_and_the_markdown_open_with_the_verdicts(table, karat, tmp_path):
     page, text = tmp_path / "page.html", tmp_path / "page.md"
     ran = karat(
@@ -44,7 +72,7 @@ def test_the_page_and_the_markdown_open_with_the_verdicts(table, karat, tmp_path
         text,
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("[likely] Accuracy of pred_a is")
+    assert ran.out.startswith("[guaranteed] Accuracy of pred_a is")
     html, markdown = page.read_text("utf-8"), text.read_text("utf-8")
     assert html.index('class="verdict') < html.index("How good is it?")
     assert markdown.index("likely") < markdown.index("## How good is it?")

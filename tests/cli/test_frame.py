@@ -10,17 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from karat.cli.frame import (
-    Answer,
-    Grid,
-    Page,
-    check_paths,
-    read_pos_label,
-    read_table,
-    replaced,
-    run,
-    section,
-)
+from karat._files import replaced
+from karat.cli._run import Answer, Grid, Page, run, section
+from karat.cli._table import check_paths, read_pos_label, read_table
 from karat.exceptions import ColumnError, DataError, KaratWarning, OptionError
 
 FRAME = pl.DataFrame({"a": [1, 2, None], "b": ["x", None, "z"], "p": [0.5, None, 1.0]})
@@ -129,7 +121,9 @@ def test_warnings_are_one_line_each_once(capsys):
     run(warn_twice, as_json=True)
     said = capsys.readouterr()
     assert said.err == "warning: few rows: take more\n"
-    assert json.loads(said.out) == {"x": None, "warnings": ["few rows: take more"]}
+    assert json.loads(said.out) == {
+        "notes": [], "x": None, "warnings": ["few rows: take more"]
+    }  # fmt: skip
 
 
 def test_long_lines_are_not_wrapped_in_a_pipe(capsys):

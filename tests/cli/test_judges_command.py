@@ -1,9 +1,13 @@
 """``karat judges`` on files."""
 
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 import pytest
 
+from karat.cli._table import InputTable
+from karat.cli._voters import Reading, read_votes_of
 from karat.consensus import ErrorEstimator
 
 
@@ -131,7 +135,8 @@ def test_mistakes_are_one_sentence(files, karat):
     pl.DataFrame({"a": [1]}).write_csv(files / "none.csv")
     ran = karat("judges", files / "none.csv")
     assert ran.code == 3
-    assert "A long file has the columns" in ran.err
+    assert "the columns are ['a'], and none is named like items or voters or votes" in ran.err
+    assert "name those of a long table with --id, --voter and --vote" in ran.err
 
 
 def test_domains_may_share(files, karat):
@@ -296,3 +301,68 @@ def test_a_column_called_like_true_labels_is_no_silent_voter(files, karat, tmp_p
     ran = karat("judges", tmp_path / "gold.csv", "--label", "gold", "--json")
     assert "gold" not in ran.data["result"]["classifiers"]
     assert not any("pass --label" in said for said in ran.data["warnings"])
+
+
+LONG = [
+    order
+    for item in ("item", "task_id", "Question ID", "example")
+    for voter in ("annotator", "rater", "Worker-Id")
+    for order in permutations((item, voter, ("label", "answer", "Rating")[len(item) % 3]))
+]
+
+
+@pytest.mark.parametrize("order", LONG, ids="-".join)
+def test_long_files_in_72_layouts(panel, order):
+    known = pl.read_csv(panel / "known.csv")
+    voters = ("annotator", "rater", "Worker-Id")
+    votes = ("label", "answer", "Rating")
+    voter, vote = (next(c for c in order if c in names) for names in (voters, votes))
+    (item,) = set(order) - {voter, vote}
+    frame = known.rename({"item": item, "judge": voter, "verdict": vote}).select(order)
+    found = read_votes_of(InputTable(panel / "votes.csv", frame), Reading())
+    assert found.long
+    assert found.item == item
+    wanted = known.select(item="item", classifier="judge", vote="verdict")
+    assert found.votes.value.equals(wanted)
+    assert eval(found.votes.code, {"frame": frame}).equals(wanted)
+
+
+@pytest.mark.parametrize("names", [("item", "annotator", "label"), ("Text ID", "coder", "Value")])
+def test_long_files_keep_their_names(panel, karat, names, tmp_path):
+    frame = pl.read_csv(panel / "known.csv")
+    frame.rename(dict(zip(("item", "judge", "verdict"), names, strict=True))).write_csv(
+        tmp_path / "long.csv"
+    )
+    todo = tmp_path / "todo.csv"
+    ran = karat("judges", tmp_path / "long.csv", "--label-next", "10", "--todo", todo, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["result"]["mean"] == pytest.approx(
+        error_rates(karat, panel / "known.csv")["mean"]
+    )
+    drawn = pl.read_csv(todo)
+    assert drawn.columns[:2] == ["domain", names[0]]
+    assert drawn[names[0]].to_list() == ran.data["label_next"]["item"]
+    found = karat("evaluate", tmp_path / "long.csv", "--json")
+    assert found.code == 0, found.err
+    assert "claude" in found.out
+
+
+def test_a_long_file_that_is_not_understood_names_columns_and_flags(panel, karat, tmp_path):
+    frame = pl.read_csv(panel / "known.csv")
+    frame.rename({"judge": "who", "verdict": "said"}).write_csv(tmp_path / "long.csv")
+    ran = karat("judges", tmp_path / "long.csv")
+    assert ran.code == 3
+    assert "['item', 'who', 'said']" in ran.err
+    assert "none is named like voters or votes" in ran.err
+    assert "--id, --voter and --vote" in ran.err
+    two = frame.with_columns(label="verdict", answer=pl.lit("A")).drop("verdict")
+    two.write_csv(tmp_path / "two.csv")
+    ran = karat("judges", tmp_path / "two.csv")
+    assert ran.code == 3
+    assert "['label', 'answer'] may be the votes" in ran.err
+    assert "--vote" in ran.err
+    ran = karat("judges", tmp_path / "two.csv", "--label", "answer")
+    assert ran.code == 0, ran.err
+    ran = karat("evaluate", tmp_path / "two.csv")
+    assert ran.code == 3
+    assert "--long vote=COLUMN" in ran.err

@@ -65,6 +65,33 @@ def test_long_pairs_with_systems_gold_and_panel(files, karat, tmp_path):
     assert "Which judges are needed?" in text
 
 
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")  # labels contradict votes
+def test_a_panel_where_labels_contradict_the_votes(karat, tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 200)
+    fooled = rng.random(200) < 0.3  # all but the first judge are wrong together
+    wrong = np.where(fooled[:, None], 0.95, 0.1) * np.ones(4)
+    wrong[:, 0] = 0.05
+    said = np.where(rng.random((200, 4)) < wrong, 1 - y[:, None], y[:, None])
+    frame = pl.DataFrame({f"judge_{j}": said[:, j] for j in range(4)}).with_columns(gold=y)
+    frame.write_csv(tmp_path / "votes.csv")
+    given = ("judges", tmp_path / "votes.csv", "--label", "gold", "--panel")
+    ran = karat(*given, "--json")
+    assert ran.code == 0, ran.err
+    (panel,) = ran.data["panels"]
+    # With every label known, errors are counted: a judge alone decides as it votes, or reversed.
+    for j in range(4):
+        error = panel["alone"][j] + panel["error_of_all"]
+        own = (said[:, j] != y).mean()
+        assert min(abs(error - own), abs(error - (1 - own))) < 1e-9
+    assert panel["loss"] <= panel["tolerance"]
+    page = tmp_path / "panel.html"
+    written = karat(*given, "--output", page)
+    assert written.code == 0, written.err
+    assert "panel: " in written.out
+    assert "Which judges are needed?" in page.read_text(encoding="utf-8")
+
+
 def test_people_beside_judges(files, karat, tmp_path):
     given = ("judges", files / "people.csv", "--people", "person_*", "--judge", "good")
     ran = karat(*given, "--judge", "poor", "--epsilon", "0.1", "--json")
@@ -105,11 +132,11 @@ def test_pairs_to_label_have_names_and_probabilities(files, karat, tmp_path):
     ran = karat(*given, "--label-next", "40", "--todo", todo, "--json")
     assert ran.code == 0, ran.err
     drawn = pl.read_csv(todo)
-    assert ran.data["label_next"]["item"] == drawn["item"].to_list()
-    assert drawn["item"].str.starts_with("p").all()
+    assert ran.data["label_next"]["item"] == drawn["pair_id"].to_list()
+    assert drawn["pair_id"].str.starts_with("p").all()
     assert ((drawn["probability"] > 0) & (drawn["probability"] <= 1)).all()
     frame = pl.read_parquet(files / "long.parquet").join(
-        drawn.select(pair_id="item", chance="probability"), on="pair_id", how="left"
+        drawn.select("pair_id", chance="probability"), on="pair_id", how="left"
     )
     labelled = frame.with_columns(pl.when(pl.col("chance").is_not_null()).then("gold").alias("y"))
     labelled.write_parquet(tmp_path / "labelled.parquet")
@@ -200,3 +227,33 @@ def test_wrong_flags_are_said(files, karat, arguments, message):
     ran = karat("judges", files / "people.csv", *arguments)
     assert ran.code in (2, 3)
     assert message in ran.err
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
+def test_long_files_of_people_scores_and_pairs_by_other_names(files, karat, tmp_path):
+    wide = pl.read_csv(files / "people.csv").with_row_index("doc")
+    people = wide.unpivot(index="doc", variable_name="Annotator", value_name="label")
+    people.write_csv(tmp_path / "people.csv")
+    given = ("--people", "person_*", "--epsilon", "0.1", "--json")
+    long, short = (karat("judges", folder / "people.csv", *given) for folder in (tmp_path, files))
+    assert long.code == 0, long.err
+    assert long.data["summary"] == short.data["summary"]
+    stars = pl.read_csv(files / "stars.csv").with_row_index("task_id")
+    stars.unpivot(index="task_id", variable_name="rater", value_name="rating").with_columns(
+        label=pl.lit("a comment")
+    ).write_csv(tmp_path / "stars.csv")
+    long, short = (
+        karat("judges", folder / "stars.csv", "--scores", "--json") for folder in (tmp_path, files)
+    )
+    assert long.code == 0, long.err
+    assert sorted(long.data["result"]["mean"]) == pytest.approx(
+        sorted(short.data["result"]["mean"]), abs=0.02
+    )
+    pairs = pl.read_parquet(files / "long.parquet")
+    pairs.rename({"pair_id": "example", "judge": "grader", "verdict": "choice"}).write_csv(
+        tmp_path / "pairs.csv"
+    )
+    long = karat("judges", tmp_path / "pairs.csv", "--order", "shown", "--label", "gold", "--json")
+    assert long.code == 0, long.err
+    short = karat("judges", files / "long.parquet", "--order", "shown", "--label", "gold", "--json")
+    assert long.data["result"]["mean"] == pytest.approx(short.data["result"]["mean"])

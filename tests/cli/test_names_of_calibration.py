@@ -63,7 +63,7 @@ def test_an_error_and_its_square_are_not_in_one_sentence(pages, where):
 
 def test_what_is_certain_has_one_value(pages):
     for where in ("command", "terminal"):
-        certain = set(re.findall(r"at least (\d\.\d{4}) (?:for certain|at 95 %)", pages[where]))
+        certain = set(re.findall(r"at least (\d\.\d{4}) (?:guaranteed|at 95 %)", pages[where]))
         assert len(certain) == 1
 
 

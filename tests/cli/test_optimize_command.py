@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karat.metrics import FairMetric, cost_matrix, g_mean
+from karat.metrics import FairMetric, as_metric, cost_matrix, g_mean
 from karat.optimize import FrankWolfeClassifier
 
 
@@ -123,7 +123,7 @@ def test_the_table_of_the_page_holds_what_was_measured(table, tmp_path, karat):
     options = ("--label", "y", "--folds", "0", "--randomize", "--json", "--output", page)
     history = karat("optimize", table[0], *options).data["history"]
     assert "nan" not in cells(page)
-    assert f"{history['values'][-1]:.4f}" in cells(page)
+    assert f"{history['mixture']:.4f}" in cells(page)
     assert "cross-validated" not in page.read_text(encoding="utf-8")
 
 
@@ -172,7 +172,7 @@ def test_a_format_that_cannot_hold_the_table_is_refused_before_the_work(table, t
             "one of the labels fraud, legit",
         ),
         (("--label", "y", "--predictions", "out.txt"), 2, "a name that ends in"),
-        (("--label", "kind", "--score", "kind"), 3, "kind"),
+        (("--label", "kind", "--score", "kind", "--pos-label", "wire"), 3, "kind"),
     ],
 )
 def test_bad_usage_is_said(table, karat, options, code, said, tmp_path, monkeypatch):
@@ -189,3 +189,21 @@ def test_bad_usage_is_said(table, karat, options, code, said, tmp_path, monkeypa
     assert ran.code == code
     assert said in ran.err
     assert ran.out == ""
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("metric", ["mcc", "f1", "g_mean", "balanced_accuracy"])
+def test_no_threshold_is_better_on_the_labelled_rows(tmp_path, answer, metric):
+    """The model is overconfident: its log-odds are four times what they should be."""
+    rng = np.random.default_rng(8)
+    odds = 2 * rng.normal(size=400) - 1
+    y = rng.random(400) < 1 / (1 + np.exp(-odds))
+    p = 1 / (1 + np.exp(-4 * odds))
+    file = tmp_path / "mails.csv"
+    pl.DataFrame({"truth": np.where(y, "spam", "ham"), "p": p}).write_csv(file)
+    found = answer(
+        file, "--label", "truth", "--score", "p", "--pos-label", "spam", "--metric", metric
+    )
+    decisions = [(p >= t).astype(int) for t in np.append(p, 2)]
+    best = max(as_metric(metric).score(y.astype(int), d, classes=[0, 1]) for d in decisions)
+    assert found["history"]["deterministic"] >= best - 1e-9

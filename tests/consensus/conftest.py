@@ -8,7 +8,7 @@ import pytest
 
 from karat.consensus.model import Model, build_problem
 from karat.consensus.sampling import Stop, build_pooled, run_chain, run_pooled_chain
-from karat.consensus.sampling.loops import PooledState
+from karat.consensus.sampling._arrays import PooledState
 from karat.votes.em import State, vote_cells
 from karat.votes.tables import VoteTable
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, multinomial, ttest_1samp
 
 from karat.consensus import annotator_test
-from karat.consensus.people import (
+from karat.consensus._annotator_test import (
     benjamini_yekutieli,
     compare,
     exact_p_value,

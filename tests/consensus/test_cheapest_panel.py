@@ -1,5 +1,6 @@
 """The cheapest panel: brute force, greedy search, copies, costs."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
-from karat.consensus.panels import Losses, cheapest
+from karat.consensus._cheapest_panel import Losses, cheapest
 from karat.exceptions import DataError, OptionError
 
 pytestmark = pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")  # copies are found
@@ -40,6 +41,86 @@ def test_losses_by_hand():
     # A judge alone is wrong as often as it is wrong: the loss is that beyond the error of all.
     for j in range(5):
         assert losses.of((j,)) + losses.error_of_all == pytest.approx(WRONG[j])
+
+
+def test_losses_where_labels_contradict_the_votes():
+    """All judges together are wrong on the first of three patterns, judge 0 on the second."""
+    codes = np.array([[1, 0, 0, 0, 0], [0, 1, 1, 1, 1], [1, 1, 1, 1, 1]])
+    odds = np.log((1 - WRONG) / WRONG)
+    assert odds[1:].sum() > odds[0]  # the others together outvote the first
+    losses = Losses(codes, np.array([5.0, 3.0, 2.0]), naive, np.array([1, 1, 1]))
+    everyone = tuple(range(5))
+    assert losses.error_of_all == pytest.approx(0.5)  # wrong on the first pattern only
+    assert losses.of(everyone) == 0.0
+    assert losses.of((0,)) == pytest.approx(0.3 - 0.5)
+    assert losses.of((1,)) == pytest.approx(0.0)
+    panel = cheapest(losses.of, np.ones(5), 0.0)
+    assert (panel.judges, panel.loss) == ((0,), pytest.approx(-0.2))
+
+
+@pytest.mark.parametrize("labelled", [600, 80])
+def test_labels_that_contradict_the_votes_count(labelled):
+    """What is lost is counted: errors of a consensus against labels, and by the model elsewhere."""
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 600)
+    fooled = rng.random(600) < 0.3  # all but the first judge are wrong together
+    wrong = np.where(fooled[:, None], 0.95, 0.1) * np.ones(5)
+    wrong[:, 0] = 0.05
+    votes = np.where(rng.random((600, 5)) < wrong, 1 - y[:, None], y[:, None])
+    known = rng.permutation(600) < labelled
+    fitted = ErrorEstimator(dependence="none", chains=2, draws=100, rng=0).fit(
+        votes, y_true=np.where(known, y, -1)
+    )
+    found = cheapest_panel(fitted, draws=5)
+    model = fitted.as_label_model()
+    full = model.predict_codes(votes)
+    truth = np.where(known[:, None], np.eye(2)[y], full)
+
+    def error(judges):
+        asked = np.full_like(votes, -2)
+        asked[:, judges] = votes[:, judges]
+        choice = model.predict_codes(asked).argmax(axis=1)
+        return (1 - truth[np.arange(600), choice]).mean()
+
+    everyone = list(range(5))
+    assert found.error_of_all == pytest.approx(error(everyone))
+    assert found.loss == pytest.approx(error(np.flatnonzero(found.chosen)) - error(everyone))
+    for j in everyone:
+        assert found.alone[j] == pytest.approx(error([j]) - error(everyone))
+        rest = [k for k in everyone if k != j]
+        assert found.left_out[j] == pytest.approx(error(rest) - error(everyone))
+    price = found.chosen.sum()
+    for r in range(1, price):
+        for other in combinations(everyone, r):
+            assert error(list(other)) - error(everyone) > found.tolerance
+    assert found.loss_lower <= found.loss <= found.loss_upper
+
+
+def test_a_better_panel_is_said_to_be_better_only_if_it_is_shown():
+    found = replace(cheapest_panel(FITTED, draws=5), n_labels=80)
+    better = replace(found, loss=-0.02, loss_lower=-0.03, loss_upper=-0.01).summary()
+    assert "are wrong less often than all of them: by the labels they are wrong on 2.0 %" in better
+    assert "1.0 % to 3.0 %); it was chosen by the same 80 labels" in better
+    unsure = replace(found, loss=-0.02, loss_lower=-0.03, loss_upper=0.0001).summary()
+    assert "may be as good as all of them: by the labels they are wrong on 2.0 % fewer" in unsure
+    assert "-0.0" not in unsure
+
+
+@pytest.mark.parametrize("shares", [(0.3, 0.5, 0.2), (0.02, 0.9, 0.08), (0.0, 0.95, 0.05)])
+def test_limits_of_labelled_items_cover_items_like_them(shares):
+    """Judge 0 alone is right on the first pattern, all of them on the second.
+
+    The limits are approximate: where six items in 120 decide they hold 93 % of the time.
+    """
+    codes = np.array([[1, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 1, 1, 1, 1]])
+    truth = shares[2] - shares[0]
+    rng = np.random.default_rng(3)
+    held = 0
+    for counts in rng.multinomial(120, shares, 2000):
+        found = Losses(codes, counts.astype(float), naive, np.array([1, 1, 1])).labelled((0,), 0.95)
+        assert found.value == pytest.approx((counts[2] - counts[0]) / 120)
+        held += found.lower <= truth <= found.upper
+    assert held / 2000 >= 0.92
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.005, 0.02, 0.1]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from karat.consensus import CoClustering, ErrorEstimator
-from karat.consensus.fitting import best_partition, certainty, same_label_pairs, shared_probability
+from karat.consensus._fitting import best_partition, certainty, same_label_pairs, shared_probability
 
 mpl.use("Agg")
 

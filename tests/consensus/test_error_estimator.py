@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator, compare_models
-from karat.consensus.answers import warn_of_limits_of_the_fit
+from karat.consensus._answers import warn_of_limits_of_the_fit
 from karat.exceptions import (
     DataError,
     KaratWarning,
@@ -448,7 +448,7 @@ def test_a_gold_label_that_no_vote_holds_is_refused():
     rng = np.random.default_rng(0)
     votes = np.where(rng.random((40, 3)) < 0.5, "yes", "no")
     quick = ErrorEstimator(draws=50, chains=2, rng=0)
-    with pytest.raises(LabelError, match=r"'Yes' \(row 0\).*did you mean 'yes'"):
+    with pytest.raises(LabelError, match=r"'Yes' and.*replace \{'Yes': 'yes'\}"):
         quick.fit(votes, y_true={0: "Yes"})
     with pytest.raises(LabelError, match=r"'maybe' \(row 1\).*name all classes with classes="):
         quick.fit(votes, y_true=["yes", "maybe", *[None] * 38])

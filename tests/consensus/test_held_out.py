@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.consensus.comparison import held_out, split_counts, stacking_weights
+from karat.consensus._comparison import held_out, split_counts, stacking_weights
 from karat.consensus.model import Model, build_problem
 from karat.votes.em import State, fit_point, log_likelihood, starting_state
 

@@ -9,7 +9,7 @@ import pytest
 
 from karat.consensus import ErrorEstimator, compare_models
 from karat.exceptions import OptionError
-from karat.votes.reading import read_votes
+from karat.votes.domains import read_votes
 
 pytestmark = pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")
 

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
-from karat.consensus.sampling.loops import (
+from karat.consensus.sampling._arrays import row_layout
+from karat.consensus.sampling._gibbs_loops import count_rows
+from karat.consensus.sampling._partition_loops import (
     concentration,
-    count_rows,
     draw_rows,
     gain,
-    local_concentration,
     log_gamma,
     pick,
     reassign,
-    row_layout,
     split_or_merge,
 )
+from karat.consensus.sampling._pooled_loops import local_concentration
 
 PRIOR = np.array([[1.0, 2.0], [0.7, 1.4]])
 # Two items that are alike, two that are not; votes enough to tell, not to be sure.

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.exceptions import KaratWarning
-from karat.votes.reading import read_votes
+from karat.votes.domains import read_votes
 
 VOTERS = ["ann", "bob", "cid"]
 NOT_ASKED = None

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.consensus.sampling.loops import PooledState
+from karat.consensus.sampling._arrays import PooledState
 
 pytestmark = pytest.mark.slow
 

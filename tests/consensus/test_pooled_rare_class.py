@@ -7,7 +7,7 @@ import pytest
 
 from karat.consensus import ErrorEstimator
 from karat.consensus.sampling import build_pooled, pooled_chains
-from karat.votes.reading import read_votes
+from karat.votes.domains import read_votes
 
 # Forty items a domain may show copies, or leave rates open; what is tested is their mean.
 pytestmark = pytest.mark.filterwarnings("ignore::karat.exceptions.KaratWarning")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from karat.consensus import PairEstimator, position_bias
-from karat.consensus.pairs import balanced_limits, net_votes, picks_first, tango_limits
+from karat.consensus._pairs import balanced_limits, net_votes, picks_first, tango_limits
 from karat.datasets import load_shared
 from karat.exceptions import (
     ColumnError,
@@ -63,7 +63,7 @@ def test_signs_and_votes():
 
 def test_tango_limits_invert_the_score_test():
     """Table I of Tango (1998) compares limits; here the test is inverted by brute force."""
-    from karat.consensus.people import student_p_value
+    from karat.consensus._annotator_test import student_p_value
 
     low, high = tango_limits(np.array([9.0]), np.array([3.0]), np.array([60.0]), 0.025)
     assert low[0] < 0.1 < high[0]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from karat.consensus import ErrorEstimator
-from karat.consensus.answers import cross_predictions, powered_error, powered_rates
+from karat.consensus._from_labels import cross_predictions, powered_error, powered_rates
 from karat.exceptions import DataError
-from karat.votes.reading import read_votes
+from karat.votes.domains import read_votes
 
 RATES = np.array([0.05, 0.15, 0.3, 0.6, 0.7, 0.65, 0.2])
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.consensus.sampling.loops import binomial, gamma
+from karat.consensus.sampling._partition_loops import binomial, gamma
 
 
 @pytest.mark.slow

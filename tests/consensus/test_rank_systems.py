@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from sklearn.exceptions import NotFittedError
 
 from karat.consensus import ErrorEstimator, PairEstimator, rank_systems
-from karat.consensus.pairs import (
+from karat.consensus._pairs import (
     judged_strengths,
     powered_strengths,
     rank_limits,
@@ -74,6 +74,8 @@ def test_ranks_and_tiers_by_hand():
 def test_the_quantile_of_two_is_normal():
     found = simultaneous_quantile(np.diag([1.0, 2.0]), 0.95, np.random.default_rng(0))
     assert found == pytest.approx(1.96, abs=0.04)
+    found = simultaneous_quantile(np.diag([1.0, 2.0]), 0.99999, np.random.default_rng(0))
+    assert found == pytest.approx(4.417, abs=0.1)
 
 
 def test_names_mappings_and_gold():

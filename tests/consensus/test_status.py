@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from karat.consensus import ErrorEstimator
-from karat.consensus.answers import draw_strata, in_proportion
+from karat.consensus._answers import draw_strata, in_proportion
 from karat.consensus.identification import (
     GoldTest,
     account_labels,
@@ -351,7 +351,7 @@ class TestRefits:
         columns = (item.ravel(), voter.ravel(), votes.ravel())
         long = pl.DataFrame(dict(zip(names, columns, strict=True)))
         fitted = ErrorEstimator(draws=40, rng=0).fit(long)
-        assert fitted.error_rates_["classifier"].dtype == pl.Int64
+        assert fitted.error_rates_[names[1]].dtype == pl.Int64  # named as it was passed
         assert fitted.items_.tolist() == list(range(50))
 
 

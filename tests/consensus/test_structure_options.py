@@ -7,8 +7,8 @@ import pytest
 from karat.consensus import ErrorEstimator, compare_models
 from karat.consensus.sampling import build_pooled, log_prior, pooled_chains, pooled_start, rows_of
 from karat.exceptions import KaratWarning, OptionError
+from karat.votes.domains import read_votes
 from karat.votes.em import fit_point, starting_state
-from karat.votes.reading import read_votes
 
 STRUCTURES = ["coupled", "hierarchical"]
 ERRORS = ["class-conditional", "symmetric"]

@@ -296,6 +296,6 @@ def test_sparse_arrays_are_no_frames():
     """One kind of them is a mapping that has no truth value."""
     from scipy.sparse import dok_array
 
-    from karat._frames import passed_in
+    from karat._result import passed_in
 
     assert passed_in(X=dok_array((3, 3)), y=[0, 1, 1], options={}) is None

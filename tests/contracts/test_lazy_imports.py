@@ -59,6 +59,17 @@ def test_arrays_need_no_frame_library(loaded):
     assert not loaded["arrays"] & HEAVY
 
 
+def test_a_picture_loads_no_other_question():
+    """A result is drawn by its name; the packages of other results stay where they are."""
+    drawn = run(
+        "import matplotlib, sys; matplotlib.use('agg'); from karat.limits import wilson; "
+        "wilson(7, 10).plot(); print(*sys.modules)"
+    ).split()
+    inside = {name.split(".")[1] for name in drawn if name.startswith("karat.")}
+    public = {name for name in inside if not name.startswith("_")}
+    assert public == {"exceptions", "limits", "plot"}
+
+
 def test_a_plain_frame_library_is_enough():
     """Reading a Polars frame must not load pandas."""
     code = """

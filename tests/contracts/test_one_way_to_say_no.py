@@ -65,7 +65,11 @@ NOT_OPTIONS = {
     "title",
 }  # fmt: skip
 # Counts that may be 0, where -1 is tried.
-MAY_BE_0 = {"torch.CopulaCalibrationLoss.memory", "torch.WeightedAUCLoss.memory"}
+MAY_BE_0 = {
+    "metrics.Elicited.n_queries",
+    "torch.CopulaCalibrationLoss.memory",
+    "torch.WeightedAUCLoss.memory",
+}
 # Classes that a fitted estimator makes: their constructors take its parts, not a user's options.
 MADE_BY_KARAT = {"ConsensusLabelModel"}
 # Options that take a list of words.
@@ -381,6 +385,9 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "elicit.BinarySpace.sample": lambda n=3, **o: SPACE.sample(n, **o),
     "elicit.ConfusionSpace.sample": lambda n=3, **o: CONFUSIONS.sample(n, **o),
     "elicit.Fair.frontier": fair_frontier,
+    "metrics.Elicited": lambda **o: metrics.Elicited(
+        **({"status": "certified", "n_queries": 3} | o)
+    ),
     "elicit.MetricOracle": lambda **o: elicit.MetricOracle(metrics.f_beta(1), **o)(QUERY),
     "elicit.Polynomial": lambda **o: elicit.Polynomial(RATES, **o),
     "elicit.Query": lambda **o: elicit.Query(QUERY.first, QUERY.second, **o),

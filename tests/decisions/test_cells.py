@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.decisions.populations import Population, compressed, order_of_many
+from karat.decisions.population import Population, compressed, order_of_many
 from karat.decisions.rules import decide
 
 

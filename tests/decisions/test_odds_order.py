@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from karat.decisions.populations import Chain, OddsOrder, Population, running_sums, upper_hull
+from karat.decisions.population import Chain, OddsOrder, Population, running_sums, upper_hull
 from karat.decisions.rules import decide
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.decisions.populations import Population, upper_hull
+from karat.decisions.population import Population, upper_hull
 from karat.metrics import LinearMetric
 
 

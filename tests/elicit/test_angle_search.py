@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from karat.elicit import Query
+from karat.elicit.posterior import Brackets
 from karat.elicit.search import (
-    Brackets,
     angle_sweep,
     angles_of,
     direction,

@@ -22,7 +22,7 @@ from karat.elicit import (
     indifference_test,
     score_checks,
 )
-from karat.elicit.answers import logistic_slope, permutation_p_value, rank_correlation
+from karat.elicit._checks import logistic_slope, permutation_p_value, rank_correlation
 from karat.exceptions import (
     AnswerError,
     ContradictionWarning,

@@ -21,7 +21,7 @@ from karat.elicit import (
     LinearFractional,
     MetricOracle,
 )
-from karat.exceptions import OptionError
+from karat.exceptions import NotIdentifiedWarning
 from karat.metrics import LinearFractionalMetric, LinearMetric, cost_matrix, f_beta, load_metric
 from karat.statistics import confusion
 
@@ -62,7 +62,8 @@ def test_it_scores_predictions(kind, results, rng):
     assert perfect > poor
     assert poor == pytest.approx(metric(confusion(y, guess)))
     text = np.array(["a", "b", "c"])
-    assert metric.score(text[y], text[guess]) == pytest.approx(poor)
+    named = metric.with_classes(text[:k].tolist())
+    assert named.score(text[y], text[guess]) == pytest.approx(poor)
 
 
 @pytest.mark.parametrize("kind", ["active", "ratio"])
@@ -111,16 +112,28 @@ def test_its_bayes_classifier_is_the_best_one(results, binary):
 
 
 def test_a_ratio_says_what_is_worth_what(results):
-    result = results["bisection"]
-    ratio = result.ratio("right about 1", "right about 0")
+    (ratio,) = results["bisection"].ratios
     assert ratio.lower <= 4 <= ratio.upper
     assert ratio.estimate == pytest.approx(4, rel=0.1)
-    inverse = result.ratio("right about 0", "right about 1")
-    assert inverse.estimate == pytest.approx(1 / ratio.estimate)
-    assert inverse.lower == pytest.approx(1 / ratio.upper, rel=0.05)
-    assert str(ratio).startswith("right about 1 against right about 0: ")
-    with pytest.raises(OptionError, match="of is 'nothing'; expected 'right about 1'"):
-        result.ratio("nothing", "right about 0")
+    assert str(ratio).startswith("a missed 1 against a false 1: ")
+
+
+def test_a_ratio_has_one_pair_of_limits(binary):
+    """Someone whose costs lie beyond what questions show: draws there are the prior's.
+
+    Quantiles of these draws would be limits that no answer supports, so nothing hands them out.
+    """
+    person = MetricOracle(cost_matrix([[0, 1], [500, 0]]))
+    with pytest.warns(NotIdentifiedWarning, match="gives the same answers"):
+        result = BinaryLinear(binary, rng=0, max_queries=15).run(person)
+    (ratio,) = result.ratios
+    assert ratio.upper == np.inf
+    assert ratio.lower <= 500
+    assert str(ratio) in result.summary()
+    assert not hasattr(result, "ratio")
+    frame = result.to_frame()
+    row = list(frame["kind"]).index("ratio")
+    assert (frame["lower"][row], frame["upper"][row]) == (ratio.lower, ratio.upper)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -21,7 +21,7 @@ from karat.elicit import (
     agreement_on,
     evaluation_pairs,
 )
-from karat.elicit.answers import mcnemar_p_value, paired_limits
+from karat.elicit._checks import mcnemar_p_value, paired_limits
 from karat.exceptions import (  # fmt: skip
     AnswerError,
     DataError,

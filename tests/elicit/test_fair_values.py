@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from karat.elicit._rate_space import JointRates
 from karat.elicit.families import LinearGaps, SquaredGaps
-from karat.elicit.spaces import JointRates
 
 
 def by_hand(family, parameters, points):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from karat.datasets import LogisticLaw
-from karat.decisions.populations import Frontier
+from karat.decisions.population import Frontier
 from karat.decisions.rules import decide
 from karat.elicit import BinarySpace, DiagonalSpace
 from karat.metrics import LinearMetric, accuracy

@@ -8,6 +8,7 @@ from scipy.stats import kstest
 
 from karat.datasets import LogisticLaw
 from karat.elicit import RateSpace
+from karat.elicit._rate_space import JointRates
 from karat.elicit.families import (
     LinearGaps,
     Monomials,
@@ -16,7 +17,7 @@ from karat.elicit.families import (
     emphasised,
     flattened,
 )
-from karat.elicit.spaces import AnyClassifier, JointRates
+from karat.elicit.spaces import AnyClassifier
 from karat.exceptions import ElicitationError
 from karat.metrics import FairMetric, FairQuadraticMetric, PolynomialMetric, QuadraticMetric
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.decisions.populations import Population
+from karat.decisions.population import Population
 from karat.decisions.rules import decide, last_argmax
 from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, RateSpace
 from karat.metrics import LinearMetric

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from karat.elicit.families import RatioFamily
+from karat.elicit.posterior import Brackets
 from karat.elicit.search import (
-    Brackets,
     angles_of,
     direction,
     grid_ratio,

@@ -26,9 +26,10 @@ from karat.elicit import (
     RateSpace,
     shared_metric,
 )
+from karat.elicit._charts import chart_of
+from karat.elicit._people_loops import normal_quantile
+from karat.elicit._shared_metric import People, PeopleChains, Person, draw_mixed
 from karat.elicit.families import LinearFamily
-from karat.elicit.people import People, PeopleChains, Person, chart_of, draw_mixed
-from karat.elicit.people.loops import normal_quantile
 from karat.elicit.posterior import named_first, read_noise, said_tie
 from karat.exceptions import KaratWarning, OptionError
 from karat.metrics import FairMetric, cost_matrix

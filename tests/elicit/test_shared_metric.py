@@ -14,8 +14,9 @@ from karat.elicit import (
     Procedure,
     shared_metric,
 )
+from karat.elicit._charts import chart_of
+from karat.elicit._shared_metric import PeopleChains, read_people
 from karat.elicit.asking import Effort
-from karat.elicit.people import PeopleChains, chart_of, read_people
 from karat.exceptions import OptionError
 from karat.metrics import cost_matrix, weighted_accuracy
 

@@ -137,7 +137,7 @@ def test_a_folder_that_does_not_exist(spoken, tmp_path):
 def test_labels_of_all_kinds_survive_the_file(labels, tmp_path):
     law = LogisticLaw.binary(4.0)
     x, y = law.sample(60, rng=0)
-    space = BinarySpace.from_scores(np.array(labels)[y], law.proba(x)[:, 1])
+    space = BinarySpace.from_scores(np.array(labels)[y], law.proba(x)[:, 1], pos_label=labels[1])
     procedure = BinaryLinear(space, strategy="bisection")
     procedure.tell("first")
     procedure.transcript.save(tmp_path / "t.json")

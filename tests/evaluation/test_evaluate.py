@@ -58,7 +58,7 @@ def test_labels_give_the_estimate_of_the_library(table):
     own = accuracy.estimate(table["y"], table["a"], groups=table["sex"], pos_label="good", rng=0)
     assert (r.value, r.lower, r.upper) == (own.value, own.lower, own.upper)
     assert set(r.groups) == {"f", "m"}
-    assert e.verdicts[0].badge == "likely"
+    assert e.verdicts[0].badge == "guaranteed"  # every row is labelled, and the limits are exact
     assert f"{own.lower:.3f}" in e.verdicts[0].sentence
 
 
@@ -120,12 +120,12 @@ def test_columns_that_answer_nothing_are_refused(table):
         evaluate(table, label="y", id="id")
 
 
-def test_scores_give_areas_that_are_certain(table):
+def test_scores_give_areas_that_are_guaranteed(table):
     e = evaluate(table, label="y", score="score", pos_label="good")
     r = e.findings[0].results["score: area under the ROC curve"]
     own = weighted_auc(table["y"], table["score"], pos_label="good")
     assert (r.lower, r.upper) == (own.lower, own.upper)
-    assert e.verdicts[0].badge == "certain"
+    assert e.verdicts[0].badge == "guaranteed"
     assert ("positive class", "'good'") in e.facts
 
 
@@ -144,7 +144,7 @@ def test_probabilities_of_several_labels():
 
 
 def test_the_rule_for_a_metric_is_found_only_where_it_was_named(table):
-    without = evaluate(table, label="y", score="score")
+    without = evaluate(table, label="y", score="score", pos_label="good")
     assert "better_rule" not in [f.key for f in without.findings]
     e = evaluate(table, label="y", score="score", metric="f1", pos_label="good")
     found = {f.key: f for f in e.findings}["better_rule"]
@@ -199,7 +199,7 @@ def test_the_report_is_whole_and_plain(table, tmp_path):
 def test_one_question_that_fails_leaves_the_others(table):
     broken = table.with_columns(score=pl.lit(float("nan")))
     with pytest.warns(KaratWarning, match="a question was left out"):
-        e = evaluate(broken, label="y", pred="a", score="score")
+        e = evaluate(broken, label="y", pred="a", score="score", pos_label="good")
     assert [f.key for f in e.findings] == ["how_good"]
     (fault,) = [o for o in e.left_out if o.faulty]
     assert "y_score row 0 is missing or NaN" in fault.unlock
@@ -208,6 +208,24 @@ def test_one_question_that_fails_leaves_the_others(table):
     (section,) = [s for s in e.sections if s.question == "What was left out?"]
     assert section.answer.endswith("or a fault to be mended.")
     assert any("Mend this first: y_score row 0" in said for said in section.assumptions)
+
+
+def test_what_needs_no_positive_class_is_answered_without_one(table):
+    e = evaluate(table, label="y", pred="a", score="score")
+    assert list(e.findings[0].results) == ["a: accuracy", "a: balanced accuracy"]
+    (one,) = e.left_out
+    assert one.question == "How good is the ranking where it matters?"
+    assert "say which is positive, for example pos_label='bad'" in one.sentence
+    assert dict(e.facts)["positive class"].startswith("not known: labels are 'bad' and 'good'")
+    (one,) = evaluate(table, label="y", pred="a").left_out
+    assert one.question == "Precision, recall and F1?"
+    words = table.with_columns(pl.col("y", "a").replace({"bad": "healthy", "good": "cancer"}))
+    told = evaluate(words, label="y", pred="a")
+    assert dict(told.facts)["positive class"] == "'cancer', by its name"
+    named = evaluate(table, label="y", pred="a", pos_label="good")
+    for metric in ("precision", "recall", "F1"):
+        got = told.findings[0].results[f"a: {metric}"], named.findings[0].results[f"a: {metric}"]
+        assert (got[0].value, got[0].lower) == (got[1].value, got[1].lower)
 
 
 def test_no_role_says_what_the_columns_may_be(table):
@@ -304,7 +322,7 @@ def test_commands_to_copy_are_safe_in_a_shell(table, tmp_path):
 
 def test_a_metric_in_a_file_keeps_its_name_in_code_and_commands(table, tmp_path):
     path = tmp_path / "costs.json"
-    path.write_text(cost_matrix([[0, 1], [5, 0]]).to_json())
+    path.write_text(cost_matrix([[0, 1], [5, 0]], ["bad", "good"]).to_json())
     some = table.with_columns(y=pl.when(pl.int_range(pl.len()) < 60).then(pl.col("y")))
     e = evaluate(some, label="y", pred="a", metric=str(path))
     assert f"--metric {path}" in e.next_steps[0].command

@@ -1,3 +1,6 @@
+import polars as pl
+
+import karat
 from karat.evaluation.roles import Roles, guess_roles, is_long
 
 
@@ -24,6 +27,9 @@ def test_a_group_alone_is_no_role():
 
 
 def test_known_forms_of_long_tables():
-    assert is_long(["verdict", "item", "judge", "more"])
-    assert is_long(["task", "worker", "label"])
-    assert not is_long(["item", "judge"])
+    def table(*columns):
+        return karat.scan(pl.DataFrame({name: [0, 0, 1] for name in columns}))
+
+    assert is_long(table("verdict", "item", "judge", "more"))
+    assert is_long(table("task", "worker", "label"))
+    assert not is_long(table("item", "judge"))

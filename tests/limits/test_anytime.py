@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 
 from karat.exceptions import KaratError, KaratWarning
 from karat.limits import anytime_mean, anytime_ratio, wilson
-from karat.limits.kernels import (
-    anytime_path,
-    mean_steps,
-    stratified_steps,
-    value_grid,
-)
+from karat.limits.anytime import anytime_path, mean_steps, value_grid
+from karat.limits.strata import stratified_steps
 
 
 def capital(x, m, alpha=0.05, population=None):

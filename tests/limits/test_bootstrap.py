@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from karat.exceptions import DataError, OptionError, WeightError
 from karat.limits import bootstrap
-from karat.limits.kernels import bootstrap_draws, percentile_limits
+from karat.limits.resampling import bootstrap_draws, percentile_limits
 
 
 def seen(strata, sizes, multipliers, n=2000, seed=0):
@@ -74,9 +75,20 @@ def test_more_confidence_is_wider():
     assert [r.upper for r in found] == sorted(r.upper for r in found)
 
 
+def test_limits_are_told_far_out():
+    """Of a mean of two values they are those of a binomial number; 1,000 samples stop at .998."""
+    found = bootstrap(lambda w: w[0], [40, 60], confidence=0.999, rng=0)
+    exact = binom.ppf([0.0005, 0.9995], 100, 0.4) / 100
+    assert (found.lower, found.upper) == pytest.approx(tuple(exact), abs=0.011)
+    with pytest.raises(OptionError, match=r"confidence is 0.9999; expected at most 0.999 here"):
+        bootstrap(lambda w: w[0], [40, 60], confidence=0.9999)
+    with pytest.raises(OptionError, match=r"n_resamples is 400; expected at least 2,000"):
+        bootstrap(lambda w: w[0], [40, 60], n_resamples=400)
+
+
 def test_a_ratio_without_denominator_is_refused():
     precision = lambda w: w[0] / (w[0] + w[1]) if w[0] + w[1] > 0 else np.nan  # noqa: E731
-    with pytest.raises(DataError, match=r"not a finite number on \d+ of 1000.*'gamma'"):
+    with pytest.raises(DataError, match=r"not a finite number on \d+ of 2000.*'gamma'"):
         bootstrap(precision, [1, 1, 50], rng=0)
     assert 0 < bootstrap(precision, [1, 1, 50], multipliers="gamma", rng=0).lower < 0.5
 

@@ -11,7 +11,7 @@ from scipy.stats import norm, t, ttest_1samp
 
 from karat.exceptions import DataError, EmptyDataError, OptionError
 from karat.limits import bernstein_mean, betting_mean, normal_mean
-from karat.limits.kernels import (
+from karat.limits.means import (
     bernstein_reach,
     betting_lower,
     cluster_moments,

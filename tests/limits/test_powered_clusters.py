@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from karat.limits import clopper_pearson
-from karat.limits.kernels import powered_limits, powered_ratio, wilson_limits
+from karat.limits.powered import powered_limits
+from karat.limits.powered import ratio_of_powered as powered_ratio
+from karat.limits.proportions import wilson_limits
 
 
 def limits_of(f, clusters, x=None, shift=0.0, n_total=np.inf):

@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest, norm
 
 from karat.exceptions import DataError, OptionError
 from karat.limits import binomial_kl, clopper_pearson, wilson
-from karat.limits.kernels import clopper_pearson_limits, kl_limits, wilson_limits
+from karat.limits.proportions import clopper_pearson_limits, kl_limits, wilson_limits
 
 LIMITS = [clopper_pearson, wilson, binomial_kl]
 KERNELS = [clopper_pearson_limits, wilson_limits, kl_limits]

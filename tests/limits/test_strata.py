@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.limits import clopper_pearson, surprise
-from karat.limits.kernels import stratified_limits
+from karat.limits.strata import stratified_limits
 
 
 def share(tables):

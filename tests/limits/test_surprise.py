@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from karat.exceptions import DataError
+from karat.exceptions import DataError, OptionError
 from karat.limits import clopper_pearson, surprise
-from karat.limits.kernels import drawn_limits, surprise_limits
+from karat.limits.pseudo import drawn_limits, surprise_limits
 
 
 def share(table):
@@ -22,6 +22,25 @@ def test_a_whole_surprise_is_clopper_and_pearsons_limit(hits, n):
     )
     exact = clopper_pearson(hits, n)
     assert (low, high) == pytest.approx((exact.lower, exact.upper), abs=0.006)
+
+
+@pytest.mark.parametrize("side", ["both", "lower", "upper"])
+@pytest.mark.parametrize("confidence", [0.99, 0.999, 0.9999, 0.99995])
+def test_limits_are_told_far_out(confidence, side):
+    """2,000 draws gave the limits of .999 at best, whatever the confidence."""
+    found = surprise(share, [14, 6], size=1.0, confidence=confidence, side=side, rng=0)
+    exact = clopper_pearson(14, 20, confidence=confidence, side=side)
+    assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper), abs=0.012)
+
+
+def test_a_confidence_that_draws_do_not_tell_is_refused():
+    with pytest.raises(OptionError, match=r"confidence is 0.999999; expected at most 0.99998 here"):
+        surprise(share, [14, 6], confidence=0.999999)
+    with pytest.raises(
+        OptionError, match="n_resamples is 2000; expected at least 10,000 for confi"
+    ):
+        surprise(share, [14, 6], confidence=0.99, n_resamples=2000)
+    assert surprise(share, [14, 6], n_resamples=2000, rng=0).lower > 0
 
 
 def test_where_the_statistic_is_undefined_it_may_be_anything():

@@ -1,12 +1,14 @@
 """A metric of labelled items with its limits."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, binomtest
 
-from karat.exceptions import KaratError
+from karat.exceptions import KaratError, OptionError, SmallSampleWarning, UndefinedMetricWarning
 from karat.metrics import (
     FairMetric,
     LinearFractionalMetric,
@@ -15,13 +17,14 @@ from karat.metrics import (
     balanced_accuracy,
     cost_matrix,
     f_beta,
+    g_mean,
     jaccard,
     macro,
     mcc,
     precision,
     recall,
 )
-from karat.metrics.estimates import as_proportion, table_values
+from karat.metrics.estimates import as_proportion, table_ends, table_values
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.integers(0, 2, 80)
@@ -158,15 +161,137 @@ def test_equal_weights_are_none_and_unequal_ones_count_less():
     assert less.width > plain.width
 
 
+@pytest.mark.parametrize("weights", [(0.02, 1.98), (1, 1000), (5, 0.3)])
+def test_weights_of_classes_leave_recall_as_it_is(weights):
+    """And a proportion across classes is that of the unweighted odds, scaled."""
+    weight = np.array(weights)[TRUTH]
+    plain = recall.estimate(TRUTH, CALLED)
+    found = recall.estimate(TRUTH, CALLED, sample_weight=weight)
+    assert (found.value, found.lower, found.upper) == (plain.value, plain.lower, plain.upper)
+    assert found.n_effective == 80
+    called = precision.estimate(TRUTH, CALLED, sample_weight=weight)
+    ratio = weights[1] / weights[0]
+    tp, fp, _ = cells()
+    odds = [ratio * p / (ratio * p + 1 - p) for p in (tp / (tp + fp), *exact(tp, tp + fp))]
+    assert (called.value, called.lower, called.upper) == pytest.approx(odds)
+    for metric in (balanced_accuracy, g_mean):  # of recalls alone
+        first = metric.estimate(TRUTH, CALLED, rng=0)
+        second = metric.estimate(TRUTH, CALLED, sample_weight=weight, rng=0)
+        assert (first.lower, first.upper) == pytest.approx((second.lower, second.upper))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(1e-200, 1e200), st.integers(0, 2**31))
+def test_weights_on_another_scale_are_the_same(scale, seed):
+    weight = np.exp(np.random.default_rng(seed).normal(size=80))
+    for metric in (accuracy, recall, f_beta(1), mcc):
+        one, other = (
+            metric.estimate(TRUTH, CALLED, sample_weight=w, rng=0) for w in (weight, scale * weight)
+        )
+        assert (one.value, one.lower, one.upper) == pytest.approx(
+            (other.value, other.lower, other.upper)
+        )
+        assert one.n_effective == pytest.approx(other.n_effective)
+
+
+def test_items_that_weigh_nothing_are_not_there():
+    weight = np.where(np.arange(80) < 50, 1.0 + TRUTH, 0.0)
+    for metric in (accuracy, recall, mcc):
+        some = metric.estimate(TRUTH, CALLED, sample_weight=weight, rng=0)
+        rest = metric.estimate(TRUTH[:50], CALLED[:50], sample_weight=weight[:50], rng=0)
+        assert (some.lower, some.upper) == pytest.approx((rest.lower, rest.upper))
+
+
+def test_weighted_limits_beside_an_independent_computation():
+    """Of the accuracy of two classes whose weights vary, by 40,000 draws of the formula."""
+    rng = np.random.default_rng(3)
+    weight = np.exp(rng.normal(size=80))
+    found = accuracy.estimate(TRUTH, CALLED, sample_weight=weight, rng=0)
+    cell = 2 * TRUTH + CALLED
+    n, w, q = (np.array([f(weight[cell == c]) for c in range(4)])
+               for f in (len, np.sum, lambda x: np.sum(x**2)))  # fmt: skip
+    r = np.maximum(q * n / w**2, q.sum() / np.sum(w**2 / n))
+    gamma = rng.gamma(n / r, size=(40_000, 4)) * w / n * r
+    extra, ends = rng.gamma(1.0, size=40_000), []
+    for c in range(4):
+        table = gamma + extra[:, None] * np.eye(4)[c] * (w / n * r)[c]
+        ends.append(np.quantile((table[:, 0] + table[:, 3]) / table.sum(axis=1), [0.025, 0.975]))
+    ends = np.array(ends)
+    assert (found.lower, found.upper) == pytest.approx(
+        (ends[:, 0].min(), ends[:, 1].max()), abs=0.02
+    )
+
+
+def test_limits_keep_moving_with_the_confidence():
+    """2,000 draws told nothing beyond .999: the limits stood still."""
+    for options in ({}, {"groups": np.arange(80) % 2}, {"clusters": np.arange(80)}):
+        found = [mcc.estimate(TRUTH, CALLED, confidence=c, rng=0, **options)
+                 for c in (0.99, 0.999, 0.9997)]  # fmt: skip
+        for first, second in pairwise(found):
+            assert second.lower < first.lower - 0.02
+            assert second.upper > first.upper + 0.005
+    with pytest.raises(OptionError, match=r"confidence is 0.999999; expected at most 0.99996 here"):
+        mcc.estimate(TRUTH, CALLED, confidence=0.999999)
+    many = np.arange(80) % 60
+    with pytest.raises(OptionError, match=r"Ask for confidence=0.\d+ or less, or compare fewer gr"):
+        mcc.estimate(TRUTH, CALLED, groups=many, classes=[0, 1], confidence=0.99)
+    assert accuracy.estimate(TRUTH, CALLED, confidence=0.999999).lower > 0  # exact, without draws
+
+
+def test_many_groups_share_the_error_of_their_gaps():
+    """Of 20 groups each limit has .05/190; 2,000 draws gave that of .0005 at best."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 2000)
+    c = np.where(rng.random(2000) < 0.8, y, 1 - y)
+    found = mcc.estimate(y, c, groups=np.arange(2000) % 20, rng=0)
+    alone = [mcc.estimate(y[g::20], c[g::20], confidence=1 - 0.05 / 190, rng=1) for g in (0, 1)]
+    down = np.hypot(alone[0].value - alone[0].lower, alone[1].upper - alone[1].value)
+    assert found.gaps[0].value - found.gaps[0].lower == pytest.approx(down, rel=0.05)
+
+
+def test_a_class_that_was_not_seen_is_unknown_by_its_share_alone():
+    """0 below and 1 above, over the number of classes, whatever averages over them."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    c = np.where(rng.random(200) < 0.8, y, rng.integers(0, 3, 200))
+    for metric in (macro(f_beta(1)), macro(recall), macro(precision), balanced_accuracy):
+        plain = metric.estimate(y, c, rng=0)
+        with pytest.warns(UndefinedMetricWarning):
+            found = metric.estimate(y, c, classes=range(4), rng=0)
+        with pytest.warns(UndefinedMetricWarning):
+            assert found.value == metric.score(y, c, classes=range(4))
+        assert found.lower == pytest.approx(0.75 * plain.lower, abs=0.02)
+        assert found.upper == pytest.approx(0.75 * plain.upper + 0.25, abs=0.02)
+        assert found.lower <= found.value <= found.upper
+    low, high = table_ends(balanced_accuracy, np.array([[[0.4, 0.1], [0.0, 0.0]]]))
+    assert (low[0], high[0]) == pytest.approx((0.4, 0.9))
+    low, high = table_ends(g_mean, np.array([[[0.4, 0.1], [0.0, 0.0]]]))
+    assert (low[0], high[0]) == pytest.approx((0.0, np.sqrt(0.8)))
+    low, high = table_ends(mcc, np.array([[[0.4, 0.6], [0.0, 0.0]]]))
+    assert (low[0], high[0]) == (-1, 1)
+
+
+def test_unequal_clusters_count_by_their_sizes():
+    sizes = np.array([100] * 5 + [5] * 95)
+    cluster = np.repeat(np.arange(100), sizes)
+    y = np.arange(len(cluster)) % 2
+    c = np.where(cluster % 7 == 0, 1 - y, y)
+    with pytest.warns(SmallSampleWarning, match=r"100 clusters of these sizes count as 18.2 of on"):
+        found = accuracy.estimate(y, c, clusters=cluster, rng=0)
+    assert found.n_effective == pytest.approx(sizes.sum() ** 2 / (sizes**2).sum())
+    with pytest.warns(SmallSampleWarning, match="3 clusters of these sizes count as 3.0"):
+        accuracy.estimate(y[:300], c[:300], clusters=np.repeat([0, 1, 2], 100), rng=0)
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.permutations(range(40)), st.booleans())
 def test_order_and_names_do_not_matter(order, text):
     order = list(order)
     y, c = TRUTH[:40], CALLED[:40]
-    names = np.array(["ham", "spam"]) if text else np.array([3, 8])
+    names = np.array(["spam", "ham"]) if text else np.array([8, 3])
     for metric in (f_beta(1), balanced_accuracy):
         first = metric.estimate(y, c, rng=1)
-        second = metric.estimate(names[y[order]], names[c[order]], rng=1)
+        second = metric.estimate(names[y[order]], names[c[order]], pos_label=names[1], rng=1)
         assert (first.lower, first.upper) == pytest.approx((second.lower, second.upper))
 
 
@@ -231,3 +356,45 @@ def test_macro_f1_with_rare_classes_is_covered():
         seen += found.lower <= hit.mean() <= found.upper
     print(f"macro F1 of six classes: covered {seen / 100:.3f}")
     assert binomtest(seen, 100, 0.93, alternative="less").pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sigma", [0.5, 1.0])
+def test_weights_that_vary_are_covered(sigma):
+    """600 samples notice .93 against .89; Kish's number in each cell alone covers .86."""
+    rng, runs = np.random.default_rng(11), 600
+    metrics = (accuracy, recall, f_beta(1), balanced_accuracy)
+    seen = np.zeros(len(metrics))
+    x = rng.normal(size=200_000)
+    y = (rng.random(len(x)) < 0.3).astype(int)
+    c = np.where(rng.random(len(x)) < 1 / (1 + np.exp(-1.5 - 0.8 * x)), y, 1 - y)
+    weight = np.exp(sigma * x)
+    truth = [metric.score(y, c) for metric in metrics]
+    rows = rng.choice(len(x), (runs, 150), p=1 / weight / np.sum(1 / weight))
+    for at in rows:
+        found = [m.estimate(y[at], c[at], sample_weight=weight[at], rng=rng) for m in metrics]
+        seen += [f.lower <= t <= f.upper for f, t in zip(found, truth, strict=True)]
+    print(f"weights exp({sigma} x): covered {seen / runs}")
+    for hits in seen:
+        assert binomtest(int(hits), runs, 0.93, alternative="less").pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
+@pytest.mark.parametrize("law", ["lognormal", "pareto", "five of a hundred"])
+def test_clusters_of_unequal_sizes_are_covered(law):
+    """400 samples notice .93 against .88; half a cluster of the mean size covered .71 to .87."""
+    rng, runs, seen = np.random.default_rng(12), 400, 0
+    for _ in range(runs):
+        sizes = {
+            "lognormal": np.ceil(np.exp(rng.normal(2, 1.5, 100))),
+            "pareto": np.minimum(np.ceil(5 * rng.pareto(1.5, 100)) + 1, 5000),
+            "five of a hundred": np.repeat([100, 5], [5, 95]),
+        }[law].astype(int)
+        cluster = np.repeat(np.arange(100), sizes)
+        y = np.arange(len(cluster)) % 2
+        c = np.where((rng.random(100) < 0.85)[cluster], y, 1 - y)
+        found = accuracy.estimate(y, c, classes=[0, 1], clusters=cluster, rng=rng)
+        seen += found.lower <= 0.85 <= found.upper
+    print(f"{law} clusters: covered {seen / runs:.3f}")
+    assert binomtest(seen, runs, 0.93, alternative="less").pvalue > 0.001

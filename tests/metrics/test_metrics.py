@@ -103,7 +103,7 @@ def test_json_round_trip(tmp_path, name):
     file = tmp_path / "metric.json"
     file.write_text(metric.to_json())
     assert load_metric(file) == load_metric(str(file)) == metric
-    assert json.loads(metric.to_json())["version"] == 1
+    assert json.loads(metric.to_json())["version"] == 2
     assert pickle.loads(pickle.dumps(metric)) == metric
 
 
@@ -118,7 +118,7 @@ def test_json_keeps_every_bit():
         ("", "not valid JSON"),
         ("{", "not valid JSON"),
         ('{"a": 1}', 'expected an object with "schema": "karat.metric"'),
-        ('{"schema": "karat.metric", "version": 99, "kind": "mcc"}', "schema version 99.*reads 1"),
+        ('{"schema": "karat.metric", "version": 99, "kind": "mcc"}', "schema version 99.*reads 2"),
         ('{"schema": "karat.metric", "version": 1, "kind": "no"}', "kind 'no'; expected one of"),
         ('{"schema": "karat.metric", "version": 1, "kind": "linear"}', "cannot be built.*weights"),
         ('{"schema": "karat.metric", "version": 1, "kind": "macro"}', "cannot be built"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from karat.optimize.probes import Sample
+from karat.optimize._probes import Sample
 
 
 class DirichletLaw:

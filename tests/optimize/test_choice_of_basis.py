@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from karat.metrics import accuracy, g_mean
 from karat.optimize import FrankWolfeClassifier, PlugInClassifier
-from karat.optimize.search import folds
+from karat.optimize._search import folds
 
 
 def noisy(rng, n, flips):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.optimize.probes import ClassProbes, TargetProbes, separated_probes
+from karat.optimize._probes import ClassProbes, TargetProbes, separated_probes
 
 KINDS = ["fixed", "fixed, all entries", "targets", "separated", "separated, all entries"]
 

@@ -5,8 +5,8 @@ import pytest
 
 from karat.exceptions import ProbeError
 from karat.metrics import f_beta, g_mean, macro
-from karat.optimize.feedback import BlackBox, KnownMetric, ProbedMetric, ValidationRows
-from karat.optimize.probes import ClassProbes, WeightSystem, separated_probes
+from karat.optimize._feedback import BlackBox, KnownMetric, ProbedMetric, ValidationRows
+from karat.optimize._probes import ClassProbes, WeightSystem, separated_probes
 
 
 @pytest.fixture(params=["fixed", "separated"])

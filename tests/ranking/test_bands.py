@@ -15,14 +15,8 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
-from karat.ranking.areas import (
-    BetaBand,
-    DkwBand,
-    area_and_limits,
-    curve,
-    curves_in_bands,
-    limits_in_bands,
-)
+from karat.ranking.areas import area_and_limits, curve, curves_in_bands, limits_in_bands
+from karat.ranking.bands import BetaBand, DkwBand
 from karat.ranking.placements import place
 from karat.statistics import roc_counts
 

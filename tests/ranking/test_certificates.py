@@ -19,8 +19,10 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
-from karat.ranking.areas import band_limits, dkw_margin
-from karat.ranking.certificates import limits_of, resampled
+from karat.ranking._approximate import resampled
+from karat.ranking.areas import band_limits
+from karat.ranking.bands import dkw_margin
+from karat.ranking.certificates import limits_of
 from karat.ranking.placements import place
 from karat.statistics import RocCounts
 

@@ -37,8 +37,8 @@ def test_differences_are_those_of_delong(delong, decimals, certificate):
         value = areas[i] - areas[j]
         assert value >= 0
         assert d.value == pytest.approx(value, abs=1e-12)
-        assert d.p_value == pytest.approx(2 * norm.sf(value / error), rel=1e-8)
         if certificate == "delong":
+            assert d.p_value == pytest.approx(2 * norm.sf(value / error), rel=1e-8)
             reach = norm.ppf(1 - 0.05 / 6) * error
             assert (d.lower, d.upper) == pytest.approx((value - reach, value + reach), abs=1e-10)
         else:

@@ -164,7 +164,7 @@ def test_expected_cost_by_all_thresholds():
 
 
 def test_cuts_that_are_never_the_cheapest_are_dropped():
-    from karat.ranking.measures import cheapest_cuts
+    from karat.ranking._cut_measures import cheapest_cuts
 
     rng = np.random.default_rng(3)
     y = rng.random(3000) < 0.4
@@ -179,8 +179,8 @@ def test_cuts_that_are_never_the_cheapest_are_dropped():
 
 
 def test_rows_left_out_of_the_choice_of_their_cut():
-    from karat.ranking.measures import left_out_errors
-    from karat.ranking.orderings import ordering_of
+    from karat.ranking._cut_measures import left_out_errors
+    from karat.ranking._orderings import ordering_of
     from karat.ranking.placements import labelled_scores
 
     rng = np.random.default_rng(6)
@@ -216,8 +216,8 @@ MEASURES = {
 @pytest.mark.parametrize("name", [name for name in MEASURES if name != "lift"])
 def test_what_rows_add_is_the_slope_of_the_measure(name):
     """Each row counted a little more moves the measure as its effect says; cuts are at a score."""
-    from karat.ranking.measure_results import rows_of
-    from karat.ranking.measures import AveragePrecision, Cut, ExpectedCost, NetBenefit, Row
+    from karat.ranking._cut_measures import AveragePrecision, Cut, ExpectedCost, NetBenefit, Row
+    from karat.ranking._measures import rows_of
 
     kinds = {
         "average_precision": AveragePrecision(), "precision_at": Cut("precision", threshold=0.4),

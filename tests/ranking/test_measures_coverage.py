@@ -16,8 +16,8 @@ from karat.ranking import (
     precision_at,
     recall_at,
 )
+from karat.ranking._approximate import resampled
 from karat.ranking.areas import area
-from karat.ranking.certificates import resampled
 from karat.ranking.placements import labelled_scores
 
 RUNS = 40

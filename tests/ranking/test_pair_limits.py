@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import beta, binom, binomtest
+from scipy.stats import beta, binom, binomtest, norm, t
 from sklearn.metrics import roc_auc_score
 
 from karat.exceptions import OptionError, SmallSampleWarning
-from karat.limits.kernels import expected_excess, hinge_limits, kl_limits
+from karat.limits.means import expected_excess, hinge_limits
+from karat.limits.proportions import clopper_pearson_limits, kl_limits
 from karat.ranking import (
     FprBand,
     Power,
@@ -54,6 +55,39 @@ def test_a_hinge_whose_root_is_not_reached_excludes_nothing(m, delta):
     """The smaller delta is, the more steps Newton's method takes, all of them above the root."""
     low, _ = hinge_limits(float(m), m, delta)
     assert 0 <= low <= delta ** (1 / m)  # at this p all m are 1 with a probability of delta
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.025, 0.2])
+@pytest.mark.parametrize("limits", [hinge_limits, kl_limits, clopper_pearson_limits])
+def test_a_sum_that_rounds_above_its_greatest_value_is_that_value(limits, delta):
+    """All of m right: a mean below delta^(1/m) would have shown that with less than delta."""
+
+    def found(total, m):
+        return tuple(map(float, limits(total, m, delta)))
+
+    for m in (*range(1, 41), *range(50, 401, 25)):
+        whole, none = found(float(m), m), found(0.0, m)
+        assert whole[0] == pytest.approx(delta ** (1 / m), abs=1e-9)
+        assert whole[1] == pytest.approx(1)
+        for eps in (1e-16, 2.0**-52, 1e-15, 1e-12):
+            assert found(m * (1 + eps), m) == pytest.approx(whole, abs=1e-9)
+            assert found(m * (1 - eps), m) == pytest.approx(whole, abs=1e-6)
+            assert found(-eps, m) == pytest.approx(none, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
+def test_perfect_separation_is_never_certainty():
+    """Of 396 sizes 127 had a lower limit of 1 where the sum of the shares rounds upwards."""
+    for n in range(5, 401):
+        y = np.repeat([0, 1], [10 * n, n])
+        score = np.arange(len(y), dtype=float)
+        part = weighted_auc(y, score, weight=FprBand(0, 0.1), certificate="nested")
+        assert part.lower <= 0.1 * 0.0125 ** (1 / n) + 1e-9
+    for n in range(5, 200):
+        y = np.repeat([0, 1], n)
+        weight = np.linspace(1, 2, 2 * n)
+        whole = weighted_auc(y, np.arange(2.0 * n), sample_weight=weight)
+        assert whole.lower <= 0.025 ** (1 / n) + 1e-9
 
 
 def test_limits_of_pairs_are_those_of_the_smaller_class(rows):
@@ -133,6 +167,75 @@ def test_small_samples_by_hand(rows, share, decimals):
     )
 
 
+def partial_by_hand(y, score, high, delta):
+    """Limits of the area over FPR ≤ high, divided by it, of rows without ties."""
+    ones, zeros = score[y], score[~y]
+    place = np.array([np.mean(zeros < s) for s in ones])
+    one = np.maximum(0, 1 - (1 - place) / high)
+    # A negative counts the positives above it that are in the band.
+    zero = np.array([np.mean((ones > u) & (place > 1 - high)) for u in zeros]) / high
+    value, most = one.mean(), np.mean(place > 1 - high) / high
+    mean, variance, noise, least = value, 0.0, 0.0, 0.0
+    for x, ends in ((one, np.array([0.0, 1.0])), (zero, np.array([0.0, most]))):
+        n, dev, off = len(x), x - x.mean(), ends - x.mean()
+        psi = dev / n * np.sqrt(n / (n - 0.5))
+        mean += 0.5 * off.mean() / (n + 0.5)
+        variance += psi @ psi + 0.5 * np.mean(off**2) / n**2 * n / (n - 0.5)
+        noise += (psi**4).sum() - (psi @ psi) ** 2 / n
+        least += 0.2 * (psi @ psi) ** 2 / n
+    freedom = max(2 * variance**2 / max(noise, least), 3.0)
+    variance *= (t.ppf(delta / 2, freedom) / norm.ppf(delta / 2)) ** 2
+    size = mean * (1 - mean) / min(variance, mean * (1 - mean) / 2) - 1
+    return beta.ppf([delta / 2, 1 - delta / 2], size * mean, size * (1 - mean))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_approximate_limits_of_partial_areas_by_hand(rows, share, confidence):
+    y, score = rows(12, 151, share=share)
+    r = weighted_auc(
+        y, score, weight=FprBand(0, 0.3), normalize="mean", certificate="approximate",
+        confidence=confidence,
+    )  # fmt: skip
+    assert r.certificate == "smoothed"
+    by_hand = partial_by_hand(y, score, 0.3, 1 - confidence)
+    assert (r.lower, r.upper) == pytest.approx(by_hand, abs=1e-9)
+    assert r.standard_error > 0
+
+
+def test_a_box_of_all_rates_is_the_band_of_its_false_positives(rows):
+    y, score = rows(9, 300, 1)
+    box, band = FprBand(0.1, 0.4) & TprBand(0, 1), FprBand(0.1, 0.4)
+    a, b = (weighted_auc(y, score, weight=w, certificate="smoothed") for w in (box, band))
+    assert (a.value, a.lower, a.upper) == pytest.approx((b.value, b.lower, b.upper), rel=0.02)
+
+
+@pytest.mark.parametrize("weight", [FprBand(0, 0.2), TprBand(0.7, 1), Power(4),
+                                    FprBand(0, 0.3) & TprBand(0.4, 1)], ids=str)  # fmt: skip
+def test_separated_classes_do_not_show_a_perfect_partial_area(weight):
+    """DeLong's limits are one point there, of any number of rows."""
+    y = np.arange(400) >= 200
+    r = weighted_auc(y, np.arange(400.0), weight=weight, normalize="mean",
+                     certificate="approximate")  # fmt: skip
+    assert (r.value, r.upper) == pytest.approx((1, 1))
+    assert 0.95 < r.lower < 0.995
+
+
+def test_one_row_of_a_class_shows_no_partial_area():
+    y, score = np.arange(100) == 60, np.arange(100.0)
+    with pytest.warns(SmallSampleWarning, match="the limits exclude nothing"):
+        r = weighted_auc(y, score, weight=FprBand(0, 0.5), certificate="smoothed")
+    assert (r.lower, r.upper) == (0, 0.5)
+
+
+def test_few_rows_in_the_band_are_said(rows):
+    y, score = rows(3, 60)
+    with pytest.warns(SmallSampleWarning, match="fewer than 5 are expected in the band"):
+        weighted_auc(y, score, weight=FprBand(0, 0.05), certificate="smoothed")
+    with pytest.raises(OptionError, match=r"'dkw' for .* with ties='strict'"):
+        weighted_auc(y, score, weight=Power(3), ties="strict", certificate="smoothed")
+
+
 def test_separated_classes_are_not_certain_of_one():
     y = np.arange(40) >= 20
     r = weighted_auc(y, np.arange(40.0), certificate="smoothed")
@@ -160,7 +263,16 @@ def test_what_the_names_stand_for(rows):
             "importance",
         ),
         ({"weight": FprBand(0, 0.3) & TprBand(0.4, 1)}, "beta", "narrow"),
-        ({"certificate": "approximate"}, "delong", "80 rows or more"),
+        ({"certificate": "approximate"}, "smoothed", "not seen"),
+        ({"certificate": "approximate", "weight": FprBand(0, 0.1)}, "smoothed", "not seen"),
+        ({"certificate": "approximate", "weight": TprBand(0.9, 1)}, "smoothed", "not seen"),
+        ({"certificate": "approximate", "weight": FprBand(0, 0.003)}, "beta", "fewer than 5"),
+        ({"certificate": "approximate", "ties": "strict"}, "smoothed", "not seen"),
+        (
+            {"certificate": "approximate", "ties": "strict", "weight": Power(3)},
+            "dkw",
+            "ties='strict'",
+        ),
         ({"certificate": "dkw"}, "dkw", ""),
     ):
         r = weighted_auc(y, score, **options)
@@ -249,3 +361,38 @@ def test_areas_are_covered(certificate, weight, n1, n0, least, runs, decimals):
             r = weighted_auc(y, score, weight=weight, certificate=certificate)
             held += r.lower <= truth <= r.upper
         assert binomtest(held, runs, least, alternative="less").pvalue > 1e-3
+
+
+def hidden_rows(rng, n1, n0):
+    """1.5 % of the positives look like negatives; the others are far above them."""
+    ones = rng.normal(size=n1) + np.where(rng.random(n1) < 0.015, 0.0, 4.4)
+    return np.arange(n1 + n0) < n1, np.append(ones, rng.normal(size=n0))
+
+
+def hidden_area(region):
+    """Return the area by quadrature on a fine grid of rates."""
+    a, b, c, d = region
+    u = np.linspace(a, b, 200_001)[1:]
+    at = norm.isf(u)
+    roc = 0.985 * norm.sf(at - 4.4) + 0.015 * u
+    return float(np.mean(np.clip(roc, c, d) - c) * (b - a))
+
+
+REGIONS = [
+    (Uniform(), (0, 1, 0, 1)),
+    (FprBand(0, 0.1), (0, 0.1, 0, 1)),
+    (FprBand(0.05, 0.3), (0.05, 0.3, 0, 1)),
+    (FprBand(0, 0.3) & TprBand(0.4, 1), (0, 0.3, 0.4, 1)),
+]
+
+
+@pytest.mark.parametrize(("weight", "region"), REGIONS, ids=str)
+@pytest.mark.parametrize("n1", [79, 80, 200])
+def test_approximate_limits_hold_where_rows_are_unseen(weight, region, n1):
+    """They covered .76 here from 80 positives on, and less for partial areas of any size."""
+    rng, truth, held, runs = np.random.default_rng(n1), hidden_area(region), 0, 200
+    for _ in range(runs):
+        y, score = hidden_rows(rng, n1, 400)
+        r = weighted_auc(y, score, weight=weight, certificate="approximate")
+        held += r.lower <= truth <= r.upper
+    assert binomtest(held, runs, 0.95, alternative="less").pvalue > 1e-3

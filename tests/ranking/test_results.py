@@ -117,7 +117,7 @@ def test_summaries_are_true():
         f"{r.lower:.4f}",
         f"{r.upper:.4f}",
         "95 %",
-        "certain for any law",
+        "distribution-free limits by",
     ):
         assert part in r.summary()
     assert f"{Y.sum()} rows of True, the positive class" in r.summary()
@@ -125,7 +125,7 @@ def test_summaries_are_true():
     assert "below" not in r.summary()
     assert "is True the positive class" in weighted_auc(Y, -S).summary()
     assert "approximate" in RESULTS["weighted"]().summary()
-    assert "certain" not in RESULTS["weighted"]().summary()
+    assert "distribution-free" not in RESULTS["weighted"]().summary()
     assert "gap" in RESULTS["groups"]().summary()
     assert "3 classes" in RESULTS["classes"]().summary()
     models = RESULTS["models"]()

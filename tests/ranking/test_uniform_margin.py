@@ -20,7 +20,7 @@ from karat.ranking import (
     uniform_margin,
     weighted_auc,
 )
-from karat.ranking.certificates import half_space_margin
+from karat.ranking._uniform_margin import half_space_margin
 
 
 @pytest.mark.parametrize("weight", [Uniform(), FprBand(0, 0.1), Power(4)], ids=repr)

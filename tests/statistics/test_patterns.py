@@ -6,7 +6,7 @@ import pytest
 
 from karat.exceptions import DataError, LabelError, LengthMismatchError
 from karat.statistics import pattern_counts, patterns
-from karat.statistics.kernels import distinct_rows
+from karat.statistics.patterns import distinct_rows
 
 
 def brute_force(votes):

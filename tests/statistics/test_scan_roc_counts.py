@@ -15,7 +15,7 @@ from karat.statistics import scan_roc_counts
 def rows():
     rng = np.random.default_rng(3)
     y = rng.random(3000) < 0.2
-    return pl.DataFrame({"y": np.where(y, "b", "a"), "s": rng.normal(size=3000) + 1.5 * y})
+    return pl.DataFrame({"y": np.where(y, "yes", "no"), "s": rng.normal(size=3000) + 1.5 * y})
 
 
 def test_every_engine_counts_the_same(rows, tmp_path):
@@ -25,16 +25,16 @@ def test_every_engine_counts_the_same(rows, tmp_path):
     sources = [path, str(path), rows, rows.lazy(), rows.to_pandas(), rows.to_arrow(), relation]
     counted = [scan_roc_counts(s, label="y", score="s", cells=64) for s in sources]
     assert all(c == counted[0] for c in counted)
-    assert counted[0].positives.sum() == (rows["y"] == "b").sum()
-    assert counted[0].negatives.sum() == (rows["y"] == "a").sum()
+    assert counted[0].positives.sum() == (rows["y"] == "yes").sum()
+    assert counted[0].negatives.sum() == (rows["y"] == "no").sum()
 
 
 def test_cells_are_those_of_numpy(rows):
-    counts = scan_roc_counts(rows, label="y", score="s", cells=50, pos_label="a")
-    s, y = rows["s"].to_numpy(), (rows["y"] == "a").to_numpy()
+    counts = scan_roc_counts(rows, label="y", score="s", cells=50, pos_label="no")
+    s, y = rows["s"].to_numpy(), (rows["y"] == "no").to_numpy()
     edges = np.linspace(s.min(), s.max(), 51)
     wanted = np.histogram(s[y], edges)[0]
-    assert counts.classes.tolist() == ["b", "a"]
+    assert counts.classes.tolist() == ["yes", "no"]
     assert counts.positives.tolist() == wanted[np.histogram(s, edges)[0] > 0].tolist()
 
 
@@ -72,7 +72,7 @@ def test_constant_scores_are_one_cell():
     ],
 )
 def test_bad_columns_are_named(change, error, said):
-    frame = pl.DataFrame({"y": ["a", "b", "a"], "s": [0.1, 0.2, 0.3], **change})
+    frame = pl.DataFrame({"y": ["no", "yes", "no"], "s": [0.1, 0.2, 0.3], **change})
     with pytest.raises(error, match=said):
         scan_roc_counts(frame.lazy(), label="y", score="s")
 

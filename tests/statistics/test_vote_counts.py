@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import karat
 from karat.exceptions import DataError
 from karat.statistics import pattern_counts
-from karat.statistics.reading import count_votes
+from karat.statistics.votes import count_votes
 
 ROWS = st.lists(
     st.tuples(

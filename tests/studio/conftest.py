@@ -23,9 +23,9 @@ from karat.datasets import LogisticLaw
 from karat.elicit import MetricOracle
 from karat.metrics import cost_matrix
 from karat.studio import Settings, create_app
+from karat.studio.data import StudyData
 from karat.studio.schemas import StudyConfig
 from karat.studio.services import asking, people, session, studies
-from karat.studio.services.asking import StudyData
 from karat.studio.storage import Store
 
 START = 1_700_000_000.0

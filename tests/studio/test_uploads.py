@@ -9,8 +9,8 @@ import pytest
 
 from karat.exceptions import DataError
 from karat.studio import Settings, worker
+from karat.studio.data import StudyData, pack_data, unpack_data
 from karat.studio.services import uploads
-from karat.studio.services.asking import StudyData, pack_data, unpack_data
 from karat.studio.storage import Store
 
 
@@ -76,8 +76,8 @@ def test_formats(monkeypatch, tmp_path, table, ending):
     code, _, answer = here(monkeypatch, tmp_path, written(table, ending), ending, task)
     assert code == 0
     data = unpack_data(answer)
-    assert data.classes == ("ill", "well")
-    np.testing.assert_allclose(data.values, table.select("p", "q").to_numpy())
+    assert data.classes == ("well", "ill")  # the positive one last
+    np.testing.assert_allclose(data.values, table.select("q", "p").to_numpy())
     assert data.members is None
 
 
@@ -134,6 +134,60 @@ def test_what_a_spreadsheet_wrote_is_read_as_everywhere(monkeypatch, tmp_path, t
     np.testing.assert_array_equal(unpack_data(answer).values, table["p"].to_numpy())
     twice = here(monkeypatch, tmp_path, b"y,y\n1,2\n", ".csv", task)
     assert twice[:2] == (3, "the file has the column 'y' twice; rename one of them")
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "classes"),
+    [
+        (("high", "low"), None, ("low", "high")),
+        (("fraud", "genuine"), None, ("genuine", "fraud")),
+        (("A", "B"), "A", ("B", "A")),
+        (("A", "B"), "b", ("A", "B")),
+        (("yes ", "No"), None, ("No", "yes ")),
+        ((1, 0), None, (0, 1)),
+        ((True, False), None, (False, True)),
+    ],
+)
+def test_the_positive_class_is_second_and_its_probability_with_it(
+    monkeypatch, tmp_path, labels, positive, classes
+):
+    """Columns of probabilities stand in the order of the sorted labels, whatever is positive."""
+    rng = np.random.default_rng(0)
+    first = rng.random(60).round(3)
+    is_first = rng.random(60) < first
+    y = [labels[0] if one else labels[1] for one in is_first]
+    names = dict(zip(sorted(labels), ("p", "q"), strict=True))
+    columns = {names[labels[0]]: first, names[labels[1]]: 1 - first}
+    table = written(pl.DataFrame({"y": y, **columns}), ".parquet")
+    for task in ({"proba": ["p", "q"]}, {"score": names[classes[1]]}):
+        task = {"label": "y", "positive": positive, **task}
+        code, words, answer = here(monkeypatch, tmp_path, table, ".parquet", task)
+        assert code == 0, words
+        data = unpack_data(answer)
+        assert data.classes == classes
+        assert [classes[c] for c in data.codes] == y
+        second = data.values if data.values.ndim == 1 else data.values[:, 1]
+        wanted = first if labels[0] == classes[1] else 1 - first
+        np.testing.assert_allclose(second, wanted, atol=1e-12)
+
+
+def test_labels_that_do_not_tell_and_dirt(monkeypatch, tmp_path):
+    table = pl.DataFrame({"y": ["A", "B"] * 30, "p": [0.2, 0.8] * 30})
+    task = {"label": "y", "score": "p"}
+    code, said, _ = here(monkeypatch, tmp_path, written(table, ".parquet"), ".parquet", task)
+    assert code == 3
+    assert said == "the labels are 'A' and 'B'; say which is the positive class, for example A"
+    table = pl.DataFrame({
+        "y": ["yes", "no", "Yes ", "NO"] * 15, "p": [0.6, 0.3, 0.7, 0.33] * 15,
+        "q": [0.4, 0.7, 0.31, 0.66] * 15,
+    })  # fmt: skip
+    task = {"label": "y", "proba": ["q", "p"]}
+    code, said, answer = here(monkeypatch, tmp_path, written(table, ".parquet"), ".parquet", task)
+    assert code == 0, said
+    data = unpack_data(answer)
+    assert [str(c).casefold() for c in data.classes] == ["no", "yes"]
+    assert data.codes.tolist() == [1, 0, 1, 0] * 15
+    np.testing.assert_allclose(data.values.sum(axis=1), 1.0, atol=1e-15)
 
 
 def test_names_and_sizes_are_limited(sqlite_url):

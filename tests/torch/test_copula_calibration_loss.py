@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from karat.calibration import canonical_calibration_error
-from karat.calibration.models import LatentCopula
+from karat.calibration.latent import LatentCopula
 from karat.datasets import MultilabelLaw
 from karat.exceptions import (
     DataError,
@@ -16,7 +16,7 @@ from karat.exceptions import (
 torch = pytest.importorskip("torch")
 
 from karat.torch import CopulaCalibrationLoss  # noqa: E402
-from karat.torch.copula import conditional_means, normal_scores  # noqa: E402
+from karat.torch._copula_calibration_loss import conditional_means, normal_scores  # noqa: E402
 
 
 def latent_mean(h, y, smoothing):

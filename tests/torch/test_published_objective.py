@@ -8,7 +8,7 @@ from karat.datasets import MultilabelLaw
 
 torch = pytest.importorskip("torch")
 
-from karat.torch.copula import (  # noqa: E402
+from karat.torch._copula_calibration_loss import (  # noqa: E402
     normal_scores,
     published_objective,
     published_penalty,

@@ -4,9 +4,10 @@ import warnings
 
 import pytest
 
+from karat._validate import match_spellings
 from karat.audit import best_of_many, gate
 from karat.evaluation import evaluate
-from karat.exceptions import KaratWarning, LabelError
+from karat.exceptions import KaratWarning, LabelError, LabelsMatchedWarning
 from karat.metrics import accuracy
 
 TRUTH = ["spam", "ham"] * 20
@@ -36,8 +37,8 @@ def test_spaces_and_nan_are_refused_by_row(call):
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_case_and_words_for_missing_are_named(call):
-    with pytest.warns(KaratWarning, match="differs by case alone; they count as two classes"):
+def test_case_is_refused_with_the_mapping_and_words_for_missing_are_named(call):
+    with pytest.raises(LabelError, match=r"differs by case alone; replace \{'Spam': 'spam'\} in"):
         call(with_slip("Spam"))
     with pytest.warns(KaratWarning, match="y_true row 6 is 'N/A', which is never predicted"):
         call(with_slip("N/A"))
@@ -59,9 +60,13 @@ def test_a_word_for_missing_that_is_predicted_is_a_class():
         assert accuracy.estimate([0, 1] * 5, [0, 1] * 5).value == 1
 
 
-def test_an_evaluation_says_it_too():
-    with pytest.raises(LabelError, match="differs by spaces alone"):
-        evaluate({"y": with_slip("spam "), "model": CALLED}, label="y", pred="model")
+def test_an_evaluation_reads_spellings_as_one_and_says_so():
+    clean = evaluate({"y": TRUTH, "model": CALLED}, label="y", pred="model")
+    table = {"y": with_slip("Spam "), "model": CALLED}
+    with pytest.warns(LabelsMatchedWarning, match="2 spellings of 'spam' were read as one"):
+        found = evaluate(table, label="y", pred="model")
+    assert found.summary().startswith("2 spellings of 'spam' were read as one")
+    assert found.verdicts[0].sentence == clean.verdicts[0].sentence
 
 
 @pytest.mark.parametrize("call", [CALLS["estimate"], CALLS["gate"]])
@@ -82,18 +87,39 @@ def test_codes_with_leading_zeros_and_versions_are_classes_of_their_own():
 
 
 @pytest.mark.parametrize("call", [CALLS["estimate"], CALLS["gate"]])
-def test_columns_with_no_class_in_common_are_named(call):
-    with pytest.warns(KaratWarning, match=r"no class in common \('north', 'south' and 'ham'"):
-        call(["north", "south"] * 20)
+def test_columns_with_no_class_in_common_are_refused(call):
+    for truth in (["north", "south"] * 20, ["north"] * 40):
+        with pytest.raises(LabelError, match=r"no class in common \('north'.* and 'ham', 'spam'\)"):
+            call(truth)
 
 
-def test_a_slip_of_case_is_said_once_and_as_that():
-    with pytest.warns(KaratWarning) as said:
-        accuracy.estimate(["Spam", "Ham"] * 20, CALLED)
-    assert all("differs by case alone" in str(one.message) for one in said)
+def test_several_slips_are_one_mapping():
+    said = r"replace \{'Ham': 'ham', 'Spam': 'spam'\} in the labels"
+    with pytest.raises(LabelError, match=said):
+        accuracy.estimate(["spam", "Ham"] * 20, ["Spam", "ham"] * 20)
 
 
 def test_a_class_that_is_never_right_is_no_other_column():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         accuracy.estimate([0] * 40, [1] * 40, rng=0)
+
+
+# --- which spellings commands and evaluations read as one
+
+
+def test_spellings_without_spaces_and_of_the_metric_are_kept():
+    found = match_spellings({"y": ["yes ", "YES", "No"], "model": ["yes", "no"]})
+    assert found.replace == {"yes ": "YES", "yes": "YES", "no": "No"}
+    found = match_spellings({"y": ["Yes", "No"]}, ["no", "yes"])
+    assert found.replace == {"Yes": "yes", "No": "no"}
+    assert match_spellings({"y": ["a", "b"], "n": [1, 2, None]}) == ({}, ())
+
+
+def test_spellings_that_may_be_two_classes_are_refused():
+    with pytest.raises(LabelError, match="'A' and 'a' differ by case alone and every column"):
+        match_spellings({"y": ["A", "a"], "model": ["a", "A"]})
+    assert match_spellings({"y": ["a ", "a"], "model": ["a", " a"]}).replace == {
+        "a ": "a",
+        " a": "a",
+    }

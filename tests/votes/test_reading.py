@@ -22,7 +22,8 @@ from karat.exceptions import (
 )
 from karat.statistics import patterns
 from karat.votes import read_patterns
-from karat.votes.reading import read_ballots, read_votes
+from karat.votes.domains import read_votes
+from karat.votes.reading import read_ballots
 from karat.votes.tables import (
     VoteTable,
     list_votes,

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from karat.exceptions import KaratWarning, OptionError
 from karat.weak import DawidSkene, MajorityVote
-from karat.weak.models import VoteRows, best_start, em_problem
+from karat.weak._dawid_skene import VoteRows, best_start, em_problem
 
 CONTRADICTED = "ignore:on .* all agree:karat.exceptions.KaratWarning"
 PRIOR = np.array([0.5, 0.3, 0.2])

@@ -5,13 +5,11 @@ limits for the labels at hand and limits that hold at every look. `judged_rate` 
 system that judges scored, `best_of_many` ranks models, `gate` and `assert_at_least` decide.
 """
 
-from karat.audit._assert_at_least import assert_at_least
 from karat.audit._audit import Audit
 from karat.audit._best_of_many import best_of_many
-from karat.audit._gate import gate
+from karat.audit._gate import assert_at_least, gate
 from karat.audit._judged_rate import judged_rate
-from karat.audit.decision_result import GateResult, JudgedRate, ModelTiers
-from karat.audit.result import AuditResult, LabelBudget
+from karat.audit.result import AuditResult, GateResult, JudgedRate, LabelBudget, ModelTiers
 
 __all__ = [
     "Audit",

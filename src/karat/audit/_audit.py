@@ -1,37 +1,77 @@
-"""An audit: ask for labels, tell them, know."""
+"""An audit as it runs: events and labels, and the evidence that follows from them.
+
+`Run` holds the items, their strata, what was asked for and what was answered, and nothing that
+cannot be saved. `evidence_of` replays the events: which stratum each label came from and with what
+chance it was drawn then. `answer_of` turns evidence into the result, `gate_of` into a verdict,
+`budget_of` tells beforehand what it takes, and `items_frame` is the table that is asked for.
+"""
+
+from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
-from karat._frames import keeps_kind
-from karat._typing import Column, Frame
+from karat._callers import caller_level
+from karat._result import Passed, frame_of, keeps_kind
+from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    check_choice,
     check_confidence,
     check_count,
     check_flag,
     check_number,
     check_rng,
+    check_same_length,
+    check_scores,
     refuse_lazy,
+    refuse_option,
+    shown,
 )
-from karat.audit.decision_result import GateResult
-from karat.audit.inputs import fingerprints, read_items
-from karat.audit.result import AuditResult, LabelBudget
-from karat.audit.running import (
-    answer_of,
-    ask_items,
-    begin_run,
-    budget_of,
-    gate_of,
-    items_frame,
-    tell_labels,
+from karat.audit._answers import (
+    Evidence,
+    anytime_limits,
+    estimate_of,
+    fixed_draws,
+    fixed_limits,
+    forecast,
+    more_until,
 )
+from karat.audit._design import (
+    Calls,
+    Strata,
+    chances,
+    draw_items,
+    labels_for,
+    make_calls,
+    plan_audit,
+    precision_of,
+    recalibrated,
+    shares_of,
+    spread_of,
+)
+from karat.audit._gate import check_at_least, decide
+from karat.audit._inputs import Items, assumed, find_items, fingerprints, read_items, read_labels
+from karat.audit.result import AuditGroup, AuditResult, AuditStratum, GateResult, LabelBudget
 from karat.audit.saving import check_data, read_audit, write_audit
-from karat.metrics import MetricBase, load_metric
-
-__all__ = ["Audit"]
+from karat.exceptions import (
+    AuditError,
+    KaratWarning,
+    LabelError,
+    MetricError,
+    ProbabilityError,
+    SmallSampleWarning,
+)
+from karat.limits.anytime import holding
+from karat.limits.means import normal_quantile
+from karat.metrics import Metric, MetricBase, as_metric, load_metric
+from karat.metrics.estimates import metric_range
 
 
 class Audit:
@@ -71,7 +111,9 @@ class Audit:
     classes : column (k,), optional
         The classes; by default those found, sorted.
     pos_label : label, optional
-        The positive class of a metric for two classes; by default the larger label.
+        The positive class of a metric for two classes. By default the last class that the metric
+        names, else the one that the labels tell: 1 of 0 and 1, True, or a word such as "yes",
+        "spam" or "fraud". Where nothing tells it, a metric that needs it is refused.
     confidence : float, default 0.95
         Probability that the limits hold.
     rng : int or generator, optional
@@ -111,15 +153,28 @@ class Audit:
     ) -> None:
         level, generator = check_confidence(confidence), check_rng(rng)
         items = read_items(
-            y_pred, proba=proba, votes=votes, scores=scores, against=against, ids=ids,
-            groups=groups, classes=classes, pos_label=pos_label,
-        )  # fmt: skip
+            y_pred,
+            proba=proba,
+            votes=votes,
+            scores=scores,
+            against=against,
+            ids=ids,
+            groups=groups,
+            classes=classes,
+            pos_label=pos_label,
+            metric=as_metric(metric),
+        )
         self._run = begin_run(items, metric, pos_label, int(generator.integers(2**31)), level)
         self.metric = self._run.metric
         self._path: str | None = None
         self._prints: dict[str, str] | None = None
         self._notes: dict[str, Any] = {}  # what a front end keeps with a saved audit
         self._result: AuditResult | None = None
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes in the order of the metric; of two the positive one last."""
+        return tuple(self._run.items.classes.tolist())
 
     @property
     def n_items(self) -> int:
@@ -277,15 +332,29 @@ class Audit:
             The same data as then; other data are refused.
         """
         refuse_lazy(
-            y_pred=y_pred, proba=proba, votes=votes, scores=scores, against=against, ids=ids,
+            y_pred=y_pred,
+            proba=proba,
+            votes=votes,
+            scores=scores,
+            against=against,
+            ids=ids,
             groups=groups,
-        )  # fmt: skip
+        )
         body = read_audit(path)
+        metric = load_metric(json.dumps(body["metric"]), flagged=True)
         found = cls(
-            y_pred, metric=load_metric(json.dumps(body["metric"])), proba=proba, votes=votes,
-            scores=scores, against=against, ids=ids, groups=groups, rng=0,
-            classes=np.array(body["classes"]), confidence=body["confidence"],
-        )  # fmt: skip
+            y_pred,
+            metric=metric,
+            proba=proba,
+            votes=votes,
+            scores=scores,
+            against=against,
+            ids=ids,
+            groups=groups,
+            rng=0,
+            classes=np.array(body["classes"]),
+            confidence=body["confidence"],
+        )
         check_data(path, body["fingerprints"], fingerprints(found._run.items))
         found._run.take_up(body)
         found._path, found._notes = os.fspath(path), body["notes"]
@@ -298,3 +367,506 @@ class Audit:
 
     def _frame(self, chosen: list[int]) -> Any:
         return items_frame(self._run, chosen, getattr(self, "_passed", None))
+
+
+# --- The result of an audit so far.
+
+_MORE = 20
+
+
+def answer_of(run: Run) -> AuditResult:
+    """Return estimate, limits, and what the next labels would bring."""
+    if run.predicted is None:
+        run.predicted = predicted_outcomes(run)
+    evidence = evidence_of(run, run.predicted)
+    counts = evidence.counts
+    delta = (1 - run.confidence) / 2
+    n = len(evidence.stratum)
+    _warn(run, evidence)
+    estimate = estimate_of(evidence, counts) if n else float("nan")
+    low, high = fixed_limits(evidence, counts, delta=delta, seed=run.seed) if n else run.calls.span
+    path = anytime_limits(evidence, delta=2 * delta, confidence=run.confidence)
+    more = min(_MORE, int(run.strata.size.sum()) - n)
+    ahead = (
+        forecast(evidence, counts, more, delta=delta, seed=run.seed) if more > 0 else (low, high)
+    )
+    low, high = holding(estimate, low, high)
+    any_low = any_high = float("nan")
+    if path is not None or not n:
+        ends = run.calls.span if path is None else (path.lower, path.upper)
+        any_low, any_high = holding(estimate, *ends)
+    return AuditResult(
+        metric=run.metric,
+        difference=run.items.other is not None,
+        estimate=estimate,
+        lower=float(low),
+        upper=float(high),
+        anytime_lower=float(any_low),
+        anytime_upper=float(any_high),
+        path=path,
+        confidence=run.confidence,
+        n_labels=n,
+        n_items=run.items.n,
+        more=more,
+        more_lower=ahead[0],
+        more_upper=ahead[1],
+        pos_label=_positive(run),
+        strata=_strata(run, evidence),
+        groups=_groups(run, evidence, delta),
+    )
+
+
+def _positive(run: Run) -> object:
+    return run.items.classes[1].item() if run.metric.n_classes == 2 else None
+
+
+def _strata(run: Run, evidence: Evidence) -> tuple[AuditStratum, ...]:
+    labelled = np.bincount(evidence.stratum, minlength=run.strata.n)
+    return tuple(
+        AuditStratum(
+            why=why_of(run, h),
+            n_items=int(run.strata.size[h]),
+            n_labels=int(labelled[h]),
+            share=float(run.strata.share[h]),
+        )
+        for h in range(run.strata.n)
+    )
+
+
+def _groups(run: Run, evidence: Evidence, delta: float) -> dict[object, AuditGroup] | None:
+    names = run.items.group_names
+    if names is None or not len(evidence.stratum):
+        return None
+    counts = evidence.counts
+    found: dict[object, AuditGroup] = {}
+    for g, name in enumerate(names.tolist()):
+        rows = evidence.rows(g)
+        n = int(np.isin(evidence.stratum, rows).sum())
+        value = estimate_of(evidence, counts, g)
+        if n or not len(rows) or evidence.calls.worth is not None:
+            low, high = fixed_limits(evidence, counts, delta=delta, seed=run.seed, group=g)
+        else:
+            low, high = evidence.calls.span
+        low, high = holding(value, low, high)
+        found[name] = AuditGroup(estimate=value, lower=float(low), upper=float(high), n_labels=n)
+    return found
+
+
+def _warn(run: Run, evidence: Evidence) -> None:
+    """Warn of what the limits cannot know."""
+    missed = skipped(run)
+    if missed:
+        warnings.warn(
+            f"{missed} items that were asked for were passed over, and later ones have labels; if "
+            "they were left out because they are hard, the limits do not hold. Label them too",
+            KaratWarning,
+            stacklevel=caller_level(),
+        )
+    seen = {run.labels[i] for i in run.labels}
+    if len(seen) == 1 and len(run.labels) > 1:
+        only = run.items.classes[seen.pop()]
+        warnings.warn(
+            f"all {len(run.labels)} labels are {only.item()!r}; what is known of the other classes "
+            "is that they were not seen",
+            SmallSampleWarning,
+            stacklevel=caller_level(),
+        )
+    empty = int(np.sum(np.bincount(evidence.stratum, minlength=run.strata.n) == 0))
+    if empty and len(evidence.stratum):
+        warnings.warn(
+            f"{empty} of {run.strata.n} strata have no label yet, so that anything is possible "
+            "there and the limits are wide; ask for more labels",
+            SmallSampleWarning,
+            stacklevel=caller_level(),
+        )
+
+
+# --- Items as a table, with what those of a stratum have in common.
+
+
+def why_of(run: Run, stratum: int) -> str:
+    """Say what the items of a stratum have in common."""
+    names = run.items.classes
+    calls, call = run.calls, int(run.strata.call[stratum])
+    if calls.worth is not None:
+        return "the two systems disagree"
+    said = f"called {names[calls.first[call]]}"
+    if calls.second is not None:
+        said += f", and {names[calls.second[call]]} by the other"
+    if calls.group is not None and run.items.group_names is not None:
+        said += f", group {run.items.group_names[calls.group[call]]}"
+    if run.items.guess is not None:
+        low, high = run.strata.score[stratum]
+        said += f", P({names[-1]}) {low:.2f} to {high:.2f}"
+    return said
+
+
+def items_frame(run: Run, chosen: list[int], passed: Passed | None) -> Any:
+    """Return items with the share of their stratum that was asked for, and why they were chosen."""
+    at = np.array(chosen, dtype=np.int64)
+    taken, _ = run.taken()
+    stratum = run.strata.of[at]
+    return frame_of(
+        {
+            "item": run.items.names(at),
+            "probability": (taken / run.strata.size)[stratum],
+            "why": [why_of(run, int(h)) for h in stratum],
+        },
+        passed,
+    )
+
+
+def begin_run(
+    items: Items, metric: MetricBase | str, pos_label: Any, seed: int, confidence: float
+) -> Run:
+    """Return a run in which nothing was asked for yet."""
+    chosen = as_metric(metric)
+    if not isinstance(chosen, Metric):
+        raise MetricError(
+            f"{chosen.title} compares groups; an audit is for metrics of one population. Pass "
+            "such a metric with groups= for an estimate of each group"
+        )
+    fixed = chosen.for_classes(len(items.classes))
+    if not np.isfinite(metric_range(fixed)).all():
+        refuse_option(chosen.title, "metric", "a metric with a least and a greatest value")
+    if pos_label is not None and fixed.n_classes not in (None, 2):
+        refuse_option(pos_label, "pos_label", f"None: {chosen.title} has no positive class")
+    calls = make_calls(items, fixed)
+    if not calls.open.any():
+        raise AuditError(
+            "y_pred and against agree on every item, so there is nothing to label: the difference "
+            "is 0"
+        )
+    strata = plan_audit(calls, assumed(items), informed=items.guess is not None)
+    if calls.worth is None or strata.n > 1 or calls.n_outcomes > 2:
+        # A confidence that no number of draws reaches is refused before anything is labelled.
+        fixed_draws(strata.n, calls.n_outcomes, (1 - confidence) / 2)
+    return Run(items, chosen, calls, strata, seed, confidence)
+
+
+def budget_of(run: Run, precision: float) -> LabelBudget:
+    """Return the numbers of random and of chosen labels, if the guesses are right."""
+    spread = spread_of(run.calls, assumed(run.items), run.strata)
+    z, total = normal_quantile((1 - run.confidence) / 2), float(run.items.n)
+    sizes = np.unique(np.geomspace(min(20, total), max(total, 20), 40).round())
+    return LabelBudget(
+        metric=run.metric,
+        precision=precision,
+        n_random=labels_for(spread.random, precision, total, z),
+        n_chosen=labels_for(spread.chosen, precision, float(run.strata.size.sum()), z),
+        expected=spread.expected,
+        confidence=run.confidence,
+        n_items=run.items.n,
+        source=run.items.source,
+        sizes=sizes,
+        random=precision_of(spread.random, sizes, total, z),
+        chosen=precision_of(spread.chosen, sizes, total, z),
+    )
+
+
+def gate_of(run: Run, result: AuditResult, at_least: Any) -> GateResult:
+    """Compare the limits at every look with what is asked for."""
+    wanted = check_at_least(at_least, run.calls.span)
+    if result.anytime_lower != result.anytime_lower:
+        raise MetricError(
+            f"{result.title} has no limits at every look, which a gate needs; audit another metric"
+        )
+
+    def ahead(limit: float) -> int | None:
+        if run.predicted is None:
+            run.predicted = predicted_outcomes(run)
+        return more_until(
+            evidence_of(run, run.predicted),
+            wanted,
+            estimate=result.estimate,
+            limit=limit,
+            delta=1 - run.confidence,
+        )
+
+    return decide(
+        run.metric,
+        wanted,
+        estimate=result.estimate,
+        lower=result.anytime_lower,
+        upper=result.anytime_upper,
+        confidence=run.confidence,
+        n_labels=result.n_labels,
+        pos_label=result.pos_label,
+        difference=result.difference,
+        ahead=ahead,
+    )
+
+
+# --- Events replayed: the stratum, the outcome and the chances of every label.
+
+
+def skipped(run: Run) -> int:
+    """Return how many items without a label were asked for before one that has its label."""
+    asked = [item for event in run.events if event.kind == "ask" for item in event.items]
+    known = [i for i, item in enumerate(asked) if item in run.labels]
+    return 0 if not known else known[-1] + 1 - len(known)
+
+
+def predicted_outcomes(run: Run) -> FloatArray:
+    """Return the shares of outcomes in each stratum that the guesses imply."""
+    guess, strata, calls = assumed(run.items), run.strata, run.calls
+    found = np.zeros((strata.n, calls.n_outcomes))
+    at = strata.member
+    own, code = strata.of[at], calls.code[at]
+    for y in range(guess.shape[1]):
+        outcome = calls.outcome[:, y][code]
+        cell = own * calls.n_outcomes + outcome
+        found += np.bincount(cell, guess[at, y], found.size).reshape(found.shape)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def evidence_of(run: Run, predicted: FloatArray) -> Evidence:
+    """Return the labels in the order in which they were asked for, with the chances then."""
+    taken = np.zeros(run.strata.n, dtype=np.int64)
+    place: list[int] = []
+    chance: list[FloatArray] = []
+    weight: list[float] = []
+    gone: set[int] = set()
+    for event in run.events:
+        for i, item in enumerate(_in_order(run, event)):
+            stratum = int(run.strata.of[item])
+            if item in gone or stratum < 0:
+                continue
+            gone.add(item)
+            q = _chance(run, event, taken)
+            taken[stratum] += 1
+            if item in run.labels:
+                place.append(item)
+                chance.append(q)
+                weight.append(1.0 if event.probability is None else 1 / event.probability[i])
+    at = np.array(place, dtype=np.int64)
+    label = np.array([run.labels[i] for i in place], dtype=np.int64)
+    by_probability = any(event.kind == "probability" for event in run.events)
+    outcome: IntArray = run.calls.outcome[run.calls.code[at], label]
+    return Evidence(
+        run.calls,
+        run.strata,
+        run.strata.of[at],
+        outcome,
+        None if by_probability else np.array(chance).reshape(-1, run.strata.n),
+        np.array(weight) if by_probability else None,
+        predicted,
+        run.items.guess is not None,
+    )
+
+
+def _in_order(run: Run, event: Event) -> list[int]:
+    """Return the items of an event; those of a random sample in a random order.
+
+    A sample comes in the order of the data, which may go with the labels.
+    """
+    if event.kind != "random":
+        return event.items
+    rng = np.random.default_rng([run.seed, len(event.items), 1])
+    return [event.items[i] for i in rng.permutation(len(event.items))]
+
+
+def _chance(run: Run, event: Event, taken: IntArray) -> FloatArray:
+    if event.kind == "ask":
+        return chances(np.array(event.share), taken, run.strata.size)
+    left = run.strata.size - taken
+    return np.asarray(left / left.sum())
+
+
+# --- Labels taken into an audit, or refused with the reason.
+
+_DESIGNS = ("asked", "random", "probability")
+
+
+def tell_labels(run: Run, labels: Any, design: str, probability: Any, replace: bool) -> int:
+    """Take labels; the same label twice counts once. Return how many are new."""
+    how = check_choice(design, "design", _DESIGNS)
+    told = read_labels(labels, run.items, run.find)
+    names = run.items.names
+    for item, code in zip(told.at.tolist(), told.label.tolist(), strict=True):
+        old = run.labels.get(item)
+        if old is not None and old != code and not replace:
+            raise LabelError(
+                f"item {shown(names(np.array(item)).item())} was labelled "
+                f"{shown(run.items.classes[old])} and is now labelled "
+                f"{shown(run.items.classes[code])}; pass replace=True (--replace) if the new "
+                "label is right"
+            )
+    chance = _probabilities(run, told.at.tolist(), how, probability)
+    asked = {item for event in run.events for item in event.items}
+    new = [item for item in told.at.tolist() if item not in asked]
+    if how == "asked" and new:
+        raise AuditError(
+            f"{len(new)} of {len(told.at)} labels are of items that were not asked for (first "
+            f"{shown(names(np.array(new[0])).item())}). Items that people picked would bias every "
+            "estimate; if these were drawn at random from all items, pass design='random', or "
+            "design='probability' with the probability of each"
+        )
+    kinds = {event.kind for event in run.events}
+    if new and how == "probability" and kinds - {"probability"}:
+        raise AuditError(
+            "this audit has labels that were asked for or drawn at random; labels with "
+            "probabilities of their own cannot be mixed with them. Start an audit of their own"
+        )
+    if new and how != "probability" and "probability" in kinds:
+        raise AuditError(
+            "this audit has labels with probabilities of their own, with which no others can be "
+            "mixed; start another audit"
+        )
+    fresh = sum(item not in run.labels for item in told.at.tolist())
+    if new and how != "asked":
+        run.events.append(
+            Event(how, new, probability=None if chance is None else [chance[i] for i in new])
+        )
+    run.labels.update(zip(told.at.tolist(), told.label.tolist(), strict=True))
+    return fresh
+
+
+def _by_item(run: Run, probability: Any) -> dict[int, float]:
+    """Return probabilities by position, whether a mapping or a column for all items was passed."""
+    if isinstance(probability, Mapping):
+        at = run.find(list(probability.keys()))
+        values = list(probability.values())
+    else:
+        values = check_scores(probability, "probability").tolist()
+        check_same_length(y_pred=run.items.called, probability=values)
+        at = list(range(len(values)))
+    found: dict[int, float] = {}
+    for item, value in zip(at, values, strict=True):
+        if item >= 0:
+            found[item] = check_number(value, "probability")
+    return found
+
+
+def _probabilities(run: Run, at: list[int], how: str, probability: Any) -> dict[int, float] | None:
+    """Return the probability with which each labelled item was drawn."""
+    if how != "probability":
+        if probability is not None:
+            refuse_option(how, "design", "'probability' where probability= is passed")
+        return None
+    if probability is None:
+        raise AuditError(
+            "design='probability' needs probability=, a mapping from item to the probability with "
+            "which it was drawn; or pass design='random' if all were equally likely"
+        )
+    known = _by_item(run, probability)
+    found = {}
+    for item in at:
+        name = run.items.names(np.array(item)).item()
+        p = known.get(item)
+        if p is None or not 0 < p <= 1:
+            what = "missing" if p is None else f"{p:g}"
+            raise ProbabilityError(
+                f"the probability of item {shown(name)} is {what}; expected a number above 0 and "
+                "at most 1. An item of probability 0 could not have been drawn"
+            )
+        found[item] = p
+    return found
+
+
+# --- The state of an audit, and the next items to ask for.
+
+_REFIT = 20  # labels from which the guesses are corrected before more are asked for
+
+
+@dataclass
+class Event:
+    """Items that were asked for, by the shares of strata then; or labels of a declared design."""
+
+    kind: str
+    items: list[int]
+    share: list[float] | None = None
+    probability: list[float] | None = None
+
+
+@dataclass
+class Run:
+    """Items and strata, events and labels by position."""
+
+    items: Items
+    metric: Metric
+    calls: Calls
+    strata: Strata
+    seed: int
+    confidence: float
+    events: list[Event] = field(default_factory=list)
+    labels: dict[int, int] = field(default_factory=dict)
+    places: dict[Any, int] = field(default_factory=dict)
+    predicted: FloatArray | None = None
+
+    def find(self, names: list[Any]) -> list[int]:
+        """Return the positions of items by their ids, -1 for what is none."""
+        ids = self.items.ids
+        if ids is not None and not self.places:  # only once: there may be a million
+            self.places = dict(zip(ids.tolist(), range(len(ids)), strict=True))
+        return find_items(names, self.items.n, None if ids is None else self.places)
+
+    @property
+    def n_asked(self) -> int:
+        """Number of items that were asked for."""
+        return sum(len(event.items) for event in self.events if event.kind == "ask")
+
+    def body(self) -> dict[str, Any]:
+        """Return the run as plain data; the items themselves are not in it."""
+        return {
+            "metric": self.metric.to_dict(),
+            "classes": self.items.classes.tolist(),
+            "confidence": self.confidence,
+            "seed": self.seed,
+            "events": [asdict(event) for event in self.events],
+            "labels": {str(item): code for item, code in sorted(self.labels.items())},
+        }
+
+    def take_up(self, body: dict[str, Any]) -> None:
+        """Go on where a saved run stopped."""
+        self.seed = int(body["seed"])
+        self.events = [Event(**event) for event in body["events"]]
+        self.labels = {int(item): code for item, code in body["labels"].items()}
+
+    def taken(self) -> tuple[IntArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+        """Return how many items of each stratum were asked for or labelled, and which are free."""
+        is_free = self.strata.of >= 0
+        used = [item for event in self.events for item in event.items]
+        is_free[used] = False
+        is_free[list(self.labels)] = False
+        gone = self.strata.of[(self.strata.of >= 0) & ~is_free]
+        return np.bincount(gone, minlength=self.strata.n), is_free
+
+    def members(self) -> list[IntArray]:
+        """Return the items of each stratum."""
+        ends = self.strata.start
+        return [self.strata.member[a:b] for a, b in pairwise(ends.tolist())]
+
+
+def ask_items(run: Run, n: int) -> Event:
+    """Draw n items more, by shares that the labels so far have corrected."""
+    taken, is_free = run.taken()
+    left = int(run.strata.size.sum() - taken.sum())
+    if n > left:
+        what = "the items that have not been asked for"
+        if left < run.items.n and run.calls.worth is not None:
+            what += " and on which the two systems disagree"
+        refuse_option(n, "n", f"at most {left:,}: {what}")
+    share = _shares(run)
+    rng = np.random.default_rng([run.seed, run.n_asked])
+    chosen, _ = draw_items(share, taken, run.members(), n, rng, is_free)
+    event = Event("ask", chosen, share=[round(float(s), 12) for s in share])
+    # The shares are kept as they are saved, so that a resumed audit replays the same chances.
+    run.events.append(event)
+    return event
+
+
+def _shares(run: Run) -> FloatArray:
+    if len(run.labels) < _REFIT or run.items.guess is None or len(run.items.classes) != 2:
+        share = run.strata.share
+    else:
+        at = np.array(sorted(run.labels), dtype=np.int64)
+        at = at[run.strata.of[at] >= 0]
+        label = np.array([run.labels[int(i)] for i in at])
+        own = run.strata.of[at]
+        number = np.bincount(own, minlength=run.strata.n)
+        weight = (run.strata.size / np.maximum(number, 1))[own]
+        guess = assumed(run.items)
+        share = shares_of(run.calls, recalibrated(guess, guess[at], label, weight), run.strata)
+    rounded = np.round(share, 12)
+    return np.asarray(np.maximum(rounded, 1e-6))

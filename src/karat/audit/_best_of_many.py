@@ -1,12 +1,13 @@
 """Which of several models are best, with limits for all pairs at once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._frames import keeps_kind
+from karat._result import keeps_kind
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
     check_alike,
@@ -17,16 +18,18 @@ from karat._validate import (
     native_frame,
     require_two_classes,
 )
-from karat.audit.decision_result import ModelTiers
+from karat.audit.result import ModelTiers
 from karat.exceptions import MetricError, ShapeError
-from karat.limits.kernels import surprise_limits
-from karat.metrics import LinearMetric, Metric, MetricBase, MetricGap, as_metric
-from karat.metrics.estimates import metric_range, table_values
-
-__all__ = ["best_of_many"]
-
-_DRAWS = 2000
-_MOST_CELLS = 1000
+from karat.limits.resampling import enough_draws, flip_limits
+from karat.metrics import (
+    LinearFractionalMetric,
+    LinearMetric,
+    Metric,
+    MetricBase,
+    MetricGap,
+    as_metric,
+)
+from karat.metrics.estimates import count_limits, metric_range, table_value, table_values
 
 
 @keeps_kind
@@ -40,12 +43,20 @@ def best_of_many(
     confidence: float = 0.95,
     rng: int | np.random.Generator | None = None,
 ) -> ModelTiers:
-    """Rank models by a metric on labelled items, and say which differences are real.
+    r"""Rank models by a metric on labelled items, and say which differences are real.
 
-    Every pair is compared on the same items: of the counts of truth and both predictions the
-    difference gets limits by a surprise (see `karat.limits.surprise`) at the error divided by the
-    number of pairs, so that they hold for all pairs together. A model is in tier 1 if no other
-    beats it, in tier 2 if only models of tier 1 do, and so on.
+    Every pair is compared on the same items. With :math:`d_i`, what item i adds to the difference
+    D of two models, D lies within
+
+    .. math:: D \pm c \sqrt{(s^2 + a \max d^2/n) / (n - c^2)},
+
+    where s² is the variance of d, a = 1 (2 for a metric that is neither linear nor a ratio), and c
+    the quantile, over random signs ε of the items, of the greatest
+    :math:`|\sum \epsilon_i d_i| / \sqrt{\sum d^2}` of all pairs (Romano and Wolf 2005): the limits
+    hold for all pairs together. A model is in tier 1 if no other beats it, in tier 2 if only models
+    of tier 1 do, and so on. Where another usual metric (accuracy, balanced accuracy, the Matthews
+    correlation, F1, recall, precision) puts another model ahead of the first, ``reversed_by`` has
+    the difference, and the summary says so.
 
     Parameters
     ----------
@@ -58,7 +69,9 @@ def best_of_many(
     classes : column (k,), optional
         The classes; by default those found, sorted.
     pos_label : label, optional
-        The positive class; by default the larger label.
+        The positive class of a metric for two classes. By default the last class that the metric
+        names, else the one that the labels tell: 1 of 0 and 1, True, or a word such as "yes",
+        "spam" or "fraud". Where nothing tells it, a metric that needs it is refused.
     confidence : float, default 0.95
         Probability that the limits of all pairs hold.
     rng : int or generator, optional
@@ -67,6 +80,12 @@ def best_of_many(
     Returns
     -------
     ModelTiers
+
+    References
+    ----------
+    J. P. Romano and M. Wolf, Exact and approximate stepdown methods for multiple hypothesis
+    testing, Journal of the American Statistical Association 100 (2005). Their first step is taken
+    alone, so that limits and tiers agree.
 
     Examples
     --------
@@ -84,16 +103,21 @@ def best_of_many(
     columns = _named(predictions)
     if len(columns) < 2:
         raise ShapeError(f"predictions holds {len(columns)} model; expected at least two")
-    first = next(iter(columns.values()))
-    order = chosen._class_order(y_true, first, classes, pos_label)
     named = {f"predictions[{name!r}]": column for name, column in columns.items()}
+    _, labels = encode_labels({"y_true": y_true} | named, classes)
+    require_two_classes(labels, "y_true", "predictions")
+    order = chosen._order_of(
+        labels, pos_label=pos_label, stated=classes is not None, name="y_true and predictions"
+    )
     codes, found = encode_labels({"y_true": y_true} | named, order)
     if classes is None:
         check_alike(dict(zip(("y_true", *named), codes, strict=True)), found)
     require_two_classes(found, "y_true", "predictions")
     _check_lengths(codes, list(columns))
     fixed = chosen.for_classes(len(found))
-    return _ranked(chosen, fixed, list(columns), codes, len(found), level, generator)
+    tiers = _ranked(chosen, fixed, list(columns), codes, len(found), level, generator)
+    others = _reversed_by(tiers, list(columns), codes, found.tolist(), pos_label, generator)
+    return replace(tiers, reversed_by=others)
 
 
 def _named(predictions: Any) -> dict[Any, Any]:
@@ -124,26 +148,84 @@ def _ranked(
     rng: np.random.Generator,
 ) -> ModelTiers:
     true, models = codes[0], codes[1:]
-    each = [_limits(fixed, (true, m), k, (1 - level) / 2, rng) for m in models]
-    order = sorted(range(len(names)), key=lambda i: -np.nan_to_num(each[i][0], nan=-np.inf))
-    pairs, beats = [], np.zeros((len(names), len(names)), dtype=bool)
-    number = len(names) * (len(names) - 1) // 2
-    for u, v in combinations(order, 2):
-        value, low, high = _limits(
-            fixed, (true, models[u], models[v]), k, (1 - level) / 2 / number, rng
-        )
-        beats[u, v], beats[v, u] = low > 0, high < 0
-        pairs.append(
-            MetricGap(metric=chosen, first=names[u], second=names[v], value=value, lower=low,
-                      upper=high, confidence=level, pairs=number)
-        )  # fmt: skip
-    sorted_ = [each[i] for i in order]
+    tables = _tables(true, models, k)
+    each = [count_limits(fixed, table, (k, k), delta=(1 - level) / 2, rng=rng) for table in tables]
+    lower, upper = _differences(fixed, true, models, k, level, rng)
+    order = sorted(range(len(names)), key=lambda i: -np.nan_to_num(each[i].value, nan=-np.inf))
+    pairs = list(combinations(order, 2))
+    beats = lower > 0
     return ModelTiers(
-        metric=chosen, names=tuple(names[i] for i in order),
-        values=np.array([e[0] for e in sorted_]), lowers=np.array([e[1] for e in sorted_]),
-        uppers=np.array([e[2] for e in sorted_]), tiers=_tiers(beats[np.ix_(order, order)]),
-        pairs=tuple(pairs), confidence=level, n=len(true),
-    )  # fmt: skip
+        metric=chosen,
+        names=tuple(names[i] for i in order),
+        values=np.array([each[i].value for i in order]),
+        lowers=np.array([each[i].lower for i in order]),
+        uppers=np.array([each[i].upper for i in order]),
+        tiers=_tiers(beats[np.ix_(order, order)]),
+        pairs=tuple(
+            MetricGap(
+                metric=chosen,
+                first=names[u],
+                second=names[v],
+                value=each[u].value - each[v].value,
+                lower=float(lower[u, v]),
+                upper=float(upper[u, v]),
+                confidence=level,
+                pairs=len(pairs),
+            )
+            for u, v in pairs
+        ),
+        confidence=level,
+        n=len(true),
+    )
+
+
+def _tables(true: IntArray, models: Sequence[IntArray], k: int) -> FloatArray:
+    """Return the counts (models, k²) of truth and prediction."""
+    return np.stack([np.bincount(true * k + m, minlength=k * k) for m in models]).astype(float)
+
+
+def _differences(
+    metric: Metric,
+    true: IntArray,
+    models: Sequence[IntArray],
+    k: int,
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of row model minus column model, which hold for all pairs together."""
+    shares = _tables(true, models, k).reshape(-1, k, k) / len(true)
+    worth, exact = _worth(metric, shares)
+    parts = np.stack([own[true, m] for own, m in zip(worth, models, strict=True)], axis=1)
+    most = np.ptp(np.where(np.isfinite(worth), worth, 0.0), axis=(0, 2)).max()
+    flips = enough_draws(1 - level, width=len(models), shared=1.0)
+    _, low, high = flip_limits(
+        parts, 1 - level, flips=flips, extra=1.0 if exact else 2.0, most=float(most), rng=rng
+    )
+    widest = np.ptp(metric_range(metric))
+    return np.clip(low, -widest, widest), np.clip(high, -widest, widest)
+
+
+def _worth(metric: Metric, tables: FloatArray) -> tuple[FloatArray, bool]:
+    """Return what an item of each cell adds to the metric of each model, and if that is exact.
+
+    The mean over the items is the metric, up to a number that all models have in common. A ratio is
+    taken apart at the value that all models have together, any other metric by its slope at the
+    table of each model; NaN where that is undefined.
+    """
+    if isinstance(metric, LinearMetric):
+        return np.broadcast_to(metric.weights, tables.shape), True
+    if isinstance(metric, LinearFractionalMetric):
+        bottom = metric.denominator + metric.constant
+        above, below = (np.sum(tables * part, axis=(1, 2)) for part in (metric.numerator, bottom))
+        some = below > 0
+        pooled = above[some].sum() / below[some].sum() if some.any() else np.nan
+        scale = np.where(some, below, np.nan)
+        return (metric.numerator - pooled * bottom) / scale[:, None, None], True
+    values = np.array([table_value(metric, table) for table in tables])
+    with np.errstate(all="ignore"):
+        slopes = np.asarray(metric._gradients(tables))
+        start = values - np.sum(np.where(tables > 0, slopes * tables, 0.0), axis=(1, 2))
+    return slopes + start[:, None, None], False
 
 
 def _tiers(beats: "np.ndarray[tuple[int, int], np.dtype[np.bool_]]") -> tuple[int, ...]:
@@ -155,60 +237,69 @@ def _tiers(beats: "np.ndarray[tuple[int, int], np.dtype[np.bool_]]") -> tuple[in
     return tuple(tiers)
 
 
-def _limits(
-    metric: Metric, codes: tuple[IntArray, ...], k: int, delta: float, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Return a metric, or a difference of two models, with its limits, from counts."""
-    span = metric_range(metric)
-    two = len(codes) == 3
-    if two:
-        span = (span[0] - span[1], span[1] - span[0])
-    if two and isinstance(metric, LinearMetric):
-        # Of a linear metric only the difference of the two weights of an item counts.
-        worth, cell = np.unique(
-            metric.weights[codes[0], codes[1]] - metric.weights[codes[0], codes[2]],
-            return_inverse=True,
-        )
-        ends = np.unique(np.concatenate([worth, _differences(metric.weights)]))
-        cell = np.searchsorted(ends, worth)[cell]
-        counts = np.bincount(cell, minlength=len(ends)).astype(float)
+class _Other(NamedTuple):
+    """Another metric, the order of the classes that it is of, and its positive class."""
 
-        def statistic(shares: FloatArray) -> FloatArray:
-            return np.asarray(shares @ ends)
-    else:
-        if k ** len(codes) > _MOST_CELLS:
-            # A surprise must be able to fall into every cell, and so many are too many to try.
-            raise MetricError(
-                f"{metric.title} of {k} classes has {k ** len(codes):,} kinds of items, too many "
-                "to compare models by; pass metric='accuracy' or another linear metric"
+    metric: Metric
+    order: list[int]
+    positive: Any = None
+
+
+def _other_metrics(by: Metric, classes: list[Any], pos_label: Any) -> list[_Other]:
+    """Return the usual metrics but ``by``; of each class F1 alone where none is called positive."""
+    k = len(classes)
+    own = list(range(k))
+    names = ["accuracy", "balanced_accuracy", "mcc", *(["macro_f1"] if k > 2 else [])]
+    others = [_Other(metric, own) for metric in _metrics(names)]
+    if k == 2:
+        named: tuple[str, ...] = ("f1", "recall", "precision")
+        orders = [own if pos_label in (None, classes[1]) else own[::-1]]
+        if pos_label is None and by.n_classes != 2:
+            named, orders = ("f1",), [own, own[::-1]]
+        others += [
+            _Other(metric, order, classes[order[1]])
+            for order in orders
+            for metric in _metrics(named)
+        ]
+    return [o for o in others if o.metric.title != by.title or o.order != own]
+
+
+def _metrics(names: Sequence[str]) -> list[Metric]:
+    found = [as_metric(name) for name in names]
+    return [metric for metric in found if isinstance(metric, Metric)]
+
+
+def _reversed_by(
+    tiers: ModelTiers,
+    names: list[Any],
+    codes: list[IntArray],
+    classes: list[Any],
+    pos_label: Any,
+    rng: np.random.Generator,
+) -> tuple[MetricGap, ...]:
+    """Return the lead of another model over the first, by each metric that gives it one."""
+    k, first, level = len(classes), names.index(tiers.names[0]), tiers.confidence
+    gaps = []
+    for other in _other_metrics(tiers.metric, classes, pos_label):
+        metric = other.metric.for_classes(k)
+        place = np.argsort(other.order)
+        true, *models = (place[column] for column in codes)
+        values = table_values(metric, _tables(true, models, k).reshape(-1, k, k) / len(true))
+        if np.isnan(values[first]) or not np.nanmax(values) > values[first]:
+            continue
+        ahead = int(np.nanargmax(values))
+        lower, upper = _differences(metric, true, [models[ahead], models[first]], k, level, rng)
+        gaps.append(
+            MetricGap(
+                metric=other.metric,
+                first=names[ahead],
+                second=names[first],
+                value=float(values[ahead] - values[first]),
+                lower=float(lower[0, 1]),
+                upper=float(upper[0, 1]),
+                confidence=level,
+                pairs=1,
+                pos_label=other.positive,
             )
-        kept, cell = np.unique(np.ravel_multi_index(codes, (k,) * len(codes)), return_inverse=True)
-        cells = np.arange(k ** len(codes))
-        counts = np.bincount(np.searchsorted(cells, kept)[cell], minlength=len(cells)).astype(float)
-        place = np.unravel_index(cells, (k,) * len(codes))
-
-        def statistic(shares: FloatArray) -> FloatArray:
-            return _values(metric, shares, place, k)
-
-    value = float(np.asarray(statistic(counts[None] / counts.sum()))[0])
-    low, high = surprise_limits(statistic, counts, span, delta=delta, draws=_DRAWS, rng=rng)
-    if np.isnan(value):
-        return value, low, high
-    return value, min(low, value), max(high, value)
-
-
-def _differences(weights: FloatArray) -> FloatArray:
-    """Return the differences that two predictions of one item can make."""
-    return np.unique(weights[:, :, None] - weights[:, None, :])
-
-
-def _values(metric: Metric, shares: FloatArray, place: Any, k: int) -> FloatArray:
-    true, *models = place
-    found = []
-    for called in models:
-        tables = np.zeros((len(shares), k * k))
-        cell = true * k + called
-        for c in range(k * k):
-            tables[:, c] = shares[:, cell == c].sum(axis=1)
-        found.append(table_values(metric, tables.reshape(-1, k, k)))
-    return found[0] if len(found) == 1 else np.asarray(found[0] - found[1])
+        )
+    return tuple(gaps)

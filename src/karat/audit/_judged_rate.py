@@ -1,29 +1,45 @@
-"""The pass rate of a system that imperfect judges scored."""
+"""The rate of a system that imperfect judges scored, from verdicts and a few true labels.
 
-from typing import Any
+`read_verdicts` turns verdicts into what each judge says of the positive class; `class_limits` is
+the rate from labels of balanced sets, by inverting the judges' own error rates (Rogan and Gladen
+1978), with the errors of all rates in its limits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._frames import keeps_kind
-from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._result import keeps_kind
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
+    check_classes,
     check_confidence,
     check_flag,
+    check_pos_label,
     check_rng,
     check_same_length,
     check_scores,
+    encode_gold,
     encode_groups,
+    encode_weak_labels,
+    is_matrix,
+    named,
+    order_classes,
+    present_gold,
+    read_column,
     refuse_lazy,
     refuse_option,
+    require_two_classes,
+    shown,
 )
-from karat.audit.decision_result import JudgedRate
-from karat.audit.judged import Verdicts, class_limits, read_verdicts
+from karat.audit.result import JudgedRate
 from karat.exceptions import AuditError, LabelError, ProbabilityError
 from karat.limits import Limits
-from karat.limits.kernels import powered_limits
-
-__all__ = ["judged_rate"]
+from karat.limits.powered import powered_limits
+from karat.limits.resampling import enough_draws
 
 _DESIGNS = ("random", "by-class", "probability")
 
@@ -76,7 +92,9 @@ def judged_rate(
     classes : column (k,), optional
         The possible verdicts; by default those found, sorted.
     pos_label : label, optional
-        The verdict whose rate is meant; by default the larger label.
+        The verdict whose rate is meant. By default the last of ``classes``, else, of two verdicts,
+        the one that they tell: 1 of 0 and 1, True, or a word such as "yes", "pass" or "correct".
+        Where nothing tells it, the call is refused.
     finite : bool, default False
         Whether the rate of exactly these outputs is meant, and not that of the system; labels of
         balanced sets tell of the system alone.
@@ -108,9 +126,13 @@ def judged_rate(
         )
     design = check_choice(labels, "labels", _DESIGNS)
     refuse_lazy(
-        verdicts=verdicts, y_true=y_true, label_probability=label_probability, against=against,
-        y_true_against=y_true_against, clusters=clusters,
-    )  # fmt: skip
+        verdicts=verdicts,
+        y_true=y_true,
+        label_probability=label_probability,
+        against=against,
+        y_true_against=y_true_against,
+        clusters=clusters,
+    )
     level, generator = check_confidence(confidence), check_rng(rng)
     exactly = check_flag(finite, "finite")
     first = read_verdicts(verdicts, y_true, classes, pos_label)
@@ -120,8 +142,12 @@ def judged_rate(
     second = _other(against, y_true_against, first, design)
     if design == "by-class":
         if exactly:
-            refuse_option(finite, "finite", "False with labels='by-class', which tell of the law "
-                          "that the unlabelled outputs come from")  # fmt: skip
+            refuse_option(
+                finite,
+                "finite",
+                "False with labels='by-class', which tell of the law "
+                "that the unlabelled outputs come from",
+            )
         return _by_class(first, group, level, generator)
     known = first.known if second is None else first.known & second.known
     f = (first.truth[known] == first.positive).astype(float)
@@ -130,26 +156,44 @@ def judged_rate(
         f = (f - (second.truth[known] == second.positive) + 1) / 2
         x, span = (x - second.says() + 1) / 2, (-1.0, 1.0)
     found = powered_limits(
-        f, x[known], x.mean(axis=0) - _mean(x[known], chance, known), float(len(x)),
-        delta=(1 - level) / 2, finite=exactly,
+        f,
+        x[known],
+        x.mean(axis=0) - _mean(x[known], chance, known),
+        float(len(x)),
+        delta=(1 - level) / 2,
+        finite=exactly,
         weight=None if chance is None else 1 / chance[known],
         cluster=None if group is None else _recoded(group[known]),
-    )  # fmt: skip
+    )
 
     def back(v: float) -> float:
         return span[0] + (span[1] - span[0]) * v
 
     alone = Limits(
-        estimate=back(found.labels), lower=back(found.labels_lower), upper=back(found.labels_upper),
-        confidence=level, side="both", method="clopper-pearson" if found.exact else "wilson",
-        guarantee="approximate", n=float(len(f)),
-    )  # fmt: skip
+        estimate=back(found.labels),
+        lower=back(found.labels_lower),
+        upper=back(found.labels_upper),
+        confidence=level,
+        side="both",
+        method="clopper-pearson" if found.exact else "wilson",
+        guarantee="approximate",
+        n=float(len(f)),
+    )
     return JudgedRate(
-        value=back(found.estimate), lower=back(found.lower), upper=back(found.upper),
-        confidence=level, labels=alone, judged=back(float(x.mean())), used=found.left < 1,
-        design=design, difference=second is not None, judges=tuple(first.names), n_labels=len(f),
-        n_items=len(x), pos_label=first.classes[first.positive].item(),
-    )  # fmt: skip
+        value=back(found.estimate),
+        lower=back(found.lower),
+        upper=back(found.upper),
+        confidence=level,
+        labels=alone,
+        judged=back(float(x.mean())),
+        used=found.left < 1,
+        design=design,
+        difference=second is not None,
+        judges=tuple(first.names),
+        n_labels=len(f),
+        n_items=len(x),
+        pos_label=first.classes[first.positive].item(),
+    )
 
 
 def _mean(x: FloatArray, chance: FloatArray | None, known: Any) -> FloatArray:
@@ -228,12 +272,157 @@ def _by_class(
             "occurs; pass the unlabelled outputs too"
         )
     tables = None if group is None else _by_cluster(seen, majority, _recoded(group))
-    value, low, high = class_limits(
-        right, rest, delta=(1 - level) / 2, rng=rng, clusters=tables
-    )  # fmt: skip
+    value, low, high = class_limits(right, rest, delta=(1 - level) / 2, rng=rng, clusters=tables)
     return JudgedRate(
-        value=value, lower=low, upper=high, confidence=level, labels=None,
-        judged=float(rest[-1] / rest.sum()), used=True, design="by-class", difference=False,
-        judges=tuple(seen.names), n_labels=int(labelled.sum()), n_items=int((~labelled).sum()),
+        value=value,
+        lower=low,
+        upper=high,
+        confidence=level,
+        labels=None,
+        judged=float(rest[-1] / rest.sum()),
+        used=True,
+        design="by-class",
+        difference=False,
+        judges=tuple(seen.names),
+        n_labels=int(labelled.sum()),
+        n_items=int((~labelled).sum()),
         pos_label=seen.classes[seen.positive].item(),
-    )  # fmt: skip
+    )
+
+
+# --- The rate of a class from the verdicts on all items and the judges' own error rates.
+
+
+def class_limits(
+    right: FloatArray,
+    seen: FloatArray,
+    *,
+    delta: float,
+    rng: np.random.Generator,
+    clusters: FloatArray | None = None,
+) -> tuple[float, float, float]:
+    """Return the share of the last class with its limits.
+
+    ``right`` (k, k) counts the labelled items by truth and verdict, of sets drawn class by class;
+    ``seen`` (k,) the verdicts on the items without a label. With P(verdict | truth) = C the shares
+    θ solve Cᵀθ = p; of two classes that is (p + q₀ − 1)/(q₀ + q₁ − 1). Every row draws its shares
+    with gamma variables, and one cell of all has a surprise of ½ on top. Judges that are no better
+    than chance leave everything open. ``clusters`` (clusters, k + 1, k) are the same counts of each
+    cluster, those of ``seen`` last: all items of a cluster then draw one weight, and the surprise
+    is half a cluster of the usual size.
+    """
+    value = float(_share(right[None], seen[None])[0])
+    rows = np.concatenate([right, seen[None]])
+    draws = enough_draws(delta, least=4000, width=rows.size)
+    extra = np.repeat(rng.standard_gamma(0.5, (draws, 1)), len(rows), axis=1)
+    if clusters is None:
+        shapes = np.where(rows > 0, rows, 1.0)
+        base = rng.standard_gamma(shapes, (draws, *rows.shape)) * (rows > 0)
+    else:
+        drawn = rng.standard_gamma(1.0, (draws, len(clusters)))
+        base = (drawn @ clusters.reshape(len(clusters), -1)).reshape(draws, *rows.shape)
+        sums = clusters.sum(axis=2)
+        extra = extra * sums.sum(axis=0) / np.maximum((sums > 0).sum(axis=0), 1)
+    low, high = 1.0, 0.0
+    for row in range(rows.shape[0]):
+        for cell in range(rows.shape[1]):
+            table = base.copy()
+            table[:, row, cell] += extra[:, row]
+            values = _share(table[:, :-1], table[:, -1])
+            ends = [np.where(np.isfinite(values), values, end) for end in (0.0, 1.0)]
+            low = min(low, float(np.quantile(ends[0], delta)))
+            high = max(high, float(np.quantile(ends[1], 1 - delta)))
+    return value, low, high
+
+
+def _share(right: FloatArray, seen: FloatArray) -> FloatArray:
+    """Return the share of the last class of each draw; NaN where verdicts say nothing."""
+    rates = right / right.sum(axis=2, keepdims=True)
+    p = seen / seen.sum(axis=1, keepdims=True)
+    k = p.shape[1]
+    if k == 2:
+        strength = rates[:, 0, 0] + rates[:, 1, 1] - 1
+        top = p[:, 1] + rates[:, 0, 0] - 1
+        ok = strength > 0
+        found = np.divide(top, strength, out=np.full(len(p), np.nan), where=ok)
+        return np.asarray(np.clip(found, 0.0, 1.0))
+    shares = np.full(p.shape, np.nan)
+    ok = np.abs(np.linalg.det(rates)) > 1e-9
+    if ok.any():
+        shares[ok] = np.linalg.solve(np.swapaxes(rates[ok], 1, 2), p[ok][:, :, None])[:, :, 0]
+    clipped = np.clip(shares, 0.0, None)
+    return np.asarray(clipped[:, -1] / clipped.sum(axis=1))
+
+
+# --- Verdicts of judges, and true labels of some items.
+
+
+class Verdicts(NamedTuple):
+    """Codes (n, judges), negative without a verdict; truth as codes, -1 unknown."""
+
+    codes: IntArray
+    truth: IntArray
+    classes: AnyArray
+    names: list[Any]
+
+    @property
+    def known(self) -> BoolArray:
+        """Where there is a true label."""
+        return np.asarray(self.truth >= 0)
+
+    @property
+    def positive(self) -> int:
+        """Code of the class whose rate is asked for: the last one."""
+        return len(self.classes) - 1
+
+    def says(self) -> FloatArray:
+        """Return 1 where a judge says the positive class, 0 where not, its mean where nothing."""
+        cast = self.codes >= 0
+        yes = (self.codes == self.positive) & cast
+        mean = yes.sum(axis=0) / np.maximum(cast.sum(axis=0), 1)
+        # Sums of rows depend in their last digit on how these lie in memory.
+        return np.ascontiguousarray(np.where(cast, yes, mean))
+
+    def majority(self) -> IntArray:
+        """Return the class that most judges name; -1 without a verdict.
+
+        In a tie it is the positive class, or where that is not among them the one that the first
+        judge names: not the one whose name sorts last.
+        """
+        votes = np.stack([(self.codes == c).sum(axis=1) for c in range(len(self.classes))], axis=1)
+        most = votes == votes.max(axis=1, keepdims=True)
+        best, rows = np.full(len(votes), -1), np.arange(len(votes))
+        for said in self.codes.T[::-1]:
+            best = np.where((said >= 0) & most[rows, np.maximum(said, 0)], said, best)
+        return np.where((best >= 0) & most[:, self.positive], self.positive, best)
+
+
+def read_verdicts(
+    verdicts: Column | Frame, y_true: Column, classes: Column | None, pos_label: Any
+) -> Verdicts:
+    """Check verdicts, of one judge or several, beside true labels of some items."""
+    table = verdicts
+    if not is_matrix(verdicts) and not hasattr(verdicts, "columns"):
+        array, mask = read_column(verdicts, "verdicts")
+        absent = np.zeros(len(array), bool) if mask is None else mask
+        table = [[None if gone else v] for v, gone in zip(array.tolist(), absent, strict=True)]
+    gold, present = present_gold(y_true)
+    order = None if classes is None else check_classes(classes)
+    found = encode_weak_labels(table, order, also={"y_true": gold[present]}, name="verdicts")
+    require_two_classes(found.classes, "verdicts", "y_true")
+    if len(found.classes) == 2:
+        order = order_classes(
+            found.classes, pos_label, stated=classes is not None, name="verdicts"
+        ).classes
+    elif pos_label is None and classes is None:
+        raise LabelError(
+            f"verdicts and y_true hold {named(found.classes.tolist())}; say whose rate is wanted, "
+            f"for example pos_label={shown(found.classes[-1])}"
+        )
+    elif pos_label is not None:
+        at = check_pos_label(pos_label, found.classes)
+        order = np.concatenate([np.delete(found.classes, at), found.classes[at : at + 1]])
+    found = encode_weak_labels(table, order, name="verdicts")
+    truth = encode_gold(y_true, found.classes)
+    check_same_length(verdicts=found.codes, y_true=truth)
+    return Verdicts(found.codes, truth, found.classes, list(found.names))

@@ -1,32 +1,20 @@
-"""The frozen results of bounds without labels that are single intervals."""
+"""What bounds say: an interval with its limits and its check, and collections of them."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from karat._frozen import plain
-from karat._result import Result
-from karat.bounds.checks import DeferredCheck
+import numpy as np
+
+from karat._basis import Guarantee
+from karat._result import Result, plain, stacked
+from karat._typing import FloatArray
+from karat.bounds._gold import DeferredCheck
 from karat.limits import PoweredLimits
-from karat.metrics import GroupMetric, MetricBase
+from karat.metrics import GroupMetric, Metric, MetricBase
 from karat.weak import LabelModelCheck
-
-__all__ = [
-    "Checked",
-    "ExpectationBounds",
-    "Interval",
-    "PerformanceBounds",
-    "percent",
-    "undefined_bounds",
-]
-
-
-_FEW = 30  # with fewer items a limit that rests on a normal approximation is rough
-
-
-def percent(confidence: float) -> str:
-    """Return a confidence as a percentage."""
-    return f"{100 * confidence:g} %"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -80,6 +68,190 @@ class Checked(Result):
         )
 
 
+# --- The frozen results of bounds without labels: curves, rankings and comparisons of many bounds.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class BoundsCurve(Checked):
+    """Bounds of a metric at every threshold.
+
+    Attributes
+    ----------
+    thresholds : array (t,)
+        An item is predicted positive when its score is at least the threshold.
+    lower, upper, lower_limit, upper_limit : array (t,)
+        As in `PerformanceBounds`, at each threshold; NaN where the metric is undefined.
+    truth : array (t,) or None
+        The metric itself, where ``y_true`` is known for every item.
+    metric : Metric
+        What is bounded.
+    method, n, confidence
+        As in `PerformanceBounds`.
+    """
+
+    thresholds: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    lower_limit: FloatArray
+    upper_limit: FloatArray
+    metric: Metric
+    method: str
+    n: int
+    confidence: float
+    truth: FloatArray | None = None
+
+    _COLUMNS = (
+        "threshold=thresholds",
+        "lower",
+        "upper",
+        "lower_limit",
+        "upper_limit",
+        "truth",
+        "n",
+        "confidence",
+    )
+
+    def summary(self) -> str:
+        """Return the threshold with the best worst case."""
+        if np.isnan(self.lower).all():
+            return f"{self.metric.title} is undefined at every one of these thresholds"
+        best = int(np.nanargmax(self.lower))
+        return self.with_caveat(
+            f"At the threshold {self.thresholds[best]:.3g} {self.metric.title} is at least "
+            f"{self.lower[best]:.3f} (one-sided {percent(self.confidence)} limit "
+            f"{self.lower_limit[best]:.3f}) and at most {self.upper[best]:.3f}; no other threshold "
+            "has a better worst case"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ModelRanking(Result):
+    """Several classifiers, best first.
+
+    Attributes
+    ----------
+    names : tuple
+        The classifiers, best first by ``by``.
+    bounds : tuple of PerformanceBounds
+        Their bounds, in the same order.
+    by : str
+        ``lower``, ``upper``, ``average`` or ``label_model`` (Maia Polo et al. 2023,
+        section A.4).
+    certain : bool
+        Whether the limits of all paired differences put the first above every other.
+    """
+
+    names: tuple[Any, ...]
+    bounds: tuple[PerformanceBounds, ...]
+    by: str
+    certain: bool
+
+    def summary(self) -> str:
+        """Return the first, and whether the limits show its lead."""
+        first = self.bounds[0]
+        lead = "ahead by the limits of every difference"
+        if not self.certain:
+            lead = "but labels could turn that around"
+        place = f"{self.names[0]} ranks first of {len(self.names)} by {self.by}, {lead}"
+        said = f"{first.metric.title} is {first.limits()}"
+        if first.gold is None:
+            return first.with_caveat(f"{place}: {said}")
+        return f"{place}. {first.with_gold(first.gold, said)}"
+
+    def _columns(self) -> dict[str, Any]:
+        return stacked("name", dict(zip(self.names, self.bounds, strict=True)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeakLabelValue(Result):
+    """What each weak labeler adds to the bounds.
+
+    Attributes
+    ----------
+    names : tuple
+        The labelers, the one that tightens most first.
+    narrowing : array (m,)
+        How much wider the bounds are without each of them.
+    full : PerformanceBounds
+        The bounds with all of them.
+    without : tuple of PerformanceBounds
+        The bounds without each of them, in the order of ``names``.
+    """
+
+    names: tuple[Any, ...]
+    narrowing: FloatArray
+    full: PerformanceBounds
+    without: tuple[PerformanceBounds, ...]
+
+    def summary(self) -> str:
+        """Return which labeler narrows the bounds most and which least."""
+        return self.full.with_caveat(
+            f"With all labelers the bounds are {self.full.width:.3f} apart; without "
+            f"{self.names[0]} they would be {self.narrowing[0]:.3f} further apart, without "
+            f"{self.names[-1]} {self.narrowing[-1]:.3f}"
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        without = stacked("name", dict(zip(self.names, self.without, strict=True)))
+        return {"name": without.pop("name"), "narrowing": self.narrowing, **without}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RobustnessCurve(Checked):
+    """Bounds as the label model is trusted less.
+
+    Attributes
+    ----------
+    deltas : array (d,)
+        Total variation by which P(Y | z) may be off in every pattern.
+    lower, upper, lower_limit, upper_limit : array (d,)
+        As in `PerformanceBounds`, at each of them.
+    claim : float or None
+        A value that the metric is claimed to have at least.
+    breaks_at : float or None
+        The δ at which the lower limit falls below the claim; None if it holds over the whole curve.
+    metric : Metric
+        What is bounded.
+    confidence : float
+        Of each one-sided limit.
+    """
+
+    deltas: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    lower_limit: FloatArray
+    upper_limit: FloatArray
+    metric: Metric
+    confidence: float
+    claim: float | None = None
+    breaks_at: float | None = None
+
+    _COLUMNS = ("delta=deltas", "lower", "upper", "lower_limit", "upper_limit", "confidence")
+
+    def summary(self) -> str:
+        """Return how wrong the label model may be before the claim falls."""
+        title = self.metric.title
+        if self.claim is None:
+            said = (
+                f"{title} is at least {self.lower[0]:.3f} if the label model is right, and "
+                f"{self.lower[-1]:.3f} if it is off by {self.deltas[-1]:g}"
+            )
+        elif self.breaks_at == 0:
+            said = (
+                f"{title} of at least {self.claim:g} is not shown, even if the label model is right"
+            )
+        elif self.breaks_at is None:
+            until = f"up to δ = {self.deltas[-1]:g} and possibly beyond"
+            said = f"{title} of at least {self.claim:g} holds {until}"
+        else:
+            until = f"while the label model is off by less than {self.breaks_at:.3g}"
+            said = f"{title} of at least {self.claim:g} holds {until}"
+        return self.after_check(said)
+
+
+_POWER = 1.96 + 0.84  # standard errors of a lead that labels find four times in five, at 95 %
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Interval(Checked):
     """Two bounds and their one-sided confidence limits."""
@@ -91,6 +263,12 @@ class Interval(Checked):
     method: str
     n: int
     confidence: float
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth: those of true labels, or nothing that a label has tested."""
+        gold: PoweredLimits | None = getattr(self, "gold", None)
+        return "untested" if gold is None else gold.guarantee
 
     @property
     def width(self) -> float:
@@ -105,6 +283,134 @@ class Interval(Checked):
             f"between {self.lower:.3f} and {self.upper:.3f} (one-sided {percent(self.confidence)} "
             f"limits {low:.3f} and {high:.3f}; n = {self.n:,})"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DifferenceBounds(Interval):
+    """How much better one classifier can and must be than another, with no labels.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Least and greatest value of metric(a) − metric(b).
+    lower_limit, upper_limit : float
+        The recommended limits: one-sided ones of the two, each at ``confidence``, or with true
+        labels limits from those, as in `PerformanceBounds`.
+    bounds_lower_limit, bounds_upper_limit : float
+        The one-sided limits of the two bounds, with or without true labels.
+    gold : PoweredLimits or None
+        With true labels: the estimate, its limits and those of the labels alone. The label model
+        helps if the metric is linear.
+    metric : Metric
+        What is compared.
+    agree : float
+        Share of the items on which both predict the same; they cancel.
+    sharp : bool
+        Whether the bounds are the best possible.
+    estimate : float
+        The difference by the true labels, or, without them, if predictions and truth were
+        independent given the weak labels.
+    silent : float
+        Share of the items on which the two disagree where no labeler votes.
+    truth : float or None
+        The difference itself, where ``y_true`` is known for every item.
+    """
+
+    metric: MetricBase
+    agree: float
+    sharp: bool
+    estimate: float
+    silent: float
+    bounds_lower_limit: float
+    bounds_upper_limit: float
+    truth: float | None = None
+    gold: PoweredLimits | None = None
+    pos_label: Any = None
+
+    def summary(self) -> str:
+        """Return which classifier is better, if the limits show that, and the bounds."""
+        if self.agree == 1 and self.lower == self.upper == 0:
+            return (
+                f"The two predict the same for all {self.n:,} items: the difference in "
+                f"{self.metric.title} is exactly 0"
+            )
+        if self.lower_limit > 0:
+            verdict = "The first is better"
+        elif self.upper_limit < 0:
+            verdict = "The second is better"
+        else:
+            more = "without labels" if self.gold is None else "with so few labels"
+            verdict = f"Which is better cannot be decided {more}"
+        title = self.metric.title + positive_said(self.pos_label)
+        said = f"{title} of the first minus the second is {self.limits()}"
+        if self.gold is None:
+            return self.with_assumption(self.with_caveat(f"{verdict}: {said}"))
+        return self.with_assumption(f"{verdict}: {self.with_gold(self.gold, said)}")
+
+    @property
+    def decided(self) -> bool:
+        """Whether the limits lie on one side of 0."""
+        return self.lower_limit > 0 or self.upper_limit < 0
+
+    @property
+    def labels_needed(self) -> int | None:
+        """About how many true labels, of items on which the two disagree, would show the lead.
+
+        Such an item counts for one or the other, so with a share s of them and a lead of d in
+        accuracy it takes (2.8)²·((s/d)² − 1) labels to find it four times in five at 95 %; for
+        other metrics this is a rough guide. None where the lead is estimated to be 0, or where it
+        would take more labels than there are such items.
+        """
+        apart = 1 - self.agree
+        if abs(self.estimate) < 1e-9 or apart <= 0:
+            return None
+        ratio = min(abs(self.estimate) / apart, 1.0)
+        needed = max(round(_POWER**2 * (1 / ratio**2 - 1)), 5)
+        return needed if needed <= round(apart * self.n) else None
+
+    def what_decides(self) -> str:
+        """Return in words what would decide which is better: labels, or labelers."""
+        apart = round((1 - self.agree) * self.n)
+        if not apart:
+            return "The two predict the same for every item"
+        if self.decided:
+            return f"Decided: they disagree on {apart:,} of {self.n:,} items, and no more is needed"
+        if self.labels_needed is None:
+            labels = (
+                f"the estimated lead of {abs(self.estimate):.3f} is so small that labels of all "
+                "of them may not show it"
+            )
+        else:
+            labels = (
+                f"about {self.labels_needed:,} true labels of these, drawn at random, would show a "
+                f"lead of {abs(self.estimate):.3f}, as it is estimated"
+            )
+        votes = f"no labeler votes on {100 * self.silent:.0f} % of them"
+        if self.silent < 0.005:
+            votes = "labelers vote on all of them, so a better labeler would help and a further one"
+            return (
+                f"They disagree on {apart:,} of {self.n:,} items: {labels}; {votes} only if it "
+                "tells more than those"
+            )
+        return (
+            f"They disagree on {apart:,} of {self.n:,} items: {labels}; {votes}, where a further "
+            "labeler would help most"
+        )
+
+
+# --- The frozen results of bounds without labels that are single intervals.
+
+_FEW = 30  # with fewer items a limit that rests on a normal approximation is rough
+
+
+def percent(confidence: float) -> str:
+    """Return a confidence as a percentage."""
+    return f"{100 * confidence:g} %"
+
+
+def positive_said(pos_label: Any) -> str:
+    """Return the positive class in brackets, nothing where there is none."""
+    return "" if pos_label is None else f" (positive class {pos_label!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -155,6 +461,8 @@ class PerformanceBounds(Interval):
         Why there are no numbers (a group on which the metric is undefined).
     groups : mapping or None
         One result per group, each valid if P(Y | Z) is right within the group.
+    pos_label : label or None
+        The positive class, where the metric is about one of two.
     """
 
     metric: MetricBase
@@ -171,7 +479,8 @@ class PerformanceBounds(Interval):
     gold: PoweredLimits | None = None
     group: Any = None
     undefined: str | None = None
-    groups: Mapping[Any, "PerformanceBounds"] | None = None
+    groups: Mapping[Any, PerformanceBounds] | None = None
+    pos_label: Any = None
 
     _PARTS = (("group", "groups"),)
 
@@ -183,7 +492,7 @@ class PerformanceBounds(Interval):
         who = "" if self.group is None else f"In group {self.group}, "
         if self.undefined is not None:
             return f"{who}{self.undefined}"
-        title = self.metric.title
+        title = self.metric.title + positive_said(self.pos_label)
         name = title if who else f"{title[:1].upper()}{title[1:]}"
         said, more = f"{who}{name} is {self.limits()}", self._conditions()
         if self.gold is None:
@@ -258,11 +567,23 @@ class ExpectationBounds(Interval):
 def undefined_bounds(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
     """Return a result without numbers for a group on which the metric is undefined, and why."""
     numbers = (
-        "lower", "upper", "lower_limit", "upper_limit", "bounds_lower_limit", "bounds_upper_limit",
+        "lower",
+        "upper",
+        "lower_limit",
+        "upper_limit",
+        "bounds_lower_limit",
+        "bounds_upper_limit",
         "label_model_estimate",
-    )  # fmt: skip
+    )
     nothing: dict[str, Any] = dict.fromkeys(numbers, float("nan"))
     return replace(
-        like, n=n, group=group, undefined=reason, truth=None, gold=None, width_limit=None,
-        groups=None, **nothing,
-    )  # fmt: skip
+        like,
+        n=n,
+        group=group,
+        undefined=reason,
+        truth=None,
+        gold=None,
+        width_limit=None,
+        groups=None,
+        **nothing,
+    )

@@ -1,14 +1,12 @@
 """Whether probabilities of several labels can be trusted jointly."""
 
-from karat.calibration._calibration_certificate import calibration_certificate
-from karat.calibration._calibrator_score import CalibratorScore
-from karat.calibration._canonical_calibration_error import canonical_calibration_error
-from karat.calibration._copula_calibrator import CopulaCalibrator
-from karat.calibration._marginal_calibration_error import marginal_calibration_error
-from karat.calibration._marginal_calibration_error_from_counts import (
+from karat.calibration._canonical import canonical_calibration_error
+from karat.calibration._certificate import calibration_certificate
+from karat.calibration._copula_calibrator import CalibratorScore, CopulaCalibrator, LabelPairs
+from karat.calibration._marginal import (
+    marginal_calibration_error,
     marginal_calibration_error_from_counts,
 )
-from karat.calibration.pairs_result import LabelPairs
 from karat.calibration.result import (
     CalibrationCertificate,
     CanonicalCalibration,

@@ -6,15 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from karat._basis import Guarantee
 from karat._result import Result
 from karat._typing import FloatArray
-from karat.calibration.pairs_result import LabelPairs
-
-__all__ = [
-    "CalibrationCertificate",
-    "CanonicalCalibration",
-    "MarginalCalibration",
-]
+from karat.calibration._copula_calibrator import LabelPairs
 
 
 def marginal_root(squared: float) -> float:
@@ -122,6 +117,11 @@ class CalibrationCertificate(Result):
     _COLUMNS = ("label=names", "per_label", "value", "lower", "confidence", "model", "n")
 
     @property
+    def guarantee(self) -> Guarantee:
+        """What the limit is worth: it holds for any law and any number of rows if ``strict``."""
+        return "finite-sample" if self.strict else "approximate"
+
+    @property
     def proves(self) -> bool:
         """Whether the probabilities are proven not to be calibrated."""
         return self.lower > 0
@@ -157,9 +157,10 @@ class CanonicalCalibration(Result):
     debiased : float or None
         ``CE₂²`` without that bias; can be below 0. None without ``confidence``.
     lower, upper : float or None
-        Limits of ``CE₂²`` as far as the model can see it: ``debiased`` is never above ``CE₂²`` on
-        average, and ``upper`` assumes that the model sees all of it. ``upper`` is at least the
-        certificate, and at least the marginal error, which is never above the canonical one.
+        Limits of ``CE₂²`` as far as models can see it: ``debiased`` is never above ``CE₂²`` on
+        average, and ``upper`` assumes that the model, or curves along single probabilities, see
+        all of it: it is the greatest of their upper limits, so at least that of the marginal
+        error, and at least the certificate.
     standard_error : float or None
         Of ``debiased``.
     certificate : float or None
@@ -212,9 +213,27 @@ class CanonicalCalibration(Result):
     notes: tuple[str, ...]
 
     _COLUMNS = (
-        "label=names", "per_label", "marginal", "value", "debiased", "lower", "upper",
-        "standard_error", "p_value", "confidence", "method", "n",
-    )  # fmt: skip
+        "label=names",
+        "per_label",
+        "marginal",
+        "value",
+        "debiased",
+        "lower",
+        "upper",
+        "standard_error",
+        "p_value",
+        "confidence",
+        "method",
+        "n",
+    )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the conclusion is worth: the certificate's if it proves an error, else the model's.
+
+        The certificate is that of a strict split (see `CalibrationCertificate`).
+        """
+        return "finite-sample" if self.certificate else "model"
 
     @property
     def label_pairs(self) -> LabelPairs:
@@ -259,19 +278,21 @@ class CanonicalCalibration(Result):
         )
 
     def _headline(self) -> str:
-        """Return CE₂ and its limits: what is certain first, if that is more than the estimate."""
+        """Return CE₂ and its limits: what is guaranteed first, if it is more than the estimate."""
         assert self.debiased is not None
         assert self.lower is not None
         assert self.upper is not None
         proven = math.sqrt(self.certificate or 0.0)
         low, root, high = (math.sqrt(max(x, 0.0)) for x in (self.lower, self.debiased, self.upper))
-        level = f"at {100 * float(self.confidence or 0):g} % if the {self.method} model holds"
+        alone = len(self.names) == 1 and self.method == "latent"
+        model = "a curve" if alone else f"the {self.method} model or a sum of curves"
+        level = f"at {100 * float(self.confidence or 0):g} % if {model} fits"
         if proven > root:
-            return f"at least {proven:.4f} for certain, at most {high:.4f} {level}"
+            return f"at least {proven:.4f} guaranteed, at most {high:.4f} {level}"
         if self.debiased <= 0:
             return f"not distinguishable from 0, at most {high:.4f} {level}"
-        certain = f"at least {proven:.4f} for certain" if proven else "nothing is certain"
-        return f"{root:.4f}, between {low:.4f} and {high:.4f} {level}, {certain}"
+        sure = f"at least {proven:.4f} guaranteed" if proven else "no error is guaranteed"
+        return f"{root:.4f}, between {low:.4f} and {high:.4f} {level}, {sure}"
 
     def _table(self) -> list[tuple[str, str]]:
         return [

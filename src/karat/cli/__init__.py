@@ -1,8 +1,8 @@
 """The command line: ``karat``, or ``python -m karat``.
 
-`main` runs it. Each command is a file of its own here that declares its flags and what it does;
-`karat.cli.frame` reads, prints and writes for all of them, `karat.cli.interview` asks questions at
-the terminal, and `karat.cli.demo` holds the sections of ``karat demo``.
+`main` runs it. Each command is a file of its own that declares its flags and what it does. Files
+are read by ``_table``, what all commands print and write goes through ``_run``, and
+`karat.cli.demo` holds the sections of ``karat demo``.
 """
 
 from karat.cli._main import main

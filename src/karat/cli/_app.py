@@ -10,8 +10,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from karat import __version__
 
-__all__ = ["app"]
-
 # Boxes cut long flags where they are narrow; plain text puts what does not fit on the next line.
 _MARKUP: Any = "rich" if get_terminal_size().columns >= 80 else None
 # Each command with the sentence that `karat --help` shows, the first of its own description.

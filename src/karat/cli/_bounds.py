@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
+from karat._code import Coded, call_code, script, values
 from karat._validate import check_choice
 from karat.bounds import (
     DifferenceBounds,
@@ -13,29 +15,21 @@ from karat.bounds import (
     difference_bounds,
     performance_bounds,
 )
-from karat.cli.counted import counted_bounds, is_counts, refuse_flags
-from karat.cli.frame import (
-    Answer,
-    Coded,
-    Grid,
-    Page,
-    call_code,
-    flags,
+from karat.cli import _flags as flags
+from karat.cli._count import counted_bounds, refuse_flags
+from karat.cli._run import Answer, Grid, Page, run, section
+from karat.cli._table import (
+    classes_of,
     import_of,
     read_class_prior,
     read_metric,
     read_null,
     read_pos_label,
     read_table,
-    run,
-    script,
-    section,
-    values,
 )
-from karat.metrics import GroupMetric
+from karat.metrics import GroupMetric, as_metric
+from karat.sources.stored import is_counts
 from karat.weak import DawidSkene, DetectorLabelModel, MajorityVote, TripletLabelModel
-
-__all__ = ["bounds"]
 
 # The class of each label model and its options.
 _MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -47,9 +41,7 @@ _MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 # How columns of predictions and of weak labelers begin.
 _PREDICTIONS, _LABELERS = ("pred", "y_pred"), ("lf_", "weak_", "vote_")
-_COLUMNS = (
-    "items", "lower limit", "lower", "upper", "upper limit", "with true labels", "truth",
-)  # fmt: skip
+_COLUMNS = ("items", "lower limit", "lower", "upper", "upper limit", "with true labels", "truth")
 
 
 def bounds(
@@ -98,17 +90,27 @@ def bounds(
         starts = (*(() if pred else _PREDICTIONS), *(() if weak else _LABELERS))
         table = read_table(file, rows, wanted, starts).with_codes(group)
         models = table.names("--pred", pred, _PREDICTIONS, taken=(label, group))
-        predictions = table.columns("--pred", models)
         labelers = table.names("--weak", weak, _LABELERS, taken=(label, group, *models))
+        table.columns("--pred", models)
+        table = table.matched([*models, *labelers, label], classes_of(known))
+        predictions = table.columns("--pred", models)
         votes = Coded(table.columns("--weak", labelers), f"frame[{labelers}]")
         classes, prior = read_class_prior([*predictions, *votes.value], class_prior)
+        positive = read_pos_label([*predictions, *votes.value], pos_label)
+        if classes is not None and prior is not None:
+            classes, prior = _in_order(known, classes, prior, positive)
         labels = table.coded("--label", label)
         options = {
-            "metric": known, "robustness": robustness, "confidence": confidence,
-            "pos_label": read_pos_label([*predictions, *votes.value], pos_label),
-            "null": meaning, "classes": classes, "class_prior": prior,
-            "y_true": labels, "rng": 0,
-        }  # fmt: skip
+            "metric": known,
+            "robustness": robustness,
+            "confidence": confidence,
+            "pos_label": positive,
+            "null": meaning,
+            "classes": classes,
+            "class_prior": prior,
+            "y_true": labels,
+            "rng": 0,
+        }
         fit: dict[str, Any] = {"null": meaning, "classes": classes, "class_prior": prior}
         if labels is not None:
             fit["y_true"] = labels
@@ -122,9 +124,11 @@ def bounds(
         }
         pairs = _pairs(results, predictions, votes.value, fitted, values(options))
         imports = (
-            "import polars as pl", "from karat.bounds import performance_bounds",
-            f"from karat.weak import {build.__name__}", import_of(known),
-        )  # fmt: skip
+            "import polars as pl",
+            "from karat.bounds import performance_bounds",
+            f"from karat.weak import {build.__name__}",
+            import_of(known),
+        )
         model = call_code(f"{call_code(build.__name__, **settings)}.fit", votes, **fit)
         model = f"label_model = {model}"
 
@@ -139,6 +143,15 @@ def bounds(
         return _answer(file, results, pairs, labelers, code)
 
     run(work, output=output, as_json=as_json, reads=[file, Path(metric)])
+
+
+def _in_order(
+    metric: Coded, classes: list[Any], prior: list[float], positive: Any
+) -> tuple[list[Any], list[float]]:
+    """Return classes and their probabilities in the order of the metric."""
+    shares = dict(zip(classes, prior, strict=True))
+    order = as_metric(metric.value)._order_of(np.array(classes), pos_label=positive).tolist()
+    return order, [shares[label] for label in order]
 
 
 def _pairs(
@@ -196,11 +209,13 @@ def _answer(
             "the label model has a value between them.",
             [
                 *together,
-                *(_difference(best, other, d, code(best, other))
-                  for (best, other), d in pairs.items()),
+                *(
+                    _difference(best, other, d, code(best, other))
+                    for (best, other), d in pairs.items()
+                ),
                 *(_section(name, b, code(name)) for name, b in results.items()),
             ],
-        )  # fmt: skip
+        )
 
     return Answer(data=data, text=text, page=page)
 
@@ -284,5 +299,8 @@ def _section(name: str, b: PerformanceBounds, code: str) -> Any:
 def _numbers(b: PerformanceBounds) -> tuple[str, ...]:
     shown = (b.bounds_lower_limit, b.lower, b.upper, b.bounds_upper_limit, b.truth)
     gold = "" if b.gold is None else f"{b.gold.lower:.3f} to {b.gold.upper:.3f}"
-    return (*("" if v is None else f"{v:.3f}" for v in shown[:4]), gold,
-            "" if b.truth is None else f"{b.truth:.3f}")  # fmt: skip
+    return (
+        *("" if v is None else f"{v:.3f}" for v in shown[:4]),
+        gold,
+        "" if b.truth is None else f"{b.truth:.3f}",
+    )

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._code import Coded, call_code, script
+from karat._files import replaced
 from karat._validate import refuse_option
 from karat.calibration import (
     CalibrationCertificate,
@@ -15,27 +17,12 @@ from karat.calibration import (
     marginal_calibration_error,
 )
 from karat.calibration.inputs import Pairing, pair_columns, paired_columns
-from karat.cli.frame import (
-    Answer,
-    Coded,
-    Grid,
-    InputTable,
-    Page,
-    call_code,
-    flags,
-    read_pos_label,
-    read_table,
-    replaced,
-    run,
-    script,
-    section,
-    table_writer,
-)
-from karat.cli.mapping import MappedTable, check_new_columns, labelled, mapped_table
+from karat.cli import _flags as flags
+from karat.cli._optimize import MappedTable, check_new_columns, labelled, mapped_table
+from karat.cli._run import Answer, Grid, Page, run, section, table_writer
+from karat.cli._table import InputTable, read_pos_label, read_table
 from karat.evaluation.questions import calibration_verdict
 from karat.report import Verdict
-
-__all__ = ["calibration"]
 
 
 def calibration(
@@ -70,6 +57,7 @@ def calibration(
         table = read_table(file, rows)
         labels = table.names("--label", label, ("label_", "y_true_"))
         probs = table.names("--prob", prob, ("prob", "y_prob"))
+        table = table.matched(labels) if len(labels) == 1 else table
         if write is not None:
             check_new_columns(table, probs)
             write.check(table.frame)
@@ -86,12 +74,17 @@ def calibration(
         proof = calibration_certificate(y.value, h.value, **proven)
         data: dict[str, Any] = {"canonical": estimate, "certificate": proof}
         verdict = calibration_verdict(estimate, sampled=_sampled(known, table))
+        data["verdicts"] = [verdict]
         text = [
-            f"[{verdict.badge_text}] {verdict.sentence}", "",
-            f"labels: {', '.join(labels)}{_said(pairing)}", "", estimate.summary(), "",
+            f"[{verdict.badge}] {verdict.sentence}",
+            "",
+            f"labels: {', '.join(labels)}{_said(pairing)}",
+            "",
+            estimate.summary(),
+            "",
             proof.summary(),
             *(f"\nnote: {note}" for note in estimate.notes),
-        ]  # fmt: skip
+        ]
         code = _code(table, known, labels, (y, h), estimated, proven)
         mapped = None
         if write is not None:

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from karat.cli.demo import INTRODUCTION, PARTS, TITLE, TRY, Part, train_models
-from karat.cli.frame import Answer, Page, console, run
+from karat._basis import basis_of
+from karat.cli._run import Answer, Page, console, run
+from karat.cli.demo import INTRODUCTION, PARTS, TITLE, TRY, Interval, Part, train_models
 from karat.report import Verdict
-
-__all__ = ["demo"]
 
 
 def demo(
@@ -42,7 +41,7 @@ def demo(
         page = Page(TITLE, INTRODUCTION, [part.section for part in parts], verdicts, TRY)
         out.print("\n[bold]The verdicts[/bold]")
         for verdict in verdicts:
-            out.print(f"[{verdict.badge_text}] {verdict.sentence}", markup=False)
+            out.print(f"[{verdict.badge}] {verdict.sentence}", markup=False)
         return Answer(data={}, text=[], page=lambda: page)
 
     run(work, output=output)
@@ -56,11 +55,17 @@ def _verdicts(parts: Sequence[Part]) -> list[Verdict]:
     """Return the first conclusions, and how many truths were inside their intervals."""
     counted = [i for part in parts if not part.conditional for i in part.intervals]
     others = [i for part in parts if part.conditional for i in part.intervals]
-    inside = sum(i.holds for i in counted)
-    told = f"Of {len(counted)} intervals on this page that promise 95 % {inside} hold their hidden"
-    told += " truth"
+    told = f"{_share(counted)} of the 95 % intervals on this page contain the true value."
     if others:
-        held = sum(i.holds for i in others)
-        told += f"; of {len(others)} that rest on rules no label has tested {held} do"
-    said = Verdict(sentence=f"{told}.", badge="certain")
+        told += (
+            f" Of the label-free bounds {_share(others).lower()} do: no label has tested the rules "
+            "behind them."
+        )
+    said = Verdict(sentence=told, badge=basis_of("complete"))  # all were counted
     return [said, *(part.verdict for part in parts if part.verdict is not None)]
+
+
+def _share(intervals: Sequence[Interval]) -> str:
+    """Return how many intervals contain their truth."""
+    inside = sum(i.holds for i in intervals)
+    return f"All {inside}" if inside == len(intervals) else f"{inside} of {len(intervals)}"

@@ -15,9 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from karat import __version__
-from karat.cli.frame import Answer, Grid, flags, run
-
-__all__ = ["doctor"]
+from karat.cli import _flags as flags
+from karat.cli._run import Answer, Grid, run
 
 _PURPOSE = {
     "": "the library, its pictures, reports and this command line",
@@ -91,11 +90,11 @@ def _packages(extra: str) -> dict[str, str | None]:
 
 def _compile_everything() -> float:
     """Compile every loop, or load it where that was done before; return the seconds it took."""
-    from karat.bounds.transport import warm as warm_bounds
+    from karat.bounds.frechet import warm as warm_bounds
     from karat.consensus.sampling import warm as warm_sampling
     from karat.consensus.scores import warm as warm_scores
-    from karat.decisions.populations import warm as warm_decisions
-    from karat.elicit.people.loops import warm as warm_people
+    from karat.decisions.population import warm as warm_decisions
+    from karat.elicit.people_arrays import warm as warm_people
     from karat.ranking.learning import warm as warm_learning
     from karat.ranking.placements import warm as warm_placements
     from karat.sources.counting import warm as warm_counting
@@ -105,9 +104,14 @@ def _compile_everything() -> float:
     # is then only loaded, or compiled after all where that process failed or could keep nothing.
     with _process_beside("from karat.consensus.sampling import warm; warm()"):
         for warm in (
-            warm_bounds, warm_scores, warm_decisions, warm_people, warm_learning, warm_placements,
+            warm_bounds,
+            warm_scores,
+            warm_decisions,
+            warm_people,
+            warm_learning,
+            warm_placements,
             warm_counting,
-        ):  # fmt: skip
+        ):
             warm()
     warm_sampling()
     return time.perf_counter() - start

@@ -1,6 +1,10 @@
-"""``karat elicit``: find out at the terminal what should be measured."""
+"""karat elicit: ask a person which of two classifiers is better, and save the metric."""
 
+import time
 import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,13 +12,34 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from karat.cli.frame import Answer, Grid, Page, console, flags, read_table, replaced, run, section
-from karat.cli.interview import SHOWN_CASES, ask, begin, nothing_said, read_space
-from karat.elicit import ElicitationResult, Fair, FairQuadratic, Procedure
-from karat.elicit.by_name import FAMILIES
-from karat.exceptions import ContradictionWarning
-
-__all__ = ["elicit"]
+from karat._files import replaced
+from karat._validate import check_choice
+from karat.cli import _flags as flags
+from karat.cli._run import Answer, Grid, Page, console, run, section
+from karat.cli._table import (
+    InputTable,
+    check_score_or_prob,
+    read_pos_label,
+    read_probabilities,
+    read_table,
+)
+from karat.elicit import (
+    BinarySpace,
+    ElicitationResult,
+    Fair,
+    FairQuadratic,
+    Procedure,
+    Query,
+    RateSpace,
+    Space,
+    Transcript,
+    load_transcript,
+)
+from karat.elicit.by_name import FAMILIES, GROUPED
+from karat.elicit.oracles import counts_by_group, leave_at_once
+from karat.exceptions import ContradictionWarning, OptionError
+from karat.metrics import MetricBase
+from karat.metrics.families import class_name
 
 
 def elicit(
@@ -55,7 +80,7 @@ def elicit(
     ] = None,
     save_metric: Annotated[
         Path | None,
-        typer.Option(help="Write the metric here, as JSON, unless the answers are flagged."),
+        typer.Option(help="Write the metric here, as JSON, with its classes and its status."),
     ] = None,
     output: flags.Output = None,
     as_json: flags.AsJson = False,
@@ -64,20 +89,28 @@ def elicit(
 
     Example:  karat elicit mails.csv --label truth --score p_spam --save-metric mine.json
 
-    Answers that speak against any metric of the family are flagged: no metric is written of them,
-    and the exit code is 3 where one was asked for.
+    Answers that speak against any metric of the family are flagged: their metric is written as
+    flagged, commands refuse it, and the exit code is 3.
     """
-    refused: list[Path] = []
+    flagged: list[Path] = []
     options: dict[str, Any] = {
-        "strategy": strategy, "agreement": agreement, "precision": precision,
-        "max_queries": max_queries, "out_of": SHOWN_CASES,
-    }  # fmt: skip
+        "strategy": strategy,
+        "agreement": agreement,
+        "precision": precision,
+        "max_queries": max_queries,
+        "out_of": SHOWN_CASES,
+    }
 
     def work() -> Answer:
         space, build = read_space(
-            read_table(file).with_codes(group), label=label, score=score, prob=prob or [],
-            pos_label=pos_label, group=group, family=family,
-        )  # fmt: skip
+            read_table(file).with_codes(group),
+            label=label,
+            score=score,
+            prob=prob or [],
+            pos_label=pos_label,
+            group=group,
+            family=family,
+        )
         space = space.smoothed() if smooth else space
         procedure, note = begin(build, space, transcript, options)
         if note:
@@ -86,15 +119,13 @@ def elicit(
         if (nothing := nothing_said(procedure, transcript)) is not None:
             return Answer(data={"summary": nothing, "result": None}, text=[nothing])
         result = procedure.result
-        written = save_metric
-        if save_metric is not None and result.status == "flagged":
-            refused.append(save_metric)
-            _warn_of_flags(save_metric)
-            written = None
-        elif save_metric is not None:
+        if save_metric is not None:
             with replaced(save_metric) as path:
-                path.write_text(result.metric.to_json() + "\n", encoding="utf-8")
-        return _answer(file.name, procedure, result, written, transcript)
+                path.write_text(_dated(result.metric).to_json() + "\n", encoding="utf-8")
+            if result.status == "flagged":
+                flagged.append(save_metric)
+                _warn_of_flags(save_metric)
+        return _answer(file.name, procedure, result, save_metric, transcript)
 
     run(
         work,
@@ -103,15 +134,22 @@ def elicit(
         reads=[file],
         writes={"--transcript": transcript, "--save-metric": save_metric},
     )
-    if refused:
+    if flagged:
         raise typer.Exit(3)
 
 
+def _dated(metric: MetricBase) -> MetricBase:
+    """Return the metric with today as the day of the last answer."""
+    if metric.elicited is None:
+        return metric
+    today = datetime.now(UTC).date().isoformat()
+    return metric._with(elicited=replace(metric.elicited, when=today))
+
+
 def _warn_of_flags(path: Path) -> None:
-    earlier = f"; what {path} holds is from before" * path.exists()
     warnings.warn(
-        f"the answers are flagged, so their metric was not written{earlier}. Ask again with a new "
-        "--transcript, or by another --family",
+        f"the answers are flagged: {path} says so, and is refused wherever a metric is read. Ask "
+        "again with a new --transcript, or by another --family",
         ContradictionWarning,
         stacklevel=1,
     )
@@ -208,3 +246,267 @@ def _group_sections(procedure: Procedure, result: ElicitationResult) -> list[Any
             picture="Few errors or small gaps, and lines along which both are equally good.",
         ),
     ]
+
+
+# --- Ask a procedure's questions at the terminal.
+
+_ANSWERS = {"1": "first", "2": "second", "t": "tie", "=": "tie", "s": "skip"}
+_UNDO, _STOP = "u", "q"
+_HELP = "1 first · 2 second · t tie · s skip · u undo · q stop here"
+
+
+def ask(procedure: Procedure, space: Space, transcript: Path | None, *, quiet: bool) -> None:
+    """Ask until no question is left or the person stops; with ``quiet`` on the standard error.
+
+    Every answer is in the transcript before the next question is thought of, with the seconds that
+    it took: whoever leaves by Ctrl-C leaves at once, and nothing is lost.
+    """
+    out = console(stderr=quiet)
+    record = procedure.transcript
+    leave_at_once()
+    try:
+        while (query := procedure.ask()) is not None:
+            out.print(drawn_pair(query, space, len(procedure.answers) + 1))
+            start = time.monotonic()
+            key = _read_key(out)
+            if key == _STOP:
+                break
+            if key == _UNDO and not record.answers:
+                out.print("nothing to take back yet")
+            elif key == _UNDO:
+                record = without_last(record)
+                save_answers(record, transcript)
+                procedure.undo()
+            else:
+                kept = {"seconds": round(time.monotonic() - start, 3)}
+                record = with_answer(record, query, _ANSWERS[key], kept)
+                save_answers(record, transcript)
+                procedure.tell(_ANSWERS[key], **kept)
+    except KeyboardInterrupt:
+        save_answers(record, transcript)  # again, lest the first time was what was interrupted
+        out.print(_farewell(len(record.answers), transcript), markup=False)
+        raise
+
+
+def nothing_said(procedure: Procedure, transcript: Path | None) -> str | None:
+    """Return that nothing is known, where no question was answered or all were skipped."""
+    n = len(procedure.answers)
+    if n == 0:
+        return "Nothing was answered, so nothing is known, and nothing is saved."
+    if any(answer != "skip" for answer in procedure.answers):
+        return None
+    asked = "The question was skipped" if n == 1 else f"All {n} questions were skipped"
+    where = "" if transcript is None else f"; the transcript is in {transcript}: run again to go on"
+    return f"{asked}, so nothing is known and no metric is saved{where}."
+
+
+def _farewell(n: int, transcript: Path | None) -> str:
+    if n == 0:
+        return "\nnothing was answered, and nothing is saved"
+    some = "1 answer" if n == 1 else f"{n} answers"
+    is_or_are = "is" if n == 1 else "are"
+    if transcript is None:
+        return f"\n{some} {is_or_are} not saved: pass --transcript FILE to be able to go on"
+    return f"\n{some} {is_or_are} in {transcript}: run again to go on"
+
+
+def _read_key(out: Any) -> str:
+    """Read a key; the end of the input means to stop."""
+    while True:
+        try:
+            key = str(out.input(f"{_HELP} > ")).strip().lower()
+        except EOFError:
+            out.print()
+            return _STOP
+        if key in {*_ANSWERS, _UNDO, _STOP}:
+            return key
+        out.print(f"{key!r} is no answer", markup=False)
+
+
+# --- The two classifiers of a question, drawn as bars.
+
+SHOWN_CASES = 1000
+_BAR = 12  # characters of a bar
+
+
+def drawn_pair(query: Query, space: Space, number: int) -> Any:
+    """Return both confusions as bars, one row for each outcome, side by side."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    groups = space.groups if isinstance(space, RateSpace) else None
+    table = Table(
+        f"of {SHOWN_CASES:,} cases" + (" in each group" if query.first.ndim == 3 else ""),
+        "first",
+        "",
+        "second",
+        "",
+        title=f"question {number}: which classifier is better?",
+        box=box.SIMPLE,
+        title_justify="left",
+    )
+    names = [escape(class_name(c)) for c in space.classes.tolist()]
+    for group, first, second in counts_by_group(query, SHOWN_CASES, groups):
+        head = "" if group is None else f"{escape(group)}: "
+        for i, truth in enumerate(names):
+            total = max(int(first[i].sum()), 1)
+            for j, said in enumerate(names):
+                text = head + (f"{truth} recognised" if i == j else f"{truth} as {said}")
+                style = "green" if i == j else "red"
+                bars = [f"[{style}]{_bar(int(side[i, j]), total)}[/]" for side in (first, second)]
+                table.add_row(text, f"{first[i, j]:,}", bars[0], f"{second[i, j]:,}", bars[1])
+            table.add_section()
+    return table
+
+
+def _bar(count: int, total: int) -> str:
+    eighths = round(_BAR * 8 * count / total)
+    return str("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip())
+
+
+# --- A procedure at its beginning, or where a transcript left it.
+
+# Which of two values asks for more, of every option that says when to stop: a transcript goes on
+# with that one.
+_MORE: dict[str, Callable[[Any, Any], Any]] = {
+    "agreement": max,
+    "max_queries": max,
+    "precision": min,
+}
+
+
+def begin(
+    build: type[Procedure], space: Space, transcript: Path | None, given: Mapping[str, Any]
+) -> tuple[Procedure, str]:
+    """Return the procedure, and a line on what it goes on from; empty where it is new.
+
+    A transcript brings its own options. Of those given now (None: not given), only what asks for
+    more than the transcript did replaces them; the line names the others.
+    """
+    options = {name: value for name, value in given.items() if value is not None}
+    if transcript is None or not transcript.exists():
+        return build(space, **options), ""
+    saved = load_transcript(transcript)
+    if saved.procedure != build.__name__:
+        raise OptionError(
+            f"--transcript is {str(transcript)!r}, whose answers were given to {saved.procedure}, "
+            f"and these options ask by {build.__name__}; expected the --family and --group that it "
+            "was made with, or another file"
+        )
+    changed = {
+        name: options[name]
+        for name in _MORE
+        if name in options and _asks_more(saved, name, options)
+    }
+    procedure = build.resume(space, saved, **changed)
+    n = "1 answer" if len(saved.answers) == 1 else f"{len(saved.answers)} answers"
+    left = [
+        f"--{name.replace('_', '-')} {value}"
+        for name in ("strategy", *_MORE)
+        if (value := options.get(name, saved.options.get(name))) != saved.options.get(name)
+        and name not in changed
+    ]
+    raised = "".join(f", and {name} {value:g}" for name, value in changed.items())
+    if procedure.finished:
+        if procedure.result.status == "flagged":
+            return procedure, (
+                f"all is asked: {n}, which are flagged: begin again with another --transcript"
+            )
+        return procedure, (
+            f"all is asked: {n}; a greater --agreement or --max-queries or a smaller "
+            "--precision goes on"
+        )
+    ignored = f" (not {', '.join(left)})" if left else ""
+    return procedure, f"going on after {n}, with the options of the transcript{ignored}{raised}"
+
+
+def _asks_more(saved: Transcript, name: str, options: Mapping[str, Any]) -> bool:
+    before, now = saved.options.get(name), options[name]
+    if before is None:  # as many questions as it takes: a number is one that the answers leave
+        return bool(now > len(saved.answers))
+    return bool(_MORE[name](before, now) != before)
+
+
+# --- The transcript of a run, kept apart from the procedure that thinks of the next question.
+
+
+def with_answer(record: Transcript, query: Query, answer: str, kept: dict[str, Any]) -> Transcript:
+    """Return a transcript with one more answer, as the procedure's own will be."""
+    return replace(
+        record,
+        answers=(*record.answers, answer),
+        queries=(*record.queries, (query.first.tolist(), query.second.tolist())),
+        kinds=(*record.kinds, query.kind),
+        kept=(*record.kept, kept),
+    )
+
+
+def without_last(record: Transcript) -> Transcript:
+    """Return a transcript without its last answer."""
+    return replace(
+        record,
+        answers=record.answers[:-1],
+        queries=record.queries[:-1],
+        kinds=record.kinds[:-1],
+        kept=record.kept[:-1],
+    )
+
+
+def save_answers(record: Transcript, path: Path | None) -> None:
+    """Write a transcript; where every answer was taken back, there is none to be found."""
+    if path is None:
+        return
+    if record.answers:
+        record.save(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# --- From columns of a table to a space of confusions and a procedure that asks about it.
+
+
+def check_family(family: str, group: str | None) -> None:
+    """Refuse an unknown family, and groups that a family cannot use or lacks."""
+    check_choice(family, "--family", tuple(FAMILIES))
+    if family in GROUPED and group is None:
+        raise OptionError(f"--family is {family!r}; expected --group with it, to compare groups")
+    if family not in GROUPED and group is not None:
+        raise OptionError(f"--group is {group!r}; expected --family {' or '.join(GROUPED)} with it")
+
+
+def read_space(
+    table: InputTable,
+    *,
+    label: str,
+    score: str | None,
+    prob: list[str],
+    pos_label: str | None,
+    group: str | None,
+    family: str,
+) -> tuple[Space, type[Procedure]]:
+    """Return the space and the procedure that fit the columns and the family."""
+    check_family(family, group)
+    two, more, kind = FAMILIES[family]
+    table = table.matched([label]).labelled(label)
+    y_true = table.column("--label", label)
+    positive = read_pos_label([y_true], pos_label)
+    check_score_or_prob(score, prob)
+    if score is None and not prob:
+        raise OptionError(
+            "--score is None; expected the column of scores of the positive class, or one --prob "
+            f"per class in the order of the sorted labels; there are {table.frame.columns}"
+        )
+    space: Space
+    if score is not None and kind is not RateSpace:  # scores that need not be probabilities
+        scores = table.column("--score", score)
+        space = BinarySpace.from_scores(y_true, scores, pos_label=positive)
+        return space, two
+    proba, classes = read_probabilities(table, y_true, score, prob, positive, ordered=True)
+    if kind is RateSpace:
+        groups = table.optional("--group", group)
+        space = RateSpace.from_proba(y_true, proba.value, groups=groups, classes=classes)
+    else:
+        chosen = BinarySpace if len(classes) == 2 else kind
+        space = chosen.from_proba(y_true, proba.value, classes=classes)
+    return space, two if space.n_classes == 2 else more

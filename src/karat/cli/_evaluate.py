@@ -6,27 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._files import replaced
 from karat._validate import refuse_option
-from karat.cli.frame import (
-    Answer,
-    Grid,
-    Page,
-    check_cells,
-    console,
-    flags,
-    read_metric,
-    read_pos_label,
-    replaced,
-    run,
-)
-from karat.cli.wording import in_flags
+from karat.cli import _flags as flags
+from karat.cli._run import Answer, Grid, Page, console, in_flags, run
+from karat.cli._table import check_cells, read_metric, read_pos_label
 from karat.evaluation import Evaluation
 from karat.evaluation import evaluate as evaluate_table
 from karat.evaluation.roles import Roles, guess_roles, is_long
 from karat.exceptions import ColumnError
 from karat.sources import Source, scan
-
-__all__ = ["evaluate"]
 
 _ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id")
 
@@ -94,10 +83,13 @@ def evaluate(
         labels = [chosen.columns[c] for c in named]
         found = evaluate_table(
             source.roles(**roles) if str(file) == "-" else file,
-            **({} if str(file) == "-" else roles), metric=metric,
+            **({} if str(file) == "-" else roles),
+            metric=metric,
             pos_label=read_pos_label(labels, pos_label) if labels else pos_label,
-            confidence=confidence, budget=budget, long=rows,
-        )  # fmt: skip
+            confidence=confidence,
+            budget=budget,
+            long=rows,
+        )
         if markdown is not None:
             with replaced(markdown) as path:
                 path.write_text(found.to_markdown(), encoding="utf-8")
@@ -123,7 +115,7 @@ def _long(text: str) -> dict[str, str]:
 
 def _has_votes(source: Source) -> bool:
     """Return whether a file has a row per vote, as evaluation logs do: it needs no roles."""
-    return source.log is not None or is_long(source.names)
+    return source.log is not None or is_long(source)
 
 
 def _agreed(names: Sequence[str], *, yes: bool) -> dict[str, Any]:
@@ -151,7 +143,7 @@ def _flags(guess: Roles) -> str:
 
 
 def _answer(found: Evaluation) -> Answer:
-    text: list[str | Grid] = [f"[{v.badge_text}] {v.sentence}" for v in found.verdicts]
+    text: list[str | Grid] = [f"[{v.badge}] {v.sentence}" for v in found.verdicts]
     for finding in found.findings:
         text += ["", finding.question, finding.answer]
         if finding.table is not None:
@@ -166,5 +158,11 @@ def _answer(found: Evaluation) -> Answer:
 
 def _page(found: Evaluation) -> Page:
     report = found.report()
-    return Page(report.title, report.introduction, report.sections, report.verdicts,
-                report.next_steps, report.facts)  # fmt: skip
+    return Page(
+        report.title,
+        report.introduction,
+        report.sections,
+        report.verdicts,
+        report.next_steps,
+        report.facts,
+    )

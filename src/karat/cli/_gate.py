@@ -6,29 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._code import Coded, call_code, script, values
+from karat._files import replaced
 from karat._validate import check_alike, encode_labels, refuse_option
 from karat.audit import GateResult
 from karat.audit import gate as decide_gate
-from karat.cli.auditing import Given, open_audit, resume_code
-from karat.cli.frame import (
-    Answer,
-    Coded,
-    Page,
-    call_code,
-    flags,
-    import_of,
-    read_metric,
-    read_pos_label,
-    read_table,
-    replaced,
-    run,
-    script,
-    section,
-    values,
-)
+from karat.cli import _flags as flags
+from karat.cli._audit import Given, open_audit, resume_code
+from karat.cli._run import Answer, Page, run, section
+from karat.cli._table import classes_of, import_of, read_metric, read_pos_label, read_table
+from karat.evaluation.questions import below_one_class
 from karat.exceptions import EmptyDataError, LabelError
-
-__all__ = ["gate"]
+from karat.metrics import as_metric
 
 
 def gate(
@@ -69,26 +58,39 @@ def gate(
         if saved is not None:
             if label is not None or shuffle:
                 flag = "--shuffle" if label is None else "--label"
-                refuse_option(label or "given", flag, "no such flag beside --saved: an audit has "
-                              "labels, and an order, of its own")  # fmt: skip
+                refuse_option(
+                    label or "given",
+                    flag,
+                    "no such flag beside --saved: an audit has labels, and an order, of its own",
+                )
             given = Given(pred, metric=metric, pos_label=pos_label, confidence=confidence)
             result, code = _audited(file, saved, at_least, given)
+            first = ""
         else:
-            result, code = _sampled(
-                file, label, pred, metric or "accuracy", pos_label, at_least, shuffle,
+            result, code, first = _sampled(
+                file,
+                label,
+                pred,
+                metric or "accuracy",
+                pos_label,
+                at_least,
+                shuffle,
                 0.95 if confidence is None else confidence,
-            )  # fmt: skip
+            )
         found.append(result)
         if markdown is not None:
             with replaced(markdown) as new:
                 new.write_text(result.to_markdown(), encoding="utf-8")
-        data = {"gate": {**result.to_dict(), "exit_code": result.exit_code}}
+        data: dict[str, Any] = {"gate": {**result.to_dict(), "exit_code": result.exit_code}}
+        if first:
+            data["below_one_class"] = first
         page = partial(_page, file, result, code, _SAMPLE if saved is None else _AUDIT)
-        return Answer(data=data, text=[result.summary()], page=page)
+        return Answer(data=data, text=[*([first] if first else []), result.summary()], page=page)
 
     others = [Path(path) for path in (metric, saved) if path is not None]
-    run(work, output=output, as_json=as_json, reads=[file, *others],
-        writes={"--markdown": markdown})  # fmt: skip
+    run(
+        work, output=output, as_json=as_json, reads=[file, *others], writes={"--markdown": markdown}
+    )
     raise typer.Exit(found[0].exit_code)
 
 
@@ -101,17 +103,19 @@ def _sampled(
     at_least: float,
     shuffle: bool,
     confidence: float,
-) -> tuple[GateResult, str]:
+) -> tuple[GateResult, str, str]:
     if label is None:
         refuse_option(None, "--label", "a column of true labels, or --saved with an audit of FILE")
+    chosen = read_metric(metric)
     table = read_table(file)
-    column = table.column("--label", label)
+    table.column("--label", label)
     name = pred or table.names("--pred", None, ("pred", "y_pred"))[0]
+    table = table.matched([label, name], classes_of(chosen))
+    column = table.column("--label", label)
     table.check_filled("--pred", [name], label)
     known = table.frame.filter(column.is_not_null())
     if not len(known):
         raise EmptyDataError(f"--label {label} is empty in every row; label some rows first")
-    chosen = read_metric(metric)
     truth = Coded(known[label], f"known[{label!r}]")
     called = Coded(table.column("--pred", name).filter(column.is_not_null()), f"known[{name!r}]")
     if column.dtype.is_numeric() != called.value.dtype.is_numeric():
@@ -120,31 +124,37 @@ def _sampled(
             f"--label {label} holds {first[0]} and --pred {name} holds {first[1]}, a number and a "
             "text; give both the same labels"
         )
-    classes = sorted({*column.drop_nulls().unique(), *table.frame[name].drop_nulls().unique()},
-                     key=lambda v: (str(type(v)), v))  # fmt: skip
+    classes = sorted(
+        {*column.drop_nulls().unique(), *table.frame[name].drop_nulls().unique()},
+        key=lambda v: (str(type(v)), v),
+    )
     codes, found = encode_labels({"y_true": truth.value, "y_pred": called.value}, classes)
     check_alike({f"--label {label}": codes[0], f"--pred {name}": codes[1]}, found)
+    positive = read_pos_label([column, table.frame[name]], pos_label)
+    order = as_metric(chosen.value)._order_of(found, pos_label=positive, name=f"--label {label}")
     options: dict[str, Any] = {
-        "metric": chosen, "classes": classes, "confidence": confidence,
-        "pos_label": read_pos_label([column, table.frame[name]], pos_label),
-        "shuffle": shuffle or None, "rng": 0 if shuffle else None,
-    }  # fmt: skip
+        "metric": chosen,
+        "classes": order.tolist(),
+        "confidence": confidence,
+        "shuffle": shuffle or None,
+        "rng": 0 if shuffle else None,
+    }
     used = {name: value for name, value in options.items() if value is not None}
     result = decide_gate(truth.value, called.value, at_least, **values(used))
+    below = below_one_class(truth.value, {name: called.value})
     code = script(
         ("import polars as pl", "from karat.audit import gate", import_of(chosen)),
         table.code,
         f"known = frame.drop_nulls({label!r})",
         call_code("gate", truth, called, at_least, **used),
     )
-    return result, code
+    return result, code, "" if below is None else below.sentence
 
 
 def _audited(file: Path, saved: Path, at_least: float, given: Given) -> tuple[GateResult, str]:
     if not saved.is_file():
         refuse_option(str(saved), "--saved", "a file that karat audit wrote")
-    table = read_table(file)
-    audit, chosen = open_audit(table, saved, given, start=False)
+    audit, chosen, table = open_audit(read_table(file), saved, given, start=False)
     return audit.gate(at_least), resume_code(table, audit, chosen, f"audit.gate({at_least!r})")
 
 

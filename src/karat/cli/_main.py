@@ -4,10 +4,8 @@ import os
 import sys
 from typing import Any
 
-from karat.cli.wording import command_line, in_flags, plain_characters
+from karat.cli._run import command_line, in_flags, plain_characters
 from karat.exceptions import KaratError, OptionError
-
-__all__ = ["main"]
 
 _WRONG_USAGE = 2
 _WRONG_DATA = 3

@@ -1,38 +1,37 @@
-"""``karat optimize``: decide by saved probabilities so that a metric is as great as it can be."""
+"""karat optimize: choose decision thresholds that maximise a metric."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
-from karat.cli.frame import (
-    Answer,
-    Coded,
-    Grid,
+from karat._code import Coded, call_code, script, values
+from karat._files import replaced
+from karat._typing import BoolArray
+from karat.calibration import CalibratorScore, CopulaCalibrator
+from karat.cli import _flags as flags
+from karat.cli._run import Answer, Grid, Page, run, section, table_writer
+from karat.cli._table import (
     InputTable,
-    Page,
-    call_code,
-    flags,
+    classes_of,
     import_of,
+    positive_of,
     read_metric,
     read_pos_label,
     read_probabilities,
     read_table,
-    replaced,
-    run,
-    script,
-    section,
-    table_writer,
-    values,
 )
-from karat.exceptions import DataError, OptionError
+from karat.exceptions import ColumnError, DataError, EmptyDataError, OptionError
 from karat.metrics import GroupMetric
 from karat.optimize import ColumnBasis, FrankWolfeClassifier
 from karat.optimize.basis import fit_basis
 
-__all__ = ["optimize"]
+if TYPE_CHECKING:
+    from karat.report import Section
 
 
 def optimize(
@@ -70,17 +69,22 @@ def optimize(
         table = read_table(file).with_codes(group)
         if write is not None:
             write.check(table.frame)
-        rows = _read(table, label, score, prob, pos_label, basis, group)
+        table.column("--label", label)
+        as_written = table.as_written if write is not None else None
+        table = table.matched([label], classes_of(wanted))
+        rows = _read(table, wanted, label, score, prob, pos_label, basis, group)
         options = {
-            "metric": wanted, "n_folds": folds or None, "deterministic": not randomize,
+            "metric": wanted,
+            "n_folds": folds or None,
+            "deterministic": not randomize,
             "pos_label": rows.positive,
-        }  # fmt: skip
+        }
         clf = FrankWolfeClassifier(**values(options))
         clf.fit_from_proba(rows.proba[rows.known], rows.labels, **values(rows.fitted))
         decided = clf.predict_from_proba(rows.proba, **values(rows.decided))
         if predictions is not None and write is not None:
             with replaced(predictions) as path:
-                write(_with_decisions(table.as_written, decided), path)
+                write(_with_decisions(as_written, decided), path)
         code = _code(table, rows, options, label)
         return _answer(file.name, clf, decided, int((~rows.known).sum()), predictions, code)
 
@@ -121,6 +125,7 @@ class _Rows(NamedTuple):
 
 def _read(
     table: InputTable,
+    metric: Coded,
     label: str,
     score: str | None,
     prob: list[str] | None,
@@ -137,7 +142,8 @@ def _read(
         raise DataError(
             f"--label {label}: every labelled row is {only!r}; label some rows of another class too"
         )
-    positive = read_pos_label([truth], pos_label)
+    classes = truth.drop_nulls().unique().sort().to_list()
+    positive = positive_of(metric, classes, read_pos_label([truth], pos_label))
     proba, order = read_probabilities(table, truth, score, prob, positive)
     fitted: dict[str, Any] = {"classes": order}
     decided: dict[str, Any] = {}
@@ -190,7 +196,9 @@ def _code(table: InputTable, rows: _Rows, options: dict[str, Any], label: str) -
     column_basis = "ColumnBasis, " if rows.decided else ""
     return script(
         (
-            "import numpy as np", "import polars as pl", import_of(options["metric"]),
+            "import numpy as np",
+            "import polars as pl",
+            import_of(options["metric"]),
             f"from karat.optimize import {column_basis}FrankWolfeClassifier",
             "from karat.optimize.basis import fit_basis" if rows.decided else "",
         ),
@@ -200,7 +208,7 @@ def _code(table: InputTable, rows: _Rows, options: dict[str, Any], label: str) -
         f"clf = {call_code('FrankWolfeClassifier', **options)}",
         call_code("clf.fit_from_proba", some, labels, **rows.fitted),
         call_code("clf.predict_from_proba", Coded(None, "proba"), **rows.decided),
-    )  # fmt: skip
+    )
 
 
 def _answer(
@@ -296,4 +304,86 @@ def _by_group(clf: FrankWolfeClassifier) -> Any:
         f"Rows of {classes[c]} in the group {history.groups[g]} change most: the most probable "
         f"class was right for {was:.1%} of them, and these decisions are for {now:.1%}.",
         grid=Grid(tuple(columns), rows),
+    )
+
+
+# --- A file with calibrated probabilities beside the columns that it had.
+
+_START = "calibrated_"
+_FOLDS = 5
+Columns = Callable[[InputTable, list[str], list[str]], tuple[Coded, Coded]]
+
+
+@dataclass(frozen=True, slots=True)
+class MappedTable:
+    """The frame to write, and what the map is worth on rows that it was not fitted to."""
+
+    frame: Any
+    score: CalibratorScore
+    n_new: int
+
+    def summary(self, name: str) -> str:
+        """Return what was written, and how each row was mapped."""
+        return f"{name}: {self.score.summary()}. {self._how()}"
+
+    def _how(self) -> str:
+        how = (
+            f"Each row with labels was mapped by what was fitted to the other {_FOLDS - 1} of "
+            f"{_FOLDS} folds, so its own labels have no part in its probabilities"
+        )
+        if not self.n_new:
+            return how
+        return f"{how}; {self.n_new:,} rows without labels by what was fitted to all others"
+
+    def section(self) -> "Section":
+        """Return the section of the page."""
+        return section(
+            "What do calibrated probabilities gain?",
+            self.score.summary(),
+            result=self.score,
+            picture="Log-loss without and with the map.",
+            assumptions=(self._how(),),
+        )
+
+
+def check_new_columns(table: InputTable, probs: list[str]) -> None:
+    """Refuse a table that already has a column of a name to be added."""
+    for name in probs:
+        if _START + name in table.frame.columns:
+            raise ColumnError(
+                f"--calibrated adds the column {_START + name!r} and the table has one; rename it"
+            )
+
+
+def labelled(table: InputTable, labels: list[str]) -> InputTable:
+    """Return the rows to measure and to fit to: all but those without any label."""
+    keep = _has_label(table, labels)
+    if not keep.any():
+        raise EmptyDataError("--label: no row has a label; expected some rows that have one")
+    return InputTable(table.path, table.frame.filter(keep))
+
+
+def _has_label(table: InputTable, labels: list[str]) -> BoolArray:
+    chosen = table.columns("--label", labels)
+    return np.asarray(np.any([chosen[name].is_not_null().to_numpy() for name in labels], axis=0))
+
+
+def mapped_table(
+    table: InputTable, known: InputTable, labels: list[str], probs: list[str], columns: Columns
+) -> MappedTable:
+    """Return the table with a calibrated column for each column of probabilities."""
+    import polars as pl
+
+    y, h = columns(known, labels, probs)
+    calibrator = CopulaCalibrator(rng=0)
+    inside = calibrator.cross_fit_transform(y.value, h.value, n_folds=_FOLDS)
+    keep = _has_label(table, labels)
+    found = np.empty((len(keep), inside.shape[1]))
+    found[keep] = inside
+    if not keep.all():
+        _, new = columns(InputTable(table.path, table.frame.filter(~keep)), labels, probs)
+        found[~keep] = calibrator.transform(new.value)
+    added = [pl.Series(_START + name, found[:, j]) for j, name in enumerate(probs)]
+    return MappedTable(
+        table.as_written.with_columns(added), calibrator.cross_score_, int((~keep).sum())
     )

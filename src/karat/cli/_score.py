@@ -7,27 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._code import Coded, call_code, script, values
 from karat.audit import ModelTiers, best_of_many
-from karat.cli.frame import (
-    Answer,
-    Coded,
-    Grid,
-    InputTable,
-    Page,
-    call_code,
-    flags,
-    read_metric,
-    read_pos_label,
-    read_table,
-    run,
-    script,
-    section,
-    values,
-)
+from karat.cli import _flags as flags
+from karat.cli._run import Answer, Grid, Page, run, section
+from karat.cli._table import InputTable, classes_of, read_metric, read_pos_label, read_table
+from karat.evaluation.questions import below_one_class
 from karat.exceptions import EmptyDataError, KaratWarning
 from karat.metrics import GroupMetric, MetricEstimate, as_metric
-
-__all__ = ["score"]
+from karat.report import Verdict
 
 _COLUMNS = ("items", "labels", "lower", "value", "upper")
 
@@ -59,14 +47,15 @@ def score(
 
     def work() -> Answer:
         table = read_table(file).with_codes(group, cluster)
+        chosen = {name: read_metric(name) for name in metric.split(",")}
         table.column("--label", label)
         names = table.names("--pred", pred, ("pred", "y_pred"))
         table.columns("--pred", names)
+        table = table.matched([label, *names], classes_of(*chosen.values()))
         table.check_filled("--pred", names, label)
         known = table.frame.drop_nulls([label])
         if not len(known):
             raise EmptyDataError(f"--label {label} is empty in every row; label some rows first")
-        chosen = {name: read_metric(name) for name in metric.split(",")}
         positive = read_pos_label([known[label], *(known[n] for n in names)], pos_label)
         shared: dict[str, Any] = {"pos_label": positive, "confidence": confidence, "rng": 0}
         own = shared | {
@@ -83,9 +72,16 @@ def score(
                 results[name][title] = found.estimate(known[label], known[name], **values(used))
                 codes[name, title] = _code(table, label, name, value, used)
         tiers = _compared({n: known[n] for n in names}, known[label], chosen, weight, shared)
+        below = below_one_class(
+            known[label],
+            {n: known[n] for n in names},
+            weight=None if weight is None else known[weight],
+            by=weight or "",
+        )
+        verdicts = () if below is None else (below,)
         sample = "Labelled rows are a random sample of what the limits speak of"
         sample += "." if weight is None else f" once each counts by its {weight}."
-        return _answer(file, results, tiers, codes, sample)
+        return _answer(file, results, tiers, codes, sample, verdicts)
 
     run(work, output=output, as_json=as_json, reads=[file])
 
@@ -139,8 +135,9 @@ def _answer(
     tiers: dict[str, ModelTiers],
     codes: dict[tuple[str, str], str],
     sample: str,
+    verdicts: tuple[Verdict, ...],
 ) -> Answer:
-    text: list[str | Grid] = []
+    text: list[str | Grid] = [f"[{verdict.badge}] {verdict.sentence}" for verdict in verdicts]
     for name, found in results.items():
         for estimate in found.values():
             text.append(f"{name}: {estimate.summary()}")
@@ -149,8 +146,9 @@ def _answer(
     for ranked in tiers.values():
         text.append(ranked.summary())
         text += [f"  {gap.summary()}" for gap in ranked.pairs]
-    data = {"results": results, "comparisons": tiers}
-    return Answer(data=data, text=text, page=partial(_page, file, results, tiers, codes, sample))
+    data = {"verdicts": verdicts, "results": results, "comparisons": tiers}
+    page = partial(_page, file, results, tiers, codes, sample, verdicts)
+    return Answer(data=data, text=text, page=page)
 
 
 def _page(
@@ -159,32 +157,55 @@ def _page(
     tiers: dict[str, ModelTiers],
     codes: dict[tuple[str, str], str],
     sample: str,
+    verdicts: tuple[Verdict, ...],
 ) -> Page:
     parts = [
         section(
-            f"Which model is best in {ranked.metric.title}?", ranked.summary(), result=ranked,
+            f"Which model is best in {ranked.metric.title}?",
+            ranked.summary(),
+            result=ranked,
             picture="Every model with its limits, by tier.",
             grid=Grid(
                 ("pair", "lower", "difference", "upper"),
-                tuple((f"{g.first} − {g.second}", f"{g.lower:+.3f}", f"{g.value:+.3f}",
-                       f"{g.upper:+.3f}") for g in ranked.pairs),
+                tuple(
+                    (
+                        f"{g.first} − {g.second}",
+                        f"{g.lower:+.3f}",
+                        f"{g.value:+.3f}",
+                        f"{g.upper:+.3f}",
+                    )
+                    for g in ranked.pairs
+                ),
             ),
-            assumptions=("Limits of the differences hold for all pairs together.",),
+            assumptions=(
+                "Limits of the differences hold for all pairs together.",
+                *(
+                    ("Limits by each other metric hold by themselves.",)
+                    if ranked.reversed_by
+                    else ()
+                ),
+            ),
         )
         for ranked in tiers.values()
-    ]  # fmt: skip
+    ]
     for name, found in results.items():
         for title, e in found.items():
             rows = [("all", e), *((str(who), part) for who, part in (e.groups or {}).items())]
             parts.append(
                 section(
-                    f"How good is {name} in {e.metric.title}?", e.summary(), result=e,
+                    f"How good is {name} in {e.metric.title}?",
+                    e.summary(),
+                    result=e,
                     picture=f"{e.metric.title} of {name} with its limits.",
-                    grid=Grid(_COLUMNS, tuple(
-                        (who, f"{p.n:,}", f"{p.lower:.3f}", f"{p.value:.3f}", f"{p.upper:.3f}")
-                        for who, p in rows)),
+                    grid=Grid(
+                        _COLUMNS,
+                        tuple(
+                            (who, f"{p.n:,}", f"{p.lower:.3f}", f"{p.value:.3f}", f"{p.upper:.3f}")
+                            for who, p in rows
+                        ),
+                    ),
                     assumptions=(sample,),
                     code=codes[name, title],
                 )
-            )  # fmt: skip
-    return Page(f"{file.name}: scores", "Metrics of labelled rows, with limits.", parts)
+            )
+    return Page(f"{file.name}: scores", "Metrics of labelled rows, with limits.", parts, verdicts)

@@ -3,8 +3,6 @@
 import sys
 from importlib.resources import files
 
-__all__ = ["skill"]
-
 
 def skill() -> None:
     """Print a SKILL.md that tells coding agents how to use karat.

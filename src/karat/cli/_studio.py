@@ -8,9 +8,8 @@ import typer
 
 from karat._extras import require
 from karat._validate import refuse_option
-from karat.cli.frame import Answer, Grid, flags, run
-
-__all__ = ["studio"]
+from karat.cli import _flags as flags
+from karat.cli._run import Answer, Grid, run
 
 studio = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, invoke_without_command=True
@@ -151,27 +150,44 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
         if main is not None and result.procedure == "BinaryLinear":
             limited += 1
             covered += main.lower <= ratio <= main.upper
-        rows.append((
-            known.person.label, result.status, str(result.n_queries),
-            "–" if main is None else f"{main.estimate:.3g} ({main.lower:.3g} to {main.upper:.3g})",
-            f"{100 * result.agreement:.0f} %",
-            "–" if evaluated is None else f"{100 * evaluated.agreement.estimate:.0f} %",
-            "–" if evaluated is None or evaluated.baseline is None
-            else f"{100 * evaluated.baseline.estimate:.0f} %",
-        ))  # fmt: skip
-        records.append({
-            "label": known.person.label, "status": result.status, "n_answers": result.n_queries,
-            "ratios": result.ratios, "expected_agreement": result.agreement,
-            "agreement": None if evaluated is None else evaluated.agreement.estimate,
-        })  # fmt: skip
+        rows.append(
+            (
+                known.person.label,
+                result.status,
+                str(result.n_queries),
+                "–"
+                if main is None
+                else f"{main.estimate:.3g} ({main.lower:.3g} to {main.upper:.3g})",
+                f"{100 * result.agreement:.0f} %",
+                "–" if evaluated is None else f"{100 * evaluated.agreement.estimate:.0f} %",
+                "–"
+                if evaluated is None or evaluated.baseline is None
+                else f"{100 * evaluated.baseline.estimate:.0f} %",
+            )
+        )
+        records.append(
+            {
+                "label": known.person.label,
+                "status": result.status,
+                "n_answers": result.n_queries,
+                "ratios": result.ratios,
+                "expected_agreement": result.agreement,
+                "agreement": None if evaluated is None else evaluated.agreement.estimate,
+            }
+        )
     certified = sum(known.result.status == "certified" for known in found)
     said = f"{len(found)} bots played {study.name!r} to its end; {certified} are certified."
     if limited:
         said += f" The limits of {covered} of {limited} hold their ratio of {ratio:g}."
     columns = (
-        "bot", "status", "answers", "ratio, 95 % limits", "expected agreement",
-        "agreement on pairs not learned from", "of the guess",
-    )  # fmt: skip
+        "bot",
+        "status",
+        "answers",
+        "ratio, 95 % limits",
+        "expected agreement",
+        "agreement on pairs not learned from",
+        "of the guess",
+    )
     return Answer(
         data={"summary": said, "study": study.id, "bots": records},
         text=[said, Grid(columns, tuple(rows))],

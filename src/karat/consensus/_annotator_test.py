@@ -1,33 +1,33 @@
-"""May a judge replace a person: the alternative-annotator test."""
+"""May a judge replace a person? An exact test against people who labelled the same items."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from karat._frames import keeps_kind
-from karat._typing import Column, Frame
+from karat._result import Result, keeps_kind
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
     check_confidence,
     check_count,
     check_number,
+    encode_names,
     named,
+    native_frame,
+    read_column,
+    read_columns,
     refuse_lazy,
+    shown,
+    union_of_values,
 )
-from karat.consensus.people import (
-    Comparison,
-    benjamini_yekutieli,
-    compare,
-    exact_p_value,
-    holm,
-    rate_limits,
-    read_answers,
-    student_p_value,
-)
-from karat.consensus.people_result import AnnotatorTest
-from karat.exceptions import DataError
-
-__all__ = ["annotator_test"]
+from karat.exceptions import ColumnError, DataError, LabelError, LengthMismatchError, ShapeError
+from karat.limits.proportions import clopper_pearson_limits, wilson_limits
+from karat.votes.long_names import LongColumns, find_long, fitting
+from karat.votes.reading import PassedValues, split_keys
 
 
 @keeps_kind
@@ -61,8 +61,8 @@ def annotator_test(
         annotator, of ``people``, which is then taken out of it. Null: not asked.
     people : matrix or frame
         Wide: one row per item, one column per person, null where a person did not answer. Or long:
-        columns ``item``, ``classifier`` (or ``annotator``, ``worker``, ``person``) and ``vote`` (or
-        ``answer``, ``label``, ``rating``, ``score``).
+        columns of items, people and answers, known by their names as in
+        `karat.votes.read_patterns`.
     epsilon : float
         What the judge is worth in cost and time: how far the person may be ahead. Calderon et al.
         advise .2 where people are experts, .15 where they are skilled, .1 for crowd workers.
@@ -146,9 +146,11 @@ def _result(
     omega, delta = float(wins.mean()), (1 - level) / 2
     n_items = 1 + max(int(one.items.max()) for one in tested)
     rho, low, high = rate_limits(
-        [one.judge.astype(np.float64) for one in tested], [one.items for one in tested],
-        n_items, delta,
-    )  # fmt: skip
+        [one.judge.astype(np.float64) for one in tested],
+        [one.items for one in tested],
+        n_items,
+        delta,
+    )
     return AnnotatorTest(
         judge=judge,
         people=tuple(names),
@@ -174,3 +176,508 @@ def _result(
         skipped=tuple(skipped),
         n_items=len(np.unique(np.concatenate([one.items for one in tested]))),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AnnotatorTest(Result):
+    """Whether a judge is as close to the people as one of them, person by person.
+
+    Attributes
+    ----------
+    judge : name
+        The judge.
+    people : tuple
+        The people with enough items, named as they were passed.
+    n : array (p,)
+        Items on which each was compared with the judge.
+    advantage : array (p,)
+        Share of these on which the judge is at least as close to the other people as the person.
+    person_advantage : array (p,)
+        Share of these on which the person is at least as close as the judge.
+    p_value : array (p,)
+        Of Student's paired test that the person is ahead by ``epsilon`` or more.
+    exact_p_value : array (p,)
+        Of the exact test of the same, which holds for any number of items.
+    wins, exact_wins : array (p,)
+        Whom the judge beats, by either test, at the false discovery rate.
+    winning_rate : float
+        Share of the people whom the judge beats: ω of Calderon et al. 2025.
+    winning_lower, winning_upper : float
+        Limits, by exact tests, of the share of these people whom the judge would beat if the
+        number of items had no end.
+    exact_winning_rate : float
+        ω by the exact tests.
+    advantage_rate, advantage_lower, advantage_upper : float
+        Mean over people of ``advantage``: ρ of Calderon et al., and its limits over items.
+    passed : bool
+        Whether the judge beats at least half of the people.
+    epsilon, fdr, confidence : float
+        How far the person may be ahead and still be beaten, the false discovery rate, the level.
+    alignment : str
+        "accuracy" or "rmse".
+    skipped : tuple
+        People with too few items, who were not compared.
+    n_items : int
+        Items used.
+    """
+
+    judge: Any
+    people: tuple[Any, ...]
+    n: IntArray
+    advantage: FloatArray
+    person_advantage: FloatArray
+    p_value: FloatArray
+    exact_p_value: FloatArray
+    wins: BoolArray
+    exact_wins: BoolArray
+    winning_rate: float
+    winning_lower: float
+    winning_upper: float
+    exact_winning_rate: float
+    advantage_rate: float
+    advantage_lower: float
+    advantage_upper: float
+    passed: bool
+    epsilon: float
+    fdr: float
+    confidence: float
+    alignment: str
+    skipped: tuple[Any, ...]
+    n_items: int
+
+    _COLUMNS = (
+        "person=people",
+        "n",
+        "advantage",
+        "person_advantage",
+        "p_value",
+        "exact_p_value",
+        "wins",
+        "exact_wins",
+        "judge",
+    )
+
+    def summary(self) -> str:
+        """Return whether the judge may replace a person, and how sure that is."""
+        level = f"{100 * self.confidence:g} % limits"
+        may = "may replace a person" if self.passed else "is not shown to replace a person"
+        text = (
+            f"{self.judge} {may}: allowed to be {self.epsilon:g} behind, it beats "
+            f"{int(self.wins.sum())} of {len(self.people)} people (ω = {self.winning_rate:.2f}, "
+            f"{level} {self.winning_lower:.2f} to {self.winning_upper:.2f}), and is as close to "
+            f"the others as the person on {100 * self.advantage_rate:.0f} % of the items (ρ = "
+            f"{self.advantage_rate:.2f}, {self.advantage_lower:.2f} to {self.advantage_upper:.2f})"
+        )
+        if self.exact_winning_rate != self.winning_rate:
+            text += f"; by exact tests ω = {self.exact_winning_rate:.2f}"
+        if self.skipped:
+            text += f"; {len(self.skipped)} with too few items not compared"
+        return text
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (name, f"judge {a:.2f}, person {b:.2f}, p = {p:.3g}{', beaten' if w else ''}")
+            for name, a, b, p, w in zip(
+                self.people,
+                self.advantage,
+                self.person_advantage,
+                self.p_value,
+                self.wins,
+                strict=True,
+            )
+        ]
+
+
+# --- Who is closer to the other people, the judge or the person left out.
+
+_SAME = 1e-9  # distances that differ by less, relative to the larger, are equal
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One person against the judge, item by item."""
+
+    items: IntArray
+    judge: BoolArray  # the judge is at least as close to the others as the person
+    person: BoolArray  # the person is at least as close to the others as the judge
+
+    @property
+    def plus(self) -> int:
+        """Items on which the person is closer."""
+        return int((~self.judge).sum())
+
+    @property
+    def minus(self) -> int:
+        """Items on which the judge is closer."""
+        return int((~self.person).sum())
+
+
+def compare(judge: FloatArray, people: FloatArray, *, numeric: bool) -> list[Comparison]:
+    """Compare the judge with each person: items × people of answers, NaN where there is none.
+
+    With ``numeric`` the distance to the others is the root of the mean squared difference, else
+    the share of them that answered otherwise.
+    """
+    there = ~np.isnan(people)
+    usable = ~np.isnan(judge) & (there.sum(axis=1) >= 2)
+    found = []
+    for j in range(people.shape[1]):
+        rows = np.flatnonzero(usable & there[:, j])
+        others = np.delete(people[rows], j, axis=1)
+        by_judge = _distance(judge[rows], others, numeric)
+        by_person = _distance(people[rows, j], others, numeric)
+        close = _SAME * np.maximum(by_judge, by_person)
+        off = by_judge - by_person
+        found.append(Comparison(rows, off <= close, off >= -close))
+    return found
+
+
+def _distance(answer: FloatArray, others: FloatArray, numeric: bool) -> FloatArray:
+    """Return the summed distance to the others; they are as many for judge and person."""
+    if numeric:
+        return np.asarray(np.nansum((others - answer[:, None]) ** 2, axis=1))
+    apart = ~np.isnan(others) & (others != answer[:, None])
+    return np.asarray(apart.sum(axis=1), dtype=np.float64)
+
+
+# --- Several tests at once, and the limits of a rate that several people share.
+
+
+def benjamini_yekutieli(p_values: FloatArray, rate: float) -> BoolArray:
+    """Return which hypotheses are rejected at a false discovery rate, however they depend.
+
+    Y. Benjamini and D. Yekutieli, The control of the false discovery rate in multiple testing under
+    dependency, Annals of Statistics 29 (2001), Theorem 1.3.
+    """
+    m = len(p_values)
+    ranks = np.arange(1, m + 1)
+    order = np.argsort(p_values, kind="stable")
+    under = np.flatnonzero(p_values[order] <= ranks * rate / (m * (1 / ranks).sum()))
+    rejected = np.zeros(m, dtype=bool)
+    if under.size:
+        rejected[order[: under[-1] + 1]] = True
+    return rejected
+
+
+def holm(p_values: FloatArray, delta: float) -> BoolArray:
+    """Return which hypotheses are rejected if a single false one may be with ``delta`` at most.
+
+    S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+    Statistics 6 (1979). All rejected hypotheses are false at once with probability 1 − delta.
+    """
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    kept = np.flatnonzero(p_values[order] > delta / (m - np.arange(m)))
+    rejected = np.zeros(m, dtype=bool)
+    rejected[order[: kept[0] if kept.size else m]] = True
+    return rejected
+
+
+def rate_limits(
+    values: list[FloatArray], items: list[np.ndarray], n_items: int, delta: float
+) -> tuple[float, float, float]:
+    """Return the mean over people of their mean values, and its limits over items.
+
+    Person j has ``values[j]`` (0 or 1) on ``items[j]``; an item that several people answered is one
+    draw. The limits are Wilson's at the number of independent items that would give the variance.
+    """
+    m = len(values)
+    means = np.array([v.mean() for v in values])
+    influence = np.zeros(n_items)
+    for v, where, mean in zip(values, items, means, strict=True):
+        np.add.at(influence, where, (v - mean) / (m * len(v)))
+    rate = float(means.mean())
+    n = int((np.bincount(np.concatenate(items), minlength=n_items) > 0).sum())
+    variance = float(influence @ influence) * n / max(n - 1, 1)
+    fewest = float(min(len(v) for v in values))
+    number = rate * (1 - rate) / variance if variance > 0 and 0 < rate < 1 else fewest
+    low, high = wilson_limits(rate * number, number, delta)
+    return rate, float(low), float(high)
+
+
+# --- What people and a judge answered, from wide and long tables, as one matrix.
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers as numbers: codes of labels or the ratings themselves, NaN where there is none."""
+
+    judge: FloatArray  # (items,)
+    people: FloatArray  # (items, people)
+    names: tuple[Any, ...]  # of the people, as they were passed
+    judge_name: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Answers in a list: who, on which item, what."""
+
+    item: IntArray
+    who: IntArray
+    value: AnyArray
+    absent: BoolArray
+
+
+def read_answers(judge: Any, people: Frame, *, numeric: bool) -> Answers:
+    """Read the answers of people, wide or long, and of a judge on the same items."""
+    frame = native_frame(people, "people")
+    long = None if frame is None else find_long(frame, name="people")
+    if frame is not None and long is not None:
+        said, names, places = _read_long(frame, long)
+    else:
+        said, names, places = _read_wide(people, frame)
+    n, others = len(places), list(range(len(names)))
+    own, name = _taken_out(judge, names, said), "judge"
+    if own is not None:
+        name = judge
+        others.remove(names.index(judge))
+    else:
+        own = _read_judge(judge, places, wide=long is None)
+        name = _judge_name(judge)
+    if len(others) < 2:
+        raise ShapeError(
+            f"people has {len(others)} column{'s' * (len(others) != 1)} beside the judge; the test "
+            "leaves one person out and compares with the others, so it needs at least two"
+        )
+    _refuse_repeats(said, names, list(places))
+    numbers = _numbers if numeric else _codes
+    said_value, own_value = numbers(said, own)
+    matrix = np.full((n, len(names)), np.nan)
+    matrix[said.item, said.who] = said_value
+    column = np.full(n, np.nan)
+    column[own.item] = own_value
+    if not numeric:  # an abstention of a person is no answer; one of the judge agrees with nobody
+        matrix[matrix < 0] = np.nan
+    return Answers(column, matrix[:, others], tuple(names[j] for j in others), name)
+
+
+def _read_long(frame: Any, names: LongColumns) -> tuple[_Said, list[Any], dict[Any, int]]:
+    item, _ = encode_names(frame[names.item].to_native(), "item")
+    who, found = encode_names(frame[names.voter].to_native(), names.voter)
+    value, mask = read_column(frame[names.vote].to_native(), names.vote, null=-1)
+    listed = PassedValues.of_column(frame[names.voter].to_native(), who, len(found)).tolist()
+    items = PassedValues.of_column(frame[names.item].to_native(), item, int(item.max()) + 1)
+    absent = np.zeros(len(value), dtype=bool) if mask is None else mask
+    places = {name: i for i, name in enumerate(items.tolist())}
+    return _Said(item, who, value, absent), listed, places
+
+
+def _read_wide(people: Any, frame: Any) -> tuple[_Said, list[Any], dict[Any, int]]:
+    keys, frame = (None, None) if frame is None else split_keys(frame)
+    wide = people if frame is None else frame
+    columns, names = read_columns(wide, "people", null=-1, each="column per person")
+    n, listed = len(columns[0][0]), list(names)
+    values = {str(j): v for j, (v, m) in enumerate(columns) if m is None or not m.all()}
+    if not values:
+        raise LabelError("no cell of people holds an answer; pass at least two per item")
+    kinds = {v.dtype.kind == "U" for v in values.values()}
+    if len(kinds) > 1:
+        union_of_values(values)  # says which column is text and which holds numbers
+    text = kinds == {True}
+    parts = [v if str(j) in values else np.zeros(n) for j, (v, _) in enumerate(columns)]
+    value = np.concatenate([p.astype(str) for p in parts] if text else parts)
+    absent = np.concatenate([np.zeros(n, dtype=bool) if m is None else m for _, m in columns])
+    if frame is not None:
+        listed = PassedValues.of_columns(frame).tolist()
+    item = np.tile(np.arange(n), len(columns))
+    named_by = range(n) if keys is None or keys.items is None else keys.items.tolist()
+    places = {name: i for i, name in enumerate(named_by)}
+    return _Said(item, np.repeat(np.arange(len(columns)), n), value, absent), listed, places
+
+
+def _taken_out(judge: Any, names: list[Any], said: _Said) -> _Said | None:
+    """Return the judge's answers where it is named among those of the people."""
+    if not isinstance(judge, str | int) or isinstance(judge, bool):
+        return None
+    if judge not in names:
+        raise ColumnError(
+            f"judge is {shown(judge)}, and people has {named(names)}; name one of them, or pass "
+            "the judge's answers"
+        )
+    mine = said.who == names.index(judge)
+    return _Said(said.item[mine], said.who[mine], said.value[mine], said.absent[mine])
+
+
+def _read_judge(judge: Any, places: Mapping[Any, int], *, wide: bool) -> _Said:
+    """Return the judge's answers from a column, a mapping or a frame with items."""
+    frame = None if isinstance(judge, Mapping) else native_frame(judge, "judge")
+    column: Column = judge
+    if isinstance(judge, Mapping):
+        items, column = list(judge), list(judge.values())
+    elif frame is not None and fitting("item", frame.columns):
+        long = find_long(frame, parts=("item", "vote"), sure=True, name="judge")
+        if long is None:
+            raise ColumnError(
+                f"judge has the columns {named(frame.columns)}; expected 'item' and 'vote'"
+            )
+        items, column = frame[long.item].to_list(), frame[long.vote].to_native()
+    elif wide:
+        items = list(places)  # in the order of the rows
+    else:
+        raise ColumnError(
+            "people is a long table, so the judge's answers need items too; pass a mapping from "
+            "item to answer, a frame with the columns 'item' and 'vote', or the judge's name"
+        )
+    value, mask = read_column(column, "judge", null=-1)
+    if len(value) != len(items):
+        raise LengthMismatchError(
+            f"people has {len(items):,} rows and judge has {len(value):,}; pass one answer per row"
+        )
+    known = np.array([item in places for item in items], dtype=bool)
+    if not known.any():
+        raise DataError(
+            f"judge and people share no item: judge has {named(items[:3])}, people has "
+            f"{named(list(places)[:3])}"
+        )
+    at = np.array([places[item] for item, k in zip(items, known, strict=True) if k])
+    absent = np.zeros(len(value), dtype=bool) if mask is None else mask
+    return _Said(at, np.zeros(len(at), dtype=np.int64), value[known], absent[known])
+
+
+def _judge_name(judge: Any) -> Any:
+    """Return the one name that the judge's own frame gives it, else "judge"."""
+    frame = None if isinstance(judge, Mapping) else native_frame(judge, "judge")
+    who = [] if frame is None else fitting("voter", frame.columns)
+    names = frame[who[0]].unique().to_list() if frame is not None and who else []
+    return names[0] if len(names) == 1 else "judge"
+
+
+def _refuse_repeats(said: _Said, names: list[Any], items: list[Any]) -> None:
+    """Refuse two answers of one person on one item."""
+    there = ~said.absent
+    key = said.item[there] * len(names) + said.who[there]
+    found, counts = np.unique(key, return_counts=True)
+    if (counts > 1).any():
+        item, who = divmod(int(found[counts > 1][0]), len(names))
+        raise DataError(
+            f"{shown(names[who])} answers the item {shown(items[item])} twice; keep one answer per "
+            "person and item"
+        )
+
+
+def _codes(said: _Said, own: _Said) -> tuple[FloatArray, FloatArray]:
+    """Return labels as codes, -1 for an abstention and NaN for no answer."""
+    parts = {"people": said, "judge": own}
+    there = {name: s.value[~s.absent] for name, s in parts.items() if (~s.absent).any()}
+    if len(there) < 2:
+        raise LabelError("the judge gives no answer; pass at least one")
+    kinds = {a.dtype.kind == "U" for a in there.values()}
+    order = (
+        union_of_values(there) if len(kinds) > 1 else np.unique(np.concatenate([*there.values()]))
+    )
+    codes = []
+    for s in parts.values():
+        places = np.searchsorted(order, np.where(s.absent, order[0], s.value)).astype(np.float64)
+        gone = s.value == ("-1" if s.value.dtype.kind == "U" else -1)
+        codes.append(np.where(s.absent, np.nan, np.where(gone, -1.0, places)))
+    return codes[0], codes[1]
+
+
+def _numbers(said: _Said, own: _Said) -> tuple[FloatArray, FloatArray]:
+    """Return ratings as numbers, NaN for no answer; text is read as the number it shows."""
+    found = []
+    for name, s in (("people", said), ("judge", own)):
+        filled = np.where(s.absent, "0" if s.value.dtype.kind == "U" else 0, s.value)
+        try:
+            number = filled.astype(np.float64)
+        except ValueError as error:
+            raise LabelError(
+                f"{name} holds an answer that is no number ({error}), and alignment='rmse' "
+                "compares ratings; use alignment='accuracy' for labels"
+            ) from error
+        if not np.isfinite(number).all():
+            raise LabelError(f"{name} holds an infinite rating; ratings are finite numbers")
+        found.append(np.where(s.absent, np.nan, number))
+    return found[0], found[1]
+
+
+# --- Tests of a difference of two shares that one sample gives: more, fewer or equal.
+
+_GRID = 129  # values of the share that the hypothesis leaves open, before the best is refined
+_MISSED = 1e-6  # how often the limits of the open share may miss it; added to the p-value
+_SLACK = 1e-9  # samples whose statistics differ by less count as equally extreme
+
+
+def student_p_value(plus: int, minus: int, n: int, margin: float) -> float:
+    """Return the p-value of Student's test that the mean of +1, 0 and -1 is ``margin`` or more."""
+    from scipy.special import stdtr
+
+    mean = (plus - minus) / n
+    variance = ((plus + minus) - n * mean**2) / max(n - 1, 1)
+    if n < 2 or variance <= 0:
+        return 0.0 if mean < margin and n > 1 else 1.0
+    return float(stdtr(n - 1, (mean - margin) / np.sqrt(variance / n)))
+
+
+def exact_p_value(plus: int, minus: int, n: int, margin: float) -> float:
+    r"""Return the p-value of the exact test that :math:`p_+ - p_-` is ``margin`` or more.
+
+    Of n items, ``plus`` count +1 and ``minus`` count -1. Samples are ordered by the score statistic
+    of T. Tango, Equivalence test and confidence interval for the difference in proportions for the
+    paired-sample design, Statistics in Medicine 17 (1998); the p-value is the greatest probability,
+    over the laws with :math:`p_+ - p_-` equal to the margin and a :math:`p_-` inside limits that
+    miss it once in a million (R. L. Berger and D. D. Boos, P values maximized over a confidence set
+    for the nuisance parameter, JASA 89, 1994), of a sample as extreme or more, plus that millionth.
+    It holds for any number of items. Given how many count +1, the extreme samples are those with
+    at least so many -1, so a law costs one sum of binomial probabilities.
+    """
+    observed = float(_score(np.array(plus), np.array(minus), n, margin))
+    limits = clopper_pearson_limits(minus, n, _MISSED / 2)
+    low, high = (float(np.clip(v, max(0.0, -margin), (1.0 - margin) / 2)) for v in limits)
+    first = _likely(low + margin, high + margin, n)
+    least = _least_minus(first, n, margin, observed)
+    best = 0.0
+    for _ in range(3):
+        shares = np.linspace(low, high, _GRID)
+        chance = _chance(first, least, n, shares, margin)
+        top = int(chance.argmax())
+        best = max(best, float(chance[top]))
+        step = shares[1] - shares[0]
+        low, high = max(low, shares[top] - step), min(high, shares[top] + step)
+    return min(best + _MISSED, 1.0)
+
+
+def _likely(low: float, high: float, n: int) -> IntArray:
+    """Return the counts of n that a share between two may give; all others have no weight."""
+    reach = 9 * np.sqrt(n) / 2 + 9
+    return np.arange(max(0, int(low * n - reach)), min(n, int(high * n + reach)) + 1)
+
+
+def _score(plus: IntArray, minus: IntArray, n: int, margin: float) -> FloatArray:
+    """Return the difference from the margin in standard errors under the hypothesis."""
+    inner = (plus + minus) * (1 - margin) - 2 * margin * (n - plus)
+    root = np.sqrt(np.maximum(inner**2 + 8 * n * minus * margin * (1 - margin), 0.0))
+    share = np.clip((inner + root) / (4 * n), max(0.0, -margin), (1 - margin) / 2)
+    variance = n * (2 * share + margin - margin**2)
+    off = plus - minus - n * margin
+    out = np.zeros(np.shape(off))
+    return np.asarray(np.divide(off, np.sqrt(variance), out=out, where=variance > 0))
+
+
+def _least_minus(plus: IntArray, n: int, margin: float, observed: float) -> IntArray:
+    """Return, for each number of +1, the fewest -1 that are as extreme; one too many if none."""
+    low, high = np.zeros(len(plus), dtype=np.int64), n - plus + 1
+    while (low < high).any():
+        middle = (low + high) // 2
+        inside = np.minimum(middle, n - plus)
+        extreme = (_score(plus, inside, n, margin) <= observed + _SLACK) & (middle <= n - plus)
+        open_ = low < high
+        high = np.where(open_ & extreme, middle, high)
+        low = np.where(open_ & ~extreme, middle + 1, low)
+    return low
+
+
+def _chance(
+    plus: IntArray, least: IntArray, n: int, shares: FloatArray, margin: float
+) -> FloatArray:
+    """Return the probability of the extreme samples under each law."""
+    from scipy.special import bdtrc, gammaln, xlog1py, xlogy
+
+    p, q = shares[:, None] + margin, shares[:, None]
+    choose = gammaln(n + 1) - gammaln(plus + 1) - gammaln(n - plus + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.exp(choose + xlogy(plus, p) + xlog1py(n - plus, -np.minimum(p, 1.0)))
+        given = np.clip(np.where(p < 1, q / np.maximum(1 - p, 1e-300), 0.0), 0.0, 1.0)
+    tail = bdtrc(least - 1.0, np.maximum(n - plus, 1), given)
+    tail = np.where(least <= 0, 1.0, np.where(least > n - plus, 0.0, tail))
+    return np.asarray((weight * tail).sum(axis=1))

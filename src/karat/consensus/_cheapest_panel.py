@@ -1,12 +1,17 @@
-"""The cheapest judges whose consensus is as certain as that of all."""
+"""The cheapest panel of judges that decides nearly as well as all of them."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
-from karat._frames import keeps_kind
-from karat._typing import Column, FloatArray
+from karat._result import Result, keeps_kind
+from karat._typing import BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
     check_count,
@@ -15,13 +20,9 @@ from karat._validate import (
     read_column,
     refuse_option,
 )
+from karat.consensus._answers import check_judges
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pair_estimator import PairEstimator
-from karat.consensus.judging import check_judges
-from karat.consensus.panel_result import JudgePanel
-from karat.consensus.panels import Losses, cheapest
-
-__all__ = ["cheapest_panel"]
 
 
 @keeps_kind
@@ -39,10 +40,12 @@ def cheapest_panel(
     Asked alone, a set S decides for the class that is most probable given its votes. Under the
     model fitted to all votes this loses
 
-    .. math:: L(S) = E\left[\max_k P(k \mid \text{all votes})
+    .. math:: L(S) = E\left[P(\hat k_{\text{all}} \mid \text{all votes})
         - P(\hat k_S \mid \text{all votes})\right]
 
-    the errors of its consensus beyond those of the consensus of all. The panel is the cheapest set
+    the errors of its consensus beyond those of the consensus of all. Where an item is labelled, its
+    label takes the place of these probabilities: the consensus of all may be wrong there, and L may
+    be negative, where fewer judges decide better than all. The panel is the cheapest set
     with L within the tolerance: up to twelve judges of all sets, beyond by adding judges one at a
     time and dropping those not needed.
 
@@ -69,8 +72,9 @@ def cheapest_panel(
 
     Notes
     -----
-    What is compared is the panel with all judges, not with the truth: where all are wrong
-    together, so is the panel. Copies of a judge add nothing, and the model of copying knows that.
+    On items without a label the panel is compared with all judges, not with the truth: where all
+    are wrong together, so is the panel. Copies of a judge add nothing, and the model of copying
+    knows that.
 
     Examples
     --------
@@ -101,7 +105,9 @@ def cheapest_panel(
     without = [tuple(k for k in everyone if k != j) for j in everyone]
     out = np.array([losses.of(rest) if rest else 0.5 for rest in without])
     tails = [(1 - level) / 2, (1 + level) / 2]
-    lower, upper = np.quantile([one.of(panel.judges) for one in drawn], tails)
+    labelled = losses.labelled(panel.judges, level)
+    rest = [one.of(panel.judges) - labelled.value for one in drawn]
+    lower, upper = np.add(np.quantile(rest, tails), [labelled.lower, labelled.upper])
     idle = np.array(
         [
             bool(rest) and float(np.mean([one.of(rest) <= most for one in drawn])) > 0.5
@@ -119,6 +125,7 @@ def cheapest_panel(
         loss_lower=min(float(lower), panel.loss),
         loss_upper=max(float(upper), panel.loss),
         error_of_all=losses.error_of_all,
+        n_labels=labelled.n,
         tolerance=most,
         exact=panel.exact,
         identified=bool(fitted.result_.identified[d]),
@@ -142,3 +149,271 @@ def _costs(cost: Any, voters: tuple[Any, ...]) -> FloatArray:
         if len(values) != len(voters):
             refuse_option(cost, "cost", f"one number per judge: {named(voters)}")
     return np.array([check_number(v, "cost", at_least=0.0) for v in values])
+
+
+# --- The frozen answer about the judges that a panel needs.
+
+_NAMED = 6  # names that a sentence can hold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class JudgePanel(Result):
+    """The cheapest judges whose consensus is as certain as that of all.
+
+    Attributes
+    ----------
+    judges : tuple
+        All judges, named as they were passed.
+    chosen : array (j,)
+        Who is on the panel.
+    cost : array (j,)
+        What each costs.
+    alone : array (j,)
+        Share of items on which this judge alone would be wrong where all together are right,
+        beyond the reverse: what asking nobody else loses.
+    left_out : array (j,)
+        What leaving out this judge alone loses; negative where the others decide better without it.
+    adds_nothing : array (j,)
+        Whether the others lose less than the tolerance without it, in most draws of the error
+        rates.
+    loss, loss_lower, loss_upper : float
+        What the panel loses beside all judges: extra errors of its consensus, as a share of items;
+        negative where labels show that it decides better than all.
+    error_of_all : float
+        Expected error of the consensus of all judges; on labelled items, by their labels.
+    tolerance : float
+        The loss that was allowed.
+    exact : bool
+        Whether every set was tried, so that none is cheaper.
+    identified : bool
+        Whether the votes identify the error rates; if not, the panel rests on the consensus alone.
+    domain : name
+        The domain.
+    confidence : float
+        Level of the limits. Where items are labelled they are those of more items like them.
+    n_labels : int
+        Labelled items. The panel was chosen by them too, so that it may do worse on others.
+    """
+
+    judges: tuple[Any, ...]
+    chosen: BoolArray
+    cost: FloatArray
+    alone: FloatArray
+    left_out: FloatArray
+    adds_nothing: BoolArray
+    loss: float
+    loss_lower: float
+    loss_upper: float
+    error_of_all: float
+    tolerance: float
+    exact: bool
+    identified: bool
+    domain: Any
+    confidence: float
+    n_labels: int = 0
+
+    _COLUMNS = (
+        "judge=judges",
+        "chosen",
+        "cost",
+        "alone",
+        "left_out",
+        "adds_nothing",
+        "domain",
+        "confidence",
+    )
+
+    def summary(self) -> str:
+        """Return the panel, its cost and what it loses."""
+        names = [str(n) for n, on in zip(self.judges, self.chosen, strict=True) if on]
+        share = self.cost[self.chosen].sum() / self.cost.sum()
+        idle = [str(n) for n, no in zip(self.judges, self.adds_nothing, strict=True) if no]
+        text = (
+            f"{', '.join(names)}: {len(names)} of {len(self.judges)} judges, at "
+            f"{100 * share:.0f} % of the cost, {self._loss_in_words()}"
+        )
+        if idle:
+            who = ", ".join(idle) if len(idle) <= _NAMED else f"{len(idle)} judges"
+            text += f"; beside all others nothing is added by any one of {who}"
+        if not self.identified:
+            text += "; the votes do not identify who is right, so all may be wrong together"
+        return text
+
+    def _loss_in_words(self) -> str:
+        level = f"{100 * self.confidence:g} % limits"
+        chosen = ""
+        if self.n_labels:
+            some = f"{self.n_labels:,} labels" if self.n_labels > 1 else "label"
+            chosen = f"; it was chosen by the same {some}, so expect less of it on other items"
+        if round(self.loss, 3) >= 0:
+            return (
+                f"are wrong on {_percent(self.loss)} more of the items than all of them "
+                f"({level} {_percent(self.loss_lower)} to {_percent(self.loss_upper)}){chosen}"
+            )
+        shown = self.loss_upper < 0
+        how = "are wrong less often than all of them" if shown else "may be as good as all of them"
+        return (
+            f"{how}: by the labels they are wrong on {_percent(-self.loss)} fewer of the items "
+            f"({level} {_percent(-self.loss_upper)} to {_percent(-self.loss_lower)}){chosen}"
+        )
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (name, f"{'on the panel, ' if on else ''}without it {_lost(float(out))}")
+            for name, on, out in zip(self.judges, self.chosen, self.left_out, strict=True)
+        ]
+
+
+def _lost(share: float) -> str:
+    if round(share, 3) < 0:
+        return f"{_percent(-share)} more are right"
+    return f"{_percent(share)} are lost"
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share, 1) + 0.0:.1f} %"  # 0.0 and never -0.0
+
+
+# --- How much certainty is lost when only some judges are asked.
+
+
+class LabelledLoss(NamedTuple):
+    """What labelled items add to a loss, as a share of all items, with limits."""
+
+    n: int
+    value: float
+    lower: float
+    upper: float
+
+
+class Losses:
+    """Expected errors of the consensus of some judges, under the model fitted to all.
+
+    Where items are labelled the labels are the truth, and the consensus of all may be wrong there:
+    fewer judges may then decide better than all, at a loss below 0.
+
+    Parameters
+    ----------
+    codes : array (patterns, voters)
+        Votes: a class, -1 for an abstention, -2 for a vote that was not asked for.
+    weight : array (patterns,)
+        Items of each pattern.
+    predict : callable
+        P(class) of rows of codes, under the fitted model.
+    gold : array (patterns,), optional
+        Class of a pattern whose items were labelled, -1 otherwise.
+    """
+
+    def __init__(
+        self,
+        codes: IntArray,
+        weight: FloatArray,
+        predict: Callable[[IntArray], FloatArray],
+        gold: IntArray | None = None,
+    ) -> None:
+        self.codes, self.weight, self.predict = codes, weight / weight.sum(), predict
+        self.full, self.count = predict(codes), weight
+        self.known = np.zeros(len(codes), dtype=bool) if gold is None else gold >= 0
+        if gold is not None and self.known.any():
+            self.full = self.full.copy()
+            self.full[self.known] = np.eye(self.full.shape[1])[gold[self.known]]
+        self._found: dict[tuple[int, ...], float] = {}
+        self._right = self._right_of(tuple(range(codes.shape[1])))
+
+    @property
+    def error_of_all(self) -> float:
+        """Expected error of the consensus of all judges."""
+        return float(self.weight @ (1 - self._right))
+
+    def of(self, judges: tuple[int, ...]) -> float:
+        """Return the errors beyond those of all judges if only these are asked."""
+        key = tuple(sorted(judges))
+        if key not in self._found:
+            self._found[key] = float(self.per_pattern(key) @ self.weight)
+        return self._found[key]
+
+    def labelled(self, judges: tuple[int, ...], confidence: float) -> LabelledLoss:
+        """Return the part of the loss that labelled items show, with limits for items like them.
+
+        A labelled item is lost, won or neither, and the limits of a paired difference are those of
+        Agresti and Min (2005), with half an item added to each of the four kinds.
+        """
+        n = float(self.count[self.known].sum())
+        if not n:
+            return LabelledLoss(0, 0.0, 0.0, 0.0)
+        apart, items = self.per_pattern(judges)[self.known], self.count[self.known]
+        lost, won = (float(items[apart * sign > 0.5].sum()) for sign in (1, -1))
+        share, total = n / float(self.count.sum()), n + 2
+        middle = (lost - won) / total
+        spread = np.sqrt(((lost + won + 1) / total - middle**2) / total)
+        half = float(ndtri((1 + confidence) / 2)) * spread
+        ends = (share * max(middle - half, -1.0), share * min(middle + half, 1.0))
+        return LabelledLoss(int(n), share * (lost - won) / n, *ends)
+
+    def per_pattern(self, judges: tuple[int, ...]) -> FloatArray:
+        """Return the expected loss of every pattern."""
+        return np.asarray(self._right - self._right_of(judges))
+
+    def _right_of(self, judges: tuple[int, ...]) -> FloatArray:
+        """Return how probably the consensus of these judges is right, for every pattern."""
+        asked = np.full_like(self.codes, -2)
+        asked[:, list(judges)] = self.codes[:, list(judges)]
+        rows, inverse = np.unique(asked, axis=0, return_inverse=True)
+        choice = self.predict(rows).argmax(axis=1)[inverse.reshape(-1)]
+        return np.asarray(self.full[np.arange(len(choice)), choice])
+
+
+# --- The cheapest set of judges that loses little.
+
+_EXACT = 12  # judges up to which every set is tried
+
+
+class Panel(NamedTuple):
+    """A set of judges, what it loses, and whether no cheaper set does as well."""
+
+    judges: tuple[int, ...]
+    loss: float
+    exact: bool
+
+
+def cheapest(loss: Callable[[tuple[int, ...]], float], cost: FloatArray, tolerance: float) -> Panel:
+    """Return the cheapest set whose loss is within the tolerance.
+
+    Up to twelve judges every set is tried, in the order of their cost; beyond, judges are added by
+    what they save per cost and then dropped where they are not needed.
+    """
+    m = len(cost)
+    if m <= _EXACT:
+        sets = [s for r in range(1, m + 1) for s in combinations(range(m), r)]
+        sets.sort(key=lambda s: (round(float(cost[list(s)].sum()), 9), len(s), s))
+        within, best = None, np.inf
+        for s in sets:
+            price = float(cost[list(s)].sum())
+            if within is not None and price > best + 1e-9:
+                break
+            found = loss(s)
+            if found <= tolerance and (within is None or found < within.loss - 1e-12):
+                within, best = Panel(s, found, True), price
+        everyone = tuple(range(m))  # who lose nothing beside themselves
+        return Panel(everyone, loss(everyone), True) if within is None else within
+    return _greedy(loss, cost, tolerance)
+
+
+def _greedy(loss: Callable[[tuple[int, ...]], float], cost: FloatArray, tolerance: float) -> Panel:
+    left, now = set(range(len(cost))), np.inf
+    chosen: tuple[int, ...] = ()
+    while now > tolerance:
+        tried = {j: loss((*chosen, j)) for j in left}
+        start = 0.5 if not np.isfinite(now) else now
+        j = max(left, key=lambda k: ((start - tried[k]) / max(float(cost[k]), 1e-12), -cost[k], -k))
+        if tried[j] >= now:  # nobody helps alone: take the one that harms least
+            j = min(left, key=lambda k: (tried[k], cost[k], k))
+        chosen, now = (*chosen, j), tried[j]
+        left.discard(j)
+        if not left:
+            break
+    for j in sorted(chosen, key=lambda k: -cost[k]):
+        rest = tuple(k for k in chosen if k != j)
+        if rest and loss(rest) <= tolerance:
+            chosen = rest
+    return Panel(tuple(sorted(chosen)), loss(chosen), False)

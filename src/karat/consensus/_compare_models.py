@@ -5,24 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from karat._frames import keeps_kind
+from karat._result import keeps_kind
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_count, check_rng, collected_alone, refuse_option
-from karat.consensus.comparison import (
+from karat.consensus._comparison import (
     candidate_models,
     combine,
     held_out_values,
     predict_pooled,
     split_counts,
 )
-from karat.consensus.fitting import DEPENDENCE, ERRORS, STRUCTURES
+from karat.consensus._fitting import DEPENDENCE, ERRORS, STRUCTURES
 from karat.consensus.model import Errors
-from karat.consensus.model_result import ModelComparison
+from karat.consensus.result import ModelComparison
 from karat.statistics import Patterns
 from karat.votes.agreement import shared_votes
-from karat.votes.reading import Votes, read_votes
-
-__all__ = ["compare_models"]
+from karat.votes.domains import Votes, read_votes
 
 
 @keeps_kind
@@ -98,9 +96,15 @@ def compare_models(
     generator = check_rng(rng)
     votes = collected_alone(votes, "votes", domains, sample_weight)
     data = read_votes(
-        votes, domains=domains, classes=classes, sample_weight=sample_weight, weighting=weighting,
-        threshold=threshold, abstain=abstain, null=null,
-    )  # fmt: skip
+        votes,
+        domains=domains,
+        classes=classes,
+        sample_weight=sample_weight,
+        weighting=weighting,
+        threshold=threshold,
+        abstain=abstain,
+        null=null,
+    )
     alone = [(e, kind) for e in errors for kind in dependence]
     alone = alone if "independent" in structure else []
     sharing = [(kind, e) for kind in structure if kind != "independent" for e in errors]

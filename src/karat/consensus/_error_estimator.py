@@ -5,29 +5,57 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from karat._frames import keeps_kind
 from karat._parameters import Parameters
-from karat._typing import Column, Frame
-from karat._validate import check_rng, collected_alone, is_lazy
-from karat.consensus._consensus_label_model import ConsensusLabelModel
-from karat.consensus.answers import (
-    FittedVotes,
+from karat._result import keeps_kind
+from karat._typing import AnyArray, Column, FloatArray, Frame
+from karat._validate import (
+    check_choice,
+    check_count,
+    check_fitted,
+    check_flag,
+    check_rng,
+    check_scores,
+    collected_alone,
+    is_lazy,
+    named,
+    refuse_option,
+)
+from karat.consensus._answers import (
     backend_of,
+    by_item,
     check_design,
+    clusters_table,
     counted_arguments,
+    diagnostics_table,
+    error_table,
+    inference_data,
+    next_items,
     posterior_states,
+    powered_table,
+    prevalence_table,
+    ranking_robustness,
+    summarise,
+    voter_agreement,
     warn_of_inverted_gold,
     warn_of_limits_of_the_fit,
 )
-from karat.consensus.fitting import Settings, fit_votes
+from karat.consensus._fitting import Settings, VotesFit, fit_votes
+from karat.consensus._from_labels import blind_consensus
+from karat.consensus._label_model import ConsensusLabelModel
+from karat.consensus.result import (
+    CoClustering,
+    ErrorRates,
+    Explanations,
+    RankingRobustness,
+    VoterAgreement,
+)
+from karat.exceptions import DataError, LazyFrameError
 from karat.statistics import Patterns, VoteCounts
 from karat.votes.agreement import NearCopies
-from karat.votes.reading import read_votes
-
-__all__ = ["ErrorEstimator"]
+from karat.votes.domains import read_votes
 
 
-class ErrorEstimator(FittedVotes, Parameters):
+class ErrorEstimator(Parameters):
     r"""How often voters err, from their votes and no labels, or a few.
 
     Items of a domain have a hidden class; a voter errs given the class, at rates of its own:
@@ -78,7 +106,8 @@ class ErrorEstimator(FittedVotes, Parameters):
     error_rates_ : frame
         ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, votes, status and recalls, the
         lowest error rate of a domain first. Frames are of the library that was passed in; names
-        keep the dtype that was passed.
+        keep the dtype that was passed, and columns of voters, items and domains the names that
+        they have in a long table.
     label_proba_ : array (items, k)
         P(class) of every item.
     prevalence_ : frame
@@ -132,6 +161,15 @@ class ErrorEstimator(FittedVotes, Parameters):
     {'all': 'consistent'}
     """
 
+    result_: ErrorRates
+    label_proba_: FloatArray
+    status_: dict[Any, str]
+    identified_: dict[Any, bool]
+    co_clustering_: CoClustering | None
+    classes_: AnyArray
+    classifiers_: tuple[Any, ...]
+    items_: AnyArray | None
+
     def __init__(
         self,
         *,
@@ -180,13 +218,12 @@ class ErrorEstimator(FittedVotes, Parameters):
         votes : matrix or frame
             Wide: one row per item, one column per voter; null where a voter was not asked, -1
             where it abstained; a column ``item`` names the items, a column ``domain`` their
-            domains. Or long: a frame with the columns ``item``, ``classifier``, ``vote`` (or
-            ``task``, ``worker``, ``label``; or ``item``, ``judge``, ``verdict``) and perhaps
-            ``domain``. Or patterns that were counted (`karat.statistics.patterns`,
-            `karat.votes.read_patterns`); an item is then a pattern, weighted by its count. Or
-            counts by domain and true label (`karat.sources.Source.vote_counts`), alone. A lazy
-            frame is collected once, and must come alone; the rows of ``label_proba_`` are then in
-            the order in which they came.
+            domains. Or long: a frame with columns of items, voters and votes, known by their names
+            as in `karat.votes.read_patterns`, and perhaps ``domain``. Or patterns that were counted
+            (`karat.statistics.patterns`, `karat.votes.read_patterns`); an item is then a pattern,
+            weighted by its count. Or counts by domain and true label
+            (`karat.sources.Source.vote_counts`), alone. A lazy frame is collected once, and must
+            come alone; the rows of ``label_proba_`` are then in the order in which they came.
         domains : column, optional
             Domain of each row; error rates are estimated domain by domain.
         y_true : column or mapping, optional
@@ -233,18 +270,30 @@ class ErrorEstimator(FittedVotes, Parameters):
         lazy = is_lazy(votes) or counted
         votes = collected_alone(votes, "votes", domains, y_true, sample_weight, label_probability)
         data = read_votes(
-            votes, domains=domains, y_true=y_true, label_probability=label_probability,
-            classes=classes, sample_weight=sample_weight, weighting=weighting, threshold=threshold,
-            abstain=settings.abstain, null=null,
-        )  # fmt: skip
+            votes,
+            domains=domains,
+            y_true=y_true,
+            label_probability=label_probability,
+            classes=classes,
+            sample_weight=sample_weight,
+            weighting=weighting,
+            threshold=threshold,
+            abstain=settings.abstain,
+            null=null,
+        )
         design = check_design(labels, y_true, label_probability)
         warn_of_inverted_gold(data)
         fit = fit_votes(data, settings, rng, same=same, tested=design != "picked")
         # An interrupt leaves an earlier fit as it was: nothing is set before all is known.
         self._keep(
-            fit, confidence=settings.confidence, backend="polars" if counted else backend_of(votes),
-            seed=int(rng.integers(2**63)), lazy=lazy, null=null, design=design,
-        )  # fmt: skip
+            fit,
+            confidence=settings.confidence,
+            backend="polars" if counted else backend_of(votes),
+            seed=int(rng.integers(2**63)),
+            lazy=lazy,
+            null=null,
+            design=design,
+        )
         warn_of_limits_of_the_fit(self.result_, same)
         return self
 
@@ -273,3 +322,237 @@ class ErrorEstimator(FittedVotes, Parameters):
             null=self._null,
             rng=np.random.default_rng(self._seed),
         )
+
+    def _keep(
+        self,
+        fit: VotesFit,
+        *,
+        confidence: float,
+        backend: Any,
+        seed: int,
+        lazy: bool,
+        null: str,
+        design: str,
+    ) -> None:
+        """Set every answer.
+
+        ``backend`` is the library of the frames, ``seed`` that of draws after the fit, ``lazy``
+        says that the votes came from a lazy frame, ``null`` what a null in them was, and ``design``
+        how the items with a gold label were chosen.
+        """
+        data = fit.data
+        self._design = design
+        self._votes, self._fits, self.co_clustering_ = data, fit.domains, fit.co_clustering
+        self._backend, self._seed, self._null = backend, seed, null
+        self._rows_unknown = lazy and data.item_names is None
+        self._blind = tuple(
+            blind_consensus(one) if (one.table.gold >= 0).any() else None for one in fit.domains
+        )
+        self.classes_, self.classifiers_ = data.classes, data.classifiers
+        self.items_ = None if data.item_names is None else data.item_names.to_numpy()
+        self.label_proba_ = by_item(data, [one.label_proba() for one in fit.domains])
+        self.result_ = summarise(data, fit.domains, self._blind, confidence)
+        self.status_ = dict(zip(self.result_.domains, self.result_.status, strict=True))
+        self.identified_ = dict(
+            zip(self.result_.domains, self.result_.identified.tolist(), strict=True)
+        )
+        self.error_rates_ = self.error_rates()
+        self.clusters_ = clusters_table(data, fit.co_clustering, backend)
+        self.prevalence_ = prevalence_table(data, self.result_, backend)
+        self.diagnostics_ = diagnostics_table(data, fit.domains, backend)
+        has_gold = bool((data.gold >= 0).any())
+        sampled = has_gold and not data.weighted and design != "picked"
+        self.powered_ = self.powered() if sampled else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is stored: every answer, and a part of the draws, which are most of it."""
+        state: dict[str, Any] = dict(vars(self))
+        if "result_" in state:
+            level = state["result_"].confidence
+            state["_fits"] = tuple(one.compact(level) for one in state["_fits"])
+        return state
+
+    def error_rates(self, *, finite: bool = False) -> Any:
+        """Return the table of error rates.
+
+        Parameters
+        ----------
+        finite : bool, default False
+            Whether to report the errors on these very items and not the rate in the population.
+
+        Returns
+        -------
+        frame
+            One row per domain and voter that voted in it, of the kind that was passed to ``fit``.
+        """
+        check_fitted(self, "result_", "fit(votes)")
+        on_items = check_flag(finite, "finite")
+        return error_table(self._votes, self.result_, on_items, self._backend)
+
+    def powered(self, *, finite: bool = False) -> Any:
+        """Return prediction-powered error rates from the gold labels.
+
+        Parameters
+        ----------
+        finite : bool, default False
+            Whether to report the error on exactly these items and not the rate in the population.
+
+        Returns
+        -------
+        frame
+            By domain and voter: ``estimate``, ``lower``, ``upper`` (normal), the limits that hold
+            for any number of labels (``bernstein_``), those from the labels alone (``labels_``),
+            the weight of the consensus, and the number of gold votes. NaN with fewer than five.
+        """
+        check_fitted(self, "result_", "fit(votes)")
+        on_items = check_flag(finite, "finite")
+        if not (self._votes.gold >= 0).any():
+            raise DataError("there are no gold labels; pass y_true= to fit")
+        if self._design == "picked":
+            raise DataError(
+                "labels='picked' was passed: items that were picked are no sample of the others, "
+                "so their labels say nothing of error rates; draw items with label_next(), and fit "
+                "with labels='probability' and its probabilities"
+            )
+        if self._votes.weighted:
+            raise DataError(
+                "powered error rates are not defined with sample_weight=; fit without weights, or "
+                "repeat the items"
+            )
+        level = self.result_.confidence
+        return powered_table(self._votes, self._blind, level, on_items, self._backend)
+
+    def label_next(self, n: int = 20, *, domain: Any = None, how: str = "strata") -> Any:
+        """Draw the items to label next, with the probability of each.
+
+        Parameters
+        ----------
+        n : int, default 20
+            How many.
+        domain : name, optional
+            Take them from this domain only; by default from all, in proportion to their items.
+        how : {"strata", "random", "contested"}, default "strata"
+            Items without a label are sorted by doubt and cut into ``n`` strata of equal size, of
+            each of which one is drawn: every item has about the same chance, and both sure and
+            doubtful ones are seen. Pass the labels to ``fit`` with ``labels="probability"``. Or at
+            random (``labels="random"``). Or those on which competing explanations disagree most,
+            then those whose label is least certain: their labels decide fastest which
+            explanation is right, and are no sample (``labels="picked"``).
+
+        Returns
+        -------
+        frame
+            ``domain``, ``item`` (its name, or the row number of a wide table without names; a
+            long table's own column name),
+            ``probability`` with which it was drawn among the items of its domain without a label,
+            NaN if it was picked, and ``doubt``: how much the explanations differ on it, plus the
+            uncertainty of its label.
+        """
+        check_fitted(self, "result_", "fit(votes)")
+        if self._rows_unknown:
+            raise LazyFrameError(
+                "label_next names rows by their number, and this ErrorEstimator was fitted to "
+                "counts or to a lazy frame, whose rows come in no fixed order; collect the rows "
+                "once and fit again, or pass a long table with a column 'item'"
+            )
+        return next_items(
+            self._votes,
+            self._fits,
+            check_count(n, "n"),
+            domain=None if domain is None else self._domain(domain),
+            how=check_choice(how, "how", ("strata", "random", "contested")),
+            seed=self._seed,
+            backend=self._backend,
+        )
+
+    @keeps_kind
+    def explanations(self, domain: Any = None) -> Explanations:
+        """Return the competing explanations of the votes of one domain.
+
+        Parameters
+        ----------
+        domain : name, optional
+            Name of the domain; optional when there is one.
+
+        Returns
+        -------
+        Explanations
+            Error rates under each explanation, side by side.
+        """
+        d = self._domain(domain)
+        return self.result_.explanations[d]
+
+    @keeps_kind
+    def robustness_curve(
+        self, domain: Any = None, *, gamma: Sequence[float] | None = None
+    ) -> RankingRobustness:
+        """Return what error rates and their order are worth if most voters are fooled together.
+
+        Votes cannot show it when a panel errs together. If the consensus is wrong on a share γ of
+        the items, a rate moves by at most γ, and two voters can change places from
+        :math:`γ = (e_i - e_j) / 2` on.
+
+        Parameters
+        ----------
+        domain : name, optional
+            Name of the domain; optional when there is one.
+        gamma : sequence of float, optional
+            Shares of the items, by default 0 to .2.
+
+        Returns
+        -------
+        RankingRobustness
+            Limits at each share, and where the order of the voters can change.
+        """
+        d = self._domain(domain)
+        shares = np.linspace(0, 0.2, 41) if gamma is None else check_scores(gamma, "gamma")
+        if ((shares < 0) | (shares > 1)).any():
+            refuse_option(gamma, "gamma", "shares of the items between 0 and 1")
+        here = self._votes.domains[d]
+        level = self.result_.confidence
+        return ranking_robustness(self._votes, here, self._fits[d], level, shares)
+
+    @keeps_kind
+    def agreement(self, domain: Any = None) -> VoterAgreement:
+        """Return how often pairs of voters agree, beside what the best model expects.
+
+        Parameters
+        ----------
+        domain : name, optional
+            Name of the domain; optional when there is one.
+
+        Returns
+        -------
+        VoterAgreement
+            Observed and expected agreement of each pair: the posterior predictive check.
+        """
+        d = self._domain(domain)
+        return voter_agreement(self._votes, self._votes.domains[d], self._fits[d])
+
+    def to_inference_data(self, domain: Any = None) -> Any:
+        """Return the draws of the best model as ArviZ inference data.
+
+        Parameters
+        ----------
+        domain : name, optional
+            Name of the domain; optional when there is one.
+
+        Returns
+        -------
+        arviz.InferenceData
+            Groups ``posterior`` (``error_rate``, ``error_on_items``, ``prevalence``) and
+            ``sample_stats`` (``lp``, the log-likelihood). An estimator that was stored and loaded
+            has 250 draws of each chain.
+        """
+        d = self._domain(domain)
+        return inference_data(self._votes, self._votes.domains[d], self._fits[d])
+
+    def _domain(self, domain: Any) -> int:
+        """Return the position of a domain by its name."""
+        check_fitted(self, "result_", "fit(votes)")
+        names = list(self.result_.domains)
+        if domain is None and len(names) == 1:
+            return 0
+        if domain not in names:
+            refuse_option(domain, "domain", f"one of {named(names)}")
+        return names.index(domain)

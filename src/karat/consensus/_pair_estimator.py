@@ -1,32 +1,38 @@
-"""Error rates of judges on pairs shown in two orders, with the position bias taken out."""
+"""How good judges of pairs are, and whether they favour the answer that stands first."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from karat._frames import keeps_kind
 from karat._parameters import Parameters
-from karat._typing import Column, Frame
-from karat._validate import check_confidence, check_fitted, refuse_lazy
-from karat.consensus._error_estimator import ErrorEstimator
-from karat.consensus.answers import backend_of, to_frame, warn_of_limits_of_the_fit
-from karat.consensus.judging import (
-    bias_of,
-    item_weights,
-    pair_chances,
-    pair_domains,
-    pair_errors,
-    pair_gold,
-    pair_styles,
-    pair_table,
-    pair_votes,
+from karat._result import keeps_kind
+from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
+from karat._validate import (
+    check_confidence,
+    check_fitted,
+    check_weighting,
+    check_weights,
+    read_columns,
+    refuse_lazy,
+    shown,
 )
-from karat.consensus.pairs import net_votes, read_pairs
-from karat.exceptions import KaratWarning, ShapeError
-
-__all__ = ["PairEstimator"]
+from karat.consensus._answers import backend_of, to_frame, warn_of_limits_of_the_fit
+from karat.consensus._error_estimator import ErrorEstimator
+from karat.consensus._pairs import (
+    PairVerdicts,
+    balanced_limits,
+    net_votes,
+    picks_first,
+    read_pairs,
+    style_effect,
+    tango_limits,
+)
+from karat.consensus.result import ErrorRates, PairErrors, PositionBias
+from karat.exceptions import DataError, KaratWarning, LabelError, LengthMismatchError, ShapeError
+from karat.limits.proportions import wilson_limits
+from karat.statistics.patterns import effective_counts
 
 
 class PairEstimator(Parameters):
@@ -178,9 +184,14 @@ class PairEstimator(Parameters):
         """
         level = check_confidence(self.confidence)
         refuse_lazy(
-            verdicts=verdicts, swapped=swapped, y_true=y_true, domains=domains,
-            label_probability=label_probability, covariates=covariates, sample_weight=sample_weight,
-        )  # fmt: skip
+            verdicts=verdicts,
+            swapped=swapped,
+            y_true=y_true,
+            domains=domains,
+            label_probability=label_probability,
+            covariates=covariates,
+            sample_weight=sample_weight,
+        )
         read = read_pairs(verdicts, swapped, classes=classes, says=says, first_order=first_order)
         weight = item_weights(read, sample_weight, weighting)
         bias = bias_of(read, weight, level)
@@ -218,6 +229,7 @@ class PairEstimator(Parameters):
         self.status_ = dict(estimator.status_)
         self.identified_ = dict(estimator.identified_)
         self.error_rates_ = pair_table(read, result, backend)
+        self._called = read.called
         warn_of_limits_of_the_fit(rates, families, holder="estimator_.")
         return self
 
@@ -236,10 +248,15 @@ class PairEstimator(Parameters):
         Returns
         -------
         frame
-            ``domain``, ``item`` (the name of the pair, or its row), ``probability`` and ``doubt``.
+            ``domain``, ``item`` (the name of the pair, or its row; called as in a long table),
+            ``probability`` and ``doubt``.
         """
         check_fitted(self, "estimator_", "fit(verdicts)")
-        return self.estimator_.label_next(n, domain=domain, how=how)
+        import narwhals as nw
+
+        drawn = nw.from_native(self.estimator_.label_next(n, domain=domain, how=how))
+        called = {own: name for own, name in self._called.items() if own in drawn.columns}
+        return drawn.rename(called).to_native()
 
 
 def _as_text(same: Mapping[Any, Any] | None) -> dict[Any, list[str]] | None:
@@ -247,3 +264,307 @@ def _as_text(same: Mapping[Any, Any] | None) -> dict[Any, list[str]] | None:
     if same is None:
         return None
     return {family: [str(judge) for judge in judges] for family, judges in same.items()}
+
+
+@keeps_kind
+def position_bias(
+    verdicts: Frame,
+    swapped: Frame | None = None,
+    *,
+    classes: Column | None = None,
+    says: Literal["answer", "position"] = "answer",
+    first_order: Any = None,
+    sample_weight: Column | None = None,
+    weighting: str | None = None,
+    confidence: float = 0.95,
+) -> PositionBias:
+    r"""Return how far each judge's verdict follows the position of an answer; no gold is needed.
+
+    A pair (A, B) is shown with A first and with B first. A judge without bias gives the same
+    verdict; one that always says what stands first says A, then B. Over pairs,
+
+    .. math:: \beta_j = P(\text{says the first, twice}) - P(\text{says the second, twice})
+
+    which is also the difference of its error rates when the better answer is shown second and
+    first. Ties and repeats count in part.
+
+    Parameters
+    ----------
+    verdicts : matrix or frame
+        Wide: one row per pair, one column per judge, the verdicts with A shown first. Or long: a
+        frame with ``item``, ``judge``, ``order`` and ``verdict``, or with ``verdict_order1`` and
+        ``verdict_order2``, or items, judges and verdicts by the other names that
+        `karat.votes.read_patterns` knows; a judge's repeats of one pair in one order are averaged.
+        A verdict is one of two labels, "tie", -1 (no verdict) or null (not asked).
+    swapped : matrix or frame, optional
+        Beside a wide table: the verdicts with B shown first.
+    classes : column (2,), optional
+        The label of A and that of B; by default those found, sorted.
+    says : {"answer", "position"}, default "answer"
+        Whether a verdict names the answer, whatever its place, or the place: the first label for
+        what is shown first.
+    first_order : value, optional
+        The value of ``order`` in which A is shown first; by default the smaller.
+    sample_weight : column, optional
+        Weights of at least 0, one per row, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means, as in ``ErrorEstimator.fit``.
+    confidence : float, default 0.95
+        Level of the limits.
+
+    Returns
+    -------
+    PositionBias
+        The bias and the share of verdicts that flip, with limits.
+
+    Notes
+    -----
+    Limits invert the score test of Tango (1998), for each judge alone; they are for the kind of
+    pairs seen. ``expected_on(n)`` has those of the bias that n further pairs will show.
+
+    Examples
+    --------
+    >>> first = [["A", "A"], ["A", "B"], ["A", "A"], ["B", "B"]]
+    >>> second = [["B", "A"], ["B", "B"], ["A", "A"], ["B", "B"]]
+    >>> position_bias(first, second).bias.tolist()
+    [0.5, 0.0]
+    """
+    level = check_confidence(confidence)
+    refuse_lazy(verdicts=verdicts, swapped=swapped, sample_weight=sample_weight)
+    read = read_pairs(verdicts, swapped, classes=classes, says=says, first_order=first_order)
+    return bias_of(read, item_weights(read, sample_weight, weighting), level)
+
+
+# --- The position bias of verdicts that are read, with limits.
+
+
+def item_weights(
+    read: PairVerdicts, sample_weight: Column | None, weighting: str | None = None
+) -> FloatArray:
+    """Return what each pair counts; all rows of a pair have one weight.
+
+    Importances add up to Kish's effective number of pairs.
+    """
+    found = np.ones(read.n_items)
+    weight = check_weights(sample_weight)
+    important = check_weighting(weighting, weight)
+    if weight is not None:
+        if len(weight) != len(read.item_of_row):
+            raise LengthMismatchError(
+                f"the verdicts have {len(read.item_of_row):,} rows and sample_weight has "
+                f"{len(weight):,}; pass one weight per row"
+            )
+        found[read.item_of_row] = weight
+    return effective_counts(found, found**2) if important else found
+
+
+def bias_of(read: PairVerdicts, weight: FloatArray, confidence: float) -> PositionBias:
+    """Return the bias of verdicts that are read."""
+    delta = (1 - confidence) / 2
+    follow = picks_first(read.score)
+    both, some = ~np.isnan(follow), ~np.isnan(read.score).all(axis=0)
+    n = weight @ both
+    if not (n > 0).any():
+        raise DataError(
+            "no judge saw any pair in both orders, so its bias does not show; ask each pair twice, "
+            "with the answers swapped"
+        )
+    value = np.nan_to_num(follow)
+    plus, minus = weight @ np.maximum(value, 0), weight @ np.maximum(-value, 0)
+    lower, upper = tango_limits(plus, minus, n, delta)
+    flips_lower, flips_upper = wilson_limits(plus + minus, n, delta)
+    size = np.where(n > 0, n, np.nan)
+    return PositionBias(
+        judges=tuple(read.judges.tolist()),
+        n=n,
+        one_order=weight @ (some & ~both),
+        bias=(plus - minus) / size,
+        lower=lower,
+        upper=upper,
+        flips=(plus + minus) / size,
+        flips_lower=flips_lower,
+        flips_upper=flips_upper,
+        repeats=read.repeats,
+        confidence=confidence,
+    )
+
+
+# --- Error rates of judges on pairs, with the position bias taken out.
+
+
+def pair_errors(
+    read: PairVerdicts,
+    bias: PositionBias,
+    r: ErrorRates,
+    voting: IntArray,
+    inside: Sequence[AnyArray],
+    weight: FloatArray,
+    style: tuple[tuple[Any, ...], ...],
+    level: float,
+) -> PairErrors:
+    """Return error rates with the bias out, from those of votes where both orders agree.
+
+    ``voting`` holds the judges that voted, ``inside`` the pairs of each domain.
+    """
+    votes, delta = net_votes(read.score), (1 - level) / 2
+    judge, domain = voting[r.classifier], r.domain
+    seen = np.array(
+        [weight[inside[d]] @ (votes[inside[d], j] > -2) for d, j in zip(domain, judge, strict=True)]
+    )
+    split = np.array(
+        [
+            weight[inside[d]] @ (votes[inside[d], j] == -1)
+            for d, j in zip(domain, judge, strict=True)
+        ]
+    )
+    share = (split / np.maximum(seen, 1e-12), *wilson_limits(split, seen, delta))
+    mean, lower, upper = balanced_limits((r.mean, r.lower, r.upper), share)
+    half = bias.bias[judge] / 2
+    low, high = bias.lower[judge] / 2, bias.upper[judge] / 2
+    least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    return PairErrors(
+        domains=tuple(r.domains),
+        judges=tuple(read.judges.tolist()),
+        domain=domain,
+        judge=judge,
+        mean=mean,
+        lower=lower,
+        upper=upper,
+        right_first=np.clip(mean - half, 0, 1),
+        right_second=np.clip(mean + half, 0, 1),
+        cost=np.abs(half),
+        cost_lower=least,
+        cost_upper=np.maximum(np.abs(low), np.abs(high)),
+        agreed=r.mean,
+        agreed_lower=r.lower,
+        agreed_upper=r.upper,
+        bias=bias,
+        style=style,
+        status=r.status,
+        reasons=r.reasons,
+        evidence=r.evidence,
+        classes=read.classes,
+        confidence=level,
+    )
+
+
+def pair_table(read: PairVerdicts, r: PairErrors, backend: Any) -> Any:
+    """Return one row per domain and judge, best first within a domain."""
+    order = np.lexsort((r.mean, r.domain))
+    fields = (
+        "mean",
+        "lower",
+        "upper",
+        "right_first",
+        "right_second",
+        "cost",
+        "cost_lower",
+        "cost_upper",
+    )
+    columns: dict[str, Any] = {
+        "domain": [r.domains[d] for d in r.domain[order]],
+        "judge": read.judges.take(r.judge[order]),
+    }
+    columns |= {name: np.array(getattr(r, name)[order]) for name in fields}
+    columns |= {
+        "bias": np.array(r.bias.bias[r.judge[order]]),
+        "bias_lower": np.array(r.bias.lower[r.judge[order]]),
+        "bias_upper": np.array(r.bias.upper[r.judge[order]]),
+    }
+    return to_frame(columns, backend, read.called)
+
+
+# --- What stands beside the verdicts on pairs: domains, gold, style.
+
+
+def pair_votes(read: PairVerdicts, votes: IntArray, voting: IntArray) -> dict[str, Any]:
+    """Return the columns of votes of the judges that voted, and the names of the pairs."""
+    names = read.judges.tolist()
+    columns: dict[str, Any] = {
+        str(names[j]): np.where(votes[:, j] == -2, np.nan, votes[:, j]) for j in voting
+    }
+    if read.items is not None and "item" not in columns:
+        columns["item"] = read.items.take(np.arange(read.n_items))
+    return columns
+
+
+def pair_chances(read: PairVerdicts, label_probability: Any) -> Any:
+    """Return the chance with which every pair was drawn, NaN where it was not."""
+    if label_probability is None:
+        return None
+    found = read.per_item(label_probability, "label_probability")
+    return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
+
+
+def pair_domains(read: PairVerdicts, domains: Any) -> Any:
+    """Return the domain of every pair."""
+    domains = read.domain if domains is None else domains
+    if domains is None:
+        return None
+    found = read.per_item(domains, "domains")
+    if any(value is None for value in found):
+        raise LabelError("a pair has no domain; pass one for every pair")
+    return found
+
+
+def pair_gold(read: PairVerdicts, y_true: Any) -> Any:
+    """Return 0 or 1, the better answer of every pair, -1 where it is not known."""
+    if y_true is None:
+        return None
+    codes = []
+    for value in read.per_item(y_true, "y_true"):
+        known = value is not None and value != -1 and str(value).lower() not in ("tie", "-1")
+        if known and value not in read.classes.tolist():
+            raise LabelError(
+                f"y_true holds {shown(value)}; expected one of {read.classes.tolist()}, 'tie' or -1"
+            )
+        codes.append(read.classes.tolist().index(value) if known else -1)
+    return codes
+
+
+def pair_styles(
+    read: PairVerdicts, covariates: Any, rates: ErrorRates, weight: FloatArray, delta: float
+) -> tuple[tuple[Any, ...], ...]:
+    """Return, covariate by covariate, its effect on each judge: value, lower, upper."""
+    if covariates is None:
+        return ()
+    columns, names = read_columns(covariates, "covariates", each="column per covariate")
+    style = np.zeros((read.n_items, len(names)))
+    for k, (values, mask) in enumerate(columns):
+        if len(values) != len(read.item_of_row):
+            raise LengthMismatchError(
+                f"the verdicts have {len(read.item_of_row):,} rows and covariates has "
+                f"{len(values):,}; pass one row per row"
+            )
+        if mask is not None or values.dtype.kind not in "biuf":
+            raise LabelError(f"covariates column {names[k]!r} holds text or a missing value")
+        style[read.item_of_row, k] = values
+    spread = style.std(axis=0)
+    style = style / np.where(spread > 0, spread, 1.0)  # an effect is that of one standard deviation
+    proba = _without(read, rates)
+    says = (
+        np.nansum(read.score, axis=0) / np.maximum((~np.isnan(read.score)).sum(axis=0), 1) + 1
+    ) / 2
+    effect = np.full((3, len(names), read.score.shape[2]), np.nan)
+    for j in range(read.score.shape[2]):
+        seen = ~np.isnan(read.score[:, :, j]).all(axis=0) & (weight > 0)
+        if seen.sum() > 10:
+            value, low, high, _ = style_effect(says[seen, j], proba[seen, j], style[seen], delta)
+            effect[:, :, j] = value, low, high
+    return tuple((name, *effect[:, k]) for k, name in enumerate(names))
+
+
+def _without(read: PairVerdicts, rates: ErrorRates) -> FloatArray:
+    """Return, pairs × judges, P(A is better) from the votes of the other judges alone."""
+    votes = net_votes(read.score)
+    said = np.zeros(votes.shape)
+    strength = np.zeros(votes.shape[1])
+    names = [str(name) for name in read.judges.tolist()]
+    r = rates
+    for i in range(len(r.mean)):
+        j = names.index(str(r.classifiers[r.classifier[i]]))
+        wrong = float(np.clip(r.mean[i], 0.01, 0.99))
+        strength[j] = np.log((1 - wrong) / wrong)
+    said[votes == 0], said[votes == 1] = 1.0, -1.0
+    total = said @ strength
+    return np.asarray(1 / (1 + np.exp(-(total[:, None] - said * strength))))

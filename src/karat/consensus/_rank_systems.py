@@ -7,21 +7,13 @@ from typing import Any
 import numpy as np
 
 from karat._callers import caller_level
-from karat._frames import keeps_kind
+from karat._result import keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, IntArray
-from karat._validate import (
-    check_confidence,
-    check_rng,
-    encode_labels,
-    named,
-    read_column,
-    shown,
-)
+from karat._validate import check_confidence, check_rng, encode_names, named, read_column, shown
+from karat.consensus._answers import check_judges
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pair_estimator import PairEstimator
-from karat.consensus.judging import check_judges
-from karat.consensus.pair_result import SystemRanking
-from karat.consensus.pairs import (
+from karat.consensus._pairs import (
     Strengths,
     judged_strengths,
     powered_strengths,
@@ -29,11 +21,10 @@ from karat.consensus.pairs import (
     simultaneous_quantile,
     tiers_of,
 )
+from karat.consensus.result import SystemRanking
 from karat.exceptions import DataError, LabelError, LengthMismatchError, SmallSampleWarning
-from karat.limits.kernels import normal_quantile
+from karat.limits.means import normal_quantile
 from karat.votes.reading import PassedValues
-
-__all__ = ["rank_systems"]
 
 _SURE = 1e-6  # no verdict is more certain than this, whatever a model says
 _DRAWS = 30  # of the judges' error rates
@@ -163,7 +154,8 @@ def _systems(
             missing = found.index(None)
             raise LabelError(f"{name} names no system for pair {missing}; name one for every pair")
         both.append(found)
-    (one, two), order = encode_labels({"first": both[0], "second": both[1]})
+    codes, order = encode_names([*both[0], *both[1]], "first and second")
+    one, two = np.split(codes, 2)
     if len(order) < 2:
         raise DataError(f"all answers are of {shown(order[0])}; a ranking needs two systems")
     same = np.flatnonzero(one == two)

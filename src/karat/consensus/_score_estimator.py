@@ -1,40 +1,48 @@
-"""Error rates of voters who give scores: ratings, probabilities, log-probabilities."""
+"""How good judges are who give scores instead of classes."""
+
+from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from karat._callers import caller_level
-from karat._frames import keeps_kind
 from karat._parameters import Parameters
+from karat._result import Result, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
+    check_classes,
     check_confidence,
     check_count,
     check_fitted,
     check_number,
     check_rng,
+    check_weighting,
+    check_weights,
+    encode_gold,
+    encode_names,
     named,
+    present_gold,
     refuse_lazy,
     refuse_option,
+    shown,
+    told_positive,
 )
-from karat.consensus.answers import backend_of
-from karat.consensus.judging import (
-    score_domains,
-    score_errors,
-    score_gold,
-    score_tables,
-    score_weights,
-)
-from karat.consensus.score_result import ScoreErrors
+from karat.consensus._answers import backend_of, to_frame
+from karat.consensus.identification import doubts
 from karat.consensus.scores import ScoreFit, ScoreTable, class_chances, fit_scores, read_scores
-from karat.exceptions import DataError, NotIdentifiedWarning
+from karat.exceptions import (
+    DataError,
+    LengthMismatchError,
+    NotIdentifiedWarning,
+    PositiveClassError,
+)
+from karat.statistics.patterns import effective_counts
 from karat.votes.reading import PassedValues
-
-__all__ = ["ScoreEstimator"]
 
 
 class ScoreEstimator(Parameters):
@@ -146,7 +154,8 @@ class ScoreEstimator(Parameters):
         ----------
         scores : matrix or frame
             Wide: one row per item, one column per voter, null where a voter was not asked. Or long:
-            ``item``, ``classifier`` (or ``judge``) and ``score`` (or ``rating``, ``vote``).
+            columns of items, voters and scores, known by their names as in
+            `karat.votes.read_patterns`; a ``score`` or ``rating`` comes before a ``vote``.
         domains : column, optional
             Domain of each row; everything is estimated domain by domain.
         y_true : column or mapping, optional
@@ -190,10 +199,16 @@ class ScoreEstimator(Parameters):
             inside.append((here, voters))
             fits.append(
                 fit_scores(
-                    table.codes[np.ix_(here, voters)], weight[here], gold[here],
-                    table.levels[voters], table.fine[voters], rng=rng, tested=tested, **options,  # type: ignore[arg-type]
+                    table.codes[np.ix_(here, voters)],
+                    weight[here],
+                    gold[here],
+                    table.levels[voters],
+                    table.fine[voters],
+                    rng=rng,
+                    tested=tested,
+                    **options,  # type: ignore[arg-type]
                 )
-            )  # fmt: skip
+            )
         self._keep(table, order, names, fits, inside, weight, options, backend_of(scores))
         return self
 
@@ -257,3 +272,312 @@ class ScoreEstimator(Parameters):
         codes = self._table.coded(read.scores)[:, voters]
         p = class_chances(codes, fit.chances, float(fit.share[0]))
         return np.column_stack([1 - p, p])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ScoreErrors(Result):
+    """How well voters' scores tell two classes apart, estimated from the scores alone.
+
+    One entry per domain and voter.
+
+    Attributes
+    ----------
+    domains, classifiers : tuple
+        The domains and the voters, named as they were passed.
+    classes : array (2,)
+        The classes; a higher score speaks for the second.
+    domain, classifier : array (r,)
+        Domain and voter of each entry, as positions.
+    scores : array (r,)
+        Scores given.
+    mean, lower, upper : array (r,)
+        Error rate of the voter alone, each of its scores read as the more probable class: no
+        threshold is chosen by hand.
+    area, area_lower, area_upper : array (r,)
+        Its area under the ROC curve.
+    share, share_lower, share_upper : array (domains,)
+        Share of the second class.
+    level_from, level_proba : tuple of arrays
+        By entry: the least score of each level (the first has none: NaN), and the calibration:
+        P(second class) given the level.
+    status : tuple of str
+        By domain: "not identified", "consistent" (the scores do not contradict the rates), or with
+        random gold labels "confirmed" or "contradicted" by an exact test of the consensus.
+    identified : array (domains,)
+        Whether the status is "consistent" or "confirmed".
+    evidence : tuple of str
+        By domain, what gold labels say of the consensus; empty without a test.
+    reasons : tuple of tuples
+        By domain: why the scores alone do not identify the rates; empty if they do.
+    r_hat, ess : array (domains,)
+        Whether chains agree, and effective draws.
+    slack, confidence : float
+        By how much limits of error rates were widened, and their level.
+    """
+
+    domains: tuple[Any, ...]
+    classifiers: tuple[Any, ...]
+    domain: IntArray
+    classifier: IntArray
+    scores: FloatArray
+    mean: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    classes: AnyArray
+    slack: float
+    confidence: float
+    area: FloatArray
+    area_lower: FloatArray
+    area_upper: FloatArray
+    share: FloatArray
+    share_lower: FloatArray
+    share_upper: FloatArray
+    level_from: tuple[FloatArray, ...]
+    level_proba: tuple[FloatArray, ...]
+    status: tuple[str, ...]
+    identified: AnyArray
+    evidence: tuple[str, ...]
+    reasons: tuple[tuple[str, ...], ...]
+    r_hat: FloatArray
+    ess: FloatArray
+
+    _COLUMNS = (
+        "domain=domains[domain]",
+        "classifier=classifiers[classifier]",
+        "mean",
+        "lower",
+        "upper",
+        "scores",
+        "area",
+        "area_lower",
+        "area_upper",
+        "status=status[domain]",
+        "identified=identified[domain]",
+        "confidence",
+    )
+
+    def summary(self) -> str:
+        """Return first what is not known, then the best voter."""
+        told = self.identified[self.domain]
+        best = int(np.where(told, self.mean, np.inf).argmin() if told.any() else self.mean.argmin())
+        limits = f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %"
+        limits = (
+            f"{100 * self.confidence:g} % limits {limits}"
+            if told.any()
+            else f"the scores cannot tell: {limits}"
+        )
+        d = int(self.domain[best])
+        where = "" if len(self.domains) == 1 else f" in {self.domains[d]}"
+        text = (
+            f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
+            f"{100 * self.mean[best]:.1f} % ({limits}), area {self.area[best]:.2f}"
+        )
+        if self.status[d] == "consistent":
+            labels = (
+                f"too few labels confirm this (the consensus is {self.evidence[d]})"
+                if self.evidence[d]
+                else "no test on labels stands behind this"
+            )
+            text = (
+                f"{labels}, and scores cannot show an error that most voters share; if they share "
+                f"none, {text}"
+            )
+        if self.status[d] == "confirmed":
+            text += f"; gold labels confirm it: the consensus is {self.evidence[d]}"
+        text = "; ".join([*self._doubts(), f"{self._face()}{text}"])
+        return text[0].upper() + text[1:]
+
+    def _doubts(self) -> list[str]:
+        """Return what gold labels contradict, and what the scores do not identify."""
+        return doubts(
+            self.domains,
+            self.status,
+            self.reasons,
+            self.evidence,
+            of="scores",
+            unknown="the scores alone",
+        )
+
+    def _face(self) -> str:
+        if self.identified.all():
+            return ""
+        return "where they do, " if self.identified.any() else "taken at face value, "
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (
+                self.classifiers[j],
+                f"{m:.3f} [{'' if told else 'scores cannot tell: '}{low:.3f}, {high:.3f}], "
+                f"area {a:.3f}",
+            )
+            for j, m, low, high, a, told in zip(
+                self.classifier,
+                self.mean,
+                self.lower,
+                self.upper,
+                self.area,
+                self.identified[self.domain],
+                strict=True,
+            )
+        ]
+
+
+# --- The answer about voters who give scores, gathered from the fits of all domains.
+
+
+def score_errors(
+    table: ScoreTable,
+    classes: AnyArray,
+    names: PassedValues,
+    fits: list[ScoreFit],
+    inside: list[tuple[IntArray, IntArray]],
+    weight: FloatArray,
+    options: dict[str, Any],
+) -> ScoreErrors:
+    """Gather the fits of all domains."""
+    error, area = (np.concatenate([getattr(f, n) for f in fits], axis=1) for n in ("error", "area"))
+    voters = np.concatenate([v for _, v in inside])
+    given = [weight[here] @ (table.codes[np.ix_(here, v)] >= 0) for here, v in inside]
+    starts, proba = [], []
+    for fit, (_, own) in zip(fits, inside, strict=True):
+        for at, j in enumerate(own):
+            k = int(table.levels[j])
+            p = float(fit.share[0]) * fit.chances[at, 1, :k]
+            q = (1 - float(fit.share[0])) * fit.chances[at, 0, :k]
+            starts.append(np.concatenate([[np.nan], table.edges[j]]))
+            proba.append(p / np.maximum(p + q, 1e-300))
+    share = np.array([f.share for f in fits])
+    return ScoreErrors(
+        domains=tuple(names.tolist()),
+        classifiers=tuple(table.voters.tolist()),
+        classes=classes,
+        domain=np.repeat(np.arange(len(fits)), [len(v) for _, v in inside]),
+        classifier=voters,
+        scores=np.concatenate(given),
+        mean=error[0],
+        lower=error[1],
+        upper=error[2],
+        area=area[0],
+        area_lower=area[1],
+        area_upper=area[2],
+        share=share[:, 0],
+        share_lower=share[:, 1],
+        share_upper=share[:, 2],
+        level_from=tuple(starts),
+        level_proba=tuple(proba),
+        status=tuple(f.status for f in fits),
+        identified=np.array([f.status in ("consistent", "confirmed") for f in fits]),
+        evidence=tuple("" if f.gold_test is None else str(f.gold_test) for f in fits),
+        reasons=tuple(f.reasons for f in fits),
+        r_hat=np.array([f.r_hat for f in fits]),
+        ess=np.array([f.ess for f in fits]),
+        slack=options["slack"],
+        confidence=options["confidence"],
+    )
+
+
+def score_tables(
+    table: ScoreTable, names: PassedValues, r: ScoreErrors, backend: Any
+) -> tuple[Any, Any]:
+    """Return the table of error rates, best first, and that of the calibration."""
+    rows = np.lexsort((r.mean, r.domain))
+    fields = ("mean", "lower", "upper", "area", "area_lower", "area_upper", "scores")
+    columns = {name: np.array(getattr(r, name)[rows]) for name in fields}
+    who = {
+        "domain": names.take(r.domain[rows]),
+        "classifier": table.voters.take(r.classifier[rows]),
+    }
+    rates = who | columns | {"status": np.array(r.status)[r.domain[rows]]}
+    entry = np.repeat(np.arange(len(r.mean)), [len(p) for p in r.level_proba])
+    calibration = {
+        "domain": names.take(r.domain[entry]),
+        "classifier": table.voters.take(r.classifier[entry]),
+        "from": np.concatenate(r.level_from),
+        "proba": np.concatenate(r.level_proba),
+    }
+    return (
+        to_frame(rates, backend, table.called),
+        to_frame(calibration, backend, table.called),
+    )
+
+
+# --- What stands beside scores: weights, gold, domains.
+
+
+def _per_row(table: ScoreTable, values: Any, name: str, absent: float) -> FloatArray:
+    """Return one value per item from one per row."""
+    found = np.full(len(table.scores), absent)
+    if values is None:
+        return found
+    if len(values) != len(table.item_of_row):
+        raise LengthMismatchError(
+            f"scores has {len(table.item_of_row):,} rows and {name} has {len(values):,}; pass one "
+            "value per row"
+        )
+    found[table.item_of_row] = values
+    return found
+
+
+def score_gold(table: ScoreTable, y_true: Any, classes: Any) -> tuple[AnyArray, IntArray]:
+    """Return the two classes, and the class of each item, -1 where it is not known."""
+    order = None if classes is None else check_classes(classes)
+    if order is not None and len(order) != 2:
+        raise DataError(
+            f"scores tell two classes apart, and classes= names {shown(order.tolist())}"
+        )
+    if y_true is None:
+        return (np.array([0, 1]) if order is None else order), np.full(len(table.scores), -1)
+    column = list(y_true.values()) if isinstance(y_true, Mapping) else y_true
+    if order is None:
+        values, present = present_gold(column)
+        order = np.unique(values[present])
+        order = np.array([0, 1]) if set(order.tolist()) <= {0, 1} else order
+        if len(order) != 2:
+            raise DataError(
+                f"y_true holds the classes {named(order.tolist())}; scores tell two apart. Name "
+                "both with classes="
+            )
+        order = _by_score(order)
+    codes = encode_gold(column, order)
+    if isinstance(y_true, Mapping):
+        listed = range(len(table.scores)) if table.items is None else table.items.tolist()
+        place = {item: i for i, item in enumerate(listed)}
+        unknown = [item for item in y_true if item not in place]
+        if unknown:
+            raise DataError(f"y_true labels the item {shown(unknown[0])}, which has no score")
+        found = np.full(len(table.scores), -1)
+        found[[place[item] for item in y_true]] = codes
+        return order, found
+    return order, _per_row(table, codes, "y_true", -1).astype(np.int64)
+
+
+def _by_score(classes: AnyArray) -> AnyArray:
+    """Return two classes, the one last that a higher score speaks for, if the labels tell it."""
+    told = told_positive(classes)
+    if told is None:
+        first, second = (shown(c) for c in classes.tolist())
+        raise PositiveClassError(
+            f"labels are {first} and {second}; say which a higher score speaks for: name both with "
+            f"classes=, that one last, for example classes=[{second}, {first}]"
+        )
+    return classes if told == 1 else classes[::-1]
+
+
+def score_domains(table: ScoreTable, domains: Any) -> tuple[IntArray, PassedValues]:
+    """Return the domain of each item, and the names."""
+    domains = table.domain if domains is None else domains
+    if domains is None:
+        return np.zeros(len(table.scores), np.int64), PassedValues(np.array(["all"]))
+    codes, found = encode_names(domains, "domains")
+    names = PassedValues.of_column(domains, codes, len(found))
+    return _per_row(table, codes, "domains", 0).astype(np.int64), names
+
+
+def score_weights(
+    table: ScoreTable, sample_weight: Column | None, weighting: str | None, domain: IntArray
+) -> FloatArray:
+    """Return what each item counts; importances add up to Kish's number in each domain."""
+    given = check_weights(sample_weight)
+    important = check_weighting(weighting, given)
+    weight = np.asarray(_per_row(table, given, "sample_weight", 1.0), dtype=np.float64)
+    return effective_counts(weight, weight**2, domain) if important else weight

@@ -1,18 +1,450 @@
-"""The frozen answers about voters."""
+"""What votes say: error rates, agreement, competing explanations, models compared, judged pairs."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from karat._result import Result
+from karat._basis import Guarantee
+from karat._result import Result, crossed
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
-from karat._validate import named, refuse_option
-from karat.consensus.explanation_result import Explanations, where_of
-from karat.consensus.identification import LONE_VOTES
+from karat._validate import check_count, named, refuse_option
+from karat.consensus._pairs import predictive_limits
+from karat.consensus.identification import LONE_VOTES, doubts
 from karat.exceptions import LengthMismatchError
 
-__all__ = ["ErrorRates"]
+# --- The frozen answers about models of votes: which domains share, and which model predicts best.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CoClustering(Result):
+    """Which domains, or which voters in which domains, share their error rates.
+
+    Attributes
+    ----------
+    structure : str
+        "coupled": domains share those of all voters. "hierarchical": voters in domains share one.
+    names : tuple
+        What is clustered.
+    labels : array (items,)
+        The partition that disagrees least with the draws, the largest cluster first.
+    certainty : array (items,)
+        Posterior probability that an item is together with another of its cluster, on average.
+    probability : array (items, items)
+        Posterior probability that two items are together; empty for more than 1,000 items.
+    n_clusters : array (3,)
+        Number of clusters: posterior mean and 95 % limits.
+    concentration : array (c, 3)
+        Concentration parameters, α or (α, γ): posterior mean and 95 % limits.
+    """
+
+    structure: str
+    names: tuple[Any, ...]
+    labels: IntArray
+    certainty: FloatArray
+    probability: FloatArray
+    n_clusters: FloatArray
+    concentration: FloatArray
+
+    _COLUMNS = ("name=names", "label=labels", "certainty")
+
+    def summary(self) -> str:
+        """Return how many clusters there are, and how sure that is."""
+        found = int(self.labels.max()) + 1
+        what = "domains" if self.structure == "coupled" else "voters in domains"
+        mean, low, high = self.n_clusters
+        return (
+            f"{len(self.names)} {what} share error rates in {found} cluster"
+            f"{'s' if found > 1 else ''} (posterior mean {mean:.1f}, 95 %: {low:.0f} to "
+            f"{high:.0f}); the largest has {int((self.labels == 0).sum())}"
+        )
+
+    def _table(self) -> list[tuple[str, str]]:
+        rows = []
+        for cluster in range(min(int(self.labels.max()) + 1, 30)):
+            members = [n for n, k in zip(self.names, self.labels, strict=True) if k == cluster]
+            listed = ", ".join(members[:8]) + (", ..." if len(members) > 8 else "")
+            rows.append((f"cluster {cluster}", listed))
+        return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ModelComparison(Result):
+    """Models of the votes, compared on votes that were held out; no labels are used.
+
+    Attributes
+    ----------
+    n : float
+        Items, by weight.
+    structure, errors, dependence : tuple of str
+        The models.
+    log_likelihood : array (models,)
+        Held-out log-likelihood of all items.
+    behind, behind_error : array (models,)
+        How far each is behind the best, and the standard error of that.
+    weight : array (models,)
+        Stacking weights: the mixture that predicts best.
+    """
+
+    n: float
+    structure: tuple[str, ...]
+    errors: tuple[str, ...]
+    dependence: tuple[str, ...]
+    log_likelihood: FloatArray
+    behind: FloatArray
+    behind_error: FloatArray
+    weight: FloatArray
+
+    _COLUMNS = (
+        "structure",
+        "errors",
+        "dependence",
+        "log_likelihood",
+        "behind",
+        "behind_error",
+        "weight",
+        "n",
+    )
+
+    def summary(self) -> str:
+        """Return the best model and how clear that is."""
+        order = np.argsort(self.behind, kind="stable")
+        best = int(order[0])
+        text = f"{self._name(best)} predicts held-out votes best"
+        if len(order) == 1:
+            return text
+        second = int(order[1])
+        clear = self.behind[second] > 2 * self.behind_error[second]
+        return (
+            f"{text}; {self._name(second)} is behind by {self.behind[second]:.1f} ± "
+            f"{self.behind_error[second]:.1f}, {'clearly' if clear else 'which is not clear'}"
+        )
+
+    def _name(self, model: int) -> str:
+        if self.structure[model] != "independent":
+            return f"{self.errors[model]} errors, {self.structure[model]} domains"
+        return f"{self.errors[model]} errors with dependence {self.dependence[model]!r}"
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [
+            (self._name(m), f"behind {self.behind[m]:.1f} ± {self.behind_error[m]:.1f}")
+            for m in range(len(self.weight))
+        ]
+
+
+# --- The frozen answers about pairs that judges saw in two orders, and about the systems compared.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PositionBias(Result):
+    """How far each judge's verdict follows the position of an answer, learnt without gold.
+
+    Attributes
+    ----------
+    judges : tuple
+        The judges, named as they were passed.
+    n : array (j,)
+        Pairs that the judge saw in both orders (their weight, with weights).
+    one_order : array (j,)
+        Pairs that it saw in one order only, which tell nothing of its bias.
+    bias, lower, upper : array (j,)
+        Share of pairs on which it says "the first" both times, minus that on which it says "the
+        second" both times: 0 without bias, 1 if it always takes what is shown first.
+    flips, flips_lower, flips_upper : array (j,)
+        Share of pairs on which the order changes the verdict.
+    repeats : int
+        Verdicts beyond the first of a judge on a pair in one order; they are averaged.
+    confidence : float
+        Level of the limits.
+    """
+
+    judges: tuple[Any, ...]
+    n: FloatArray
+    one_order: FloatArray
+    bias: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    flips: FloatArray
+    flips_lower: FloatArray
+    flips_upper: FloatArray
+    repeats: int
+    confidence: float
+
+    _COLUMNS = (
+        "judge=judges",
+        "n",
+        "one_order",
+        "bias",
+        "lower",
+        "upper",
+        "flips",
+        "flips_lower",
+        "flips_upper",
+        "confidence",
+    )
+
+    def expected_on(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Return limits of the bias that ``n`` further pairs of the same kind will show.
+
+        Parameters
+        ----------
+        n : int
+            Number of pairs, each in both orders.
+
+        Returns
+        -------
+        lower, upper : array (j,)
+            Limits at the same level; they are wider than those of the bias itself, by the chance
+            of n pairs.
+        """
+        more = check_count(n, "n")
+        plus = (self.flips + self.bias) * self.n / 2
+        minus = (self.flips - self.bias) * self.n / 2
+        p, q = (plus + 0.5) / (self.n + 1.5), (minus + 0.5) / (self.n + 1.5)
+        delta = (1 - self.confidence) / 2
+        spread = p + q - (p - q) ** 2
+        return predictive_limits(self.bias, self.lower, self.upper, spread, more, delta)
+
+    def summary(self) -> str:
+        """Return who follows the position, and how far at most."""
+        sure = (self.lower > 0) | (self.upper < 0)
+        flips = (
+            f"the order changes the verdict on {100 * float(np.nanmean(self.flips)):.0f} % of the "
+            "pairs of an average judge"
+        )
+        if np.nanmax(np.abs(self.bias)) < 0.005:
+            reach = float(np.nanmax(np.maximum(np.abs(self.lower), np.abs(self.upper))))
+            return (
+                f"none of {len(self.judges)} judges shows a position bias; one of up to "
+                f"{reach:.2f} is not excluded ({100 * self.confidence:g} % limits); {flips}"
+            )
+        worst = int(np.nanargmax(np.abs(self.bias)))
+        toward = "first" if self.bias[worst] > 0 else "second"
+        return (
+            f"{int(sure.sum())} of {len(self.judges)} judges follow the position of an answer "
+            f"beyond chance; the most biased is {self.judges[worst]}, toward the {toward} "
+            f"({self.bias[worst]:+.2f}, {100 * self.confidence:g} % limits "
+            f"{self.lower[worst]:+.2f} to {self.upper[worst]:+.2f}); {flips}"
+        )
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (name, f"{b:+.3f} [{low:+.3f}, {high:+.3f}]")
+            for name, b, low, high in zip(
+                self.judges, self.bias, self.lower, self.upper, strict=True
+            )
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PairErrors(Result):
+    """Error rates of judges on pairs, with their position bias taken out.
+
+    One entry per domain and judge.
+
+    Attributes
+    ----------
+    domains, judges : tuple
+        The domains and the judges, named as they were passed.
+    domain, judge : array (r,)
+        Domain and judge of each entry, as positions.
+    mean, lower, upper : array (r,)
+        How often the judge is wrong when every pair is shown in both orders; a verdict that the
+        order changes, and a tie, counts as half an error.
+    right_first, right_second : array (r,)
+        How often it is wrong in one order only, when the better answer is shown first, or second.
+    cost, cost_lower, cost_upper : array (r,)
+        What asking in one fixed order may do to the error rate: half the bias, in absolute value.
+    agreed, agreed_lower, agreed_upper : array (r,)
+        How often it is wrong on pairs where both orders give one verdict.
+    bias : PositionBias
+        The position bias over all domains.
+    style : tuple
+        With covariates: name, effect on the log-odds of a verdict (judges), lower, upper.
+    status : tuple of str
+        By domain: "not identified", "consistent", "confirmed" or "contradicted" by gold labels.
+    reasons : tuple of tuples of str
+        By domain, why the votes do not identify the rates.
+    evidence : tuple of str
+        By domain, what gold labels say of the consensus; empty without a test.
+    classes : array (2,)
+        What the answers are called.
+    confidence : float
+        Level of the limits.
+    """
+
+    domains: tuple[Any, ...]
+    judges: tuple[Any, ...]
+    domain: IntArray
+    judge: IntArray
+    mean: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    classes: AnyArray
+    confidence: float
+    right_first: FloatArray
+    right_second: FloatArray
+    cost: FloatArray
+    cost_lower: FloatArray
+    cost_upper: FloatArray
+    agreed: FloatArray
+    agreed_lower: FloatArray
+    agreed_upper: FloatArray
+    bias: PositionBias
+    style: tuple[tuple[Any, ...], ...]
+    status: tuple[str, ...]
+    reasons: tuple[tuple[str, ...], ...]
+    evidence: tuple[str, ...]
+
+    _COLUMNS = (
+        "domain=domains[domain]",
+        "judge=judges[judge]",
+        "mean",
+        "lower",
+        "upper",
+        "right_first",
+        "right_second",
+        "cost",
+        "cost_lower",
+        "cost_upper",
+        "agreed",
+        "agreed_lower",
+        "agreed_upper",
+        "status=status[domain]",
+        "confidence",
+    )
+
+    def summary(self) -> str:
+        """Return first what is not known, then the best judge and what one order would cost."""
+        told = self._told[self.domain]
+        best = int(np.where(told, self.mean, np.inf).argmin() if told.any() else self.mean.argmin())
+        limits = f"{100 * self.lower[best]:.0f} to {100 * self.upper[best]:.0f} %"
+        limits = (
+            f"{100 * self.confidence:g} % limits {limits}"
+            if told.any()
+            else f"votes cannot tell: {limits}"
+        )
+        worst = int(self.cost.argmax())
+        name, other = self.judges[self.judge[best]], self.judges[self.judge[worst]]
+        text = (
+            f"with the position bias out {name} errs least, {100 * self.mean[best]:.0f} % "
+            f"({limits}); asked in one order only, the error rate of {other} "
+            f"could be off by up to {100 * self.cost[worst]:.0f} points"
+        )
+        d = int(self.domain[best])
+        if self.status[d] == "consistent":
+            labels = (
+                f"too few gold labels confirm the verdicts (the consensus is {self.evidence[d]})"
+                if self.evidence[d]
+                else "gold labels have not confirmed the verdicts"
+            )
+            text = (
+                f"{labels}, and verdicts cannot show an error that most judges share; if they "
+                f"share none, {text}"
+            )
+        if self.status[d] == "confirmed":
+            text += f"; gold labels confirm the consensus: it is {self.evidence[d]}"
+        face = "where they do" if told.any() else "taken at face value"
+        first = doubts(
+            self.domains, self.status, self.reasons, self.evidence, of="judges", unknown="the votes"
+        )
+        text = "; ".join([*first, f"{face}, {text}" if first else text])
+        return text[0].upper() + text[1:]
+
+    @property
+    def _told(self) -> AnyArray:
+        """Whether the rates of each domain are consistent or confirmed."""
+        return np.array([status in ("consistent", "confirmed") for status in self.status])
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (
+                self.judges[j],
+                f"{m:.3f} [{'' if told else 'votes cannot tell: '}{low:.3f}, {high:.3f}]",
+            )
+            for j, m, low, high, told in zip(
+                self.judge, self.mean, self.lower, self.upper, self._told[self.domain], strict=True
+            )
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SystemRanking(Result):
+    """Systems ranked by judged pairs of their answers, in tiers.
+
+    Attributes
+    ----------
+    systems : tuple
+        The systems, best first, named as they were passed.
+    strength, lower, upper : array (k,)
+        Log-odds of a better answer against an average system, with limits for each one alone.
+    rank_best, rank_worst : array (k,)
+        Limits of the rank; all of them hold at once at the level.
+    tier : array (k,)
+        Systems of a tier are not told apart from those above and below it by chance alone: the
+        first holds all whom no other is certainly better than.
+    n_pairs : array (k,)
+        Pairs in which each system took part.
+    method : str
+        "judged" (verdicts alone, corrected for the judges' error rates) or "powered" (gold pairs
+        helped by verdicts).
+    n_gold : int
+        Gold pairs.
+    identified : bool
+        Whether the votes identify the judges' error rates; if not, trust gold alone.
+    confidence : float
+        Level of the limits.
+    """
+
+    systems: tuple[Any, ...]
+    strength: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    rank_best: IntArray
+    rank_worst: IntArray
+    tier: IntArray
+    n_pairs: FloatArray
+    method: str
+    n_gold: int
+    identified: bool
+    confidence: float
+
+    _COLUMNS = (
+        "system=systems",
+        "strength",
+        "lower",
+        "upper",
+        "rank_best",
+        "rank_worst",
+        "tier",
+        "n_pairs",
+        "confidence",
+    )
+
+    def summary(self) -> str:
+        """Return the tiers."""
+        tiers = []
+        for t in range(1, int(self.tier.max()) + 1):
+            names = [str(s) for s, own in zip(self.systems, self.tier, strict=True) if own == t]
+            tiers.append(", ".join(names))
+        basis = (
+            f"{self.n_gold} gold pairs helped by the verdicts"
+            if self.method == "powered"
+            else "the verdicts alone, as far as the judges' errors do not favour a system"
+        )
+        if self.method == "judged" and not self.identified:
+            basis += "; and here the votes do not identify these errors"
+        return f"{len(tiers)} tier{'s' * (len(tiers) > 1)} from {basis}: {'; then '.join(tiers)}"
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (name, f"rank {a} to {b}, strength {s:+.2f}")
+            for name, a, b, s in zip(
+                self.systems, self.rank_best, self.rank_worst, self.strength, strict=True
+            )
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -102,10 +534,25 @@ class ErrorRates(Result):
     truth: FloatArray | None = None
 
     _COLUMNS = (
-        "domain=domains[domain]", "classifier=classifiers[classifier]", "mean", "lower", "upper",
-        "votes", "status=status[domain]", "identified=identified[domain]", "finite_mean",
-        "finite_lower", "finite_upper", "truth", "confidence",
-    )  # fmt: skip
+        "domain=domains[domain]",
+        "classifier=classifiers[classifier]",
+        "mean",
+        "lower",
+        "upper",
+        "votes",
+        "status=status[domain]",
+        "identified=identified[domain]",
+        "finite_mean",
+        "finite_lower",
+        "finite_upper",
+        "truth",
+        "confidence",
+    )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth: nothing where votes cannot tell or labels contradict them."""
+        return "model" if bool(np.all(self.identified)) else "untested"
 
     def summary(self) -> str:
         """Return first what cannot be known, then the lowest error rates where it can."""
@@ -204,18 +651,37 @@ class ErrorRates(Result):
         by_entry = {
             name: getattr(self, name)[rows]
             for name in (
-                "classifier", "votes", "mean", "lower", "upper", "finite_mean", "finite_lower",
-                "finite_upper", "confusion", "gold_votes", "gold_moved", "r_hat", "bulk_ess",
+                "classifier",
+                "votes",
+                "mean",
+                "lower",
+                "upper",
+                "finite_mean",
+                "finite_lower",
+                "finite_upper",
+                "confusion",
+                "gold_votes",
+                "gold_moved",
+                "r_hat",
+                "bulk_ess",
                 "tail_ess",
             )
-        }  # fmt: skip
+        }
         by_domain: dict[str, Any] = {
             name: getattr(self, name)[d : d + 1]
             for name in (
-                "domains", "prevalence", "prevalence_lower", "prevalence_upper", "status",
-                "identified", "copies", "evidence", "reasons", "explanations",
+                "domains",
+                "prevalence",
+                "prevalence_lower",
+                "prevalence_upper",
+                "status",
+                "identified",
+                "copies",
+                "evidence",
+                "reasons",
+                "explanations",
             )
-        }  # fmt: skip
+        }
         truth = None if self.truth is None else self.truth[rows]
         zeros = np.zeros(len(rows), dtype=np.int64)
         return replace(self, domain=zeros, truth=truth, **by_entry, **by_domain)
@@ -252,3 +718,218 @@ class ErrorRates(Result):
             limits = limits if told else f"votes cannot tell: {limits}"
             rows.append((name, f"{self.mean[i]:.3f} ({limits})"))
         return rows
+
+
+# --- The frozen answers about what explains the votes of one domain.
+
+_LABELS = "gold labels contradict the consensus"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class VoterAgreement(Result):
+    """How often pairs of voters agree, beside what the best model expects of them.
+
+    Attributes
+    ----------
+    domain : name
+        The domain, named as it was passed.
+    names : tuple
+        Its voters, named as they were passed.
+    first, second : array (p,)
+        The pairs that share at least 20 items, as positions in ``names``.
+    n : array (p,)
+        Items shared.
+    observed, expected : array (p,)
+        Share of them on which the two say the same.
+    z : array (p,)
+        The difference in standard errors.
+    """
+
+    domain: Any
+    names: tuple[Any, ...]
+    first: IntArray
+    second: IntArray
+    n: FloatArray
+    observed: FloatArray
+    expected: FloatArray
+    z: FloatArray
+
+    _COLUMNS = (
+        "first=names[first]",
+        "second=names[second]",
+        "n",
+        "observed",
+        "expected",
+        "z",
+        "domain",
+    )
+
+    def summary(self) -> str:
+        """Return how many pairs are off, and the worst."""
+        if not len(self.z):
+            return f"{where_of(self.domain)}no two voters share 20 items, so agreement says nothing"
+        worst = int(np.abs(self.z).argmax())
+        a, b = self.names[self.first[worst]], self.names[self.second[worst]]
+        off = float((np.abs(self.z) > 2.576).mean())
+        return (
+            f"{where_of(self.domain)}{100 * off:.0f} % of {len(self.z):,} pairs agree more or less "
+            f"often than the model expects of 1 %; {a} and {b} agree on "
+            f"{100 * self.observed[worst]:.0f} % where {100 * self.expected[worst]:.0f} % are "
+            f"expected (z = {self.z[worst]:.1f})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Explanations(Result):
+    """Explanations of the votes that the votes cannot distinguish.
+
+    Attributes
+    ----------
+    domain : name
+        The domain, named as it was passed.
+    classifiers : tuple
+        Its voters, named as they were passed.
+    names : tuple
+        The explanations; the first is the consensus that the error rates report.
+    rates : array (explanations, voters)
+        Error rates under each.
+    moved : array (explanations,)
+        How far each moves the rates from the consensus, on average over votes.
+    contested : float
+        Share of the items whose most probable label differs between explanations.
+    identified : bool
+        Whether the votes identify the error rates.
+    reasons : tuple of str
+        If not, why.
+    labels_needed : int
+        Gold labels on contested items that would bring the explanations within .1 of each
+        other.
+    """
+
+    domain: Any
+    classifiers: tuple[Any, ...]
+    names: tuple[Any, ...]
+    rates: FloatArray
+    moved: FloatArray
+    contested: float
+    identified: bool
+    reasons: tuple[str, ...]
+    labels_needed: int
+
+    def summary(self) -> str:
+        """Return whether the explanations compete."""
+        where = where_of(self.domain)
+        the = f"{where}the" if where else "The"
+        if self.identified:
+            return (
+                f"{the} votes are consistent with the error rates: other explanations move "
+                f"them by {self.moved.max():.2f} on average at most"
+            )
+        needed = (
+            f"; about {self.labels_needed} gold labels on contested items would decide between them"
+            if self.labels_needed
+            else ""
+        )
+        return (
+            f"{the} votes cannot tell the error rates, because "
+            f"{' and because '.join(self.reasons) or _LABELS}{needed}"
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        cells = crossed({"name": self.names, "classifier": self.classifiers}, rate=self.rates)
+        moved = np.repeat(self.moved, len(self.classifiers))
+        return cells | {"moved": moved, "domain": [self.domain] * len(moved)}
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [
+            (name, f"moves the rates by {moved:.3f}")
+            for name, moved in zip(self.names, self.moved, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RankingRobustness(Result):
+    """What the error rates of one domain are worth if most voters are fooled together.
+
+    If on a share γ of the items the consensus names the wrong class, an error rate moves by at most
+    γ, and the order of two voters can change from half the difference of their rates on.
+
+    Attributes
+    ----------
+    domain : name
+        The domain, named as it was passed.
+    classifiers : tuple
+        Its voters, the lowest error rate first.
+    status : str
+        What is known of the consensus there.
+    mean : array (voters,)
+        Error rates if nobody is fooled.
+    gamma : array (g,)
+        Shares of the items on which the panel is fooled together.
+    lower, upper : array (g, voters)
+        Limits of the error rates at each share.
+    changes : array (voters - 1,)
+        The share from which on a voter and the next one can change places.
+    rivals : int
+        Voters that may be as good as the first: their limits overlap already if nobody is fooled.
+    confidence : float
+        Level of the limits at share 0.
+    """
+
+    domain: Any
+    classifiers: tuple[Any, ...]
+    status: str
+    mean: FloatArray
+    gamma: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    changes: FloatArray
+    rivals: int
+    confidence: float
+
+    @property
+    def first_holds(self) -> float:
+        """The share of items fooled together up to which the first place holds; 0 if unsettled."""
+        if self.rivals:
+            return 0.0
+        return float(self.changes[0]) if len(self.changes) else 1.0
+
+    def summary(self) -> str:
+        """Return how much shared error the first place survives."""
+        where = where_of(self.domain)
+        if not len(self.changes):
+            return f"{where}there is one voter, and so no order"
+        if self.rivals:
+            return (
+                f"{where}the votes do not settle the first place: {self.rivals} of the "
+                f"{len(self.changes)} others may be as good as {self.classifiers[0]}"
+            )
+        share = 100 * self.first_holds
+        holds = (
+            f"{where}the first place, of {self.classifiers[0]}, holds while at most {share:.1g} % "
+            "of the items fool most judges together"
+            if share < 1
+            else f"{where}the first place, of {self.classifiers[0]}, holds while at most "
+            f"{share:.0f} % of the items fool most judges together"
+        )
+        if self.status in ("consistent", "confirmed"):
+            return holds
+        return f"{where}votes cannot tell who is best ({self.status}); if they could, {holds}"
+
+    def _columns(self) -> dict[str, Any]:
+        axes = {"gamma": self.gamma, "classifier": self.classifiers}
+        cells = crossed(axes, lower=self.lower, upper=self.upper)
+        mean = np.tile(self.mean, len(self.gamma))
+        return cells | {"mean": mean, "domain": [self.domain] * len(mean)}
+
+    def _table(self) -> list[tuple[str, str]]:
+        after = [*(f"changes places with the next from {c:.3f} on" for c in self.changes), ""]
+        return [
+            (str(name), f"{mean:.3f}  {note}".rstrip())
+            for name, mean, note in zip(self.classifiers, self.mean, after, strict=True)
+        ]
+
+
+def where_of(domain: Any) -> str:
+    """Return the words before a sentence about a domain; none if it is the only one."""
+    return "" if domain == "all" else f"In {domain} "

@@ -9,8 +9,6 @@ from karat._extras import require
 from karat._validate import check_choice
 from karat.exceptions import MissingDatasetError
 
-__all__ = ["load_shared"]
-
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
 
 

@@ -5,11 +5,8 @@ measured, one search for the best: `elicit`, `bounds` and `optimize` are built o
 """
 
 from karat.decisions._attainable import Attainable
-from karat.decisions._bayes_classifier import BayesClassifier
-from karat.decisions._maximise import maximise
-from karat.decisions._mixture import Mixture
-from karat.decisions._randomized_classifier import RandomizedClassifier
-from karat.decisions.result import Optimum
+from karat.decisions._maximise import Optimum, maximise
+from karat.decisions.rules import BayesClassifier, Mixture, RandomizedClassifier
 
 __all__ = [
     "Attainable",

@@ -8,6 +8,7 @@ import numpy as np
 
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
+    check_classes,
     check_count,
     check_flag,
     check_probabilities,
@@ -18,11 +19,9 @@ from karat._validate import (
     require_two_classes,
     shown,
 )
-from karat.decisions.populations import Population
+from karat.decisions.population import Population
 from karat.decisions.solvers import Columns
 from karat.exceptions import DataError, LabelError
-
-__all__ = ["Attainable", "AttainableSet", "require_every_class"]
 
 _FIRST = 24  # rules to start from, best for random gains, besides the obvious ones
 
@@ -71,6 +70,9 @@ class Attainable:
         The group that each block is.
     groups : sequence, optional
         The names of the groups; by default their numbers.
+    classes : column (k,), optional
+        The classes in the order of the columns of probabilities; `maximise` refuses a metric that
+        is about them in another order. Without them the order is taken to be that of the metric.
 
     Examples
     --------
@@ -91,8 +93,11 @@ class Attainable:
         n_groups: int | None = None,
         group: Sequence[int] | None = None,
         groups: Sequence[Any] | AnyArray | None = None,
+        classes: Column | None = None,
     ) -> None:
         self.blocks = tuple(blocks)
+        self.classes = None if classes is None else check_classes(classes)
+        self.stated = classes is not None
         self._n_groups = None if n_groups is None else check_count(n_groups, "n_groups")
         self.group = None if group is None else tuple(group)
         self._groups = np.arange(self._n_groups or 0) if groups is None else np.asarray(groups)
@@ -138,9 +143,11 @@ class Attainable:
         check_same_length(y_true=codes, proba=checked, sample_weight=weight, groups=members)
         check_flag(sees_groups, "sees_groups")
         weight = np.ones(len(codes)) if weight is None else weight
-        return _attainable_of(
+        made = _attainable_of(
             checked, np.eye(len(order))[codes], weight, members, names, sees_groups
         )
+        made.classes, made.stated = order, classes is not None
+        return made
 
     @classmethod
     def from_calibrated(

@@ -1,25 +1,22 @@
-"""The best classifier that can be made, for any metric."""
+"""The best classifier that given probabilities allow, for any metric."""
+
+from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from karat._callers import caller_level
-from karat._frames import keeps_kind
-from karat._validate import check_count, check_number
+from karat._result import Result, keeps_kind
+from karat._typing import AnyArray, FloatArray
+from karat._validate import check_count, check_number, named
 from karat.decisions._attainable import AttainableSet
-from karat.decisions._mixture import Mixture
-from karat.decisions.result import Optimum
-from karat.decisions.solvers import (
-    Columns,
-    confusion_shape,
-    solution_of,
-)
-from karat.exceptions import KaratWarning, MetricError
+from karat.decisions.rules import Mixture
+from karat.decisions.solvers import Columns, confusion_shape, solution_of
+from karat.exceptions import KaratWarning, LabelError, MetricError, PositiveClassError
 from karat.metrics import MetricBase
-
-__all__ = ["maximise"]
 
 
 @keeps_kind
@@ -103,4 +100,104 @@ def _checked(metric: Any, attainable: AttainableSet) -> MetricBase:
             for n in (metric.n_groups, attainable.n_groups)
         )
         raise MetricError(f"{metric.title} is for {wanted} and what is attainable has {given}")
+    _check_order(metric, attainable)
     return metric.for_classes(attainable.n_classes)
+
+
+def _check_order(metric: MetricBase, attainable: AttainableSet) -> None:
+    """Refuse classes, or groups, that are in another order than those of the metric."""
+    known = getattr(attainable, "classes", None)
+    if known is not None:
+        try:
+            wanted = metric._order_of(
+                known, stated=getattr(attainable, "stated", True), name="what is attainable"
+            )
+        except PositiveClassError as error:
+            raise PositiveClassError(
+                f"labels are {named(known.tolist())} and {metric.title} needs to know which is "
+                f"positive; pass classes= to Attainable.from_proba, the positive class last, for "
+                f"example classes={known.tolist()}, with the columns in this order"
+            ) from error
+        if wanted.tolist() != known.tolist():
+            raise LabelError(
+                f"{metric.title} is about {named(wanted.tolist())}, in this order, and the columns "
+                f"of what is attainable are {named(known.tolist())}; pass "
+                f"classes={wanted.tolist()} to Attainable.from_proba, with the columns in this "
+                "order"
+            )
+    own = getattr(metric, "groups", None)
+    if own is not None and attainable.n_groups is not None:
+        found = attainable.groups.tolist()
+        if list(own) != found and set(own) == set(found):
+            raise LabelError(
+                f"{metric.title} compares the groups {named(list(own))}, in this order, and what "
+                f"is attainable has {named(found)}; name the groups of the metric in that order"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Optimum(Result):
+    """The best classifier that was found, and how much more there can be.
+
+    Attributes
+    ----------
+    metric : str
+        What was maximised.
+    value : float
+        Its value, which ``mixture`` attains.
+    gap : float
+        By how much a better classifier could exceed it.
+    tol : float
+        The gap that was asked for.
+    certified : bool
+        Whether the gap bounds every mixture of rules that decide by weighted probabilities. It
+        does not for metrics that are neither linear, nor a ratio, nor concave, and for more than
+        two classes where labels are counted: rules are then best only as far as probabilities are
+        right.
+    confusion : array (k, k) or (groups, k, k)
+        The confusion of the mixture.
+    groups : array (groups,)
+        The names of the groups; empty where the confusion is of all items.
+    mixture : Mixture
+        The rules and their shares: weights (T, blocks, k, k). Apply it with the block of each
+        row: ``mixture.class_shares(proba, np.eye(n_blocks)[block])``, one column of ones where
+        there is one block.
+    values, gaps : array (rounds,)
+        Value and gap, round by round.
+    """
+
+    metric: str
+    value: float
+    gap: float
+    tol: float
+    certified: bool
+    confusion: FloatArray
+    groups: AnyArray
+    mixture: Mixture
+    values: FloatArray
+    gaps: FloatArray
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gap is as small as was asked for."""
+        return self.gap <= self.tol
+
+    def summary(self) -> str:
+        """Return the value, how it is attained, and how much better a classifier can be."""
+        n = len(self.mixture.shares)
+        made = "one rule" if n == 1 else f"a mixture of {n} rules"
+        rest = (
+            f"no mixture of rules is better by more than {self.gap:.2g}"
+            if self.certified
+            else f"the rules that were looked for gain no more than {self.gap:.2g} at first order; "
+            "others may"
+        )
+        return f"{self.metric} is {self.value:.6g} for {made}; {rest}."
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [
+            ("value", f"{self.value:.6g}"),
+            ("gap", f"{self.gap:.2g}"),
+            ("rules", str(len(self.mixture.shares))),
+            ("rounds", str(len(self.values))),
+        ]

@@ -1,35 +1,16 @@
-"""What was learned of a metric, and how."""
+"""What an elicitation says: the metric, its weights with their limits, and trade-offs."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from karat._result import Result
+from karat._result import Frozen, Result, crossed, stacked
 from karat._typing import FloatArray
-from karat._validate import check_choice
 from karat.elicit.transcript import Transcript
-from karat.elicit.weights import (
-    FairnessFrontier,
-    TradeOff,
-    WeightInterval,
-    WeightTable,
-    interval_columns,
-    interval_row,
-    ratio_interval,
-)
 from karat.metrics import MetricBase
-
-__all__ = [
-    "AgreementHistory",
-    "AskedQuestions",
-    "ElicitationResult",
-    "FairnessFrontier",
-    "TradeOff",
-    "WeightInterval",
-    "WeightTable",
-]
-
 
 # What is said first: a metric is not to be read without its status.
 _LEAD = {"certified": "Certified. ", "undecided": "Undecided. ", "flagged": "Flagged. "}
@@ -143,7 +124,9 @@ class ElicitationResult(Result):
         Each weight with its limits; for ``active`` they allow for noise near indifference, slips
         and ties as the answers leave them plausible.
     ratios : tuple of WeightInterval
-        Each weight relative to the greatest one, with its limits.
+        Each weight relative to the greatest one (for two classes, what a miss costs in false
+        alarms), with its limits. A limit is open, 0 or infinite, where the answers leave ratios
+        possible that no question of the space can tell apart.
     n_queries : int
         Number of questions answered.
     agreement : float
@@ -209,20 +192,6 @@ class ElicitationResult(Result):
     trade_off: TradeOff | None = None
     table: WeightTable | None = None
 
-    def ratio(self, of: str, to: str) -> WeightInterval:
-        """Return how much greater one weight is than another, with its limits.
-
-        Parameters
-        ----------
-        of, to : str
-            Names of two weights, as in ``intervals``.
-        """
-        names = [interval.name for interval in self.intervals]
-        i = names.index(check_choice(of, "of", names))
-        j = names.index(check_choice(to, "to", names))
-        name = f"{of} against {to}"
-        return ratio_interval(name, self.intervals[i], self.intervals[j], self.draws[:, [i, j]])
-
     def summary(self) -> str:
         """Return what was learned, in one sentence."""
         state = "" if self.finished else " so far"
@@ -263,3 +232,203 @@ class ElicitationResult(Result):
         if np.isfinite(self.next_agreement):
             rows.append(("agreement after one more answer", f"{100 * self.next_agreement:.1f} %"))
         return rows
+
+
+# --- What the weights of an elicited metric amount to, as values that a result carries.
+#
+# A `WeightInterval` is a weight (or a ratio of weights) with 95 % limits, which ``interval_of``,
+# ``ratio_interval`` and ``weighted_limits`` read from draws. `WeightTable`, `TradeOff` and
+# `FairnessFrontier` say what the weights of metrics of many rates, and of groups, mean.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FairnessFrontier(Result):
+    """What classifiers attain between few errors and small gaps, as the metric sees both.
+
+    Attributes
+    ----------
+    cost, violation : array (n,)
+        The two terms of classifiers on the frontier, from least cost to least violation.
+    best : tuple of float
+        The terms of the classifier that is best for the elicited metric.
+    gap : float
+        By how much the elicited metric of another classifier could exceed that of the best one.
+    sampled_cost, sampled_violation : array
+        The terms of other classifiers that are attained.
+    tradeoff : WeightInterval
+        λ: along a line of the slope ``−(1−λ)/λ`` the metric is the same.
+    """
+
+    cost: FloatArray
+    violation: FloatArray
+    best: tuple[float, float]
+    gap: float
+    sampled_cost: FloatArray
+    sampled_violation: FloatArray
+    tradeoff: WeightInterval
+
+    _COLUMNS = ("cost", "violation")
+
+    def summary(self) -> str:
+        """Return what fairness costs in one sentence."""
+        return (
+            f"From the least cost of errors, {short(self.cost[0])} (violation "
+            f"{short(self.violation[0])}), to the least violation, {short(self.violation[-1])} "
+            f"(cost {short(self.cost[-1])}); the metric chooses cost {short(self.best[0])}, "
+            f"violation {short(self.best[1])}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TradeOff(Result):
+    """How errors are traded against gaps between groups.
+
+    Attributes
+    ----------
+    tradeoff : WeightInterval
+        λ, the share of the violation: 0 if only errors count, 1 if only gaps do.
+    worth : WeightInterval
+        How many points of every error rate a gap between groups is worth; its name says which gap.
+    draws : array (n,)
+        λ of metrics that fit the answers.
+    """
+
+    tradeoff: WeightInterval
+    worth: WeightInterval
+    draws: FloatArray
+
+    def summary(self) -> str:
+        """Return the trade-off in one sentence."""
+        low, high = short(self.worth.lower), short(self.worth.upper)
+        return (
+            f"{self.worth.name[:1].upper()}{self.worth.name[1:]} is worth "
+            f"{short(self.worth.estimate)} points of error rate (95 %: {low}–{high})."
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        return stacked("of", {"tradeoff": self.tradeoff, "worth": self.worth})
+
+    def _table(self) -> list[tuple[str, str]]:
+        return [interval_row(self.tradeoff)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeightTable(Result):
+    """The weights of a metric of rates as a table: each kind of error, and what bends or differs.
+
+    Attributes
+    ----------
+    rows, columns : tuple of str
+        What is weighed, in words.
+    values : array (rows, columns)
+        The weights of the elicited metric.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: FloatArray
+
+    def summary(self) -> str:
+        """Return the greatest weight in one sentence."""
+        i, j = np.unravel_index(int(np.argmax(np.abs(self.values))), self.values.shape)
+        return (
+            f"The greatest of {self.values.size} weights is {short(self.values[i, j])}: "
+            f"{self.rows[int(i)]}, {self.columns[int(j)]}."
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        return crossed({"row": self.rows, "column": self.columns}, value=self.values)
+
+
+# --- A weight with the limits that hold it, and how limits are read from draws.
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WeightInterval(Frozen):
+    """A weight or a ratio of weights, with the limits that hold it with 95 % probability.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words.
+    estimate, lower, upper : float
+        The value of the elicited metric and its limits; upper is infinite where the answers do
+        not bound a ratio.
+    """
+
+    name: str
+    estimate: float
+    lower: float
+    upper: float
+
+    def __str__(self) -> str:
+        return f"{self.name}: {short(self.estimate)} ({short(self.lower)}–{short(self.upper)})"
+
+
+def short(value: float) -> str:
+    """Return a number in three digits, for sentences and tables."""
+    return "∞" if np.isinf(value) else f"{value:.3g}"
+
+
+def interval_row(weight: WeightInterval) -> tuple[str, str]:
+    """Return a row of a result's table: the name, and the estimate with its limits."""
+    limits = f"{short(weight.lower)} to {short(weight.upper)}"
+    return weight.name, f"{short(weight.estimate)} ({limits})"
+
+
+def interval_columns(**intervals: tuple[WeightInterval, ...]) -> dict[str, list[Any]]:
+    """Return one row per interval, with the kind that it is of."""
+    rows = [(kind, weight) for kind, weights in intervals.items() for weight in weights]
+    columns: dict[str, list[Any]] = {"kind": [kind for kind, _ in rows]}
+    for name in ("name", "estimate", "lower", "upper"):
+        columns[name] = [getattr(weight, name) for _, weight in rows]
+    return columns
+
+
+def weighted_limits(values: FloatArray, shares: FloatArray) -> tuple[float, float]:
+    """Return the equal-tailed limits of weighted draws."""
+    order = np.argsort(values)
+    reached = np.cumsum(shares[order])
+    tail = (1.0 - CONFIDENCE) / 2
+    at = np.searchsorted(reached, [tail, 1.0 - tail]).clip(0, len(values) - 1)
+    low, high = values[order][at]
+    return float(low), float(high)
+
+
+def interval_of(name: str, estimate: float, draws: FloatArray) -> WeightInterval:
+    """Return an estimate with the limits of draws (n,) of equal share.
+
+    The limits are widened to hold the estimate, which need not be the middle of the draws.
+    """
+    low, high = weighted_limits(draws, np.full(len(draws), 1.0 / len(draws)))
+    return WeightInterval(
+        name=name, estimate=estimate, lower=min(low, estimate), upper=max(high, estimate)
+    )
+
+
+def intervals_of(
+    names: tuple[str, ...], estimates: FloatArray, draws: FloatArray
+) -> tuple[WeightInterval, ...]:
+    """Return each estimate (w,) with the limits of its column of draws (n, w)."""
+    return tuple(
+        interval_of(name, float(estimate), column)
+        for name, estimate, column in zip(names, estimates, draws.T, strict=True)
+    )
+
+
+def ratio_interval(
+    name: str, of: WeightInterval, to: WeightInterval, draws: FloatArray
+) -> WeightInterval:
+    """Return the ratio of the sizes of two weights, with limits from their draws (n, 2)."""
+    estimates = np.array([of.estimate, to.estimate])
+    ratios = _sizes_ratio(np.vstack([estimates, draws]))
+    return interval_of(name, float(ratios[0]), ratios[1:])
+
+
+def _sizes_ratio(weights: FloatArray) -> FloatArray:
+    """Return ``|w₁| / |w₂|`` of weights (n, 2); infinity where w₂ is 0 but for rounding."""
+    above, below = np.abs(weights).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(below > 1e-9, above / below, np.inf))

@@ -12,16 +12,31 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._extras import require
-from karat._frames import keeps_kind
-from karat._validate import check_confidence, check_count, check_seed
+from karat._result import keeps_kind
+from karat._validate import (
+    by_frequency,
+    check_confidence,
+    check_count,
+    check_seed,
+    match_spellings,
+    refuse_option,
+    same_label,
+)
 from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut, flag
 from karat.evaluation.result import Evaluation
 from karat.evaluation.roles import Roles, guess_roles, long_code, long_votes, roles_of
-from karat.exceptions import ColumnError, EmptyDataError, KaratError, KaratWarning, OptionError
+from karat.exceptions import (
+    ColumnError,
+    EmptyDataError,
+    KaratError,
+    KaratWarning,
+    LabelError,
+    LabelsMatchedWarning,
+    OptionError,
+    PositiveClassError,
+)
 from karat.metrics import MetricBase, as_metric, load_metric
 from karat.sources import Source, scan
-
-__all__ = ["evaluate"]
 
 
 @keeps_kind
@@ -49,7 +64,7 @@ def evaluate(
     ----------
     data : frame, path, Source or mapping of columns
         One row per item: pandas, Polars, PyArrow, DuckDB, PySpark, or whatever `karat.scan` opens,
-        files and evaluation logs among them. A table with a row per vote (item, judge, verdict) and
+        files and evaluation logs among them. A table with a row per vote (item, judge, label) and
         no role named is read as votes.
     label, pred, score, prob, weak, judge : str or list of str, optional
         Columns by the part they play; patterns such as ``"lf_*"`` choose several. ``label`` may be
@@ -60,7 +75,9 @@ def evaluate(
         What counts: a name, the path of a .json file that holds a metric, or a metric. By default
         accuracy comes first.
     pos_label : label, optional
-        The positive class; by default the larger label.
+        The positive class. By default the last class that the metric names, else the one that the
+        labels tell: 1 of 0 and 1, True, or a word such as "yes", "spam" or "fraud". Where nothing
+        tells it, questions that need it are left out, and the result says what to pass.
     confidence : float, default 0.95
         Probability that limits hold, each.
     budget : int, optional
@@ -83,15 +100,21 @@ def evaluate(
     >>> y = rng.integers(0, 2, 200)
     >>> table = {"y": y, "model": np.where(rng.random(200) < 0.9, y, 1 - y)}
     >>> evaluate(table, label="y", pred="model").verdicts[0].badge
-    'likely'
+    'guaranteed'
     """
     level, seed = check_confidence(confidence), check_seed(rng)
     labels = None if budget is None else check_count(budget, "budget")
     source = _source(data)
     given = {
-        "label": label, "pred": pred, "score": score, "prob": prob, "weak": weak, "judge": judge,
-        "group": group, "id": id,
-    }  # fmt: skip
+        "label": label,
+        "pred": pred,
+        "score": score,
+        "prob": prob,
+        "weak": weak,
+        "judge": judge,
+        "group": group,
+        "id": id,
+    }
     if any(value is not None for value in given.values()):
         source = source.roles(**given)
     roles, rows = roles_of(source), _rows_of(source, long)
@@ -101,21 +124,43 @@ def evaluate(
     if not len(frame):
         raise EmptyDataError(f"{source.name} has no rows; expected a row per item")
     frame, filled = _without_nan(frame, roles.label)
+    counted = _metric(metric)
+    frame, matched = _matched(frame, roles, counted.get("metric"))
+    _check_common(frame, roles)
+    positive = _positive(pos_label, counted.get("metric"), frame, roles)
+    for note in matched.said:
+        warnings.warn(note, LabelsMatchedWarning, stacklevel=caller_level())
     named = _named(data, source, long)
     evidence = Evidence(
-        frame=frame, roles=roles, pos_label=pos_label, confidence=level, budget=labels, rng=seed,
-        votes=rows.votes, log=rows.log, no_votes=rows.problem,
-        patterns=_given({**given, "long": long}), **_metric(metric),
-        **named | {"read": named["read"] + filled},
-    )  # fmt: skip
+        frame=frame,
+        roles=roles,
+        pos_label=positive,
+        confidence=level,
+        budget=labels,
+        rng=seed,
+        votes=None if rows.votes is None else frame,
+        log=rows.log,
+        no_votes=rows.problem,
+        patterns=_given({**given, "long": long}),
+        **counted,
+        **named | {"read": named["read"] + filled + matched.code},
+    )
     _check_items(evidence)
     found, missing = _answers(evidence)
     if not found and not missing:
         chosen = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
-        raise ColumnError(f"{chosen} alone answers no question; name columns of predictions, "
-                          f"scores or votes too, of {source.names}")  # fmt: skip
-    asked = {**given, "metric": metric, "pos_label": pos_label, "confidence": level,
-             "budget": labels, "long": _joined(long)}  # fmt: skip
+        raise ColumnError(
+            f"{chosen} alone answers no question; name columns of predictions, "
+            f"scores or votes too, of {source.names}"
+        )
+    asked = {
+        **given,
+        "metric": metric,
+        "pos_label": pos_label,
+        "confidence": level,
+        "budget": labels,
+        "long": _joined(long),
+    }
     return Evaluation(
         title=f"{source.name}: what is known of it",
         roles=roles,
@@ -123,6 +168,7 @@ def evaluate(
         left_out=tuple(missing),
         facts=_facts(evidence, source),
         command=_command(evidence.file, asked),
+        notes=matched.said,
     )
 
 
@@ -148,6 +194,70 @@ def _without_nan(frame: Any, labels: Sequence[str]) -> tuple[Any, str]:
         return frame, ""
     filled = frame.with_columns(frame[name].fill_nan(None) for name in empty)
     return filled, f".with_columns(pl.col({empty!r}).fill_nan(None))"
+
+
+class _Matched(NamedTuple):
+    """What was said of spellings that were read as one, and the code that does it again."""
+
+    said: tuple[str, ...] = ()
+    code: str = ""
+
+
+def _matched(frame: Any, roles: Roles, metric: MetricBase | None) -> tuple[Any, _Matched]:
+    """Return the rows with one spelling for each class."""
+    polars = require("polars", purpose="an evaluation")
+    names = [*roles.label, *roles.pred, *roles.weak, *roles.judge] if roles else ["vote", "gold"]
+    kinds: tuple[Any, ...] = (polars.String, polars.Categorical, polars.Enum)
+    there = [n for n in names if n in frame.columns]
+    if any(frame[n].dtype in kinds for n in there):
+        kinds = (*kinds, polars.Boolean)  # beside text, true and false are words
+    texts = [n for n in there if frame[n].dtype in kinds]
+    known = () if metric is None or metric.classes is None else metric.classes
+    columns = [frame[n].cast(polars.String) for n in texts]
+    found = match_spellings({c.name: by_frequency(c) for c in columns}, known)
+    if not found.replace and not any(frame[n].dtype == polars.Boolean for n in texts):
+        return frame, _Matched()
+    code = f".with_columns(pl.col({texts!r}).cast(pl.String).replace({found.replace!r}))"
+    frame = frame.with_columns(c.replace(found.replace) for c in columns)
+    return frame, _Matched(found.said, code)
+
+
+def _positive(given: Any, metric: MetricBase | None, frame: Any, roles: Roles) -> Any:
+    """Return the positive class that was named, or the metric's, as the columns hold it."""
+    columns = [frame[n] for n in (*roles.label, *roles.pred) if n in frame.columns]
+    labels = {label for column in columns for label in column.drop_nulls().unique().to_list()}
+    known = None if metric is None else metric.classes
+    if given is not None:
+        alike = [c for c in labels if c not in (given,) and _folded(c) == _folded(given)]
+        found = given if given in labels or len(alike) != 1 else alike[0]
+        if known is not None and len(known) == 2 and not same_label(found, known[-1]):
+            refuse_option(given, "pos_label", f"{known[-1]!r}, the positive class of the metric")
+        return found
+    if known is None or len(known) != 2:
+        return None
+    return next((label for label in labels if same_label(label, known[-1])), None)
+
+
+def _folded(label: Any) -> str:
+    return str(label).strip().casefold()
+
+
+def _check_common(frame: Any, roles: Roles) -> None:
+    """Refuse predictions that have no class in common with the labels: another column."""
+    if len(roles.label) != 1:
+        return
+    label = roles.label[0]
+    truth = set(frame[label].drop_nulls().unique().to_list())
+    for name in roles.pred:
+        called = set(frame[name].drop_nulls().unique().to_list())
+        if len({isinstance(c, str) for c in truth | called}) > 1:
+            continue  # numbers beside text have a sentence of their own
+        if truth and called and not truth & called and max(len(truth), len(called)) > 1:
+            held = [", ".join(map(repr, sorted(map(str, some))[:3])) for some in (truth, called)]
+            raise LabelError(
+                f"label {label} and pred {name} have no class in common ({held[0]} and {held[1]}), "
+                "so that every prediction would count as wrong; is one of them another column?"
+            )
 
 
 class _Rows(NamedTuple):
@@ -244,25 +354,48 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
     found: list[Finding] = []
     missing: list[LeftOut] = []
     failed: list[KaratError] = []
+    unknown: list[PositiveClassError] = []
     for question in QUESTIONS:
         try:
             answer = question(evidence)
         except OptionError:
             raise  # a mistake of the caller, and none of the data
+        except PositiveClassError as error:
+            unknown.append(error)
+            missing.append(
+                LeftOut(question=_asked(question), unlock=f"the positive class: {error}")
+            )
+            continue
         except KaratError as error:
             failed.append(error)
-            name = question.__name__.replace("_", " ").capitalize()
-            missing.append(LeftOut(question=f"{name}?", unlock=str(error), faulty=True))
+            missing.append(LeftOut(question=_asked(question), unlock=str(error), faulty=True))
             continue
         if isinstance(answer, Finding):
             found.append(answer)
         elif answer is not None:
             missing.append(answer)
-    if failed and not found:
-        raise failed[0]
+    if (failed or unknown) and not found:
+        raise (failed or unknown)[0]
+    if not unknown and evidence.roles.pred and evidence.n_known and evidence.is_open:
+        missing.append(
+            LeftOut(
+                question="Precision, recall and F1?",
+                unlock=f"the positive class: {evidence.is_open}",
+            )
+        )
     for reason in failed:
         warnings.warn(f"a question was left out: {reason}", KaratWarning, stacklevel=caller_level())
     return found, missing
+
+
+def _asked(question: Any) -> str:
+    """Return a question as it is asked in a report."""
+    return {
+        "where_it_matters": "How good is the ranking where it matters?",
+        "probabilities": "Can the probabilities be trusted?",
+        "every_group": "Is it as good for every group?",
+        "better_rule": "Which rule is best?",
+    }.get(question.__name__, f"{question.__name__.replace('_', ' ').capitalize()}?")
 
 
 def _is_objects(column: Any) -> bool:
@@ -287,8 +420,7 @@ def _facts(e: Evidence, source: Source) -> tuple[tuple[str, str], ...]:
         facts.append(("rows with a true label", f"{e.n_known:,}"))
         classes = e.column(e.roles.label[0]).drop_nulls().unique().sort()
         if len(e.roles.label) == 1 and len(classes) == 2:
-            positive = classes[-1] if e.pos_label is None else e.pos_label
-            facts.append(("positive class", repr(positive)))
+            facts.append(("positive class", e.positive_said))
     facts.append(("confidence of each limit", f"{100 * e.confidence:g} %"))
     facts += [(f"columns of {name}", ", ".join(found)) for name, found in e.roles.chosen()]
     content = BytesIO()

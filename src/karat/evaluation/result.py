@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat._files import replaced
-from karat._frozen import plain
-from karat._result import Result
+from karat._result import Result, plain
 from karat.evaluation.questions import Finding, LeftOut, estimates_of
 from karat.evaluation.roles import Roles
 from karat.exceptions import DataError
@@ -16,7 +15,6 @@ from karat.report import NextStep, Report, Section, Verdict, render_markdown, re
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Evaluation"]
 
 _SHOWN = 5  # verdicts that stand at the top
 
@@ -39,6 +37,8 @@ class Evaluation(Result):
         Rows, positive class, confidence and fingerprint of the data.
     command : str
         The command that makes the report again; empty where the data came from no file.
+    notes : tuple of str
+        What was done to the labels before anything was counted; it is said first.
     """
 
     title: str
@@ -47,6 +47,7 @@ class Evaluation(Result):
     left_out: tuple[LeftOut, ...]
     facts: tuple[tuple[str, str], ...]
     command: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -76,8 +77,8 @@ class Evaluation(Result):
 
     def summary(self) -> str:
         """Return the verdicts, each with its badge."""
-        said = [f"[{v.badge_text}] {v.sentence}" for v in self.verdicts]
-        return " ".join(said)
+        said = [f"[{v.badge}] {v.sentence}" for v in self.verdicts]
+        return " ".join([*(f"{note}." for note in self.notes), *said])
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the first answer on ``ax`` (a new figure by default) and return the axes."""
@@ -90,8 +91,9 @@ class Evaluation(Result):
         """Return the report as data."""
         return Report(
             title=self.title,
-            introduction="What the columns of this table say, question by question; every number "
-            "with its limits and what they rest on.",
+            introduction="".join(f"{note}. " for note in self.notes)
+            + "What the columns of this table say, question by question; every number with its "
+            "limits and what they rest on.",
             sections=self.sections,
             verdicts=self.verdicts,
             next_steps=(*self.next_steps, *self._again()),
@@ -114,6 +116,7 @@ class Evaluation(Result):
         """Return verdicts, results by question and facts as plain data."""
         return {
             "title": self.title,
+            "notes": list(self.notes),
             "roles": {name: list(columns) for name, columns in self.roles.chosen()},
             "verdicts": [v.to_dict() for v in self.verdicts],
             "results": {f.key: plain(f.results) for f in self.findings},
@@ -148,4 +151,4 @@ class Evaluation(Result):
         return (NextStep(what="Make this page again:", command=self.command),)
 
     def _table(self) -> list[tuple[Any, str]]:
-        return [(v.badge_text, v.sentence) for v in self.verdicts]
+        return [(v.badge, v.sentence) for v in self.verdicts]

@@ -6,18 +6,12 @@ law of the count itself), ``"finite-sample"`` (an inequality that holds for any 
 hold after every label, however often one looks.
 """
 
-from karat.limits._anytime_mean import anytime_mean
-from karat.limits._anytime_ratio import anytime_ratio
-from karat.limits._bernstein_mean import bernstein_mean
-from karat.limits._betting_mean import betting_mean
-from karat.limits._binomial_kl import binomial_kl
-from karat.limits._bootstrap import bootstrap
-from karat.limits._clopper_pearson import clopper_pearson
-from karat.limits._normal_mean import normal_mean
-from karat.limits._powered_mean import powered_mean
-from karat.limits._powered_ratio import powered_ratio
-from karat.limits._surprise import surprise
-from karat.limits._wilson import wilson
+from karat.limits.anytime import anytime_mean, anytime_ratio
+from karat.limits.means import bernstein_mean, betting_mean, normal_mean
+from karat.limits.powered import powered_mean, powered_ratio
+from karat.limits.proportions import binomial_kl, clopper_pearson, wilson
+from karat.limits.pseudo import surprise
+from karat.limits.resampling import bootstrap
 from karat.limits.result import AnytimeLimits, Limits, PoweredLimits
 
 __all__ = [

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from karat._columns import rows_of
-from karat._result import Result
+from karat._basis import Guarantee
+from karat._result import Result, rows_of
 from karat._typing import FloatArray
-
-__all__ = ["AnytimeLimits", "Limits", "PoweredLimits"]
 
 _NAMES = {
     "clopper-pearson": "Clopper–Pearson",
@@ -130,6 +128,15 @@ class PoweredLimits(Result):
     n: int
     n_total: int
     finite: bool
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth: they hold as the number of labels grows.
+
+        Where the number is that of exactly these items and all of them have labels, it is known.
+        """
+        known = self.finite and self.n == self.n_total and self.lower == self.upper
+        return "complete" if known else "approximate"
 
     @property
     def width(self) -> float:

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from karat._basis import Guarantee
 from karat._result import Result
-from karat.metrics.base import MetricBase
-
-__all__ = ["MetricEstimate", "MetricGap"]
+from karat.metrics._metric import MetricBase
 
 _METHODS = {
     "clopper-pearson": "Clopper–Pearson",
@@ -35,6 +34,8 @@ class MetricGap(Result):
         Probability that they do.
     pairs : int
         Number of pairs of groups.
+    pos_label : label or None
+        The positive class of the metric, where the gap has one of its own.
     """
 
     metric: MetricBase
@@ -45,11 +46,28 @@ class MetricGap(Result):
     upper: float
     confidence: float
     pairs: int
+    pos_label: Any = None
+
+    @property
+    def title(self) -> str:
+        """The metric, and its positive class where the gap has one of its own."""
+        of = "" if self.pos_label is None else f" of {self.pos_label!r}"
+        return f"{self.metric.title}{of}"
+
+    @property
+    def told(self) -> bool:
+        """Whether the limits lie on one side of 0."""
+        return self.lower > 0 or self.upper < 0
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth: those of a difference hold as the number of items grows."""
+        return "approximate"
 
     def summary(self) -> str:
         """Return which group has more, or that it cannot be told."""
         seen = (
-            f"{self.metric.title} of {self.first} minus {self.second}: {self.value:+.4g} (between "
+            f"{self.title} of {self.first} minus {self.second}: {self.value:+.4g} (between "
             f"{self.lower:+.4g} and {self.upper:+.4g} at {100 * self.confidence:g} % confidence"
             f"{f' for all {self.pairs} pairs together' if self.pairs > 1 else ''})"
         )
@@ -77,8 +95,8 @@ class MetricEstimate(Result):
     n : int
         Labelled items.
     n_effective : float
-        How many independent items of equal weight they are worth: Kish's number for weights, at
-        most the number of clusters.
+        How many independent items they are worth: fewer where weights vary among items of one
+        class and prediction, and at most Kish's number of clusters, ``(Σm)²/Σm²`` of their sizes m.
     method : str
         ``"clopper-pearson"``, ``"surprise"`` or ``"cluster"``.
     guarantee : str
@@ -121,7 +139,7 @@ class MetricEstimate(Result):
             f"{self.lower:.4g} and {self.upper:.4g} at {100 * self.confidence:g} % confidence "
             f"({_METHODS[self.method]} limits, {self.guarantee})"
         )
-        told = [gap for gap in self.gaps if gap.lower > 0 or gap.upper < 0]
+        told = [gap for gap in self.gaps if gap.told]
         if not self.gaps:
             return said
         return f"{said}; {len(told)} of {len(self.gaps)} gaps between groups can be told from 0"

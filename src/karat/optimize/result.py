@@ -1,15 +1,12 @@
-"""What an optimisation returns besides a classifier: its course and its decisions."""
+"""What an optimisation leaves behind: its history, regions of decisions, class weights."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from karat._columns import crossed, rows_of
-from karat._result import Result
+from karat._result import Result, crossed, rows_of
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
-
-__all__ = ["DecisionRegions", "OptimizationHistory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -32,14 +29,16 @@ class OptimizationHistory(Result):
     conditions : array (T,)
         Condition number of each system of probes; NaN where none was solved.
     n_evaluations : array (T,)
-        At how many classifiers the metric was evaluated, so far.
+        At how many classifiers the metric was evaluated, so far; thresholds of a known metric are
+        not counted.
     mixture : float
         The metric of the mixture that was kept: that of the last iteration, or the best of all
         where the last is worse than predicting the most probable class.
     kept : str
-        What was kept: "mixture"; "rule", a single rule of the direct search that follows where a
-        metric is a function of the rows, or compares groups and nothing may be drawn; or "model",
-        where nothing was better than predicting the most probable class.
+        What was kept: "mixture"; "rule", a single rule that is better on the validation rows (for a
+        known metric the best threshold of two classes, or classes weighed by 1/prior; the direct
+        search where a metric is a function of the rows, or compares groups and nothing may be
+        drawn); or "model", where nothing was better than predicting the most probable class.
     baseline : float
         The metric of predicting the most probable class; ``value`` is never below it.
     deterministic : float
@@ -124,9 +123,13 @@ class OptimizationHistory(Result):
 
     def _columns(self) -> dict[str, Any]:
         words = (
-            "value=values", "gap=gaps", "share=shares", "condition=conditions", "n_evaluations",
+            "value=values",
+            "gap=gaps",
+            "share=shares",
+            "condition=conditions",
+            "n_evaluations",
             "baseline",
-        )  # fmt: skip
+        )
         return {"iteration": np.arange(len(self.values))} | rows_of(self, words)
 
     def _limits(self) -> str:
@@ -260,3 +263,52 @@ def _in_words(intervals: tuple[tuple[float, float], ...], least: float, greatest
         else:
             parts.append(f"between {low:.3f} and {high:.3f}")
     return " and ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ClassWeights(Result):
+    """What being right on each class is worth, as elicited (Hiranandani 2021, Figure 7.2a).
+
+    Attributes
+    ----------
+    weights : array (L, k) or (L, k, k)
+        Coefficients of the basis functions; with off-diagonal entries ``weights[l, i, j]`` is for
+        (truth i, prediction j). Scaled so that the mean absolute weight is 1.
+    classes : array (k,)
+        The classes.
+    basis : tuple of L str
+        The basis functions.
+    """
+
+    weights: FloatArray
+    classes: AnyArray
+    basis: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Return the answer in one sentence."""
+        if self.weights.ndim == 3:
+            return (
+                f"weights of {len(self.classes)}×{len(self.classes)} confusions with "
+                f"{len(self.basis)} basis functions"
+            )
+        first = self.weights[0]
+        high, low = int(np.argmax(first)), int(np.argmin(first))
+        return (
+            f"with the basis function {self.basis[0]!r}, class {self.classes[high]} has the "
+            f"greatest weight ({first[high]:.3g}) and class {self.classes[low]} the least "
+            f"({first[low]:.3g})"
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        axes = {"basis": self.basis, "truth": self.classes, "prediction": self.classes}
+        if self.weights.ndim == 2:
+            axes = {"basis": self.basis, "class": self.classes}
+        return crossed(axes, weight=self.weights)
+
+    def _table(self) -> list[tuple[str, str]]:
+        if self.weights.ndim == 3:
+            return []
+        return [
+            (str(c), ", ".join(f"{w:.3g}" for w in column))
+            for c, column in zip(self.classes.tolist(), self.weights.T, strict=True)
+        ]

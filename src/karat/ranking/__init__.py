@@ -9,22 +9,21 @@ rows, and `compare_rankings` compares models by any of them.
 
 from typing import TYPE_CHECKING, Any
 
-from karat.ranking._average_precision import average_precision
-from karat.ranking._compare_auc import compare_auc
-from karat.ranking._compare_auc_from_counts import compare_auc_from_counts
-from karat.ranking._compare_rankings import compare_rankings
-from karat.ranking._cost_curve import cost_curve
-from karat.ranking._lift import lift
-from karat.ranking._net_benefit import net_benefit
-from karat.ranking._precision_at import precision_at
-from karat.ranking._recall_at import recall_at
+from karat.ranking._compare_auc import compare_auc, compare_auc_from_counts
+from karat.ranking._compare_rankings import RankingComparison, RankingDifference, compare_rankings
+from karat.ranking._measures import (
+    RankingMeasure,
+    average_precision,
+    cost_curve,
+    lift,
+    net_benefit,
+    precision_at,
+    recall_at,
+)
 from karat.ranking._roc_at import roc_at
 from karat.ranking._uniform_margin import uniform_margin
-from karat.ranking._weighted_auc import weighted_auc
-from karat.ranking._weighted_auc_from_counts import weighted_auc_from_counts
+from karat.ranking._weighted_auc import weighted_auc, weighted_auc_from_counts
 from karat.ranking.certificates import FiniteFamily, GaussianComplexity, LinearScores
-from karat.ranking.comparison_result import RankingComparison, RankingDifference
-from karat.ranking.measure_result import RankingMeasure
 from karat.ranking.result import RocPoint, UniformMargin, WeightedAUC
 from karat.ranking.weights import (
     FprBand,
@@ -38,7 +37,7 @@ from karat.ranking.weights import (
 )
 
 if TYPE_CHECKING:
-    from karat.ranking._weighted_auc_classifier import WeightedAUCClassifier
+    from karat.ranking.learning import WeightedAUCClassifier
 
 __all__ = [
     "FiniteFamily",
@@ -78,7 +77,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import the classifier on first use: scikit-learn takes a second that areas do not need."""
     if name == "WeightedAUCClassifier":
-        from karat.ranking._weighted_auc_classifier import WeightedAUCClassifier
+        from karat.ranking.learning import WeightedAUCClassifier
 
         return WeightedAUCClassifier
     raise AttributeError(f"module 'karat.ranking' has no attribute {name!r}")

@@ -1,30 +1,47 @@
-"""Several models on the same rows."""
+"""Compare the areas of several rankings of the same rows, from rows or from counts."""
 
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._frames import keeps_kind
+from karat._callers import caller_level
+from karat._result import keeps_kind
 from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
     check_same_length,
     check_weighting,
     check_weights,
+    named,
+    refuse_option,
 )
-from karat.limits.kernels import normal_quantile
-from karat.ranking.area_results import AreaOptions, area_result, check_area_options
-from karat.ranking.areas import band_inside, curve, influence
-from karat.ranking.comparison_result import RankingComparison, RankingDifference
-from karat.ranking.measure_results import read_models
+from karat.exceptions import DataError, KaratWarning
+from karat.limits.means import normal_quantile
+from karat.ranking._approximate import paired_limits
+from karat.ranking._compare_rankings import RankingComparison, RankingDifference
+from karat.ranking._measures import read_models
+from karat.ranking._weighted_auc import (
+    AreaOptions,
+    area_result,
+    check_area_options,
+    weighted_auc_from_counts,
+)
+from karat.ranking.areas import (
+    RowInfluence,
+    band_inside,
+    curve,
+    influence,
+    paired_errors,
+    row_influence,
+)
 from karat.ranking.placements import labelled_scores, place, read_labels
 from karat.ranking.result import WeightedAUC
 from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Uniform, Weight, scale_of
-
-__all__ = ["compare_auc"]
+from karat.statistics import JointRocCounts, RocCounts
 
 _CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
@@ -45,9 +62,10 @@ def compare_auc(
     """Compare the areas of several models on the same rows.
 
     The limits hold for all models, and for all differences, together: each of M models gets
-    ``(1 − confidence)/M``. With ``certificate="delong"`` the limits of a difference come from the
-    paired influence of each row, which is far narrower than the difference of limits when models
-    agree on most rows.
+    ``(1 − confidence)/M``. A difference has paired limits: they come from what each row adds to
+    one area less what it adds to the other, so what both models share cancels. These are likely
+    limits, which assume independent rows and are supported by simulations. The distribution-free
+    ones, made of the limits of both areas, are far wider; they stand beside them.
 
     Parameters
     ----------
@@ -58,7 +76,10 @@ def compare_auc(
     weight, confidence, normalize, pos_label, sample_weight, weighting
         As in `weighted_auc`.
     certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
-        ``delong`` is paired and asymptotic; the others are certain, as in `weighted_auc`.
+        Limits of the areas, as in `weighted_auc`. By default those of a difference are paired and
+        likely; a certificate that is named gives those of the differences too. ``delong`` is
+        paired and asymptotic, too narrow where the models differ on few rows; the others are
+        distribution-free.
 
     Returns
     -------
@@ -71,7 +92,7 @@ def compare_auc(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random(5000) < 0.3
     >>> good, poor = rng.normal(size=5000) + 2 * y, rng.normal(size=5000) + y
-    >>> r = compare_auc(y, {"good": good, "poor": poor}, certificate="delong")
+    >>> r = compare_auc(y, {"good": good, "poor": poor})
     >>> r.best, r.differences[0].lower > 0
     ('good', True)
     """
@@ -91,15 +112,90 @@ def compare_auc(
         )
         for name, score in scores.items()
     }
-    effects = {
-        name: _effects(positive, score, row_weight, weight, kish=approximate)
-        for name, score in scores.items()
-    }
+    rows = _Rows(positive, row_weight, approximate)
+    found = _delong if certificate == "delong" else _paired
     return RankingComparison(
         models=models,
-        differences=_differences(models, effects, options),
+        differences=tuple(found(rows, scores, models, options)),
         confidence=options.confidence,
     )
+
+
+class _Rows(NamedTuple):
+    """Labels and weights of the rows that all models share."""
+
+    positive: BoolArray
+    weight: FloatArray | None
+    kish: bool  # weights are importances
+
+
+def _pairs(models: Mapping[Any, WeightedAUC]) -> Iterator[tuple[Any, Any]]:
+    """Yield every two models, the one of the greater area first."""
+    for pair in combinations(models, 2):
+        first, second = sorted(pair, key=lambda name: -models[name].value)
+        yield first, second
+
+
+def _paired(
+    rows: _Rows,
+    scores: Mapping[Any, FloatArray],
+    models: Mapping[Any, WeightedAUC],
+    options: AreaOptions,
+) -> Iterator[RankingDifference]:
+    """Yield differences with paired limits, and those of the areas beside them."""
+    positive, kept = rows.positive, slice(None)
+    if rows.weight is not None:
+        kept = rows.weight > 0  # type: ignore[assignment]
+    positive, mass = positive[kept], None if rows.weight is None else rows.weight[kept]
+    influences = {
+        name: _influence(positive, score[kept], mass, options.weight)
+        for name, score in scores.items()
+    }
+    if isinstance(options.weight, TprBand):
+        positive = ~positive
+    delta = (1 - options.confidence) / math.comb(len(models), 2)
+    for a, b in _pairs(models):
+        value = models[a].value - models[b].value
+        ends = models[a].lower - models[b].upper, models[a].upper - models[b].lower
+        scale = scale_of(options.weight, options.normalize)[0]
+        most = scale * options.weight.area  # no two areas are further apart
+        one, two, p_value, method = influences[a], influences[b], None, "distribution-free"
+        lower, upper = ends
+        if one is not None and two is not None:
+            sup = options.weight.sup if isinstance(options.weight, Weight) else 1.0
+            limits = paired_limits(positive, one, two, mass, kish=rows.kish, sup=sup, delta=delta)
+            p_value = limits.p_value
+            if options.certificate == "auto":
+                lower, upper = max(scale * limits.lower, -most), min(scale * limits.upper, most)
+                method = "paired"
+        yield RankingDifference(
+            first=a,
+            second=b,
+            value=value,
+            lower=min(lower, value),
+            upper=max(upper, value),
+            p_value=p_value,
+            method=method,
+            guaranteed_lower=ends[0],
+            guaranteed_upper=ends[1],
+            approximate=rows.kish,
+        )
+
+
+def _influence(
+    positive: BoolArray, score: FloatArray, mass: FloatArray | None, region: AnyWeight
+) -> RowInfluence | None:
+    """Return what each row adds to an area under either label; None where that is not known."""
+    if isinstance(region, TprBand):
+        positive, score, region = ~positive, -score, region.mirrored()
+    if isinstance(region, TwoWayBand):
+        rows = labelled_scores(positive, score, mass, approximate=False)
+        inside = band_inside(*curve(rows.placed()), region)
+        if inside is None:  # an area that is 0, or all of the box, shows no error
+            return None
+        region = inside
+    assert isinstance(region, Weight)
+    return row_influence(positive, score, mass, region)
 
 
 def _effects(
@@ -157,33 +253,223 @@ def _distance(ones: FloatArray, twos: FloatArray) -> float:
     return math.sqrt(math.fsum(float(part @ part) for part in parts))
 
 
-def _differences(
+def _delong(
+    rows: _Rows,
+    scores: Mapping[Any, FloatArray],
     models: Mapping[Any, WeightedAUC],
-    effects: Mapping[Any, FloatArray | None],
     options: AreaOptions,
-) -> tuple[RankingDifference, ...]:
+) -> Iterator[RankingDifference]:
+    """Yield differences with normal limits (DeLong, DeLong and Clarke-Pearson 1988)."""
     from scipy.special import ndtr
 
-    pairs = list(combinations(models, 2))
-    found = []
-    for pair in pairs:
-        a, b = sorted(pair, key=lambda name: -models[name].value)
+    effects = {
+        name: _effects(rows.positive, score, rows.weight, options.weight, kish=rows.kish)
+        for name, score in scores.items()
+    }
+    z = normal_quantile((1 - options.confidence) / (2 * math.comb(len(models), 2)))
+    for a, b in _pairs(models):
         value = models[a].value - models[b].value
         lower, upper = models[a].lower - models[b].upper, models[a].upper - models[b].lower
         p_value, ones, twos = None, effects[a], effects[b]
         if ones is not None and twos is not None:
-            region = models[a].weight
-            scale = scale_of(region, models[a].normalize)[0]
+            scale = scale_of(options.weight, options.normalize)[0]
             known = np.isfinite(ones).all()
             error = scale * _distance(ones, twos) if known else math.inf
             p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
-            if options.certificate == "delong":
-                margin = normal_quantile((1 - options.confidence) / (2 * len(pairs))) * error
-                most = scale * region.area  # no two areas are further apart
-                lower, upper = max(value - margin, -most), min(value + margin, most)
-        found.append(
-            RankingDifference(
-                first=a, second=b, value=value, lower=lower, upper=upper, p_value=p_value
-            )
+            most = scale * options.weight.area  # no two areas are further apart
+            lower, upper = max(value - z * error, -most), min(value + z * error, most)
+        yield RankingDifference(
+            first=a,
+            second=b,
+            value=value,
+            lower=lower,
+            upper=upper,
+            p_value=p_value,
+            method="delong",
+            approximate=rows.kish,
         )
-    return tuple(found)
+
+
+# --- Several models from counts of positives and negatives.
+
+_ROUGH = 1.1  # errors that cells leave so far apart are worth a word
+
+
+@keeps_kind
+def compare_auc_from_counts(
+    counts: Mapping[Any, RocCounts],
+    *,
+    weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
+    certificate: str = "auto",
+    confidence: float = 0.95,
+    normalize: str = "raw",
+    joint: Sequence[JointRocCounts] = (),
+) -> RankingComparison:
+    """Compare the areas of several models from the counts of each.
+
+    Areas, and the distribution-free limits of differences, are those of `compare_auc` on the rows:
+    they need only what is known of each model. The paired comparison (``certificate="delong"`` and
+    the p-values) rests on the errors that models make together, so it needs joint counts of every
+    pair; these are counted in cells, which leave the standard error between two numbers, and the
+    greater one is taken.
+
+    Parameters
+    ----------
+    counts : mapping of name to RocCounts
+        The counts of each model, on the same rows.
+    weight, confidence, normalize
+        As in `weighted_auc`.
+    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
+        As in `compare_auc`; scores in cells have ``auto`` and ``dkw``.
+    joint : sequence of JointRocCounts, optional
+        From `karat.sources.joint_roc_counts`, one per pair of models; for weights that are no
+        `TprBand` and no two-way band.
+
+    Returns
+    -------
+    RankingComparison
+        ``models``, ``differences`` and ``best``.
+
+    Examples
+    --------
+    >>> from karat.statistics import roc_counts
+    >>> y = [0, 1] * 200
+    >>> counts = {"a": roc_counts(y, y), "b": roc_counts(y, [0, 0, 1, 1] * 100)}
+    >>> r = compare_auc_from_counts(counts)
+    >>> r.best, r.differences[0].value
+    ('a', 0.5)
+    """
+    check_choice(certificate, "certificate", _CERTIFICATES)
+    if not isinstance(counts, Mapping) or len(counts) < 2:
+        raise DataError("counts holds no two models; expected a mapping of name to RocCounts")
+    _check_same_rows(counts)
+    pairs_known = _check_joint(joint, counts)
+    options = check_area_options(weight, "interpolate", certificate, confidence, normalize, None)
+    shared = options.sharing(len(counts))
+    models = {
+        name: weighted_auc_from_counts(
+            one,
+            weight=weight,
+            certificate=certificate,
+            confidence=shared.confidence,
+            normalize=normalize,
+        )
+        for name, one in counts.items()
+    }
+    differences = []
+    pairs = math.comb(len(models), 2)
+    for pair in combinations(models, 2):
+        first, second = sorted(pair, key=lambda name: -models[name].value)
+        a, b = models[first], models[second]
+        error = _paired_error(first, second, counts, pairs_known, weight)
+        differences.append(_difference((first, a), (second, b), error, options, pairs))
+    return RankingComparison(
+        models=models, differences=tuple(differences), confidence=options.confidence
+    )
+
+
+def _check_same_rows(counts: Mapping[Any, RocCounts]) -> None:
+    """Refuse models whose counts cannot be of the same rows and classes."""
+    for name, one in counts.items():
+        if not isinstance(one, RocCounts):
+            raise DataError(
+                f"the counts of {name!r} are a {type(one).__name__}; expected "
+                "karat.statistics.roc_counts"
+            )
+    base, first = next(iter(counts.items()))
+    for name, one in counts.items():
+        # Weights are added in the order of the scores, so their sums differ in the last digits.
+        sums = [(one.totals, first.totals)]
+        if one.squares is not None and first.squares is not None:
+            sums.append((one.squares, first.squares))
+        kind = (one.squares is None) == (first.squares is None)
+        if not kind or not all(np.allclose(a, b, rtol=1e-9, atol=0.0) for a, b in sums):
+            raise DataError(
+                f"the models {named([base, name])} were counted on different rows: "
+                f"{first.summary()}; {one.summary()}. Count all of them on the same rows"
+            )
+        if not np.array_equal(one.classes, first.classes):
+            raise DataError(
+                f"{base} was counted with the classes {first.classes.tolist()} and {name} with "
+                f"{one.classes.tolist()}; count both with the same pos_label"
+            )
+
+
+def _check_joint(
+    joint: Sequence[JointRocCounts], counts: Mapping[Any, RocCounts]
+) -> Sequence[JointRocCounts]:
+    """Refuse joint counts that are none, or not of these models and rows."""
+    if isinstance(joint, str | JointRocCounts) or not isinstance(joint, Sequence):
+        refuse_option(joint, "joint", "a list of karat.sources.joint_roc_counts")
+    for one in joint:
+        if not isinstance(one, JointRocCounts):
+            refuse_option(one, "joint", "a list of karat.sources.joint_roc_counts")
+        if not {*one.names} <= {*counts}:
+            raise DataError(
+                f"joint counts are of {named(list(one.names))}, and there are counts of "
+                f"{named(list(counts))}; expected pairs of these"
+            )
+        one.check_margins(counts)
+    return joint
+
+
+def _paired_error(
+    first: Any,
+    second: Any,
+    counts: Mapping[Any, RocCounts],
+    joint: Sequence[JointRocCounts],
+    weight: AnyWeight,
+) -> float | None:
+    """Return the greatest error of a difference that joint counts allow; None without such."""
+    ours = [one for one in joint if {*one.names} == {first, second}]
+    if not ours:
+        return None
+    if not isinstance(weight, Weight):
+        refuse_option(weight, "weight", "a Weight over false-positive rates with joint counts")
+    (one,) = ours[:1]
+    least, most = paired_errors(counts[one.names[0]], counts[one.names[1]], one, weight)
+    if most > _ROUGH * least:
+        warnings.warn(
+            f"the cells leave the standard error of {first} less {second} between {least:.3g} and "
+            f"{most:.3g}, of which the greater is taken; count more cells",
+            KaratWarning,
+            stacklevel=caller_level(),
+        )
+    return most
+
+
+def _difference(
+    one: tuple[Any, WeightedAUC],
+    two: tuple[Any, WeightedAUC],
+    error: float | None,
+    options: AreaOptions,
+    pairs: int,
+) -> RankingDifference:
+    from scipy.special import ndtr
+
+    (first, a), (second, b) = one, two
+    value, lower, upper = a.value - b.value, a.lower - b.upper, a.upper - b.lower
+    p_value = None
+    if error is None and options.certificate == "delong":
+        refuse_option("delong", "certificate", f"joint counts of {first} and {second} with it")
+    if error is not None:
+        scale = scale_of(options.weight, options.normalize)[0]
+        error *= scale
+        p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
+        if options.certificate == "delong":
+            margin = normal_quantile((1 - options.confidence) / (2 * pairs)) * error
+            most = scale * options.weight.area
+            lower, upper = max(value - margin, -most), min(value + margin, most)
+    normal = options.certificate == "delong"
+    return RankingDifference(
+        first=first,
+        second=second,
+        value=value,
+        lower=lower,
+        upper=upper,
+        p_value=p_value,
+        method="delong" if normal else "distribution-free",
+        approximate=a.approximate,
+        guaranteed_lower=None if normal else lower,
+        guaranteed_upper=None if normal else upper,
+    )

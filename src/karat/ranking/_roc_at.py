@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._frames import keeps_kind
+from karat._result import keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -16,13 +16,12 @@ from karat._validate import (
     check_weighting,
     check_weights,
 )
-from karat.ranking.areas import Band, curve, curves_in_bands, limits_in_bands, variance
+from karat.ranking.areas import curve, curves_in_bands, limits_in_bands, variance
+from karat.ranking.bands import Band
 from karat.ranking.certificates import bands_of
 from karat.ranking.placements import Placements, labelled_scores, read_labels
 from karat.ranking.result import RocPoint
 from karat.ranking.weights import FprBand
-
-__all__ = ["roc_at"]
 
 _WIDTHS = 12  # of the bands beside the point that the result reports
 
@@ -39,7 +38,7 @@ def roc_at(
     sample_weight: Column | None = None,
     weighting: str | None = None,
 ) -> RocPoint:
-    """Measure the true-positive rate at a false-positive rate, for certain.
+    """Measure the true-positive rate at a false-positive rate, for any law.
 
     With ``dkw`` the curve of the population is within ``ε₀`` to the side and ``ε₁`` up or down of
     the one seen, so at u it is between ``roc(u − ε₀) − ε₁`` and ``roc(u + ε₀) + ε₁`` (``ε`` of each
@@ -59,7 +58,8 @@ def roc_at(
     confidence : float, default 0.95
         Probability that the limits hold.
     pos_label : label, optional
-        The positive class; by default the larger label.
+        The positive class. By default the labels tell it: 1 of 0 and 1, True, or a word such as
+        "yes", "spam" or "fraud". Where they do not, `PositiveClassError` says what to pass.
     sample_weight : column (n,), optional
         Weights of at least 0, in any unit.
     weighting : {"importance", "frequency"}, optional

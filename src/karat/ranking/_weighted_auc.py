@@ -1,42 +1,77 @@
-"""Weighted areas under the ROC curve."""
+"""Any weighted area under the ROC curve with its limits, from rows or from counts."""
 
+from __future__ import annotations
+
+import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from karat._callers import caller_level
-from karat._frames import keeps_kind
-from karat._typing import AnyArray, Column, Frame
+from karat._result import keeps_kind
+from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
+    check_confidence,
+    check_flag,
+    check_rng,
     check_same_length,
+    check_score_columns,
     check_scores,
     check_weighting,
     check_weights,
     encode_groups,
+    encode_labels,
     is_matrix,
+    order_classes,
+    refuse_option,
 )
-from karat.exceptions import SmallSampleWarning
-from karat.ranking.area_results import (
-    AreaOptions,
-    area_result,
-    areas_of_labels,
-    check_area_options,
-    positive_column,
+from karat.exceptions import DataError, LabelError, SmallSampleWarning
+from karat.ranking.areas import (
+    all_of_the_curve,
+    band_limits,
+    curve,
+    enclosure,
+    influence,
+    value_of,
 )
-from karat.ranking.labels import classes_apart, read_labels_apart
+from karat.ranking.bands import dkw_margin
+from karat.ranking.certificates import (
+    CERTIFICATES,
+    FEW,
+    FEW_IN_THE_BAND,
+    cell_limits,
+    chosen_certificate,
+    closed_form,
+    limits_of,
+    rows_in_the_band,
+)
 from karat.ranking.placements import (
     LabelledScores,
+    Labels,
+    Placements,
+    classes_apart,
+    clustered_limits,
     labelled_scores,
+    place,
+    place_counts,
     read_labels,
+    read_labels_apart,
 )
 from karat.ranking.result import WeightedAUC
-from karat.ranking.weights import AnyWeight, Uniform
-
-__all__ = ["weighted_auc"]
+from karat.ranking.weights import (
+    AnyWeight,
+    TprBand,
+    TwoWayBand,
+    Uniform,
+    Weight,
+    check_weight,
+    scale_of,
+)
+from karat.statistics import RocCounts
 
 
 @keeps_kind
@@ -87,16 +122,19 @@ def weighted_auc(
         ``nested`` the area of ``FprBand(0, b)`` through its top negatives. ``dkw`` is the worst
         case inside even bands around both distribution functions, for every bounded weight, and
         ``beta`` inside bands that are narrow where rates are small. ``maurer-pontil`` is Theorem 2
-        of that paper. ``approximate`` is ``smoothed`` (the AUC of small samples) below 80 rows of
-        the rarer class, and ``delong`` from there on; these and ``bootstrap`` are narrower, and
-        hold approximately.
+        of that paper. ``approximate`` is ``smoothed``, whose variance allows for rows that were not
+        seen; where fewer than 5 rows are expected in the band, or for ``strict`` ties with a
+        weight, it is a distribution-free one. ``smoothed``, ``delong`` and ``bootstrap`` are
+        narrower, and hold approximately; the latter two are too narrow wherever a few rows decide,
+        however many rows there are.
     confidence : float, default 0.95
         Probability that the limits hold.
     normalize : {"raw", "mcclish", "mean"}
         The area itself; ½ for chance and 1 for perfect (as scikit-learn's ``max_fpr``); or the mean
         over the band.
     pos_label : label, optional
-        The positive class; by default the larger label.
+        The positive class. By default the labels tell it: 1 of 0 and 1, True, or a word such as
+        "yes", "spam" or "fraud". Where they do not, `PositiveClassError` says what to pass.
     sample_weight : column (n,), optional
         Weights of at least 0, in any unit.
     weighting : {"importance", "frequency"}, optional
@@ -153,9 +191,11 @@ def weighted_auc(
 
     def rows_of(where: Any) -> LabelledScores:
         return labelled_scores(
-            positive[where], score[where], None if row_weight is None else row_weight[where],
+            positive[where],
+            score[where],
+            None if row_weight is None else row_weight[where],
             approximate=approximate,
-        )  # fmt: skip
+        )
 
     if codes is None:
         return area_result(rows_of(slice(None)), options, order)
@@ -191,3 +231,430 @@ def _grouped(
         )
     shared = options.sharing(max(1, len(found)))
     return {name: area_result(rows, shared, order) for name, rows in found.items()}, skipped
+
+
+# --- Weighted areas from counts of positives and negatives.
+
+
+@keeps_kind
+def weighted_auc_from_counts(
+    counts: RocCounts | Mapping[Any, RocCounts],
+    *,
+    weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
+    certificate: str = "auto",
+    confidence: float = 0.95,
+    normalize: str = "raw",
+    cells: bool | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> WeightedAUC:
+    """Measure a weighted area from positives and negatives per distinct score.
+
+    Counts of parts of a dataset can be added, so the rows need never be in one place.
+
+    Parameters
+    ----------
+    counts : RocCounts, or mapping of them by group
+        From `karat.statistics.roc_counts`, from the ``roc_counts()`` of a `karat.scan`, or a sum of
+        several. With importances as weights, limits rest on Kish's effective numbers of rows, which
+        no unit of the weights changes, and are approximate. By group, the area is that of all
+        groups together, and the groups' own are in ``.groups``, with limits that hold together.
+    weight, certificate, confidence, normalize, rng
+        As in `weighted_auc`.
+    cells : bool, optional
+        Whether the scores were counted in cells, so that the order inside a cell is not known; by
+        default what the counts say of themselves. The limits then hold for every order, and
+        ``value_range`` holds the least and the greatest value that the rows may have.
+
+    Examples
+    --------
+    >>> from karat.statistics import roc_counts
+    >>> parts = [roc_counts([0, 1, 1], [0.1, 0.4, 0.8]), roc_counts([0, 1, 0], [0.4, 0.9, 0.2])]
+    >>> weighted_auc_from_counts(sum(parts), confidence=0.5).value
+    0.9444444444444444
+    """
+    options = check_area_options(weight, "interpolate", certificate, confidence, normalize, rng)
+    if isinstance(counts, Mapping):
+        return _by_group(counts, options, cells)
+    return _area(counts, options, cells)
+
+
+def _area(counts: RocCounts, options: AreaOptions, cells: bool | None) -> WeightedAUC:
+    """Return the area of one table of counts, after its checks."""
+    if not isinstance(counts, RocCounts):
+        raise DataError(
+            f"counts is a {type(counts).__name__}; expected karat.statistics.roc_counts"
+        )
+    if not counts.positives.sum() or not counts.negatives.sum():
+        raise LabelError("counts hold one class only; an area under the ROC curve compares two")
+    in_cells = counts.cells if cells is None else check_flag(cells, "cells")
+    if counts.cells and not in_cells:
+        refuse_option(cells, "cells", "True or None, as the counts were made in cells of scores")
+    if in_cells:
+        if options.certificate not in ("auto", "dkw"):
+            refuse_option(options.certificate, "certificate", "'auto' or 'dkw' with cells=True")
+        if isinstance(options.weight, TwoWayBand):
+            refuse_option(options.weight, "weight", "a Weight or a TprBand with cells=True")
+    fractions = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
+    if fractions and counts.squares is None:
+        raise DataError(
+            "counts are sums of weights without the sums of their squares, which limits need; "
+            "count with roc_counts(sample_weight=), which keeps them"
+        )
+    return area_result_of_counts(counts, options, cells=bool(in_cells))
+
+
+def _by_group(
+    counts: Mapping[Any, RocCounts], options: AreaOptions, cells: bool | None
+) -> WeightedAUC:
+    """Return the area of all groups together with those of the groups, as `weighted_auc` does."""
+    if not counts:
+        raise DataError("counts is an empty mapping; expected RocCounts by group")
+    parts = {
+        name: part
+        for name, part in counts.items()
+        if not isinstance(part, RocCounts) or (part.positives.sum() and part.negatives.sum())
+    }
+    skipped = {}
+    for name in [name for name in counts if name not in parts]:
+        own = counts[name]
+        only = own.classes[int(own.positives.sum() > 0)].item()
+        rows = int(own.positives.sum() + own.negatives.sum())
+        skipped[name] = f"its {rows} rows are all of class {only!r}"
+    shared = options.sharing(max(1, len(parts)))
+    groups = {name: _area(part, shared, cells) for name, part in parts.items()}
+    whole = _area(sum(counts.values()), options, cells)  # type: ignore[arg-type]
+    return replace(whole, groups=groups, skipped=skipped)
+
+
+# --- Several classes or labels: each is ranked against the rest.
+
+
+def positive_column(
+    y_true: Column | Frame, y_score: Frame, classes: Column | None, pos_label: Any
+) -> Column | Frame:
+    """Return the scores of the positive class where there are two classes and two columns.
+
+    Both columns of such a ``predict_proba`` rank the rows alike; other tables come back unchanged.
+    """
+    _, order = encode_labels({"y_true": y_true}, classes)
+    if len(order) != 2:
+        return y_score
+    columns = check_score_columns(y_score, "y_score", each="column per class", classes=order)
+    positive = order_classes(order, pos_label, stated=classes is not None).classes[-1]
+    return list(columns.values())[int(order[-1] == positive)]
+
+
+def areas_of_labels(labels: Labels, options: AreaOptions, average: str) -> WeightedAUC:
+    """Return the area of each label or class, and their mean or that of all entries pooled."""
+    shared = options.sharing(len(labels.positive))
+    parts = {}
+    for name, positive in labels.positive.items():
+        rows = labelled_scores(
+            positive, labels.score[name], labels.weight, approximate=labels.approximate
+        )
+        parts[name] = area_result(rows, shared, np.array(["the rest", name], dtype=object))
+    found = _averaged(parts, options) if average == "macro" else _pooled(labels, options)
+    return replace(
+        found,
+        per_class=parts,
+        average=average,
+        classes=np.array(list(parts)),
+        skipped=labels.skipped or None,
+    )
+
+
+def _averaged(parts: Mapping[Any, WeightedAUC], options: AreaOptions) -> WeightedAUC:
+    """Return the mean of areas, and of limits that hold together.
+
+    There is no curve of a mean of areas: each class has its own.
+    """
+    each = list(parts.values())
+
+    def mean(name: str) -> float:
+        return math.fsum(getattr(p, name) for p in each) / len(each)
+
+    half = None if each[0].half_width is None else mean("half_width")
+    taken = {p.certificate for p in each}
+    return replace(
+        each[0],
+        value=mean("value"),
+        lower=mean("lower"),
+        upper=mean("upper"),
+        confidence=options.confidence,
+        half_width=half,
+        standard_error=None,
+        n_positive=sum(p.n_positive for p in each) / len(each),
+        n_negative=sum(p.n_negative for p in each) / len(each),
+        certificate=each[0].certificate if len(taken) == 1 else options.certificate,
+        why=each[0].why if len(taken) == 1 else "of each class by its numbers of rows",
+        fpr=np.empty(0),
+        tpr=np.empty(0),
+        margins=(math.nan, math.nan),
+    )
+
+
+def _pooled(labels: Labels, options: AreaOptions) -> WeightedAUC:
+    """Return the area of all entries, with limits that take those of one row together."""
+    region = options.weight
+    if isinstance(region, TwoWayBand) or options.ties == "strict":
+        refuse_option("micro", "average", "'macro' for two-way areas and with ties='strict'")
+    positive, score, weight = labels.pooled()
+    rows = labelled_scores(positive, score, weight, approximate=labels.approximate)
+    found = area_result(rows, replace(options, certificate="dkw"), np.array([False, True]))
+    if isinstance(region, TprBand):
+        effects, area = _entry_effects(~positive, -score, weight, region.mirrored())
+    else:
+        effects, area = _entry_effects(positive, score, weight, region)
+    most, has = region.area, positive if weight is None else positive & (weight > 0)
+    limits = clustered_limits(
+        area / most,
+        effects / most,
+        has,
+        len(next(iter(labels.score.values()))),
+        1 - options.confidence,
+    )
+    scale, shift = scale_of(region, options.normalize)
+    lower, upper = (shift + scale * most * x for x in limits)
+    return replace(
+        found,
+        lower=lower,
+        upper=upper,
+        certificate="clustered",
+        half_width=None,
+        why="entries of one row are not independent",
+    )
+
+
+def _entry_effects(
+    positive: BoolArray, score: FloatArray, weight: FloatArray | None, region: Weight
+) -> tuple[FloatArray, float]:
+    """Return what each entry adds to the error of an area, and the area."""
+    ones, zeros = (np.flatnonzero(side) for side in (positive, ~positive))
+    ones, zeros = ones[np.argsort(score[ones])], zeros[np.argsort(score[zeros])]
+    weights = None if weight is None else (weight[ones], weight[zeros])
+    placed = place(score[ones], score[zeros], weights=weights)
+    effect = np.empty(len(score))
+    found = influence(placed, region)
+    for rows, values in zip((ones, zeros), found, strict=True):
+        mass = np.ones(len(rows)) if weight is None else weight[rows]
+        share = mass / mass.sum()
+        effect[rows] = (values - values @ share) * share
+    return effect, float(np.average(found[0], weights=placed.mass))
+
+
+# --- From placements to a result: value, limits, curve, and a warning where limits are useless.
+
+_NAMES = ("positives", "negatives")
+_POINTS = 600  # of the curve that is kept for drawing
+_ROUNDING = 1e-9  # of an area, which is a sum over rows
+
+
+def area_result(rows: LabelledScores, options: AreaOptions, classes: AnyArray) -> WeightedAUC:
+    """Return the area of rows that were checked."""
+    if isinstance(options.weight, TprBand):
+        return _mirrored(rows.mirrored().placed(), options, classes, approximate=rows.approximate)
+    return _measured(rows.placed(), options, classes, approximate=rows.approximate)
+
+
+def area_result_of_counts(counts: RocCounts, options: AreaOptions, *, cells: bool) -> WeightedAUC:
+    """Return the area of counts; with ``cells``, limits for every order inside cells of scores."""
+    ones, zeros = (np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives))
+    n0, n1 = counts.sizes.tolist()
+    approximate = counts.squares is not None  # importances
+    if isinstance(options.weight, TprBand):
+        placed = place_counts(zeros[::-1], ones[::-1], sizes=(n0, n1))
+        return _mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
+    placed = place_counts(ones, zeros, sizes=(n1, n0))
+    return _measured(placed, options, counts.classes, approximate=approximate, cells=cells)
+
+
+def _mirrored(
+    placed: Placements,
+    options: AreaOptions,
+    classes: AnyArray,
+    *,
+    approximate: bool = False,
+    cells: bool = False,
+) -> WeightedAUC:
+    """Return the area between two true-positive rates, from placements with classes swapped."""
+    band = options.weight
+    swapped = replace(options, weight=band.mirrored())  # type: ignore[union-attr]
+    found = _measured(
+        placed, swapped, classes, approximate=approximate, cells=cells, names=_NAMES[::-1]
+    )
+    return replace(
+        found,
+        weight=band,
+        n_positive=found.n_negative,
+        n_negative=found.n_positive,
+        margins=found.margins[::-1],
+        fpr=1.0 - found.tpr[::-1],
+        tpr=1.0 - found.fpr[::-1],
+    )
+
+
+def _measured(
+    placed: Placements,
+    options: AreaOptions,
+    classes: AnyArray,
+    *,
+    approximate: bool = False,
+    cells: bool = False,
+    names: tuple[str, str] = _NAMES,
+) -> WeightedAUC:
+    """Return an area; ``names`` are those of the two classes in warnings."""
+    weight, delta = options.weight, 1 - options.confidence
+    assert isinstance(weight, Weight | TwoWayBand)
+    choice = chosen_certificate(options.certificate, placed, weight, options.ties, cells=cells)
+    options = replace(options, certificate=choice.certificate)
+    if cells and isinstance(weight, Weight):
+        limits = cell_limits(choice.certificate, placed, weight, delta)
+    else:
+        limits = limits_of(
+            choice.certificate, placed, weight, delta=delta, ties=options.ties, rng=options.rng
+        )
+    value = limits.value if limits.value is not None else value_of(placed, weight, options.ties)
+    scale, shift = scale_of(weight, options.normalize)
+    half = None
+    if (
+        isinstance(weight, Weight)
+        and options.certificate == "dkw"
+        and not (options.ties == "strict" or cells)
+    ):
+        half = closed_form(placed, weight, delta) * scale
+    error = limits.standard_error
+    fpr, tpr = _corners_to_draw(placed)
+    result = WeightedAUC(
+        value=shift + scale * value,
+        lower=shift + scale * limits.lower,
+        upper=shift + scale * limits.upper,
+        confidence=options.confidence,
+        certificate=options.certificate,
+        why=choice.why,
+        half_width=half,
+        standard_error=None if error is None else error * scale,
+        weight=weight,
+        ties=options.ties,
+        normalize=options.normalize,
+        n_positive=placed.n_positive,
+        n_negative=placed.n_negative,
+        approximate=approximate,
+        classes=classes,
+        fpr=fpr,
+        tpr=tpr,
+        value_range=_value_range(placed, weight, scale, shift) if cells else None,
+        margins=(
+            dkw_margin(placed.n_negative, delta / 2),
+            dkw_margin(placed.n_positive, delta / 2),
+        ),
+    )
+    rounding = _ROUNDING * weight.area
+    useless = limits.lower <= rounding and limits.upper >= weight.area - rounding
+    _warn_of_few(placed, options, limits.note, names, useless=useless)
+    return result
+
+
+def _value_range(
+    placed: Placements, weight: Weight | TwoWayBand, scale: float, shift: float
+) -> tuple[float, float]:
+    assert isinstance(weight, Weight)
+    low, high = enclosure(placed, weight)
+    return shift + scale * low, shift + scale * high
+
+
+def _warn_of_few(
+    placed: Placements, options: AreaOptions, note: str, names: tuple[str, str], *, useless: bool
+) -> None:
+    n1, n0 = placed.n_positive, placed.n_negative
+    seen = f"{n1:,.6g} {names[0]} and {n0:,.6g} {names[1]}"
+    if options.certificate in ("delong", "bootstrap") and min(n1, n0) < FEW:
+        warnings.warn(
+            f"{seen}: {options.certificate} limits are too narrow below {FEW} of either; "
+            "certificate='approximate' holds for fewer, 'auto' for any number",
+            SmallSampleWarning,
+            stacklevel=caller_level(),
+        )
+    elif options.certificate == "smoothed" and _few_in_the_band(placed, options.weight):
+        warnings.warn(
+            f"{seen}: fewer than {FEW_IN_THE_BAND} are expected in the band, where smoothed limits "
+            "are too narrow; certificate='approximate' and 'auto' hold there",
+            SmallSampleWarning,
+            stacklevel=caller_level(),
+        )
+    elif useless:
+        text = f"{seen} are too few to limit the area{_what_holds(placed, options, names)}"
+        warnings.warn(
+            f"the limits exclude nothing: {note or text}",
+            SmallSampleWarning,
+            stacklevel=caller_level(),
+        )
+
+
+def _few_in_the_band(placed: Placements, weight: AnyWeight) -> bool:
+    if not isinstance(weight, Weight | TwoWayBand) or all_of_the_curve(weight):
+        return False
+    return rows_in_the_band(placed, weight) < FEW_IN_THE_BAND
+
+
+def _what_holds(placed: Placements, options: AreaOptions, names: tuple[str, str]) -> str:
+    """Say what holds if the few positives are taken as given and the negatives as a sample."""
+    n1, n0 = placed.n_positive, placed.n_negative
+    if n1 >= n0 or options.ties == "strict" or not isinstance(options.weight, Weight):
+        return ""
+    scale, shift = scale_of(options.weight, options.normalize)
+    e0 = dkw_margin(n0, 1 - options.confidence)
+    low, high = (shift + scale * x for x in band_limits(placed, options.weight, e0, 0.0))
+    return (
+        f". For just the {names[0]} seen, the area against all {names[1]} is between {low:.4f} "
+        f"and {high:.4f} at {100 * options.confidence:g} %"
+    )
+
+
+def _corners_to_draw(placed: Placements) -> tuple[FloatArray, FloatArray]:
+    """Return corners of the curve that are enough to draw it, straight or with a log axis."""
+    n = len(placed)
+    if n <= _POINTS:
+        return curve(placed)
+    even = np.linspace(0, n - 1, _POINTS // 2)
+    # For small false-positive rates: the positives just above the highest negatives.
+    few = np.searchsorted(
+        placed.left, placed.n_steps - np.geomspace(1, placed.n_steps, _POINTS // 2)
+    )
+    chosen = np.concatenate([even, few.clip(0, n - 1)]).astype(np.intp)
+    return curve(placed, np.unique(chosen))
+
+
+# --- The options of an area, checked.
+
+
+@dataclass(frozen=True, slots=True)
+class AreaOptions:
+    """The checked options of an area."""
+
+    weight: AnyWeight
+    ties: str
+    certificate: str
+    confidence: float
+    normalize: str
+    rng: np.random.Generator
+
+    def sharing(self, parts: int) -> AreaOptions:
+        """Return options whose limits hold for several areas together (Bonferroni)."""
+        return replace(self, confidence=1 - (1 - self.confidence) / parts)
+
+
+def check_area_options(
+    weight: Any, ties: str, certificate: str, confidence: float, normalize: str, rng: Any
+) -> AreaOptions:
+    """Check the options of an area, each by itself and the weight with the rule of ties."""
+    options = AreaOptions(
+        check_weight(weight),
+        check_choice(ties, "ties", ("interpolate", "strict")),
+        check_choice(certificate, "certificate", CERTIFICATES),
+        check_confidence(confidence),
+        check_choice(normalize, "normalize", ("raw", "mcclish", "mean")),
+        check_rng(rng),
+    )
+    if ties == "strict" and isinstance(weight, TwoWayBand):
+        refuse_option(ties, "ties", "'interpolate', since eq. 1 has no two-way form")
+    return options

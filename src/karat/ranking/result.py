@@ -4,24 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from karat._basis import Guarantee
 from karat._result import Result
 from karat._typing import AnyArray, FloatArray
 from karat.ranking.certificates import Family
 from karat.ranking.weights import AnyWeight, FprBand, Weight
 
-__all__ = ["RocPoint", "UniformMargin", "WeightedAUC", "largest_gap"]
-
-_CERTAIN = "certain for any law"
+_ANY = "distribution-free limits"
+_FREE = frozenset({"auto", "hinge", "kl", "nested", "dkw", "beta", "maurer-pontil"})
 _GUARANTEES = {
-    "auto": _CERTAIN,  # of classes whose certificates differ
-    "hinge": _CERTAIN,
-    "kl": _CERTAIN,
-    "nested": _CERTAIN,
-    "dkw": _CERTAIN,
-    "beta": _CERTAIN,
-    "maurer-pontil": "certain by Theorem 2 of Maurer and Pontil (2020)",
+    "auto": _ANY,  # of classes whose certificates differ
+    "hinge": _ANY,
+    "kl": _ANY,
+    "nested": _ANY,
+    "dkw": _ANY,
+    "beta": _ANY,
+    "maurer-pontil": "distribution-free limits by Theorem 2 of Maurer and Pontil (2020)",
     "approximate": "approximate limits",
-    "smoothed": "approximate limits for small samples",
+    "smoothed": "approximate limits",
     "delong": "normal limits",
     "bootstrap": "bootstrap limits",
     "clustered": "approximate limits",
@@ -68,13 +68,14 @@ class WeightedAUC(Result):
     n_positive, n_negative : float
         Rows of each class; what limits may count on, where rows are weighted.
     approximate : bool
-        Whether rows had importance weights, so that the limits are not certain.
+        Whether rows had importance weights, so that the limits are approximate.
     classes : array (2,)
         The negative and the positive class.
     fpr, tpr : array (points,)
-        Points of the curve, for drawing.
+        Points of the curve, for drawing; empty for a macro average, where each part has its own.
     margins : tuple of float
-        The half-widths of the bands around the false- and the true-positive rate.
+        The half-widths of the bands around the false- and the true-positive rate; NaN for a macro
+        average.
     value_range : tuple of float or None
         The least and the greatest value that the rows may have, where scores were counted in cells.
     groups : mapping or None
@@ -119,6 +120,12 @@ class WeightedAUC(Result):
         return None if self.per_class is not None else self.classes.tolist()[-1]
 
     @property
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth: for any law and number of rows, or as rows grow in number."""
+        free = not self.approximate and self.certificate in _FREE
+        return "finite-sample" if free else "approximate"
+
+    @property
     def gap(self) -> tuple[float, float, float] | None:
         """The largest difference between two groups, and limits of it that hold together."""
         return largest_gap(self.groups)
@@ -139,8 +146,8 @@ class WeightedAUC(Result):
             "approximate, rows are weighted" if self.approximate else _GUARANTEES[self.certificate]
         )
         if self.why:  # the certificate was left to karat
-            # With weights nothing is certain, though the choice is the same.
-            why = self.why.replace("certain ", "") if self.approximate else self.why
+            # With weights no limit is distribution-free, though the choice is the same.
+            why = self.why.replace("distribution-free ", "") if self.approximate else self.why
             sure += f"{';' * self.approximate} by {self.certificate!r}, since {why}"
         text = (
             f"{self.title} is {self.value:.4f}{self._scale()}, between {self.lower:.4f} and "
@@ -196,7 +203,7 @@ class RocPoint(Result):
     value : float
         The true-positive rate there, on the rows.
     lower, upper : float
-        Certain limits of the true-positive rate there in the population.
+        Distribution-free limits of the true-positive rate there in the population.
     confidence : float
         Probability that the limits hold.
     widths, lowers, uppers : array (widths,)
@@ -208,7 +215,7 @@ class RocPoint(Result):
     n_positive, n_negative : float
         Rows of each class.
     approximate : bool
-        Whether rows had importance weights, so that the limits are not certain.
+        Whether rows had importance weights, so that the limits are approximate.
     """
 
     at: float

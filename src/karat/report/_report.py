@@ -1,13 +1,12 @@
-"""Everything that a report says, as data."""
+"""Parts of a report as data: sections, tables, verdicts and next steps."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat._frozen import Frozen
-from karat.report._next_step import NextStep
-from karat.report._section import Section
-from karat.report._verdict import Verdict
-
-__all__ = ["Report"]
+from karat._basis import BASES, Basis
+from karat._result import Frozen
+from karat._validate import check_choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,3 +33,88 @@ class Report(Frozen):
     verdicts: tuple[Verdict, ...] = ()
     next_steps: tuple[NextStep, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NextStep(Frozen):
+    """One thing to do, and the command that does it.
+
+    Attributes
+    ----------
+    what : str
+        What to do and what it would bring.
+    command : str
+        A command to copy, where there is one.
+    """
+
+    what: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Section(Frozen):
+    """One question and its answer.
+
+    Attributes
+    ----------
+    question : str
+        The heading.
+    answer : str
+        The answer in a sentence or two, with its uncertainty.
+    figure : str
+        An SVG from `figure_svg`, or nothing.
+    figure_text : str
+        What the picture shows, for those who cannot see it.
+    table : Table, optional
+        The numbers.
+    assumptions : tuple of str
+        What the answer rests on, and how to check it.
+    code : str
+        The lines that reproduce it.
+    """
+
+    question: str
+    answer: str
+    figure: str = ""
+    figure_text: str = ""
+    table: Table | None = None
+    assumptions: tuple[str, ...] = ()
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Table(Frozen):
+    """A table: column names and rows of text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Verdict(Frozen):
+    """A conclusion, how far it can be trusted, and what would change it.
+
+    Attributes
+    ----------
+    sentence : str
+        The conclusion in words that need no statistics, with its number and its limits.
+    badge : {"certain", "guaranteed", "likely", "unknown"}
+        What the conclusion rests on, by the guarantee of its method.
+        ``"certain"``: no chance of error, arithmetic on what is known;
+        ``"guaranteed"``: confidence limits that hold for any distribution of the data;
+        ``"likely"``: confidence limits of an approximation, or of an assumption that is named;
+        ``"unknown"``: the data do not answer the question.
+    change : str
+        The one thing that would change the conclusion or make it narrower.
+    """
+
+    sentence: str
+    badge: Basis
+    change: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the badge; called by the dataclass's own constructor."""
+        check_choice(self.badge, "badge", tuple(BASES))
+        # Not super(): a slotted dataclass is another class than the one super() would find.
+        Frozen.__post_init__(self)

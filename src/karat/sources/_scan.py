@@ -1,15 +1,32 @@
-"""Open a table of any kind and size."""
+"""Scan files, frames and tables of an engine; collect columns, or count without reading rows."""
+
+from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from karat._frames import keeps_kind
-from karat._validate import check_choice, refuse_option
-from karat.exceptions import DataError
-from karat.sources._source import Source
-from karat.sources.columns import ChosenRoles
-from karat.sources.logs import read_log
+import numpy as np
+
+from karat._result import Passed, keeps_kind
+from karat._typing import Column
+from karat._validate import check_choice, check_count, refuse_option
+from karat.exceptions import ColumnError, DataError
+from karat.sources.counting import (
+    RowWeight,
+    confusion_of,
+    grouped,
+    joint_counts_of,
+    pattern_counts_of,
+    roc_counts_of,
+    vote_counts_of,
+)
+from karat.sources.engines import FOLDS, collect, engine_errors, engine_of
+from karat.sources.logs import LogFacts, judged_votes, read_log
 from karat.sources.opening import (
     is_query,
     list_files,
@@ -19,9 +36,82 @@ from karat.sources.opening import (
     open_query,
     open_spark_table,
 )
+from karat.sources.result import Counts, count_all
 from karat.sources.stored import is_counts
+from karat.statistics import Confusion, JointRocCounts, PatternCounts, RocCounts, VoteCounts
 
-__all__ = ["scan"]
+
+@keeps_kind
+def joint_roc_counts(
+    source: Source,
+    first: RocCounts,
+    second: RocCounts,
+    *,
+    names: tuple[str, str],
+    cells: int = 64,
+) -> JointRocCounts:
+    """Count two scores of a table at once, in cells of about equally many rows, in one scan.
+
+    It is what a paired comparison needs beyond the counts of each score: how two models err
+    together.
+
+    Parameters
+    ----------
+    source : Source
+        From `scan`, with a column of the role ``label``.
+    first, second : RocCounts
+        What ``source.roc_counts`` gave for each score.
+    names : tuple of str
+        The columns of the two scores.
+    cells : int, default 64
+        Cells for each class and score; more of them leave less to be bounded.
+
+    Returns
+    -------
+    JointRocCounts
+        For `karat.ranking.compare_auc_from_counts`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from karat.sources import scan
+    >>> table = pl.DataFrame({"y": [0, 1, 0, 1], "a": [1, 2, 3, 4], "b": [1, 3, 2, 4]})
+    >>> data = scan(table).roles(label="y", score=["a", "b"])
+    >>> counts = [data.roc_counts(name) for name in ("a", "b")]
+    >>> joint_roc_counts(data, *counts, names=("a", "b"), cells=2).n
+    4.0
+    """
+    number = check_count(cells, "cells")
+    if not isinstance(source, Source):
+        raise DataError(f"source is a {type(source).__name__}; expected a karat.scan")
+    listed = list(names) if isinstance(names, Sequence) and not isinstance(names, str) else []
+    if len(listed) != 2 or listed[0] == listed[1]:
+        refuse_option(names, "names", "the columns of two scores, such as ('a', 'b')")
+    source.chosen.refuse("weight", "joint counts are of rows; count both scores without weights")
+    for name, counts in zip(listed, (first, second), strict=True):
+        _check_counts(name, counts)
+    if not np.array_equal(first.classes, second.classes):
+        raise DataError(
+            f"the counts of {listed[0]!r} have the classes {first.classes.tolist()} and those of "
+            f"{listed[1]!r} {second.classes.tolist()}; count both with the same pos_label"
+        )
+    label = source.chosen.one("label", None)
+    columns = [source.chosen.one("score", name) for name in listed]
+    joint = joint_counts_of(
+        source.frame, label, dict(zip(columns, (first, second), strict=True)), number
+    )
+    joint.check_margins({columns[0]: first, columns[1]: second})
+    return joint
+
+
+def _check_counts(name: str, counts: object) -> None:
+    """Refuse counts of a score that are no exact counts of rows of both classes."""
+    if not isinstance(counts, RocCounts) or counts.cells or counts.squares is not None:
+        raise DataError(
+            f"the counts of {name!r} are no exact counts of rows; expected source.roc_counts"
+        )
+    if not counts.totals.all():
+        raise DataError(f"the counts of {name!r} hold one class only; expected rows of two")
 
 
 @keeps_kind
@@ -92,12 +182,428 @@ def scan(
     log = read_log(files, format)
     if log is not None:
         return Source(
-            frame=nw.from_native(log.rows.lazy()), name=_named(files), log=log.facts,
+            frame=nw.from_native(log.rows.lazy()),
+            name=_named(files),
+            log=log.facts,
             chosen=ChosenRoles({role: (c,) for role, c in log.facts.roles.items()}),
-        )  # fmt: skip
+        )
     check_choice(format, "format", ("csv", "tsv", "jsonl", "parquet", "arrow"), none=True)
     return Source(frame=nw.from_native(open_files(files, format)), name=_named(files))
 
 
 def _named(files: list[Path]) -> str:
     return files[0].name if len(files) == 1 else f"{len(files)} files ({files[0].name} …)"
+
+
+class ChosenRoles(dict[str, tuple[str, ...]]):
+    """The columns of each role; a copy is made to change it."""
+
+    def need(self, role: str) -> tuple[str, ...]:
+        """Return the columns of a role that must be there."""
+        if not self.get(role):
+            raise ColumnError(
+                f"no column has the role {role!r}; name it with roles({role}=...). Roles: {self}"
+            )
+        return self[role]
+
+    def one(self, role: str, named: str | None) -> str:
+        """Return the one column of a role, or the named one of several."""
+        columns = self.need(role)
+        if named is None and len(columns) > 1:
+            raise ColumnError(
+                f"{len(columns)} columns have the role {role!r}: name one of {list(columns)}"
+            )
+        if named is not None and named not in columns:
+            raise ColumnError(f"{named!r} has not the role {role!r}; {list(columns)} have")
+        return columns[0] if named is None else named
+
+    def maybe(self, role: str) -> str | None:
+        """Return the first column of a role, None if there is none."""
+        return self[role][0] if self.get(role) else None
+
+    def listed(self, most: int = 8) -> str:
+        """Return the columns of every role, the first few of many."""
+        parts = []
+        for role, columns in self.items():
+            more = f" and {len(columns) - most} more" if len(columns) > most else ""
+            parts.append(f"{role}: {', '.join(columns[:most])}{more}")
+        return "; ".join(parts)
+
+    def refuse(self, role: str, why: str) -> None:
+        """Refuse a role with which something cannot be counted."""
+        if role in self:
+            raise ColumnError(f"the column {self[role][0]!r} has the role {role!r}: {why}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Source:
+    """A table of any engine and any size, as `scan` returns it.
+
+    It gives columns, which are collected once and therefore belong to one another row by row, or
+    counts, for which the engine reads the rows and only the counts come back.
+
+    Attributes
+    ----------
+    frame : narwhals.LazyFrame
+        The table; ``frame.to_native()`` is that of the engine.
+    name : str
+        What was scanned, for people.
+    chosen : mapping
+        The columns of each role.
+    log : LogFacts or None
+        What was found in a log.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import karat
+    >>> table = pl.DataFrame({"y": [0, 1, 1], "a": [0, 1, 0], "lf_1": [0, 1, 1], "lf_2": [0, 1, 0]})
+    >>> data = karat.scan(table).roles(label="y", pred="a", weak="lf_*")
+    >>> data.confusion().counts.tolist()
+    [[1, 0], [1, 1]]
+    >>> data.pattern_counts().n
+    3.0
+    """
+
+    frame: Any
+    name: str = "the table"
+    chosen: ChosenRoles = field(default_factory=ChosenRoles)
+    log: LogFacts | None = None
+    _collected: list[Any] = field(default_factory=list)
+    _passed: Passed | None = field(default=None, compare=False)
+    _important: bool = True
+
+    @property
+    def engine(self) -> str:
+        """The engine that reads the rows, such as ``polars``, ``duckdb`` or ``pyspark``."""
+        return engine_of(self.frame)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return list(self.frame.collect_schema().names())
+
+    @property
+    def columns(self) -> Any:
+        """The columns that have a role (of a log, or if none has, all) as a Polars frame, once.
+
+        Rows of a lazy table come in another order each time it is run; those of one frame do not.
+        """
+        if not self._collected:
+            known = () if self.log is not None else self.chosen.values()
+            wanted = list(dict.fromkeys(c for columns in known for c in columns))
+            with engine_errors(self.engine):
+                self._collected.append(collect(self.frame.select(*(wanted or self.names))))
+        return self._collected[0]
+
+    def roles(
+        self,
+        *,
+        label: Roles = None,
+        pred: Roles = None,
+        score: Roles = None,
+        prob: Roles = None,
+        weak: Roles = None,
+        judge: Roles = None,
+        order: Roles = None,
+        group: Roles = None,
+        cluster: Roles = None,
+        weight: Roles = None,
+        id: Roles = None,  # noqa: A002  (the name of the role)
+        weighting: str | None = None,
+    ) -> Source:
+        """Say what the columns are; names, lists of names, or patterns such as ``"lf_*"``.
+
+        Parameters
+        ----------
+        label, pred, score, prob : str or list, optional
+            True labels, predicted ones, scores of the positive class, and class probabilities.
+        weak, judge, order : str or list, optional
+            Weak labelers, voters, and the order in which a pair was shown.
+        group, cluster, weight, id : str, optional
+            The group or domain of a row, what makes rows dependent, its weight, its identifier.
+        weighting : {"importance", "frequency"}, optional
+            What weights are: of importances only ratios count; frequencies are numbers of rows.
+
+        Returns
+        -------
+        Source
+            The same table with these roles added to those it has.
+        """
+        given = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
+        chosen = choose_roles(self.names, dict(zip(ROLES, given, strict=True)), self.chosen)
+        kind = check_choice(weighting, "weighting", ("importance", "frequency"), none=True)
+        important = self._important if kind is None else kind == "importance"
+        return replace(self, chosen=chosen, _important=important, _collected=[])
+
+    def _weight(self) -> RowWeight | None:
+        column = self.chosen.maybe("weight")
+        return None if column is None else RowWeight(column, self._important)
+
+    @keeps_kind
+    def pattern_counts(
+        self,
+        pred: str | None = None,
+        *,
+        folds: int | None = None,
+        classes: Column | None = None,
+        null: str = "not asked",
+    ) -> PatternCounts:
+        """Count predictions within each pattern of weak labels, in one scan.
+
+        Parameters
+        ----------
+        pred : str, optional
+            Which predictions, where several columns have that role.
+        folds : int, optional
+            Folds for cross-fitting, by a hash of the ``id`` column and so the same on every engine;
+            by default 5 if there is such a column.
+        classes, null
+            As in `karat.statistics.pattern_counts`.
+
+        Returns
+        -------
+        PatternCounts
+            For `karat.bounds.performance_bounds_from_counts`. Two of them can be added.
+        """
+        self.chosen.refuse("weight", "weights are not counted by pattern; pass the rows with them")
+        self.chosen.refuse("cluster", "clusters need the rows themselves; pass data.columns")
+        which = self.chosen.one("pred", pred)
+        weak, group = self.chosen.need("weak"), self.chosen.maybe("group")
+        by_id = self.chosen.maybe("id")
+        if folds is not None and by_id is None:
+            refuse_option(folds, "folds", "an id column with it, roles(id=...)")
+        number = 0 if by_id is None else FOLDS if folds is None else check_count(folds, "folds")
+        keys = [*weak, which, *([group] if group else [])]
+        found = grouped(self.frame, keys, fold_by=by_id, folds=number)
+        return pattern_counts_of(found, which, weak, group, classes, null, number)
+
+    @keeps_kind
+    def vote_counts(self, *, classes: Column | None = None, null: str = "not asked") -> VoteCounts:
+        """Count the votes of the judges, by group and true label if there are any, in one scan.
+
+        Parameters
+        ----------
+        classes, null
+            As in `karat.statistics.patterns`.
+
+        Returns
+        -------
+        VoteCounts
+            For `karat.consensus.ErrorEstimator.fit`. Two of them can be added.
+        """
+        judges = self.chosen.need("judge" if "judge" in self.chosen else "weak")
+        group = self.chosen.maybe("group")
+        label = None if "label" not in self.chosen else self.chosen.one("label", None)
+        keys = [*judges, *([group] if group else []), *([label] if label else [])]
+        found = grouped(self.frame, keys, weight=self._weight())
+        return vote_counts_of(found, judges, group, label, classes, null)
+
+    @keeps_kind
+    def roc_counts(
+        self,
+        score: str | None = None,
+        *,
+        by: str | None = None,
+        pos_label: Any = None,
+        classes: Column | None = None,
+        cells: int | None = None,
+    ) -> Any:
+        """Count positives and negatives per score, in one scan.
+
+        Parameters
+        ----------
+        score : str, optional
+            Which scores, where several columns have that role.
+        by : str, optional
+            A column, or ``"group"`` for the one of that role: a mapping by its values is returned.
+        pos_label, classes
+            As in `karat.statistics.roc_counts`.
+        cells : int, optional
+            Count in so many equal cells of the scores and not at each. By default that is done,
+            with 2**20 cells, only where there are more than ten million distinct scores.
+
+        Returns
+        -------
+        RocCounts, or dict of them by group
+            For `karat.ranking.weighted_auc_from_counts`.
+        """
+        self.chosen.refuse("cluster", "clusters need the rows themselves; pass data.columns")
+        column = self.chosen.maybe("group") if by == "group" else by
+        if by is not None and (column is None or column not in self.names):
+            raise ColumnError(f"by is {by!r}; expected 'group' with that role, or a column")
+        if cells is not None and (column is not None or "weight" in self.chosen):
+            refuse_option(cells, "cells", "None with by= or weights")
+        parts: dict[Any, RocCounts] = roc_counts_of(
+            self.frame,
+            self.chosen.one("label", None),
+            self.chosen.one("score", score),
+            by=column,
+            weight=self._weight(),
+            pos_label=pos_label,
+            classes=classes,
+            cells=None if cells is None else check_count(cells, "cells"),
+        )
+        return parts[None] if column is None else parts
+
+    @keeps_kind
+    def confusion(self, pred: str | None = None, *, classes: Column | None = None) -> Confusion:
+        """Count truth against prediction, by group if there is one, in one scan.
+
+        Parameters
+        ----------
+        pred, classes
+            As in ``pattern_counts``.
+
+        Returns
+        -------
+        Confusion
+            Two of them can be added.
+        """
+        label, which = self.chosen.one("label", None), self.chosen.one("pred", pred)
+        group = self.chosen.maybe("group")
+        keys = [label, which, *([group] if group else [])]
+        found = grouped(self.frame, keys, weight=self._weight())
+        return confusion_of(found, label, which, group, classes)
+
+    @keeps_kind
+    def counts(
+        self,
+        *,
+        null: str = "not asked",
+        pos_label: Any = None,
+        cells: int | None = None,
+        classes: Column | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Counts:
+        """Count all that the roles allow: what ``karat count`` writes. Counts can be added.
+
+        Parameters
+        ----------
+        null, pos_label
+            As in ``vote_counts`` and in ``roc_counts``.
+        cells : int, optional
+            As in ``roc_counts``; exact counts of scores that all differ are the scores of rows.
+        classes : column (k,), optional
+            All classes in the wanted order, for a part of the data in which not all of them occur.
+        progress : callable, optional
+            Called with a sentence that says which scan begins.
+        """
+        return count_all(self, null, pos_label, cells, classes, progress)
+
+    def votes(self) -> Any:
+        """Return the votes of an evaluation log as `karat.consensus.ErrorEstimator` takes them.
+
+        A row per vote: ``item`` (a sample in an epoch of a system), ``classifier`` (the judge),
+        ``vote`` and ``domain`` (the question that was judged), with ``gold``, ``score``,
+        ``cluster`` (the sample), ``model`` and ``epoch``. Verdicts that failed are left out, and so
+        are questions that one judge alone answered. It is a Polars frame.
+        """
+        if self.log is None or "judge" not in self.names:
+            raise ColumnError(f"{self.name} is no log with judges; pass data.columns of a table")
+        return judged_votes(collect(self.frame), self.name)
+
+    def summary(self) -> str:
+        """Return what was scanned and what its columns are."""
+        said = self.chosen.listed()
+        log = "" if self.log is None else f" {self.log.summary()}"
+        roles = f" ({said})" if said else ", no roles yet"
+        return f"{self.name}, {len(self.names)} columns on {self.engine}{roles}.{log}"
+
+    def __repr__(self) -> str:
+        return f"<Source: {self.summary()}>"
+
+
+# --- Which columns are what: roles by names, lists of names and patterns.
+#
+# `choose_roles` finds the columns of each role. A pattern such as ``lf_*`` takes every column that
+# it fits and that no other role names outright; a name that is no column is answered with the
+# closest. `ChosenRoles` is the answer, and says what to do where a role is missing.
+
+Roles: TypeAlias = str | Sequence[str] | None
+ROLES = (
+    "label",
+    "pred",
+    "score",
+    "prob",
+    "weak",
+    "judge",
+    "order",
+    "group",
+    "cluster",
+    "weight",
+    "id",
+)
+_SINGLE = ("group", "cluster", "weight", "id")
+# A column can be a prediction and a voter at once, and a domain can be a cluster too; a true label
+# or an identifier is nothing else.
+_ALONE = ("label", "weight", "id")
+
+
+def choose_roles(
+    names: Sequence[str], given: Mapping[str, Any], before: ChosenRoles
+) -> ChosenRoles:
+    """Return the columns of each role, those given now in place of those before."""
+    asked = {role: _as_list(role, value) for role, value in given.items() if value is not None}
+    kept = {role: columns for role, columns in before.items() if role not in asked}
+    exact = {
+        role: [p for p in patterns if p in names or not _is_pattern(p)]
+        for role, patterns in asked.items()
+    }
+    taken = {
+        column: role for role, columns in [*kept.items(), *exact.items()] for column in columns
+    }
+    chosen = dict(kept)
+    for role, patterns in asked.items():
+        found: list[str] = []
+        for pattern in patterns:
+            if pattern in exact[role]:
+                found += [_existing(role, pattern, names)]
+                continue
+            hits = [n for n in names if fnmatchcase(n, pattern) and taken.get(n, role) == role]
+            if not hits:
+                raise ColumnError(f"{role}={pattern!r}: no column matches; there are {list(names)}")
+            found += hits
+        twice = [c for i, c in enumerate(found) if c in found[:i] and c in exact[role]]
+        if twice and exact[role].count(twice[0]) > 1:
+            raise ColumnError(f"{role} names the column {twice[0]!r} twice; name it once")
+        chosen[role] = tuple(dict.fromkeys(found))
+        if role in _SINGLE and len(chosen[role]) != 1:
+            raise ColumnError(f"{role} is {list(chosen[role])}; expected one column")
+    _refuse_two_roles(chosen)
+    return ChosenRoles({role: chosen[role] for role in ROLES if role in chosen})
+
+
+def _as_list(role: str, value: Any) -> list[str]:
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    patterns = list(value) if listed else [value]
+    wrong = [p for p in patterns if not isinstance(p, str)]
+    if wrong or not patterns:
+        raise ColumnError(
+            f"{role} is {value!r}; expected the name of a column, a pattern or a list of them"
+        )
+    return patterns
+
+
+def _is_pattern(text: str) -> bool:
+    return any(mark in text for mark in "*?[")
+
+
+def _existing(role: str, name: str, names: Sequence[str]) -> str:
+    if name in names:
+        return name
+    same = [other for other in names if other.casefold() == name.casefold()]
+    close = same or get_close_matches(name, names, n=1)
+    meant = f"did you mean {close[0]!r}?" if close else f"there are {list(names)}"
+    raise ColumnError(f"{role}={name!r}: there is no such column; {meant}")
+
+
+def _refuse_two_roles(chosen: Mapping[str, Sequence[str]]) -> None:
+    for alone in _ALONE:
+        for role, columns in chosen.items():
+            both = set(columns) & set(chosen.get(alone, ()))
+            if role != alone and both:
+                raise ColumnError(
+                    f"the column {sorted(both)[0]!r} is named as {alone} and as {role}; expected "
+                    "one role"
+                )

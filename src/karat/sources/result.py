@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from karat._callers import caller_level
-from karat._frames import frame_of
+from karat._result import frame_of
 from karat._typing import Column
 from karat._validate import check_null
 from karat.exceptions import ColumnError, DataError, KaratWarning, LabelError
 from karat.sources.counting import grouped, with_value
 from karat.sources.stored import read_counts, write_counts
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
-
-__all__ = ["Counts", "count_all"]
 
 _T = TypeVar("_T")
 

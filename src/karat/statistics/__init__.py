@@ -3,16 +3,11 @@
 All of them can be merged: the statistic of two parts, added, is the statistic of the whole.
 """
 
-from karat.statistics._confusion import confusion
-from karat.statistics._pattern_counts import pattern_counts
-from karat.statistics._patterns import patterns
-from karat.statistics._rates import rates
-from karat.statistics._roc_counts import roc_counts
-from karat.statistics._scan_roc_counts import scan_roc_counts
-from karat.statistics.joint_result import JointRocCounts
-from karat.statistics.pattern_result import PatternCounts, Patterns
+from karat.statistics._confusion import confusion, rates
+from karat.statistics._roc import JointRocCounts, roc_counts, scan_roc_counts
+from karat.statistics.patterns import PatternCounts, Patterns, pattern_counts, patterns
 from karat.statistics.result import Confusion, Rates, RocCounts
-from karat.statistics.vote_result import VoteCounts
+from karat.statistics.votes import VoteCounts
 
 __all__ = [
     "Confusion",

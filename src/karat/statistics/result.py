@@ -6,15 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from karat._columns import crossed
-from karat._frames import keeps_kind
-from karat._result import Result
+from karat._result import Result, crossed, keeps_kind
 from karat._typing import AnyArray, FloatArray
 from karat.exceptions import DataError, LabelError
-from karat.statistics.kernels import added_squares
-from karat.statistics.merging import merge_groups, spread, union
-
-__all__ = ["Confusion", "Rates", "RocCounts"]
+from karat.statistics.patterns import added_squares, merge_groups, spread, union
 
 
 def _listed(values: AnyArray, most: int = 5) -> str:
@@ -61,6 +56,26 @@ class _LabelTable(Result):
             if self.groups is None
             else replace(self, counts=self.counts.sum(axis=0), groups=None)
         )
+
+    @keeps_kind
+    def in_order(self, classes: AnyArray) -> Self:
+        """Return the same table with the classes in another order, empty where one is new."""
+        order = np.asarray(classes)
+        place = {label: i for i, label in enumerate(order.tolist())}
+        if unknown := [c for c in self.classes.tolist() if c not in place]:
+            raise LabelError(f"the table has the classes {unknown} too; name all of them")
+        at = np.array([place[c] for c in self.classes.tolist()])
+        counts = spread(self.counts, [(axis, at, len(order)) for axis in (-2, -1)])
+        return replace(self, counts=counts, classes=order)
+
+    @keeps_kind
+    def in_group_order(self, groups: AnyArray) -> Self:
+        """Return the same table with the groups in another order."""
+        assert self.groups is not None
+        place = {group: i for i, group in enumerate(np.asarray(groups).tolist())}
+        at = np.array([place[g] for g in self.groups.tolist()])
+        counts = spread(self.counts, [(0, at, len(place))])
+        return replace(self, counts=counts, groups=np.asarray(groups))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -262,9 +277,12 @@ class RocCounts(Result):
             for name in ("positives", "negatives")
         ]
         return RocCounts(
-            scores=scores, positives=tables[0], negatives=tables[1], classes=self.classes,
+            scores=scores,
+            positives=tables[0],
+            negatives=tables[1],
+            classes=self.classes,
             squares=added_squares(self.squares, self.totals, other.squares, other.totals),
-        )  # fmt: skip
+        )
 
     def summary(self) -> str:
         """Return the number of items of each class and of distinct scores."""

@@ -13,8 +13,6 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.exceptions import DataError
 
-__all__ = ["StudyData", "pack_data", "unpack_data"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StudyData:

@@ -16,8 +16,6 @@ from karat.studio.services import accounts
 from karat.studio.settings import Settings
 from karat.studio.storage import Store
 
-__all__ = ["create_app", "from_environment"]
-
 _HERE = Path(__file__).parent
 _MOST_FORM = 300_000  # bytes of any form but an upload
 _THREADS = 8  # that a worker answers requests in
@@ -47,8 +45,9 @@ def create_app(settings: Settings | None = None, *, store: Any = None) -> FastAP
             kept.close()
 
     # No pages that describe the interface: it is none to program against.
-    app = FastAPI(title="karat studio", openapi_url=None, docs_url=None, redoc_url=None,
-                  lifespan=lifespan)  # fmt: skip
+    app = FastAPI(
+        title="karat studio", openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan
+    )
     app.state.store = kept
     app.state.limits = {
         "join": RateLimit(options.joins_per_minute, kept.clock),

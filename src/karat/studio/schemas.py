@@ -4,27 +4,29 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-__all__ = [
-    "FAMILY_NAMES",
-    "FormField",
-    "StudyConfig",
-    "StudyOptions",
-    "StudyTexts",
-    "background_questions",
-    "post_task_questions",
-]
-
 Short = Annotated[str, StringConstraints(max_length=200)]
 Long = Annotated[str, StringConstraints(max_length=20_000)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 FAMILY_NAMES = (
-    "linear", "ratio", "diagonal", "diagonal-ratio", "monotone", "quadratic", "fair",
+    "linear",
+    "ratio",
+    "diagonal",
+    "diagonal-ratio",
+    "monotone",
+    "quadratic",
+    "fair",
     "fair-quadratic",
-)  # fmt: skip
+)
 Family = Literal[
-    "linear", "ratio", "diagonal", "diagonal-ratio", "monotone", "quadratic", "fair",
+    "linear",
+    "ratio",
+    "diagonal",
+    "diagonal-ratio",
+    "monotone",
+    "quadratic",
+    "fair",
     "fair-quadratic",
-]  # fmt: skip
+]
 View = Literal["flow", "bars", "errors", "table"]
 
 

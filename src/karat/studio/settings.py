@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 from karat._validate import check_count, check_flag, check_number, refuse_option
 from karat.exceptions import OptionError
 
-__all__ = ["Settings"]
-
 _PREFIX = "KARAT_STUDIO_"
 _READ: dict[str, Any] = {
     str(int): int,

@@ -6,16 +6,16 @@ something is wrong with the file, and standard output says what.
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat.exceptions import DataError, KaratError
+from karat._validate import by_frequency, check_probabilities, match_spellings, told_positive
+from karat.exceptions import DataError, KaratError, KaratWarning
 from karat.sources.opening import ENDINGS, open_bytes
 from karat.studio.data import StudyData, pack_data
-
-__all__ = ["main"]
 
 _MEMORY = 4 * 1024**3
 _MOST_ROWS, _MOST_CLASSES, _MOST_GROUPS, _MOST_COLUMNS = 1_000_000, 12, 12, 2_000
@@ -103,15 +103,38 @@ def _coded(column: Any, what: str, most: int) -> tuple[Any, list[Any]]:
     return np.array([place[value] for value in column.to_list()]), plain
 
 
-def _data(frame: Any, order: dict[str, Any]) -> bytes:
-    codes, classes = _coded(_column(frame, "label", order["label"]), "label", _MOST_CLASSES)
-    positive = order["positive"]
+def _one_spelling(column: Any) -> Any:
+    """Return labels with one spelling for each class, as every command reads them."""
+    found = match_spellings({column.name: by_frequency(column)})
+    return column.cast(str).replace(found.replace) if found.replace else column
+
+
+def _first_is_positive(classes: list[Any], positive: str | None) -> bool:
+    """Return whether the first of two classes is the positive one: named, or told by the labels."""
+    names = [str(name) for name in classes]
     if positive is not None:
-        names = [str(name) for name in classes]
-        if positive not in names or len(classes) != 2:
+        alike = [n for n in names if n.strip().casefold() == positive.strip().casefold()]
+        named = positive if positive in names else alike[0] if len(alike) == 1 else None
+        if named is None or len(classes) != 2:
             raise DataError(f"the positive class is {positive!r} and the labels are {names}")
-        if names.index(positive) == 0:  # the second one is the positive class
-            codes, classes = 1 - codes, classes[::-1]
+        return names.index(named) == 0
+    if len(classes) != 2:
+        return False
+    told = told_positive(classes)
+    if told is None:
+        raise DataError(
+            f"the labels are {names[0]!r} and {names[1]!r}; say which is the positive class, for "
+            f"example {names[0]}"
+        )
+    return told == 0
+
+
+def _data(frame: Any, order: dict[str, Any]) -> bytes:
+    column = _column(frame, "label", order["label"])
+    codes, classes = _coded(_one_spelling(column), "label", _MOST_CLASSES)
+    first_is_positive = _first_is_positive(classes, order["positive"])
+    if first_is_positive:  # the second one is to be the positive class
+        codes, classes = 1 - codes, classes[::-1]
     if order["proba"]:
         if len(order["proba"]) != len(classes):
             raise DataError(
@@ -119,7 +142,10 @@ def _data(frame: Any, order: dict[str, Any]) -> bytes:
                 f"classes: {classes}; expected one for each"
             )
         columns = [_numbers(frame, "probability", name) for name in order["proba"]]
-        values = np.column_stack(columns)
+        values = np.column_stack(columns[::-1] if first_is_positive else columns)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KaratWarning)  # rounded ones are divided by their sums
+            values = check_probabilities(values, "the probabilities")
     elif order["score"] is None:
         raise DataError("there is no column of scores; choose one, or one of each class")
     elif len(classes) != 2:
@@ -133,10 +159,13 @@ def _data(frame: Any, order: dict[str, Any]) -> bytes:
         members, groups = _coded(_column(frame, "group", order["group"]), "group", _MOST_GROUPS)
     return pack_data(
         StudyData(
-            codes=codes, values=values, classes=tuple(classes), members=members,
+            codes=codes,
+            values=values,
+            classes=tuple(classes),
+            members=members,
             groups=tuple(groups),
         )
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -21,8 +21,6 @@ from karat._validate import check_count
 from karat.studio.settings import Settings
 from karat.studio.storage import Store
 
-__all__ = ["serve"]
-
 
 def serve(settings: Settings, *, workers: int = 2) -> None:
     """Serve until this process is stopped.

@@ -1,4 +1,6 @@
-"""The canonical calibration error as a loss of PyTorch."""
+"""A loss that trains networks to be calibrated on several labels jointly."""
+
+import math
 
 import torch
 from torch import Tensor, nn
@@ -11,15 +13,11 @@ from karat.exceptions import (
     ProbabilityError,
     ShapeError,
 )
-from karat.torch.copula import (
-    FOLDS,
-    conditional_means,
-    held_out_means,
-    normal_scores,
-    ranked_scores,
-)
 
-__all__ = ["CopulaCalibrationLoss"]
+# --- The latent Gaussian model of labels, with gradients.
+
+FOLDS = 4
+
 
 _LEAST = 2 * FOLDS  # rows
 
@@ -169,3 +167,93 @@ def _range(values: Tensor) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = torch.aminmax(values.detach())
     return float(low), float(high)
+
+
+_EXPLAINED = 0.98  # of a latent label's variance that probabilities may explain
+_RIDGE = 0.02  # least share of independence in the correlation, so that it can be inverted
+
+
+def held_out_means(v: Tensor, y: Tensor) -> Tensor:
+    """Return E[y | h] of each row, fitted to the rows of other folds."""
+    fold = torch.arange(len(v), device=v.device) % FOLDS
+    parts = [conditional_means(v[fold == k], v[fold != k], y[fold != k]) for k in range(FOLDS)]
+    return torch.cat(parts)[torch.argsort(torch.argsort(fold, stable=True))]
+
+
+def normal_scores(h: Tensor, smoothing: float) -> Tensor:
+    """Return standardised normal scores of each column, by a smoothed distribution function."""
+    n = len(h)
+    spread = h.std(dim=0).clamp_min(1e-4)
+    step = (h[:, None, :] - h[None, :, :]) / (smoothing * spread)
+    level = torch.sigmoid(step).mean(dim=1)
+    return _standard(torch.special.ndtri((n * level + 0.5) / (n + 1)))
+
+
+def ranked_scores(h: Tensor) -> Tensor:
+    """Return standardised normal scores by mid-ranks, which is faster and has no gradient."""
+    columns = h.T.contiguous()
+    ordered = columns.sort(dim=1).values
+    below, upto = (torch.searchsorted(ordered, columns, right=right) for right in (False, True))
+    return _standard(torch.special.ndtri((below + upto + 1).T.to(h) / (2 * len(h) + 2)))
+
+
+def _standard(v: Tensor) -> Tensor:
+    v = v - v.mean(dim=0)
+    return v / v.std(dim=0, correction=0).clamp_min(1e-4)
+
+
+def conditional_means(at: Tensor, v: Tensor, y: Tensor) -> Tensor:
+    """Fit the latent model to scores v and labels y; return E[y | h] at the scores ``at``."""
+    n, k = v.shape
+    share = y.mean(dim=0)
+    kept = share.clamp(0.5 / (n + 1), 1 - 0.5 / (n + 1))
+    tau = -torch.special.ndtri(kept)
+    density = torch.exp(-(tau**2) / 2) / math.sqrt(2 * math.pi)
+    r = (y - share).T @ v / n / density[:, None]
+    # A batch is small: correlations are drawn toward independence by its size.
+    amount = min(1.0, k / (n + k) + _RIDGE)
+    eye = torch.eye(k, dtype=v.dtype, device=v.device)
+    corr = (v.T @ v / n) * (1 - amount) + eye * amount
+    weight = torch.linalg.solve(corr, r.T).T
+    explained = (weight * r).sum(dim=1)
+    factor = torch.sqrt((_EXPLAINED / explained.clamp_min(1e-12)).clamp(max=1.0))
+    noise = torch.sqrt(1 - explained * factor**2)
+    meant: Tensor = torch.special.ndtr((at @ (weight * factor[:, None]).T - tau) / noise)
+    return meant
+
+
+# --- The objective of Panda & Garain (2023, eq. 12–13) as it is printed, for comparison.
+
+
+def published_objective(h: Tensor, y: Tensor, v: Tensor, noise: Tensor, beta: float) -> Tensor:
+    """Return ``mean ‖z − h‖² + γ·E[E[z | h]²]`` with ``z = y + noise`` and ``γ = β/(β + 1)``."""
+    risk = ((y + noise - h) ** 2).sum(dim=1).mean()
+    return risk + beta / (beta + 1) * published_penalty(y, v, noise)
+
+
+def published_penalty(y: Tensor, v: Tensor, noise: Tensor) -> Tensor:
+    """Return the estimate of ``Σ_j E[E[z_j | h]²]`` by a Gaussian copula of z and h (eq. 13).
+
+    Normal scores ``v`` of h carry every gradient there is. The paper's are of ranks
+    (`ranked_scores`), which are constant between ties: then the penalty has no gradient at all, and
+    its objective trains as the squared risk alone. The sum inside the square is divided by the
+    number of rows, which eq. 13 leaves out, and ranks by one more than that.
+    """
+    n, k = v.shape
+    z, none = y + noise, 1 - y.mean(dim=0)
+    level = torch.where(y > 0, none + (1 - none) * (noise + 0.5), none * (noise + 0.5))
+    q = torch.special.ndtri(level.clamp(0.5 / n, 1 - 0.5 / n))
+    scaled = q - q.mean(dim=0)
+    scaled = scaled / scaled.std(dim=0, correction=0).clamp_min(1e-4)
+    amount = min(1.0, k / (n + k) + _RIDGE)
+    eye = torch.eye(k, dtype=v.dtype, device=v.device)
+    corr = (v.T @ v / n) * (1 - amount) + eye * amount
+    r = scaled.T @ v / n * (1 - amount)
+    weight = torch.linalg.solve(corr, r.T).T
+    spread = (1 - (weight * r).sum(dim=1)).clamp_min(0.02).sqrt()
+    centre = v @ weight.T
+    # c/c_h: the density of q_ij given the scores of row l, over its density without them.
+    off = (q[None, :, :] - centre[:, None, :]) / spread
+    ratio = torch.exp((q[None, :, :] ** 2 - off**2) / 2) / spread
+    found: Tensor = ((z[None, :, :] * ratio).mean(dim=1) ** 2).sum(dim=1).mean()
+    return found

@@ -9,8 +9,6 @@ from karat.exceptions import DataError, LabelError, LengthMismatchError, ScoreEr
 from karat.ranking import Uniform, Weight
 from karat.ranking.learning import LOSSES, check_loss, lower_weight
 
-__all__ = ["WeightedAUCLoss"]
-
 
 class WeightedAUCLoss(nn.Module):
     """Pairwise surrogate of a weighted AUC, to be minimised over minibatches.

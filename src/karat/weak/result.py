@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from karat._columns import rows_of
-from karat._result import Result
+from karat._result import Result, rows_of
 from karat._typing import AnyArray, FloatArray, IntArray
-
-__all__ = ["LabelModelCheck", "VoteDiagnostics"]
 
 _SHOWN = 6  # labelers that never vote and are named
 
@@ -200,9 +197,15 @@ class LabelModelCheck(Result):
     def _columns(self) -> dict[str, Any]:
         names = [self.names[i] for i in self.pairs.reshape(-1)]
         words = (
-            "n=pair_n", "agreement_observed", "agreement_expected", "agreement_z",
-            "covote_observed", "covote_expected", "covote_z", "status",
-        )  # fmt: skip
+            "n=pair_n",
+            "agreement_observed",
+            "agreement_expected",
+            "agreement_z",
+            "covote_observed",
+            "covote_expected",
+            "covote_z",
+            "status",
+        )
         return {"first": names[::2], "second": names[1::2]} | rows_of(self, words)
 
     def _table(self) -> list[tuple[str, str]]:

@@ -7,22 +7,3 @@ at every threshold of a score, and `exact_values`, `smoothed_values` and `crossf
 expectation of any function of item and truth. `solved_performance` and `solved_difference` solve a
 problem and put the answer in order.
 """
-
-from karat.bounds.solvers._difference import difference_bound_pair, solved_difference
-from karat.bounds.solvers._draws import combine_draws
-from karat.bounds.solvers._general import crossfit_values, exact_values, smoothed_values
-from karat.bounds.solvers._performance import solved_performance
-from karat.bounds.solvers._solve import solve
-from karat.bounds.solvers._thresholds import threshold_bounds
-
-__all__ = [
-    "combine_draws",
-    "crossfit_values",
-    "difference_bound_pair",
-    "exact_values",
-    "smoothed_values",
-    "solve",
-    "solved_difference",
-    "solved_performance",
-    "threshold_bounds",
-]

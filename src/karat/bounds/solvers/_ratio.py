@@ -10,12 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.bounds.problem import Bound, BoundPair, Limit, Problem
+from karat.bounds._problem import Bound, BoundPair, Limit, Problem
+from karat.bounds.frechet import dual_values
 from karat.bounds.solvers._binary import binary_bounds
-from karat.bounds.transport import dual_values
 from karat.metrics import LinearFractionalMetric
-
-__all__ = ["ratio_bounds"]
 
 _TOLERANCE = 1e-10  # of the excess over the level
 _STEP = 1e-6  # of the difference that stands for a slope; the excess is piecewise linear

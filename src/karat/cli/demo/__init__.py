@@ -6,16 +6,24 @@ section, the verdict it adds, and every interval beside the truth that was hidde
 people whose truths are ``DOCTORS_COST`` and ``WORTH``.
 """
 
-from karat.cli.demo._elicited import DOCTORS_COST, ask_doctor, elicited
-from karat.cli.demo._fifty_labels import fifty_labels
-from karat.cli.demo._from_votes import from_votes
-from karat.cli.demo._hundred_labels import better_at_it, hundred_labels
-from karat.cli.demo._models import Models, train_models
-from karat.cli.demo._no_labels import no_labels
-from karat.cli.demo._part import Interval, Part
-from karat.cli.demo._trusted_jointly import trusted_jointly
-from karat.cli.demo._which_metric import which_metric
-from karat.cli.demo._worth_of_fairness import WORTH, ask_about_gaps, worth_of_fairness
+from karat.cli.demo._part import Interval, Models, Part, train_models
+from karat.cli.demo._with_data import (
+    better_at_it,
+    fifty_labels,
+    from_votes,
+    hundred_labels,
+    no_labels,
+    trusted_jointly,
+)
+from karat.cli.demo._with_people import (
+    DOCTORS_COST,
+    WORTH,
+    ask_about_gaps,
+    ask_doctor,
+    elicited,
+    which_metric,
+    worth_of_fairness,
+)
 from karat.report import NextStep
 
 __all__ = [
@@ -42,9 +50,16 @@ INTRODUCTION = (
     "answered from less than all labels, and stands beside the truth that was hidden."
 )
 PARTS = (
-    which_metric, elicited, worth_of_fairness, no_labels, hundred_labels, better_at_it,
-    fifty_labels, from_votes, trusted_jointly,
-)  # fmt: skip
+    which_metric,
+    elicited,
+    worth_of_fairness,
+    no_labels,
+    hundred_labels,
+    better_at_it,
+    fifty_labels,
+    from_votes,
+    trusted_jointly,
+)
 TRY = (
     NextStep(
         what="Everything that the columns of your own file say:",

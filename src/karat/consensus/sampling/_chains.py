@@ -1,17 +1,30 @@
-"""Chains of one domain from dispersed starts, so that separate modes are found."""
+"""Chains of Gibbs sweeps over the votes of one domain: start, run in threads, diagnose."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TextIO, TypeVar
 
 import numpy as np
 
-from karat._typing import FloatArray
-from karat.consensus.model import Problem
-from karat.consensus.sampling._chain import Draws, run_chains
+from karat._typing import BoolArray, FloatArray
+from karat.consensus.model import Problem, error_rates, finite_errors
+from karat.consensus.sampling._arrays import (
+    CopyArrays,
+    PatternArrays,
+    SweepBlock,
+    SweepScratch,
+    row_layout,
+    votes_in_order,
+)
 from karat.votes.em import State, fit_point, starting_state
 from karat.votes.tables import VoteTable
-
-__all__ = ["MODES_APART", "MODE_NATS", "continued", "dispersed_chains", "modes_of"]
 
 MODE_NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
 _MANY_VOTES = 50_000  # beyond which a start is not climbed far
@@ -148,3 +161,278 @@ def _gold_weight(table: VoteTable) -> FloatArray | None:
     share = (1 + np.bincount(voter, weights=right, minlength=table.n_voters)) / (2 + n)
     odds = np.log(share * (table.n_classes - 1) / (1 - share))
     return np.maximum(odds, 0.01)
+
+
+# --- Chains of Gibbs draws of the model of one domain.
+
+_STATES = 16  # full states kept per chain
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """What the chains kept; the first two axes are chain and draw."""
+
+    rates: FloatArray  # chains × draws × voters: error rate in the population
+    finite: FloatArray  # the same, on these very items
+    weights: FloatArray  # chains × draws × components
+    value: FloatArray  # chains × draws: log P(votes | parameters)
+    label_proba: FloatArray  # chains × patterns × components
+    chain_states: tuple[tuple[State, ...], ...]  # some full states of each chain
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The full states, chain after chain."""
+        return tuple(state for chain in self.chain_states for state in chain)
+
+    @property
+    def last_states(self) -> tuple[State, ...]:
+        """The last full state of each chain."""
+        return tuple(chain[-1] for chain in self.chain_states)
+
+    def thinned(self, most: int) -> Draws:
+        """Return at most so many draws of each chain, evenly over it and in single precision."""
+        n = self.value.shape[1]
+        at = np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+        some = {
+            name: getattr(self, name)[:, at].astype(np.float32)
+            for name in ("rates", "finite", "weights", "value")
+        }
+        return replace(self, **some)
+
+    def replaced(self, which: BoolArray, other: Draws) -> Draws:
+        """Return the draws with the chains of ``other`` in the place of some."""
+        arrays = {}
+        for name in ("rates", "finite", "weights", "value", "label_proba"):
+            arrays[name] = getattr(self, name).copy()
+            arrays[name][which] = getattr(other, name)
+        spare = iter(other.chain_states)
+        states = tuple(
+            next(spare) if out else kept for out, kept in zip(which, self.chain_states, strict=True)
+        )
+        return Draws(**arrays, chain_states=states)
+
+
+def run_chains(
+    problem: Problem,
+    starts: Sequence[State],
+    rngs: Sequence[np.random.Generator],
+    *,
+    burn: int,
+    draws: int,
+    step: Callable[[int], None] = lambda _: None,
+) -> Draws:
+    """Run one chain from each start, in threads; ``step`` is called with the sweeps made."""
+    chains = in_threads(
+        [
+            partial(run_chain, problem, start, rng, burn, draws, step)
+            for start, rng in zip(starts, rngs, strict=True)
+        ]
+    )
+    return Draws(
+        rates=np.stack([c.rates for c in chains]),
+        finite=np.stack([c.finite for c in chains]),
+        weights=np.stack([c.weights for c in chains]),
+        value=np.stack([c.value for c in chains]),
+        label_proba=np.stack([c.proba for c in chains]),
+        chain_states=tuple(tuple(c.states) for c in chains),
+    )
+
+
+class KeptDraws:
+    """What one chain keeps of its draws."""
+
+    def __init__(self, problem: Problem, draws: int, states: int) -> None:
+        voters, components = problem.table.n_voters, problem.n_components
+        self._problem, self._every = problem, max(1, draws // states)
+        self.rates = np.empty((draws, voters))
+        self.finite = np.empty((draws, voters))
+        self.weights = np.empty((draws, components))
+        self.value = np.empty(draws)
+        self.proba = np.zeros((problem.table.n_patterns, components))
+        self.states: list[State] = []
+
+    def keep(self, first: int, block: SweepBlock) -> None:
+        """Keep the draws of a block, of which the first is draw ``first``."""
+        problem, table = self._problem, self._problem.table
+        n, sweeps = table.n_voters, len(block.value)
+        at = slice(first, first + sweeps)
+        theta = block.theta[1:].reshape(sweeps, n, table.n_outcomes, -1)
+        copied, weight = block.copied[1:], block.weight[1:]
+        self.rates[at] = error_rates(
+            theta, weight, problem.group, table.n_classes, copied, problem.parent, problem.order
+        )
+        self.finite[at] = finite_errors(
+            block.counts, n, table.n_outcomes, problem.group, table.n_classes
+        )
+        self.weights[at], self.value[at] = weight, block.value
+        for s in range(-first % self._every, sweeps, self._every):
+            self.states.append(State(theta[s].copy(), copied[s].copy(), weight[s].copy()))
+
+
+def run_chain(
+    problem: Problem,
+    start: State,
+    rng: np.random.Generator,
+    burn: int,
+    draws: int,
+    step: Callable[[int], None],
+    stop: Stop,
+    *,
+    states: int = _STATES,
+) -> KeptDraws:
+    """Run a chain from ``start``.
+
+    After each block of sweeps ``step`` is called with their number; ``stop``, once set, ends the
+    chain before the next block. About ``states`` full states are kept, evenly spaced.
+    """
+    sweep = _sweeper(problem, rng)
+    kept, space = KeptDraws(problem, draws, states), _space(problem, start, burn + draws)
+    unused = np.empty_like(kept.proba)
+    done = -burn
+    while done < draws and not stop.is_set():
+        sweeps = min(len(space.value), (draws if done >= 0 else 0) - done)
+        block = SweepBlock(
+            space.theta[: sweeps + 1],
+            space.copied[: sweeps + 1],
+            space.weight[: sweeps + 1],
+            space.value[:sweeps],
+            space.counts[:sweeps],
+        )
+        sweep(block, kept.proba if done >= 0 else unused)
+        if done >= 0:
+            kept.keep(done, block)
+        for part in (space.theta, space.copied, space.weight):
+            part[0] = part[sweeps]
+        done += sweeps
+        step(sweeps)
+    kept.proba /= np.maximum(kept.proba.sum(axis=1, keepdims=True), 1e-300)
+    return kept
+
+
+def _sweeper(
+    problem: Problem, rng: np.random.Generator
+) -> Callable[[SweepBlock, FloatArray], None]:
+    """Return the call that makes the sweeps of a block."""
+    table, components = problem.table, problem.n_components
+    items = np.ascontiguousarray(table.count)  # another layout would be compiled for once more
+    heard, cell = votes_in_order(table.start, problem.cell, table.counted)
+    patterns = PatternArrays(table.start, heard, cell, items, table.gold, problem.group)
+    symmetric = problem.model.errors == "symmetric"
+    layout = row_layout(problem.prior, table.n_outcomes, problem.group, symmetric=symmetric)
+    scratch = SweepScratch(
+        table=np.empty((components, problem.n_rows)),
+        share=np.empty(components),
+        drawn=np.empty(components),
+        sizes=np.empty(components),
+        rows=np.empty(len(layout.prior)),
+    )
+    data = (rng, patterns, layout, problem.weight_prior, scratch)
+    if (problem.parent < 0).all():
+        from karat.consensus.sampling._gibbs_loops import gibbs
+
+        return lambda block, proba_sum: gibbs(*data, block, proba_sum)
+    from karat.consensus.sampling._gibbs_loops import gibbs_copying
+
+    copies = CopyArrays(
+        parent=problem.parent,
+        prior=problem.copy_prior,
+        own=np.empty((table.n_voters * table.n_outcomes, components)),
+        tally=np.empty((table.n_voters, 2)),
+    )
+    return lambda block, proba_sum: gibbs_copying(*data, block, proba_sum, copies)
+
+
+def _space(problem: Problem, start: State, sweeps: int) -> SweepBlock:
+    """Return memory for the longest block, with the start as its first state."""
+    table, components = problem.table, problem.n_components
+    own = table.n_voters * table.n_outcomes
+    # A drawn parameter takes as long as ten votes, a pattern's items as long as twenty.
+    work = components * (len(problem.cell) + 10 * own) + 20 * table.n_patterns
+    most = min(sweeps_in_block(work), sweeps)
+    space = SweepBlock(
+        theta=np.empty((most + 1, own, components)),
+        copied=np.zeros((most + 1, table.n_voters)),
+        weight=np.empty((most + 1, components)),
+        value=np.empty(most),
+        counts=np.empty((most, problem.n_rows, components)),
+    )
+    space.theta[0] = start.theta.reshape(own, components)
+    space.copied[0], space.weight[0] = start.copied, start.weight
+    return space
+
+
+# --- Chains in threads that stop together.
+
+Stop = threading.Event
+_Result = TypeVar("_Result")
+_MOST_THREADS = 8
+# Numbers touched in a block: a few hundredths of a second, which is how long an interrupt waits.
+_BLOCK_WORK = 2_000_000
+_MOST_SWEEPS = 500  # so that blocks of the smallest tables stay short as well
+
+
+def in_threads(work: Sequence[Callable[[Stop], _Result]]) -> list[_Result]:
+    """Return the results of all calls, each made in a thread.
+
+    Every call is given an event, which it looks at between blocks of work; when that is set it
+    returns at once, whatever it has. It is set when a call fails, or when this thread is
+    interrupted: Ctrl-C then waits for one block and not for whole chains.
+    """
+    stop = Stop()
+    with ThreadPoolExecutor(max_workers=min(len(work), _MOST_THREADS)) as pool:
+        jobs = [pool.submit(call, stop) for call in work]
+        try:
+            return [job.result() for job in jobs]
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def sweeps_in_block(work: int) -> int:
+    """Return how many sweeps make a block, if one sweep touches ``work`` numbers."""
+    return min(max(_BLOCK_WORK // max(work, 1), 1), _MOST_SWEEPS)
+
+
+class Progress:
+    """A line on the terminal that is rewritten at most five times a second."""
+
+    def __init__(self, wanted: bool, total: int, stream: TextIO | None = None) -> None:
+        chosen = stream or sys.stderr
+        self._stream = chosen if wanted and chosen.isatty() else None  # nothing into a pipe
+        self._total = total
+        self._done = 0
+        self._sweeps = 0
+        self._name = ""
+        self._last = 0.0
+        self._lock = threading.Lock()
+
+    def all_domains(self) -> Callable[[int], None]:
+        """Start a fit of all domains at once."""
+        self._name = "all domains together"
+        return self._step
+
+    def domain(self, name: str) -> Callable[[int], None]:
+        """Start a domain; return what the chains call with the sweeps they have made."""
+        self._name = name
+        self._done += 1
+        return self._step
+
+    def _step(self, sweeps: int) -> None:
+        with self._lock:
+            self._sweeps += sweeps
+            now = time.monotonic()
+            if self._stream is None or now - self._last < 0.2:
+                return
+            self._last = now
+            where = (
+                f"domain {self._done} of {self._total}, " if self._total > 1 and self._done else ""
+            )
+            self._stream.write(f"\r\x1b[2Kkarat: {where}{self._name}: {self._sweeps:,} sweeps")
+            self._stream.flush()
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._stream is not None:
+            self._stream.write("\r\x1b[2K")
+            self._stream.flush()

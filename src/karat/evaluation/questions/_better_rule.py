@@ -4,13 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from karat.evaluation.questions._finding import Evidence, Finding
-from karat.evaluation.questions._words import between, flag, of, percent, script, sentence
+from karat._basis import basis_of
+from karat._validate import order_classes
+from karat.evaluation.questions._finding import (
+    Evidence,
+    Finding,
+    between,
+    flag,
+    of,
+    percent,
+    script,
+    sentence,
+)
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
 from karat.report import NextStep, Table, Verdict
-
-__all__ = ["better_rule"]
 
 _LEAST = 100  # labelled rows: fewer cannot tell thresholds apart
 
@@ -26,7 +34,7 @@ def better_rule(e: Evidence) -> Finding | None:
     # A score outside [0, 1] is no probability, and this rule weighs probabilities.
     if len(classes) != 2 or not (np.isfinite(p).all() and p.min() >= 0 and p.max() <= 1):
         return None
-    order = classes if e.pos_label in (None, classes[1]) else classes[::-1]
+    order = order_classes(np.array(classes), e.pos_label).classes.tolist()
     groups: dict[str, Any] = {}
     if isinstance(e.metric, GroupMetric):
         if e.groups is None:
@@ -41,11 +49,15 @@ def better_rule(e: Evidence) -> Finding | None:
     plain = np.asarray(order, dtype=object)[(p >= 0.5).astype(int)]
     tried = {
         what: e.metric.estimate(
-            y.filter(~seen), said[~seen].tolist(), pos_label=order[1], confidence=e.confidence,
-            rng=e.rng, groups=None if not groups else groups["groups_val"].filter(~seen),
+            y.filter(~seen),
+            said[~seen].tolist(),
+            pos_label=order[1],
+            confidence=e.confidence,
+            rng=e.rng,
+            groups=None if not groups else groups["groups_val"].filter(~seen),
         )
         for what, said in (("the most probable class", plain), ("the best rule", decided))
-    }  # fmt: skip
+    }
     several_kinds = len(np.unique(decided.astype(str))) > 1
     verdict = _verdict(e, name, tried) if several_kinds else _always(e, decided[0])
     return Finding(
@@ -92,7 +104,7 @@ def _always(e: Evidence, said: Any) -> Verdict:
     return Verdict(
         sentence=f"By {e.metric.title} alone it is best to say {said!s} always, whatever the "
         "score: this metric does not weigh the errors that this makes.",
-        badge="unknown",
+        badge=basis_of(),
         change="a metric that weighs both kinds of error, such as f1 or costs of each",
     )
 
@@ -106,14 +118,15 @@ def _verdict(e: Evidence, name: str, tried: dict[str, Any]) -> Verdict:
             sentence=f"Another cut of {name} makes it better: on rows not used to find it "
             f"{title} is {between(after)}, where the most probable class has {before.value:.3f}"
             f"{e.sampled}.",
-            badge="likely",
+            # The other rule enters by its estimate alone, without limits.
+            badge=basis_of(after, "approximate", assumes=e.sampled),
             change="a model that ranks better; this one was not trained again",
         )
     return Verdict(
         sentence=f"No cut of {name} is shown to be better than its most probable class: on rows "
         f"not used to find it {title} of the best is {between(after)} against {before.value:.3f}"
         f"{e.sampled}.",
-        badge="unknown",
+        badge=basis_of(after, decided=False),
         change="more labelled rows",
     )
 

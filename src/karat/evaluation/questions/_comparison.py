@@ -1,18 +1,24 @@
 """Which of several models is better."""
 
-import warnings
 from itertools import combinations
 from typing import Any
 
+from karat._basis import basis_of
 from karat.audit import best_of_many
 from karat.bounds import difference_bounds
-from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, flag, of, script, sentence, several
-from karat.exceptions import UndefinedMetricWarning
+from karat.evaluation.questions._finding import (
+    Evidence,
+    Finding,
+    LeftOut,
+    code_of,
+    flag,
+    of,
+    script,
+    sentence,
+    several,
+)
 from karat.metrics import GroupMetric
 from karat.report import NextStep, Table, Verdict
-
-__all__ = ["which_is_better"]
 
 _QUESTION = "Which is better?"
 
@@ -38,18 +44,32 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
     label = e.roles.label[0]
     known = e.frame.filter(e.known)
     tiers = best_of_many(
-        known.select(e.roles.pred), known[label], metric=metric, pos_label=e.pos_label,
-        confidence=e.confidence, rng=e.rng,
-    )  # fmt: skip
+        known.select(e.roles.pred),
+        known[label],
+        metric=metric,
+        pos_label=e.pos_label,
+        confidence=e.confidence,
+        rng=e.rng,
+    )
     rows = tuple(
-        (f"{d.first} − {d.second}", f"{d.value:+.3f}", f"{d.lower:+.3f}", f"{d.upper:+.3f}",
-         _better(d.first, d.second, d.lower, d.upper))
+        (
+            f"{d.first} − {d.second}",
+            f"{d.value:+.3f}",
+            f"{d.lower:+.3f}",
+            f"{d.upper:+.3f}",
+            _better(d.first, d.second, d.lower, d.upper),
+        )
         for d in tiers.pairs
-    )  # fmt: skip
+    )
     call = code_of(
-        "best_of_many", f"known.select({list(e.roles.pred)!r})", f"known[{label!r}]",
-        f"metric={e.metric_code}", pos_label=e.pos_label, confidence=e.confidence, rng=e.rng,
-    )  # fmt: skip
+        "best_of_many",
+        f"known.select({list(e.roles.pred)!r})",
+        f"known[{label!r}]",
+        f"metric={e.metric_code}",
+        pos_label=e.pos_label,
+        confidence=e.confidence,
+        rng=e.rng,
+    )
     closest = _closest(tiers)
     verdict = _tier_verdict(e, tiers)
     return Finding(
@@ -66,7 +86,10 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
             caption=f"Differences in {metric.title} on the same rows; all limits hold together. "
             "They count, not whether the limits of two models overlap",
         ),
-        assumptions=("Rows with a true label are a random draw of what the models will meet.",),
+        assumptions=(
+            "Rows with a true label are a random draw of what the models will meet.",
+            *(("Limits by each other metric hold by themselves.",) if tiers.reversed_by else ()),
+        ),
         code=script(
             e.read,
             "from karat.audit import best_of_many",
@@ -74,7 +97,11 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
             call,
         ),
         verdicts=(verdict,),
-        next_steps=() if len(tiers.best) == 1 or e.all_known else (_step(e, *closest),),
+        next_steps=(
+            ()
+            if len(tiers.best) == 1 or e.all_known or _same(e, *closest)
+            else (_step(e, *closest),)
+        ),
     )
 
 
@@ -84,52 +111,52 @@ def _closest(tiers: Any) -> tuple[Any, Any]:
 
 
 def _tier_verdict(e: Evidence, tiers: Any) -> Verdict:
-    """Return which model is best, by how much, or which may be."""
+    """Return which model is best, by which metric and by how much, or which may be."""
     title, best = tiers.metric.title, tiers.best
     one, two = _closest(tiers)
     gap = next(d for d in tiers.pairs if {d.first, d.second} == {one, two})
     low, high = (gap.lower, gap.upper) if gap.first == one else (-gap.upper, -gap.lower)
     ends = f"between {low:+.3f} and {high:+.3f}"
+    reversed_ = f" {tiers.other_orders()}.".removesuffix(" .")
     if len(best) == 1:
         others = "" if len(tiers.names) == 2 else ", and no other model can be best"
+        change = "rows of another kind, or another metric"
+        if tiers.reversed_by:
+            change = "another metric; name the one that counts with --metric"
         return Verdict(
-            sentence=f"{one} beats {two}{others}: {title} of {one} minus {two} lies {ends}"
-            f"{e.sampled}.",
-            badge="likely",
-            change=_other_metric(e, one) or "rows of another kind, or another metric",
+            sentence=f"By {title} {one} beats {two}{others}: {title} of {one} minus {two} lies "
+            f"{ends}{e.sampled}.{reversed_}",
+            badge=basis_of(tiers, assumes=e.sampled),
+            change=change,
         )
+    if len(tiers.names) == 2 and _same(e, one, two):
+        return _no_difference(e, one, two)
     if len(tiers.names) == 2:
-        said = f"{one} or {two}? The labels cannot tell"
+        said = f"{one} or {two}? By {title} the labels cannot tell"
     else:
         said = (
             f"{len(best)} of {len(tiers.names)} models may be best in {title}: {several(best)}. "
             "Of the first two"
         )
     return Verdict(
-        sentence=f"{said}: {title} of {one} minus {two} lies {ends}{e.sampled}.",
-        badge="unknown",
+        sentence=f"{said}: {title} of {one} minus {two} lies {ends}{e.sampled}.{reversed_}",
+        badge=basis_of(tiers, decided=False),
         change="more labels of rows on which the models disagree",
     )
 
 
-def _other_metric(e: Evidence, best: Any) -> str:
-    """Return a metric by which another model is ahead on these rows, nothing if there is none."""
-    known = e.frame.filter(e.known)
-    y = known[e.roles.label[0]]
-    for metric in e.metrics(y)[1:]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values = {
-                name: float(metric.score(y, known[name], pos_label=e.pos_label))
-                for name in e.roles.pred
-            }
-        ahead = max(values, key=lambda name: values[name])
-        if values[ahead] > values[best]:
-            return (
-                f"another metric: by {metric.title} {ahead} is ahead ({values[ahead]:.3f} against "
-                f"{values[best]:.3f}); name the one that counts with --metric"
-            )
-    return ""
+def _same(e: Evidence, a: str, b: str) -> bool:
+    """Return whether two models predict the same for every row."""
+    return bool((e.frame[a] == e.frame[b]).all())
+
+
+def _no_difference(e: Evidence, a: str, b: str) -> Verdict:
+    return Verdict(
+        sentence=f"{a} and {b} predict the same for all {len(e.frame):,} rows: no metric differs "
+        "between them.",
+        badge=basis_of("complete"),
+        change="rows for which they predict different classes",
+    )
 
 
 def _better(a: str, b: str, lower: float, upper: float) -> str:
@@ -147,55 +174,101 @@ def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
         for a, b in combinations(e.roles.pred, 2)
     }
     rows = tuple(
-        (f"{a} − {b}", f"{d.lower_limit:+.3f}", f"{d.upper_limit:+.3f}",
-         _better(a, b, d.lower_limit, d.upper_limit))
+        (
+            f"{a} − {b}",
+            f"{d.lower_limit:+.3f}",
+            f"{d.upper_limit:+.3f}",
+            _better(a, b, d.lower_limit, d.upper_limit),
+        )
         for (a, b), d in results.items()
-    )  # fmt: skip
+    )
     first = next(iter(results))
     return Finding(
         key="comparison",
         question=_QUESTION,
-        answer=" ".join(sentence(f"{a} (first) or {b} (second)? {d.summary()}")
-                        for (a, b), d in results.items()),
+        answer=" ".join(
+            sentence(f"{a} (first) or {b} (second)? {d.summary()}") for (a, b), d in results.items()
+        ),
         results={f"{a} − {b}": d for (a, b), d in results.items()},
         drawn=results[first],
         picture=f"Interval of the difference in {metric.title}, with its limits.",
-        table=Table(columns=("difference", "lower limit", "upper limit", "better"), rows=rows,
-                    caption=f"Differences in {metric.title}"),
+        table=Table(
+            columns=("difference", "lower limit", "upper limit", "better"),
+            rows=rows,
+            caption=f"Differences in {metric.title}",
+        ),
         code=script(
-            e.read, "from karat.bounds import difference_bounds",
-            code_of("difference_bounds", f"frame[{first[0]!r}]", f"frame[{first[1]!r}]",
-                    f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
-                    *((f"y_true=frame[{e.roles.label[0]!r}]",) if e.n_known else ()),
-                    pos_label=e.pos_label, confidence=e.confidence, rng=e.rng),
+            e.read,
+            "from karat.bounds import difference_bounds",
+            code_of(
+                "difference_bounds",
+                f"frame[{first[0]!r}]",
+                f"frame[{first[1]!r}]",
+                f"frame.select({list(e.roles.weak)!r})",
+                f"metric={e.metric_code}",
+                *((f"y_true=frame[{e.roles.label[0]!r}]",) if e.n_known else ()),
+                pos_label=e.pos_label,
+                confidence=e.confidence,
+                rng=e.rng,
+            ),
         ),
         verdicts=tuple(_verdict(e, a, b, d) for (a, b), d in results.items()),
-        next_steps=() if all(d.decided for d in results.values()) else (_step(e, *first),),
-    )  # fmt: skip
+        next_steps=(
+            ()
+            if _same(e, *first) or all(d.decided for d in results.values())
+            else (_step(e, *first),)
+        ),
+    )
 
 
 def _verdict(e: Evidence, a: str, b: str, d: Any) -> Verdict:
     ends = f"between {d.lower_limit:+.3f} and {d.upper_limit:+.3f}"
     limits = f"{d.metric.title} of {a} minus {b} lies {ends}"
     untested = d.gold is None
+    if _same(e, a, b):
+        return _no_difference(e, a, b)
     if untested and d.check is not None and d.check.contradicted:
         return Verdict(
             sentence=f"{a} or {b}? Not known: the weak labels contradict their own model.",
-            badge="unknown", change="50 labels drawn at random",
-        )  # fmt: skip
+            badge=basis_of(d),
+            change="50 labels drawn at random",
+        )
     if not d.decided:
         given = ", if the weak labels mean what their model says" if untested else e.sampled
-        return Verdict(sentence=f"{a} or {b}? Not decided: {limits}{given}.", badge="unknown",
-                       change=d.what_decides())  # fmt: skip
+        return Verdict(
+            sentence=f"{a} or {b}? Not decided: {limits}{given}.",
+            badge=basis_of(d, decided=d.decided),
+            change=d.what_decides(),
+        )
     better, worse = (a, b) if d.lower_limit > 0 else (b, a)
     if untested:
         return Verdict(
-            sentence=f"{better} beats {worse} if the weak labels mean what their model says, which "
-            f"no label has tested: {limits}.",
-            badge="unknown", change="50 labels drawn at random would test it",
-        )  # fmt: skip
-    return Verdict(sentence=f"{better} beats {worse}: {limits}{e.sampled}.", badge="likely",
-                   change=d.what_decides())  # fmt: skip
+            sentence=f"By {d.metric.title} {better} beats {worse} if the weak labels mean what "
+            f"their model says, which no label has tested: {limits}.",
+            badge=basis_of(d),
+            change="50 labels drawn at random would test it",
+        )
+    return Verdict(
+        sentence=f"By {d.metric.title} {better} beats {worse}: {limits}{e.sampled}."
+        f"{_reversed_on_labels(e, d.metric, better, worse)}",
+        badge=basis_of(d, assumes=e.sampled),
+        change=d.what_decides(),
+    )
+
+
+def _reversed_on_labels(e: Evidence, metric: Any, better: str, worse: str) -> str:
+    """Return by which other metrics the true labels alone put the worse of two models ahead."""
+    known = e.frame.filter(e.known)
+    tiers = best_of_many(
+        known.select(better, worse),
+        known[e.roles.label[0]],
+        metric=metric,
+        pos_label=e.pos_label,
+        confidence=e.confidence,
+        rng=e.rng,
+    )
+    said = tiers.other_orders() if tiers.names[0] == better else ""
+    return f" {said}." if said else ""
 
 
 def _step(e: Evidence, a: str, b: str) -> NextStep:

@@ -1,21 +1,82 @@
-"""What a question is asked of, and what it finds."""
+"""What a question finds: verdicts, tables and pictures, and the words they share."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from karat._frozen import Frozen
-from karat._result import Result
+from karat._basis import basis_of
+from karat._code import Coded, call_code
+from karat._code import script as block
+from karat._result import Frozen, Result, one_row
 from karat._typing import BoolArray
-from karat.evaluation.questions._words import flag, sentence
+from karat._validate import order_classes, told_positive
+from karat.calibration import CalibrationCertificate, CanonicalCalibration
 from karat.evaluation.roles import Roles
+from karat.exceptions import PositiveClassError
 from karat.metrics import MetricBase, as_metric
 from karat.report import NextStep, Section, Table, Verdict, result_svg
 
-__all__ = ["Evidence", "Finding", "LeftOut"]
+# What a row is of, the number and its limits, under the names that results have for them.
+_NAMES = ("group", "class", "model", "name", "classifier", "judge", "label", "system", "person")
+_COLUMNS = {
+    "value": ("value", "estimate", "mean", "strength"),
+    "lower": ("lower_limit", "lower"),
+    "upper": ("upper_limit", "upper"),
+    "n": ("n", "n_labels", "votes"),
+}
+
+
+def estimates_of(finding: Finding) -> list[dict[str, Any]]:
+    """Return the estimates of every result of a finding, as rows with the same names.
+
+    What is of all rows stands before its groups. Results without limits, such as the course of a
+    search or a decision rule, are no estimates.
+    """
+    return [
+        {"question": finding.key, "result": name} | row
+        for name, result in finding.results.items()
+        for columns in _tables(result)
+        for row in _rows(columns)
+    ]
+
+
+def _tables(result: Result) -> list[dict[str, Any]]:
+    """Return the columns of what a result says of all rows, and of its parts."""
+    if isinstance(result, CanonicalCalibration):  # as it is said: its limits are of the square
+        ends = (result.debiased, result.lower, result.upper)
+        roots = [math.nan if x is None else math.sqrt(max(x, 0.0)) for x in ends]
+        named = zip(("value", "lower", "upper", "n"), (*roots, result.n), strict=True)
+        return [{name: [number] for name, number in named}]
+    if isinstance(result, CalibrationCertificate):  # of all labels together
+        return [{"value": [result.value], "lower": [result.lower], "n": [result.n]}]
+    columns = result._columns()
+    if not any(name in columns for name in (*_COLUMNS["lower"], *_COLUMNS["upper"])):
+        return []
+    return [one_row(result), columns] if "group" in columns else [columns]
+
+
+def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    of = next((columns[key] for key in _NAMES if key in columns), None)
+    found = {
+        column: next((columns[key] for key in keys if key in columns), None)
+        for column, keys in _COLUMNS.items()
+    }
+    return [
+        {"of": "" if of is None else str(of[i])}
+        | {key: math.nan if v is None or v[i] is None else float(v[i]) for key, v in found.items()}
+        for i in range(len(next(iter(columns.values()))))
+    ]
+
+
+# --- What a question is asked of, and what it finds.
 
 _NAMED = ("accuracy", "precision", "recall", "f1")  # shown beside each other for two classes
 
@@ -33,7 +94,7 @@ class Evidence:
     metric : MetricBase or None
         What counts; None where the user named nothing.
     pos_label : object
-        The positive class, or None for the larger label.
+        The positive class, or None where nobody named it.
     confidence : float
         Probability that limits hold.
     budget : int or None
@@ -84,13 +145,44 @@ class Evidence:
     def metrics(self, *columns: Any) -> tuple[MetricBase, ...]:
         """Return the metrics to show for labels and predictions; one that was named stands alone.
 
-        Where nobody said what counts, two classes have four that people ask for.
+        Where nobody said what counts, two classes have four that people ask for, if it is known
+        which of them is positive.
         """
         if self.metric is not None:
             return (self.metric,)
         kinds = set().union(*(column.drop_nulls().unique().to_list() for column in columns))
-        names = _NAMED if len(kinds) == 2 else ("accuracy", "balanced_accuracy")
+        if len(kinds) == 2 and (self.pos_label is not None or told_positive([*kinds]) is not None):
+            return tuple(as_metric(name) for name in _NAMED)
+        names = ("accuracy", "balanced_accuracy")
         return tuple(as_metric(name) for name in names)
+
+    @cached_property
+    def classes(self) -> tuple[Any, ...]:
+        """The distinct labels of the first column of labels, sorted; none where there is none."""
+        if not self.roles.label:
+            return ()
+        return tuple(self.frame[self.roles.label[0]].drop_nulls().unique().sort().to_list())
+
+    @property
+    def is_open(self) -> str:
+        """What to pass where two classes do not tell which is positive; nothing where they do."""
+        if len(self.classes) != 2 or self.pos_label is not None:
+            return ""
+        try:
+            order_classes(np.array(self.classes))
+        except PositiveClassError as error:
+            return str(error)
+        return ""
+
+    @property
+    def positive_said(self) -> str:
+        """The positive class and how it is known, as text."""
+        if self.pos_label is not None:
+            return repr(self.pos_label)
+        if self.is_open:
+            return f"not known: {self.is_open}"
+        ordered = order_classes(np.array(self.classes))
+        return repr(ordered.classes[-1].item()) + ", by its name" * ordered.by_word
 
     @property
     def groups(self) -> Any:
@@ -215,10 +307,65 @@ class LeftOut(Frozen):
         return f"{self.question} {takes} {self.unlock.rstrip('.')}."
 
     def verdict(self) -> Verdict:
-        """Return the question as a conclusion: it cannot be known from these columns."""
+        """Return the question as a conclusion: these columns do not answer it."""
         why = "A fault in the data is in the way." if self.faulty else "The columns do not say."
         return Verdict(
             sentence=f"{self.question} {why}",
-            badge="unknown",
+            badge=basis_of(),
             change=self.unlock,
         )
+
+
+# --- Numbers and lists in words, and calls as code.
+
+_IMPORTS = {
+    "karat.": "import karat",
+    "np.": "import numpy as np",
+    "pl.": "import polars as pl",
+    "load_metric(": "from karat.metrics import load_metric",
+}
+
+
+def percent(confidence: float) -> str:
+    """Return a confidence as a percentage."""
+    return f"{100 * confidence:g} %"
+
+
+def between(r: Any) -> str:
+    """Return a value with its limits."""
+    return f"{r.value:.3f} (between {r.lower:.3f} and {r.upper:.3f})"
+
+
+def of(title: str, name: Any) -> str:
+    """Return what is measured of whom, as a sentence begins."""
+    return f"{title[:1].upper()}{title[1:]} of {name}"
+
+
+def sentence(text: str) -> str:
+    """Return text that ends as a sentence does."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def several(names: Sequence[Any]) -> str:
+    """Return names as an enumeration, the first five of many."""
+    shown = [str(name) for name in names[:5]]
+    if len(names) > 5:
+        return f"{', '.join(shown)} and {len(names) - 5} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def flag(name: str, *values: Any) -> str:
+    """Return a flag of a command once for every value, each as a shell takes it."""
+    return "".join(f" --{name} {shlex.quote(str(value))}" for value in values)
+
+
+def code_of(function: str, *arguments: str, **options: Any) -> str:
+    """Return a call as code; arguments are expressions, options are values, None is left out."""
+    return call_code(function, *(Coded(text, text) for text in arguments), **options)
+
+
+def script(read: str, imported: str, *lines: str) -> str:
+    """Return the lines of a section's code: imports, the line that reads the rows, the calls."""
+    whole = "\n".join((read, *lines))
+    used = [line for name, line in _IMPORTS.items() if re.search(rf"\b{re.escape(name)}", whole)]
+    return block([*used, imported], read, *lines)

@@ -4,12 +4,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, of, percent, script
+from karat._basis import Guarantee, basis_of
+from karat.evaluation.questions._finding import (
+    Evidence,
+    Finding,
+    LeftOut,
+    code_of,
+    of,
+    percent,
+    script,
+)
 from karat.metrics import GroupMetric
 from karat.report import Table, Verdict
-
-__all__ = ["every_group"]
 
 _QUESTION = "Is it as good for every group?"
 
@@ -24,6 +30,7 @@ class _Gap(NamedTuple):
     values: tuple[float, float]
     least: float
     most: float
+    guarantee: Guarantee
 
 
 def every_group(e: Evidence) -> Finding | LeftOut | None:
@@ -44,11 +51,15 @@ def every_group(e: Evidence) -> Finding | LeftOut | None:
     level = 1 - (1 - e.confidence) / len(asked)  # so that all limits of the table hold together
     results: dict[str, Any] = {
         f"{name}: {metric.title}": metric.estimate(
-            y, e.column(name).filter(e.known), groups=groups, pos_label=e.pos_label,
-            confidence=level, rng=e.rng,
+            y,
+            e.column(name).filter(e.known),
+            groups=groups,
+            pos_label=e.pos_label,
+            confidence=level,
+            rng=e.rng,
         )
         for name, metric in asked
-    }  # fmt: skip
+    }
     gaps = [g for (name, _), r in zip(asked, results.values(), strict=True) for g in _gaps(name, r)]
     shown = [g for g in gaps if g.least > 0]
     verdicts = [_verdict(e, g) for g in _largest(shown)] or [_none_shown(e, gaps)]
@@ -78,7 +89,7 @@ def _gaps(name: str, r: Any) -> list[_Gap]:
         if gap.value < 0:
             low, high, pair = -gap.upper, -gap.lower, (gap.second, gap.first)
         values = tuple(r.groups[group].value for group in pair)
-        found.append(_Gap(name, r.metric.title, *pair, values, low, high))
+        found.append(_Gap(name, r.metric.title, *pair, values, low, high, gap.guarantee))
     return found
 
 
@@ -95,7 +106,7 @@ def _verdict(e: Evidence, g: _Gap) -> Verdict:
     return Verdict(
         sentence=f"{of(g.title, g.model)} differs between groups: {better:.3f} for {g.better}, "
         f"{worse:.3f} for {g.worse}; the gap is between {g.least:.3f} and {g.most:.3f}{e.sampled}.",
-        badge="likely",
+        badge=basis_of(g, assumes=e.sampled),
         change=f"a decision rule or training that looks at {e.roles.group}",
     )
 
@@ -104,15 +115,18 @@ def _none_shown(e: Evidence, gaps: list[_Gap]) -> Verdict:
     if not gaps:
         return Verdict(
             sentence="No metric is defined in two groups, so groups cannot be compared.",
-            badge="unknown",
+            badge=basis_of(),
             change="labels of every class in every group",
         )
-    wide = max((g for g in gaps if g.title == e.headline.title), key=lambda g: g.most,
-               default=max(gaps, key=lambda g: g.most))  # fmt: skip
+    wide = max(
+        (g for g in gaps if g.title == e.headline.title),
+        key=lambda g: g.most,
+        default=max(gaps, key=lambda g: g.most),
+    )
     return Verdict(
         sentence=f"No gap between groups is shown; in {wide.title} of {wide.model} it may be as "
         f"large as {wide.most:.3f} ({wide.better} over {wide.worse}){e.sampled}.",
-        badge="unknown",
+        badge=basis_of(wide, decided=False),
         change="more labels of the smaller groups",
     )
 
@@ -135,9 +149,13 @@ def _table(e: Evidence, results: dict[str, Any], groups: int) -> Table:
 def _code(e: Evidence, level: float) -> str:
     label = e.roles.label[0]
     call = code_of(
-        f"as_metric({e.metric_code}).estimate", f"known[{label!r}]",
-        f"known[{e.roles.pred[0]!r}]", f"groups=known[{e.roles.group!r}]",
-        pos_label=e.pos_label, confidence=level, rng=e.rng,
-    )  # fmt: skip
+        f"as_metric({e.metric_code}).estimate",
+        f"known[{label!r}]",
+        f"known[{e.roles.pred[0]!r}]",
+        f"groups=known[{e.roles.group!r}]",
+        pos_label=e.pos_label,
+        confidence=level,
+        rng=e.rng,
+    )
     known = f"known = frame.filter(pl.col({label!r}).is_not_null())"
     return script(e.read, "from karat.metrics import as_metric", known, f"{call}.gaps")

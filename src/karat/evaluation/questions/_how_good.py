@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from karat._basis import basis_of
 from karat.bounds import PerformanceBounds, performance_bounds
-from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import (
+from karat.evaluation.questions._finding import (
+    Evidence,
+    Finding,
+    LeftOut,
     between,
     code_of,
     flag,
@@ -17,8 +20,6 @@ from karat.evaluation.questions._words import (
     several,
 )
 from karat.report import NextStep, Table, Verdict
-
-__all__ = ["how_good"]
 
 _NARROW = 1.0  # points: limits that more labels need not halve
 _QUESTION = "How good is it?"
@@ -48,12 +49,18 @@ def _with_labels(e: Evidence) -> Finding:
         predicted = e.column(name).filter(e.known)
         for metric in e.metrics(y, predicted):
             results[f"{name}: {metric.title}"] = metric.estimate(
-                y, predicted, groups=groups, pos_label=e.pos_label, confidence=e.confidence,
+                y,
+                predicted,
+                groups=groups,
+                pos_label=e.pos_label,
+                confidence=e.confidence,
                 rng=e.rng,
-            )  # fmt: skip
+            )
     rows = [
         (name, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}") for name, r in results.items()
     ]
+    one_class = any(r.pos_label is not None for r in results.values())
+    positive = f"; the positive class is {e.positive_said}" if one_class else ""
     title = e.headline.title
     best = sorted(  # the best first
         e.roles.pred,
@@ -72,7 +79,7 @@ def _with_labels(e: Evidence) -> Finding:
         table=Table(
             columns=("what", "estimate", "lower", "upper"),
             rows=tuple(rows),
-            caption=f"{percent(e.confidence)} limits from {e.n_known:,} labelled rows",
+            caption=f"{percent(e.confidence)} limits from {e.n_known:,} labelled rows{positive}",
         ),
         assumptions=(
             "Rows are independent draws of what the model will meet.",
@@ -89,11 +96,12 @@ def _verdict(e: Evidence, name: str, r: Any) -> Verdict:
     if np.isnan(r.value):
         return Verdict(
             sentence=f"{what} is not defined on these rows, so nothing is known of it.",
-            badge="unknown",
+            badge=basis_of(),
             change="labels of every class",
         )
     said = f"{what} is {between(r)}{e.from_labels}."
-    return Verdict(sentence=said, badge="likely", change=_wider(r))
+    badge = basis_of(r, assumes=e.sampled)
+    return Verdict(sentence=said, badge=badge, change=_wider(r))
 
 
 def _wider(r: Any) -> str:
@@ -148,11 +156,15 @@ def _with_weak_labels(e: Evidence) -> Finding:
     first = next(iter(results.values()))
     beside = {"y_true": e.roles.label[0] if e.n_known else None, "groups": e.roles.group}
     call = code_of(
-        "performance_bounds", f"frame[{e.roles.pred[0]!r}]",
-        f"frame.select({list(e.roles.weak)!r})", f"metric={e.metric_code}",
+        "performance_bounds",
+        f"frame[{e.roles.pred[0]!r}]",
+        f"frame.select({list(e.roles.weak)!r})",
+        f"metric={e.metric_code}",
         *(f"{name}=frame[{column!r}]" for name, column in beside.items() if column is not None),
-        pos_label=e.pos_label, confidence=e.confidence, rng=e.rng,
-    )  # fmt: skip
+        pos_label=e.pos_label,
+        confidence=e.confidence,
+        rng=e.rng,
+    )
     code = script(e.read, "from karat.bounds import performance_bounds", call)
     return Finding(
         key="how_good",
@@ -218,14 +230,15 @@ def _weak_verdict(e: Evidence, name: str, b: PerformanceBounds) -> Verdict:
     limits = f"{b.lower_limit:.3f} and {b.upper_limit:.3f}"
     if b.gold is not None:
         said = f"{what} is {b.gold.estimate:.3f} (between {limits}){e.sampled}."
-        return Verdict(sentence=said, badge="likely", change="more labels drawn at random")
+        badge = basis_of(b, assumes=e.sampled)
+        return Verdict(sentence=said, badge=badge, change="more labels drawn at random")
     check = b.check
     if check is not None and check.contradicted:
         said = f"{what} is not known: the weak labels contradict their own model."
-        return Verdict(sentence=said, badge="unknown", change="50 labels drawn at random")
+        return Verdict(sentence=said, badge=basis_of(b), change="50 labels drawn at random")
     return Verdict(
         sentence=f"{what} is not known: no label has tested the weak labels. If they mean what "
         f"their model says, it lies between {limits}.",
-        badge="unknown",
+        badge=basis_of(b),
         change="50 labels drawn at random would tell, and test the weak labels",
     )

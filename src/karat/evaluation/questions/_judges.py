@@ -3,13 +3,21 @@
 import warnings
 from typing import Any
 
+from karat._basis import basis_of
 from karat.consensus import ErrorEstimator, ErrorRates
-from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, flag, percent, script, sentence, several
+from karat.evaluation.questions._finding import (
+    Evidence,
+    Finding,
+    LeftOut,
+    code_of,
+    flag,
+    percent,
+    script,
+    sentence,
+    several,
+)
 from karat.exceptions import KaratWarning
 from karat.report import NextStep, Table, Verdict
-
-__all__ = ["judges"]
 
 _QUESTION = "How good are the judges?"
 _LABELS = 30  # asked for where the user named no budget
@@ -70,8 +78,9 @@ def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
         if e.roles.id is not None:
             votes = votes.with_columns(e.column(e.roles.id).alias("item"))
         return votes, {
-            "domains": e.groups, "y_true": e.column(e.roles.label[0]) if e.n_known else None
-        }  # fmt: skip
+            "domains": e.groups,
+            "y_true": e.column(e.roles.label[0]) if e.n_known else None,
+        }
     votes = e.votes
     if "gold" not in votes.columns or not votes["gold"].count():
         return votes.drop("gold", strict=False), {}
@@ -87,10 +96,16 @@ def _table(r: ErrorRates) -> Table:
         d = int(r.domain[i])
         limits = "votes cannot tell" if not r.identified[d] else r.status[d]
         where = (str(r.domains[d]),) if many else ()
-        rows.append((
-            str(r.classifiers[r.classifier[i]]), *where, f"{100 * r.mean[i]:.1f} %",
-            f"{100 * r.lower[i]:.1f} %", f"{100 * r.upper[i]:.1f} %", limits,
-        ))  # fmt: skip
+        rows.append(
+            (
+                str(r.classifiers[r.classifier[i]]),
+                *where,
+                f"{100 * r.mean[i]:.1f} %",
+                f"{100 * r.lower[i]:.1f} %",
+                f"{100 * r.upper[i]:.1f} %",
+                limits,
+            )
+        )
     columns = ("judge", *(("domain",) if many else ()), "error rate", "lower", "upper", "status")
     caption = f"Error rates, {percent(r.confidence)} limits where the votes can tell"
     return Table(columns=columns, rows=tuple(rows), caption=caption)
@@ -112,7 +127,7 @@ def _verdict(r: ErrorRates) -> Verdict:
         return Verdict(
             sentence=f"True labels contradict the consensus of the judges{where}: their votes "
             "do not show who is right.",
-            badge="unknown",
+            badge=basis_of(r),
             change="rates from true labels alone; label more items drawn at random",
         )
     if open_:
@@ -120,7 +135,7 @@ def _verdict(r: ErrorRates) -> Verdict:
         first = "" if len(open_) == 1 else f"in {open_[0]} "
         return Verdict(
             sentence=f"Votes alone cannot tell who errs{where}: {first}{reason}.",
-            badge="unknown",
+            badge=basis_of(r),
             change=f"{_LABELS} true labels drawn at random",
         )
     best = min(range(len(r.mean)), key=lambda i: r.mean[i])
@@ -136,7 +151,7 @@ def _verdict(r: ErrorRates) -> Verdict:
     tested = "confirmed by true labels" if confirmed else "if most judges share no error"
     return Verdict(
         sentence=f"{said}, {tested}.",
-        badge="likely",
+        badge=basis_of(r),
         change="more true labels" if confirmed else f"{_LABELS} true labels would test it",
     )
 
@@ -163,7 +178,7 @@ def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
         sentence=f"{best['classifier']} {_least(rivals, len(here) - 1)}{domain}: "
         f"{100 * best['estimate']:.1f} % (between {100 * best['lower']:.1f} and "
         f"{100 * best['upper']:.1f} %), from {best['n_gold']:,} true labels{votes}.",
-        badge="likely",
+        badge=basis_of("approximate"),  # as `powered_mean`, from which the table is made
         change="more true labels drawn at random",
     )
 
@@ -173,12 +188,13 @@ def _gold_table(r: ErrorRates, powered: Any) -> Table:
     many = len(r.domains) > 1
     rows = tuple(
         (
-            str(row["classifier"]), *((str(row["domain"]),) if many else ()),
+            str(row["classifier"]),
+            *((str(row["domain"]),) if many else ()),
             *(f"{100 * row[k]:.1f} %" for k in ("estimate", "lower", "upper")),
             f"{row['n_gold']:,}",
         )
         for row in powered.sort("domain", "estimate").iter_rows(named=True)
-    )  # fmt: skip
+    )
     where = ("domain",) * many
     return Table(
         columns=("judge", *where, "error rate", "lower", "upper", "true labels"),

@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from karat.evaluation.questions._finding import Evidence, Finding
-from karat.evaluation.questions._words import percent, script
+from karat._basis import basis_of
+from karat.evaluation.questions._finding import Evidence, Finding, percent, script
 from karat.metrics import as_metric
 from karat.report import Table, Verdict
-
-__all__ = ["pass_rates"]
 
 _MOST = 3  # verdicts, one a judge
 
@@ -30,11 +28,16 @@ def pass_rates(e: Evidence) -> Finding | None:
         results[name] = r
         people = part.filter(part["gold"].is_not_null())
         agreed = int((people["gold"].cast(str) == people["vote"].cast(str)).sum())
-        rows.append((
-            name, f"{int(part['vote'].sum())} of {len(part)}", f"{100 * r.value:.1f} %",
-            f"{100 * r.lower:.1f} %", f"{100 * r.upper:.1f} %",
-            f"{agreed} of {len(people)}" if len(people) else "no labels",
-        ))  # fmt: skip
+        rows.append(
+            (
+                name,
+                f"{int(part['vote'].sum())} of {len(part)}",
+                f"{100 * r.value:.1f} %",
+                f"{100 * r.lower:.1f} %",
+                f"{100 * r.upper:.1f} %",
+                f"{agreed} of {len(people)}" if len(people) else "no labels",
+            )
+        )
         verdicts.append(_verdict(name, part, r))
     order = np.argsort([r.value for r in results.values()], kind="stable")  # the worst first
     return Finding(
@@ -62,9 +65,13 @@ def pass_rates(e: Evidence) -> Finding | None:
 def _rate(e: Evidence, part: Any) -> Any:
     repeated = part["item"].n_unique() < len(part)
     return as_metric("accuracy").estimate(
-        np.ones(len(part), dtype=int), part["vote"].to_numpy(), classes=[0, 1],
-        clusters=part["item"] if repeated else None, confidence=e.confidence, rng=e.rng,
-    )  # fmt: skip
+        np.ones(len(part), dtype=int),
+        part["vote"].to_numpy(),
+        classes=[0, 1],
+        clusters=part["item"] if repeated else None,
+        confidence=e.confidence,
+        rng=e.rng,
+    )
 
 
 def _name(model: str, domain: str, judge: str, *, many: bool) -> str:
@@ -76,7 +83,7 @@ def _verdict(name: str, part: Any, r: Any) -> Verdict:
     return Verdict(
         sentence=f"{name} lets {int(part['vote'].sum())} of {len(part)} answers pass: "
         f"{100 * r.value:.1f} % (between {100 * r.lower:.1f} and {100 * r.upper:.1f} %).",
-        badge="likely",
+        badge=basis_of(r),
         change=f"more items (now {part['item'].n_unique():,}), and labels by people: a pass is the "
         "judge's opinion",
     )

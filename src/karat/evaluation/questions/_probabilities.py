@@ -3,14 +3,20 @@
 import math
 from typing import Any, NamedTuple
 
+from karat._basis import basis_of
 from karat._code import Coded
 from karat.calibration import calibration_certificate, canonical_calibration_error
 from karat.calibration.inputs import pair_columns, paired_columns
-from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import code_of, script, sentence, several
+from karat.evaluation.questions._finding import (
+    Evidence,
+    Finding,
+    LeftOut,
+    code_of,
+    script,
+    sentence,
+    several,
+)
 from karat.report import Table, Verdict
-
-__all__ = ["calibration_verdict", "probabilities"]
 
 _QUESTION = "Can the probabilities be trusted jointly?"
 _LEAST = 30  # labelled rows: three folds of ten
@@ -42,7 +48,8 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
         table=_table(joint),
         assumptions=(
             "Rows are independent, and the model was not trained on them.",
-            "The estimate sees what a Gaussian copula sees; the certificate rests on no model.",
+            "The estimate sees what a Gaussian copula sees, its upper limit also curves along "
+            "single probabilities; the certificate rests on no model.",
             *([f"{of}."] if of else []),
             *joint.notes,
         ),
@@ -114,21 +121,21 @@ def calibration_verdict(joint: Any, *, sampled: str = "", recalibrate: str = "")
         return Verdict(
             sentence=f"The probabilities cannot be trusted as they are: their {kind}calibration "
             f"error (root mean square{summed}) is at least {proven:.3f}{sampled}.",
-            badge="likely" if sampled else "certain",
+            badge=basis_of(joint, assumes=sampled),
             change=f"recalibration on labelled rows{recalibrate}",
         )
     if joint.upper is None:
         return Verdict(
             sentence=f"No {kind}calibration error of the probabilities is proven, and this method "
             "gives no upper limit.",
-            badge="unknown",
+            badge=basis_of(),
             change="the default method",
         )
     return Verdict(
         sentence=f"No {kind}calibration error of the probabilities is proven; it is at most "
         f"{math.sqrt(max(joint.upper, 0.0)):.3f} (root mean square{summed}) if the default model "
         f"holds{sampled}.",
-        badge="likely",
+        badge=basis_of(joint, assumes=sampled),
         change="more labelled rows",
     )
 

@@ -1,11 +1,21 @@
 """How good the ranking is where it matters."""
 
 import warnings
-from typing import Any, Literal
+from typing import Any
 
+from karat._basis import basis_of
 from karat._callers import caller_level
-from karat.evaluation.questions._finding import Evidence, Finding, LeftOut
-from karat.evaluation.questions._words import between, code_of, of, percent, script, several
+from karat.evaluation.questions._finding import (
+    Evidence,
+    Finding,
+    LeftOut,
+    between,
+    code_of,
+    of,
+    percent,
+    script,
+    several,
+)
 from karat.ranking import (
     FprBand,
     RankingComparison,
@@ -16,12 +26,14 @@ from karat.ranking import (
 )
 from karat.report import Table, Verdict
 
-__all__ = ["where_it_matters"]
-
 _BAND = 0.1  # false-positive rates that are shown beside the whole curve
 _KINDS = (
     ("area under the ROC curve", Uniform(), "raw"),
     (f"mean TPR where FPR ≤ {_BAND:g}", FprBand(0, _BAND), "mean"),
+)
+_PAIRED = (
+    "The limits of a difference are paired, row by row: they assume independent rows, and "
+    "simulations support them."
 )
 _NOTHING = 0.05  # limits this near to 0 and to 1 say nothing
 
@@ -44,9 +56,15 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
         score = e.column(name).filter(e.known)
         for title, weight, scale in _KINDS:
             areas[f"{name}: {title}"] = _area(
-                f"{name}, {title}", y, score, weight=weight, normalize=scale, groups=groups,
-                pos_label=e.pos_label, confidence=e.confidence,
-            )  # fmt: skip
+                f"{name}, {title}",
+                y,
+                score,
+                weight=weight,
+                normalize=scale,
+                groups=groups,
+                pos_label=e.pos_label,
+                confidence=e.confidence,
+            )
     first = next(iter(areas.values()))
     compared = _compared(e, y)
     verdicts = [_verdict(e, name, areas[f"{name}: {_KINDS[0][0]}"]) for name in e.roles.score]
@@ -67,7 +85,9 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
         assumptions=(
             "Rows are independent draws of what the model will meet.",
             *(() if e.all_known else ("The labelled rows were drawn at random, not picked.",)),
-            "The limits hold for any law of the scores; a normal approximation would be narrower.",
+            "The limits of an area hold for any distribution of the scores; a normal approximation "
+            "would be narrower.",
+            *(() if compared is None else (_PAIRED,)),
         ),
         code=_code(e, label),
         verdicts=tuple(verdicts),
@@ -109,7 +129,7 @@ def _sentences(areas: dict[str, WeightedAUC]) -> list[str]:
     for name, r in areas.items():
         score, _, title = name.partition(": ")
         nothing = r.lower < _NOTHING and r.upper > 1 - _NOTHING
-        told = ": with so few labels nothing is certain of it" if nothing else ""
+        told = ": with so few labels nothing is known of it" if nothing else ""
         head, where, band = title.partition(" where ")
         said.append(f"{of(head, score)}{where}{band} is {between(r)}{told}.")
     return said
@@ -124,11 +144,6 @@ def _rows(areas: dict[str, WeightedAUC]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _badge(e: Evidence) -> Literal["certain", "likely"]:
-    """Return the badge of limits that hold for any law, where no draw of labels is assumed."""
-    return "certain" if e.all_known else "likely"
-
-
 def _verdict(e: Evidence, name: str, r: WeightedAUC) -> Verdict:
     said = f"{of(_KINDS[0][0], name)} is {between(r)}"
     if r.upper < 0.5:
@@ -140,7 +155,7 @@ def _verdict(e: Evidence, name: str, r: WeightedAUC) -> Verdict:
     fewer = min(r.n_positive, r.n_negative)
     return Verdict(
         sentence=said,
-        badge=_badge(e),
+        badge=basis_of(r, assumes=e.sampled),
         change=f"more labels of the rarer class (now {fewer:,.0f})",
     )
 
@@ -152,31 +167,49 @@ def _better(e: Evidence, compared: RankingComparison) -> Verdict:
     d = min(pairs, key=lambda d: d.value)
     ends = f"area under the ROC curve {compared.models[best].value:.3f} against "
     ends += f"{compared.models[d.second].value:.3f}; the difference is between {d.lower:+.3f} and "
-    ends += f"{d.upper:+.3f}"
+    ends += f"{d.upper:+.3f} (paired {percent(compared.confidence)} limits"
+    if d.guaranteed_lower is not None:
+        free = f"{d.guaranteed_lower:+.3f} to {d.guaranteed_upper:+.3f}"
+        ends += f"; distribution-free limits {free}"
+    ends += ")"
     if all(d.lower > 0 for d in pairs):
         others = "" if len(pairs) == 1 else " and all others"
         return Verdict(
             sentence=f"{best} ranks better than {d.second}{others}: {ends}{e.sampled}.",
-            badge=_badge(e),
+            badge=basis_of(compared, assumes=e.sampled),
             change="rows of another kind, or false-positive rates that count more than others",
         )
     return Verdict(
-        sentence=f"{best} or {d.second}? Which ranks better is not certain: {ends}{e.sampled}.",
-        badge="unknown",
-        change="more labels; karat auc --certificate delong gives narrower, approximate limits",
+        sentence=f"{best} or {d.second}? Which ranks better is not known: {ends}{e.sampled}.",
+        badge=basis_of(compared, decided=False),
+        change="more labels",
     )
 
 
 def _code(e: Evidence, label: str) -> str:
-    call = code_of("weighted_auc", f"known[{label!r}]", f"known[{e.roles.score[0]!r}]",
-                   pos_label=e.pos_label, confidence=e.confidence)  # fmt: skip
-    band = code_of(
-        "weighted_auc", f"known[{label!r}]", f"known[{e.roles.score[0]!r}]",
-        f"weight=FprBand(0, {_BAND:g})", normalize="mean", pos_label=e.pos_label,
+    call = code_of(
+        "weighted_auc",
+        f"known[{label!r}]",
+        f"known[{e.roles.score[0]!r}]",
+        pos_label=e.pos_label,
         confidence=e.confidence,
-    )  # fmt: skip
-    both = code_of("compare_auc", f"known[{label!r}]", f"known.select({list(e.roles.score)!r})",
-                   pos_label=e.pos_label, confidence=e.confidence)  # fmt: skip
+    )
+    band = code_of(
+        "weighted_auc",
+        f"known[{label!r}]",
+        f"known[{e.roles.score[0]!r}]",
+        f"weight=FprBand(0, {_BAND:g})",
+        normalize="mean",
+        pos_label=e.pos_label,
+        confidence=e.confidence,
+    )
+    both = code_of(
+        "compare_auc",
+        f"known[{label!r}]",
+        f"known.select({list(e.roles.score)!r})",
+        pos_label=e.pos_label,
+        confidence=e.confidence,
+    )
     several_scores = len(e.roles.score) > 1
     return script(
         e.read,

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
 _LIMITS = ("lower_limit", "upper_limit")
 
-__all__ = [
-    "draw_curve",
-    "draw_interval",
-    "draw_ranking",
-    "draw_robustness",
-    "draw_rows",
-    "draw_value",
-]
-
 
 def draw_interval(
     result: PerformanceBounds | DifferenceBounds | ExpectationBounds, ax: "Axes | None" = None
@@ -63,20 +54,37 @@ def draw_rows(ax: Any, rows: list[tuple[str, Any]]) -> None:
         if getattr(b, "gold", None) is not None:
             _draw_gold(ax, at, b, first=not any(row.gold for _, row in rows[:at]))
         ax.plot(
-            [b.lower, b.upper], [at, at], color=COLORS[0], lw=7, alpha=0.55,
-            solid_capstyle="butt", label="bounds" if first else None,
-        )  # fmt: skip
+            [b.lower, b.upper],
+            [at, at],
+            color=COLORS[0],
+            lw=7,
+            alpha=0.55,
+            solid_capstyle="butt",
+            label="bounds" if first else None,
+        )
         guess = getattr(b, "label_model_estimate", None)
         if guess is not None:
             ax.plot(
-                guess, at, marker="|", ms=13, mew=2, color=INK, linestyle="none",
+                guess,
+                at,
+                marker="|",
+                ms=13,
+                mew=2,
+                color=INK,
+                linestyle="none",
                 label="if independent given the votes" if first else None,
-            )  # fmt: skip
+            )
         if getattr(b, "truth", None) is not None:
             ax.plot(
-                b.truth, at, marker="D", ms=7, color=COLORS[1], linestyle="none",
-                label="truth" if first else None, zorder=4,
-            )  # fmt: skip
+                b.truth,
+                at,
+                marker="D",
+                ms=7,
+                color=COLORS[1],
+                linestyle="none",
+                label="truth" if first else None,
+                zorder=4,
+            )
     ax.set_yticks(range(len(rows)), [name for name, _ in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
@@ -97,9 +105,14 @@ def draw_curve(result: BoundsCurve, ax: "Axes | None" = None) -> "Axes":
     ax = new_axes(ax, (6.0, 4.0))
     x = result.thresholds
     ax.fill_between(
-        x, result.lower_limit, result.upper_limit, color=COLORS[0], alpha=0.15, lw=0,
+        x,
+        result.lower_limit,
+        result.upper_limit,
+        color=COLORS[0],
+        alpha=0.15,
+        lw=0,
         label=f"one-sided {100 * result.confidence:g} % limits",
-    )  # fmt: skip
+    )
     ax.plot(x, result.upper, color=COLORS[0], linestyle="--", label="upper bound")
     ax.plot(x, result.lower, color=COLORS[0], label="lower bound")
     if result.truth is not None:
@@ -137,9 +150,14 @@ def draw_robustness(result: RobustnessCurve, ax: "Axes | None" = None) -> "Axes"
     """Draw the bounds as the label model is trusted less."""
     ax = new_axes(ax, (6.0, 4.0))
     ax.fill_between(
-        result.deltas, result.lower_limit, result.upper_limit, color=COLORS[0], alpha=0.15, lw=0,
+        result.deltas,
+        result.lower_limit,
+        result.upper_limit,
+        color=COLORS[0],
+        alpha=0.15,
+        lw=0,
         label=f"one-sided {100 * result.confidence:g} % limits",
-    )  # fmt: skip
+    )
     ax.plot(result.deltas, result.upper, color=COLORS[0], linestyle="--", label="upper bound")
     ax.plot(result.deltas, result.lower, color=COLORS[0], label="lower bound")
     if result.claim is not None:
@@ -147,9 +165,12 @@ def draw_robustness(result: RobustnessCurve, ax: "Axes | None" = None) -> "Axes"
     if result.breaks_at is not None:
         ax.axvline(result.breaks_at, color=GRID, linestyle=":")
         ax.annotate(
-            f" claim falls at δ = {result.breaks_at:.2g}", (result.breaks_at, 0.02),
-            xycoords=("data", "axes fraction"), color=INK, fontsize=9,
-        )  # fmt: skip
+            f" claim falls at δ = {result.breaks_at:.2g}",
+            (result.breaks_at, 0.02),
+            xycoords=("data", "axes fraction"),
+            color=INK,
+            fontsize=9,
+        )
     ax.set_xlabel("δ: total variation by which P(Y | weak labels) may be off")
     ax.set_ylabel(result.metric.title)
     ax.legend(frameon=False)

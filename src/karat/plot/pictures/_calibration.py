@@ -11,19 +11,12 @@ from karat.calibration import (
     LabelPairs,
     MarginalCalibration,
 )
-from karat.limits.kernels import wilson_limits
+from karat.limits.proportions import wilson_limits
 from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "draw_calibrator",
-    "draw_canonical",
-    "draw_certificate",
-    "draw_pairs",
-    "draw_reliability",
-]
 
 _MOST = 20  # labels that can be read in one picture
 _CURVES = 6
@@ -72,9 +65,13 @@ def draw_canonical(result: CanonicalCalibration, ax: "Axes | None" = None) -> "A
     # The legend stands between title and bars: inside, it would cover the bars of short lists.
     ax.set_title(_verdict(result), fontsize=10, pad=22)
     ax.legend(
-        frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0, 1),
+        frameon=False,
+        fontsize=8,
+        ncols=2,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
         borderaxespad=0.2,
-    )  # fmt: skip
+    )
     quiet(ax, grid="x")
     return ax
 
@@ -84,8 +81,8 @@ def _verdict(result: CanonicalCalibration) -> str:
         return f"CE{result.p:g} {result.value:.4f}"
     squares = (result.debiased, result.lower, result.upper, result.certificate or 0.0)
     root, low, high, proven = np.sqrt(np.maximum(squares, 0.0))
-    certain = f", at least {proven:.4f} for certain" if proven else ""
-    return f"CE2 {root:.4f} ({low:.4f} to {high:.4f}){certain}"
+    sure = f", at least {proven:.4f} guaranteed" if proven else ""
+    return f"CE2 {root:.4f} ({low:.4f} to {high:.4f}){sure}"
 
 
 def draw_pairs(result: LabelPairs, ax: "Axes | None" = None) -> "Axes":

@@ -17,14 +17,6 @@ from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quie
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "draw_agreement",
-    "draw_co_clustering",
-    "draw_comparison",
-    "draw_explanations",
-    "draw_forest",
-    "draw_ranking_robustness",
-]
 
 _TOLD, _UNTOLD = "consistent or confirmed", "votes cannot tell"
 _CURVES = 6  # voters with a band of their own in the picture of a ranking
@@ -121,15 +113,20 @@ def draw_ranking_robustness(result: RankingRobustness, ax: "Axes | None" = None)
         for edge in (low, high):
             ax.plot(result.gamma, edge, color=color, linewidth=0.8, linestyle="--", alpha=0.7)
         ax.plot(
-            result.gamma, np.full(len(result.gamma), result.mean[j]), color=color,
+            result.gamma,
+            np.full(len(result.gamma), result.mean[j]),
+            color=color,
             label=literal(result.classifiers[j]),
-        )  # fmt: skip
+        )
     if len(result.changes) and not result.rivals and result.first_holds <= result.gamma.max():
         ax.axvline(result.first_holds, color=INK, linestyle=":", linewidth=1)
         ax.annotate(
             f" the first place can change from {100 * result.first_holds:.1f} % on",
-            (result.first_holds, 1), xycoords=("data", "axes fraction"), fontsize=8, va="top",
-        )  # fmt: skip
+            (result.first_holds, 1),
+            xycoords=("data", "axes fraction"),
+            fontsize=8,
+            va="top",
+        )
     ax.set_xlim(result.gamma.min(), result.gamma.max())
     ax.set_ylim(bottom=0)
     ax.set_xlabel("share of the items on which most voters are fooled together")
@@ -149,13 +146,19 @@ def draw_agreement(result: VoterAgreement, ax: "Axes | None" = None) -> "Axes":
     ax = new_axes(ax, (4.8, 4.8))
     off = np.abs(result.z) > 2.576
     ax.plot([0, 1], [0, 1], color=GRID, linestyle=":", label="as the model expects")
-    for some, color, name in ((~off, COLORS[0], "pair of voters"),
-                              (off, COLORS[1], "outside its 99 % interval")):  # fmt: skip
+    for some, color, name in (
+        (~off, COLORS[0], "pair of voters"),
+        (off, COLORS[1], "outside its 99 % interval"),
+    ):
         if some.any():
             ax.scatter(
-                result.expected[some], result.observed[some], s=12, alpha=0.5, color=color,
+                result.expected[some],
+                result.observed[some],
+                s=12,
+                alpha=0.5,
+                color=color,
                 label=name,
-            )  # fmt: skip
+            )
     if len(result.z):
         worst = int(np.abs(result.z).argmax())
         a, b = (literal(result.names[i]) for i in (result.first[worst], result.second[worst]))
@@ -181,14 +184,24 @@ def draw_comparison(result: ModelComparison, ax: "Axes | None" = None) -> "Axes"
     ]
     names: list[Any] = [f"{result.errors[m]}, {kinds[m]}" for m in order]
     ax.errorbar(
-        result.behind[order], rows, xerr=2 * result.behind_error[order], fmt="o", color=COLORS[0],
-        ecolor=COLORS[0], elinewidth=2,
-    )  # fmt: skip
+        result.behind[order],
+        rows,
+        xerr=2 * result.behind_error[order],
+        fmt="o",
+        color=COLORS[0],
+        ecolor=COLORS[0],
+        elinewidth=2,
+    )
     for row, m in zip(rows, order, strict=True):
         ax.annotate(
-            f"weight {result.weight[m]:.2f}", (result.behind[m], row),
-            textcoords="offset points", xytext=(0, 7), ha="center", fontsize=8, color=INK,
-        )  # fmt: skip
+            f"weight {result.weight[m]:.2f}",
+            (result.behind[m], row),
+            textcoords="offset points",
+            xytext=(0, 7),
+            ha="center",
+            fontsize=8,
+            color=INK,
+        )
     ax.set_yticks(rows, names)
     ax.set_ylim(len(order) - 0.5, -0.7)
     ax.set_xlabel("held-out log-likelihood behind the best, ± 2 standard errors")

@@ -19,14 +19,6 @@ from karat.statistics import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "draw_joint",
-    "draw_pattern_counts",
-    "draw_patterns",
-    "draw_roc",
-    "draw_table",
-    "draw_votes",
-]
 
 # The patterns that hold most of the rows; more would not be readable.
 _MOST = 15
@@ -76,9 +68,13 @@ def draw_pattern_counts(result: PatternCounts, ax: "Axes | None" = None) -> "Axe
     left = np.zeros(len(top))
     for j, label in enumerate(result.classes):
         ax.barh(
-            range(len(top)), counts[top, j], left=left, color=COLORS[j % len(COLORS)],
-            hatch="" if j < len(COLORS) else "//", label=f"predicted {literal(label)}",
-        )  # fmt: skip
+            range(len(top)),
+            counts[top, j],
+            left=left,
+            color=COLORS[j % len(COLORS)],
+            hatch="" if j < len(COLORS) else "//",
+            label=f"predicted {literal(label)}",
+        )
         left += counts[top, j]
     ax.legend(frameon=False)
     _finish_bars(ax, len(top), len(counts), "items")

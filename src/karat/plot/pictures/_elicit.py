@@ -1,4 +1,4 @@
-"""Pictures of what a person wants, and how it was found out."""
+"""Pictures of elicitations: weights, frontiers, questions asked, and agreement with answers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,27 +6,116 @@ import numpy as np
 
 from karat.elicit import (
     AgreementHistory,
+    AgreementOnPairs,
     AskedQuestions,
+    CheckScores,
     ElicitationResult,
     FairnessFrontier,
+    IndifferenceTest,
     SharedMetric,
     TradeOff,
     WeightTable,
 )
+from karat.limits import Limits
 from karat.plot.style import COLORS, GRID, INK, ON_PALE, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "draw_asked",
-    "draw_elicited",
-    "draw_frontier",
-    "draw_lambda",
-    "draw_progress",
-    "draw_shared",
-    "draw_weight_table",
-]
+
+def draw_pairs_agreed(result: AgreementOnPairs, ax: "Axes | None" = None) -> "Axes":
+    """Draw the share of answers that the metric, and the baseline, agree with."""
+    ax = new_axes(ax, (6.0, 1.7 if result.baseline is None else 2.2))
+    rows = [("the metric", result.agreement)]
+    if result.baseline is not None:
+        rows.append(("the baseline", result.baseline))
+    _draw_shares(ax, rows)
+    limits = f"{100 * result.confidence:g} % limits"
+    ax.set_xlabel(f"share of {result.n} answers that agree, with {limits}", loc="right")
+    if result.baseline is not None:
+        ax.set_title(
+            f"{100 * result.difference:+.0f} points ({100 * result.difference_lower:+.0f} to "
+            f"{100 * result.difference_upper:+.0f}), p = {result.p_value:.2g}",
+            fontsize=10,
+            loc="left",
+        )
+    return ax
+
+
+def draw_check_scores(result: CheckScores, ax: "Axes | None" = None) -> "Axes":
+    """Draw the shares of checks answered rightly and as before; a coin has half of both."""
+    ax = new_axes(ax, (6.0, 2.2))
+    rows = [
+        (f"dominated pairs ({result.n_dominated})", result.attention),
+        (f"repeated questions ({result.n_repeated})", result.consistency),
+    ]
+    _draw_shares(ax, rows)
+    limits = f"{100 * result.confidence:g} % limits"
+    ax.set_xlabel(f"answered rightly, or as before, with {limits}; dotted: a coin", loc="right")
+    return ax
+
+
+def _draw_shares(ax: Any, rows: list[tuple[str, Limits]]) -> None:
+    ax.axvline(0.5, color=GRID, linestyle=":", zorder=1)
+    for at, (_, share) in enumerate(rows):
+        color = COLORS[at]
+        ax.hlines(at, share.lower, share.upper, color=color, linewidth=2.2, zorder=3)
+        ax.plot(share.estimate, at, "o", ms=6, color=color, zorder=4)
+    ax.set_yticks(range(len(rows)), [name for name, _ in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlim(-0.02, 1.02)
+    quiet(ax, grid="x")
+
+
+def draw_indifference(result: IndifferenceTest, ax: "Axes | None" = None) -> "Axes":
+    """Draw the time of each answer against its margin, and which answers the metric denies.
+
+    Answers whose time was not kept, and all of them if none was, stand at the foot.
+    """
+    ax = new_axes(ax, (5.8, 3.8))
+    timed = np.isfinite(result.seconds) & (result.seconds > 0)
+    foot = 0.5 * result.seconds[timed].min() if timed.any() else 1.0
+    height = np.where(timed, result.seconds, foot)
+    kinds = (
+        (result.agrees == 1, "o", COLORS[0], "the metric agrees"),
+        (result.agrees == 0, "X", COLORS[1], "the metric disagrees"),
+        (np.isnan(result.agrees), "s", GRID, "a tie"),
+    )
+    for chosen, marker, color, label in kinds:
+        if chosen.any():
+            ax.plot(
+                result.margins[chosen],
+                height[chosen],
+                marker,
+                ms=6,
+                color=color,
+                linestyle="none",
+                alpha=0.8,
+                label=label,
+            )
+    ax.set_xlabel("size of the margin between both sides, by the metric")
+    if timed.any():
+        ax.set(yscale="log", ylabel="seconds")
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+        ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        ax.set_yticks([])
+    ax.set_title(
+        f"times: ρ = {result.time_correlation:+.2f} (p = {result.time_p_value:.2g}); "
+        f"{result.n_errors} errors (p = {result.error_p_value:.2g})",
+        fontsize=10,
+        loc="left",
+    )
+    if len(result.margins):
+        ax.legend(frameon=False, fontsize=9, loc="upper right")
+    quiet(ax)
+    return ax
+
+
+# --- Pictures of what a person wants, and how it was found out.
 
 _MOST_ROWS = 40  # weights that a forest shows
 
@@ -53,8 +142,9 @@ def draw_lambda(result: TradeOff, ax: "Axes | None" = None) -> "Axes":
     """Draw the posterior of λ, between only errors and only gaps."""
     ax = new_axes(ax, (6.0, 3.2))
     share = result.tradeoff
-    ax.hist(result.draws, bins=np.linspace(0, 1, 51).tolist(), color=COLORS[4], alpha=0.55,
-            zorder=2)  # fmt: skip
+    ax.hist(
+        result.draws, bins=np.linspace(0, 1, 51).tolist(), color=COLORS[4], alpha=0.55, zorder=2
+    )
     top = ax.get_ylim()[1] * 1.15
     ax.hlines(top * 0.95, share.lower, share.upper, color=COLORS[0], linewidth=2.2, zorder=3)
     ax.plot(share.estimate, top * 0.95, "o", ms=7, color=COLORS[0], zorder=4)
@@ -63,8 +153,10 @@ def draw_lambda(result: TradeOff, ax: "Axes | None" = None) -> "Axes":
     worth = result.worth
     ax.set_title(
         f"{literal(worth.name)}:\nworth {worth.estimate:.2g} points of error rate "
-        f"(95 %: {worth.lower:.2g} to {worth.upper:.2g})", fontsize=10, loc="left",
-    )  # fmt: skip
+        f"(95 %: {worth.lower:.2g} to {worth.upper:.2g})",
+        fontsize=10,
+        loc="left",
+    )
     quiet(ax)
     ax.spines["left"].set_visible(False)
     return ax
@@ -80,10 +172,22 @@ def draw_weight_table(result: WeightTable, ax: "Axes | None" = None) -> "Axes":
     if result.values.size <= 150:
         for (i, j), value in np.ndenumerate(result.values):
             dark = abs(value) > 0.55 * top
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=8,
-                    color="white" if dark else ON_PALE)  # fmt: skip
-    ax.set_xticks(range(columns), [literal(name) for name in result.columns], rotation=30,
-                  ha="right", fontsize=8)  # fmt: skip
+            ax.text(
+                j,
+                i,
+                f"{value:.2f}",
+                ha="center",
+                va="center",
+                fontsize=8,
+                color="white" if dark else ON_PALE,
+            )
+    ax.set_xticks(
+        range(columns),
+        [literal(name) for name in result.columns],
+        rotation=30,
+        ha="right",
+        fontsize=8,
+    )
     ax.set_yticks(range(rows), [literal(name) for name in result.rows], fontsize=8)
     ax.tick_params(length=0)
     for side in ax.spines.values():
@@ -95,27 +199,59 @@ def draw_weight_table(result: WeightTable, ax: "Axes | None" = None) -> "Axes":
 def draw_frontier(result: FairnessFrontier, ax: "Axes | None" = None) -> "Axes":
     """Draw the frontier between errors and gaps, and lines along which the metric is the same."""
     ax = new_axes(ax, (5.8, 4.4))
-    ax.plot(result.sampled_cost, result.sampled_violation, ".", ms=3, color=GRID, alpha=0.6,
-            zorder=1, label="other classifiers")  # fmt: skip
-    ax.plot(result.cost, result.violation, "-", color=COLORS[0], linewidth=2.2, zorder=3,
-            label="best for some trade-off")  # fmt: skip
+    ax.plot(
+        result.sampled_cost,
+        result.sampled_violation,
+        ".",
+        ms=3,
+        color=GRID,
+        alpha=0.6,
+        zorder=1,
+        label="other classifiers",
+    )
+    ax.plot(
+        result.cost,
+        result.violation,
+        "-",
+        color=COLORS[0],
+        linewidth=2.2,
+        zorder=3,
+        label="best for some trade-off",
+    )
     widest = max(float(np.ptp(result.cost)), 1e-6)
     high = max(float(result.violation.max()), 1e-6)
     left, right = float(result.cost.min()) - 0.35 * widest, float(result.cost.max()) + widest
     ax.set_xlim(left, right)
     ax.set_ylim(-0.05 * high, 1.9 * high)
     x = np.array([left, right])
-    for share, style in ((result.tradeoff.lower, ":"), (result.tradeoff.upper, ":"),
-                         (result.tradeoff.estimate, "-")):  # fmt: skip
+    for share, style in (
+        (result.tradeoff.lower, ":"),
+        (result.tradeoff.upper, ":"),
+        (result.tradeoff.estimate, "-"),
+    ):
         slope = -(1.0 - share) / max(share, 1e-9)
         shifts = (0.0,) if style == ":" else (0.0, 0.35 * high, -0.35 * high)
         for shift in shifts:
             y = result.best[1] + shift + slope * (x - result.best[0])
-            ax.plot(x, y, style, color=COLORS[1], alpha=0.9 if shift == 0 else 0.35,
-                    linewidth=1.2, zorder=2)  # fmt: skip
+            ax.plot(
+                x,
+                y,
+                style,
+                color=COLORS[1],
+                alpha=0.9 if shift == 0 else 0.35,
+                linewidth=1.2,
+                zorder=2,
+            )
     ax.plot([], [], "-", color=COLORS[1], label="equally good for the metric (dotted: 95 %)")
-    ax.plot(*result.best, "*", ms=15, color=COLORS[1], markeredgecolor="white", zorder=5,
-            label="best for the metric")  # fmt: skip
+    ax.plot(
+        *result.best,
+        "*",
+        ms=15,
+        color=COLORS[1],
+        markeredgecolor="white",
+        zorder=5,
+        label="best for the metric",
+    )
     ax.set_xlabel("cost of errors")
     ax.set_ylabel("violation: gaps between groups")
     ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1))
@@ -147,8 +283,10 @@ def _draw_trade_off(result: ElicitationResult, ax: "Axes | None") -> "Axes":
     ax.set_xlabel(f"{literal(ratio.name)}: how many times as much")
     ax.set_title(
         f"{ratio.estimate:.2g} times (95 %: {ratio.lower:.2g} to {ratio.upper:.2g}), "
-        f"{result.n_queries} answers", fontsize=10, loc="left",
-    )  # fmt: skip
+        f"{result.n_queries} answers",
+        fontsize=10,
+        loc="left",
+    )
     quiet(ax)
     ax.spines["left"].set_visible(False)
     return ax
@@ -173,15 +311,21 @@ def draw_progress(result: AgreementHistory, ax: "Axes | None" = None) -> "Axes":
         ax.plot(
             [result.n_queries[-1], *result.expected_n_queries],
             [result.agreement[-1], *result.expected_agreement],
-            "--", color=COLORS[1], label="expected from more answers",
-        )  # fmt: skip
+            "--",
+            color=COLORS[1],
+            label="expected from more answers",
+        )
         ax.legend(frameon=False, fontsize=9, loc="lower right")
     if np.isfinite(result.target):
         ax.axhline(result.target, color=GRID, linestyle=":", zorder=1)
         ax.annotate(
-            f"stops at {100 * result.target:.0f} %", (0, result.target), xytext=(2, 3),
-            textcoords="offset points", fontsize=9, color=INK,
-        )  # fmt: skip
+            f"stops at {100 * result.target:.0f} %",
+            (0, result.target),
+            xytext=(2, 3),
+            textcoords="offset points",
+            fontsize=9,
+            color=INK,
+        )
     known = result.agreement[np.isfinite(result.agreement)]
     if not len(known):
         ax.annotate("not known", (0.5, 0.5), xycoords="axes fraction", ha="center", color=INK)
@@ -202,15 +346,27 @@ def draw_asked(result: AskedQuestions, ax: "Axes | None" = None) -> "Axes":
     i, j = _shown(result)
     line = len(result.names) == 2
     ax.plot(
-        result.boundary[:, i], result.boundary[:, j], "-" if line else ".", ms=3, color=GRID,
-        alpha=0.8, zorder=1, label="best for some trade-off",
-    )  # fmt: skip
+        result.boundary[:, i],
+        result.boundary[:, j],
+        "-" if line else ".",
+        ms=3,
+        color=GRID,
+        alpha=0.8,
+        zorder=1,
+        label="best for some trade-off",
+    )
     for n, answer in enumerate(result.answers):
         _draw_pair(ax, result, n, answer, (i, j))
     ax.plot(
-        result.best[i], result.best[j], "*", ms=15, color=COLORS[1], markeredgecolor="white",
-        zorder=5, label="best for the elicited metric",
-    )  # fmt: skip
+        result.best[i],
+        result.best[j],
+        "*",
+        ms=15,
+        color=COLORS[1],
+        markeredgecolor="white",
+        zorder=5,
+        label="best for the elicited metric",
+    )
     ax.plot([], [], "->", color=COLORS[0], ms=5, label="asked: from the worse to the better")
     ax.set_xlabel(literal(result.names[i]))
     ax.set_ylabel(literal(result.names[j]))
@@ -239,9 +395,12 @@ def _draw_pair(ax: Any, result: AskedQuestions, n: int, answer: str, axes: tuple
         return
     worse, better = sides if answer == "second" else sides[::-1]
     ax.annotate(
-        "", better, worse, zorder=3,
+        "",
+        better,
+        worse,
+        zorder=3,
         arrowprops={"arrowstyle": "-|>", "color": COLORS[0], "alpha": strength, "lw": 1.2},
-    )  # fmt: skip
+    )
 
 
 def draw_shared(result: SharedMetric, ax: "Axes | None" = None) -> "Axes":
@@ -250,9 +409,15 @@ def draw_shared(result: SharedMetric, ax: "Axes | None" = None) -> "Axes":
     rows = np.arange(len(result.names))
     unseen = result.next_person
     ax.barh(
-        rows, [w.upper - w.lower for w in unseen], left=[w.lower for w in unseen], height=0.8,
-        color=GRID, alpha=0.25, label="where the next person may be", zorder=1,
-    )  # fmt: skip
+        rows,
+        [w.upper - w.lower for w in unseen],
+        left=[w.lower for w in unseen],
+        height=0.8,
+        color=GRID,
+        alpha=0.25,
+        label="where the next person may be",
+        zorder=1,
+    )
     _forest(ax, rows - 0.3, result.intervals, COLORS[1])
     ax.plot([], [], "o-", color=COLORS[1], label="shared")
     for n, person in enumerate(result.people):

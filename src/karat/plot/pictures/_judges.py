@@ -19,15 +19,6 @@ from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "draw_annotators",
-    "draw_pair_errors",
-    "draw_panel",
-    "draw_position",
-    "draw_scores",
-    "draw_systems",
-]
-
 
 def _rows(ax: "Axes", names: list[Any], sizes: int = 8) -> FloatArray:
     """Name the rows from the top down and return their places."""
@@ -68,8 +59,10 @@ def draw_annotators(result: AnnotatorTest, ax: "Axes | None" = None) -> "Axes":
     ax.hlines(rows, judge, person, color=GRID, linewidth=1.5)
     won = result.wins[order]
     ax.plot(person, rows, "s", ms=5, color=INK, label="the person")
-    for some, fill, name in ((won, COLORS[0], f"{literal(result.judge)}, wins"),
-                             (~won, "none", f"{literal(result.judge)}, does not")):  # fmt: skip
+    for some, fill, name in (
+        (won, COLORS[0], f"{literal(result.judge)}, wins"),
+        (~won, "none", f"{literal(result.judge)}, does not"),
+    ):
         if some.any():
             ax.plot(judge[some], rows[some], "o", ms=6, mec=COLORS[0], mfc=fill, label=name)
     ax.axvline(result.advantage_rate, color=COLORS[0], linestyle=":", linewidth=1)
@@ -92,9 +85,12 @@ def draw_position(result: PositionBias, ax: "Axes | None" = None) -> "Axes":
     rows = _rows(ax, [result.judges[i] for i in order])
     values = [getattr(result, n)[order] for n in ("bias", "lower", "upper")]
     sure = (values[1] > 0) | (values[2] < 0)
-    _intervals(ax, rows, values, [
-        (sure, COLORS[1], "follows the position"), (~sure, COLORS[0], "no bias beyond chance"),
-    ])  # fmt: skip
+    _intervals(
+        ax,
+        rows,
+        values,
+        [(sure, COLORS[1], "follows the position"), (~sure, COLORS[0], "no bias beyond chance")],
+    )
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_xlabel(
         f"position bias, with {100 * result.confidence:.0f} % limits\n"
@@ -115,13 +111,30 @@ def draw_pair_errors(result: PairErrors, ax: "Axes | None" = None) -> "Axes":
     told = np.array([status in ("consistent", "confirmed") for status in result.status])
     doubtful = ~told[result.domain[order]]
     values = [getattr(result, n)[order] for n in ("mean", "lower", "upper")]
-    _intervals(ax, rows, values, [
-        (~doubtful, COLORS[0], "bias taken out"), (doubtful, GRID, "bias out, votes cannot tell"),
-    ])  # fmt: skip
-    ax.plot(result.right_first[order], rows, ">", ms=4, mfc="none", mec=COLORS[1],
-            label="one order, better first")  # fmt: skip
-    ax.plot(result.right_second[order], rows, "<", ms=4, mfc="none", mec=COLORS[2],
-            label="one order, better second")  # fmt: skip
+    _intervals(
+        ax,
+        rows,
+        values,
+        [(~doubtful, COLORS[0], "bias taken out"), (doubtful, GRID, "bias out, votes cannot tell")],
+    )
+    ax.plot(
+        result.right_first[order],
+        rows,
+        ">",
+        ms=4,
+        mfc="none",
+        mec=COLORS[1],
+        label="one order, better first",
+    )
+    ax.plot(
+        result.right_second[order],
+        rows,
+        "<",
+        ms=4,
+        mfc="none",
+        mec=COLORS[2],
+        label="one order, better second",
+    )
     ax.set_xlim(left=0)
     ax.set_xlabel(f"error rate, {_kind_of_limits('votes', told, result.confidence)}")
     ax.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
@@ -167,9 +180,15 @@ def draw_scores(result: ScoreErrors, ax: "Axes | None" = None) -> "Axes":
     rows = _rows(ax, _entries(result.domains, result.classifiers, result.domain[order], which))
     known = result.identified[result.domain[order]]
     values = [getattr(result, n)[order] for n in ("mean", "lower", "upper")]
-    _intervals(ax, rows, values, [
-        (known, COLORS[0], "identified by the scores"), (~known, GRID, "scores alone cannot tell"),
-    ])  # fmt: skip
+    _intervals(
+        ax,
+        rows,
+        values,
+        [
+            (known, COLORS[0], "identified by the scores"),
+            (~known, GRID, "scores alone cannot tell"),
+        ],
+    )
     ax.set_xlim(left=0)
     limits = _kind_of_limits("scores", result.identified, result.confidence)
     ax.set_xlabel(f"error rate at the voter's own calibration, {limits}")

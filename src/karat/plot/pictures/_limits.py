@@ -1,27 +1,28 @@
 """Pictures of confidence limits: a whisker for every way to find them."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.limits import AnytimeLimits, Limits, PoweredLimits
-from karat.metrics import MetricEstimate, MetricGap
 from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_anytime", "draw_estimate", "draw_gap", "draw_limits", "draw_path", "draw_powered"]
+    from karat.limits import AnytimeLimits, Limits, PoweredLimits
+    from karat.metrics import MetricEstimate, MetricGap
 
 
-def draw_limits(result: Limits, ax: "Axes | None" = None) -> "Axes":
+def draw_limits(result: Limits, ax: Axes | None = None) -> Axes:
     """Draw the estimate as a point and the limits as whiskers."""
     ax = new_axes(ax, (6.0, 1.6))
     _draw_rows(ax, [(result.method, result)], result.confidence)
     return ax
 
 
-def draw_powered(result: PoweredLimits, ax: "Axes | None" = None) -> "Axes":
+def draw_powered(result: PoweredLimits, ax: Axes | None = None) -> Axes:
     """Draw the limits with the predictions, of the labels alone, and for any number of items."""
     ax = new_axes(ax, (6.0, 2.4))
     rows: list[tuple[str, Any]] = [
@@ -48,7 +49,7 @@ def _draw_rows(ax: Any, rows: list[tuple[str, Any]], confidence: float) -> None:
     ax.spines["left"].set_color(GRID)
 
 
-def draw_anytime(result: AnytimeLimits, ax: "Axes | None" = None) -> "Axes":
+def draw_anytime(result: AnytimeLimits, ax: Axes | None = None) -> Axes:
     """Draw the estimate against the number of labels, between limits that hold at every look."""
     ax = new_axes(ax, (6.0, 3.2))
     draw_path(ax, result)
@@ -68,7 +69,7 @@ def draw_path(ax: Any, result: AnytimeLimits) -> None:
     quiet(ax, grid="y")
 
 
-def draw_estimate(result: MetricEstimate, ax: "Axes | None" = None) -> "Axes":
+def draw_estimate(result: MetricEstimate, ax: Axes | None = None) -> Axes:
     """Draw the metric of all items, and of each group, with whiskers for the limits."""
     parts = list((result.groups or {}).items())
     ax = new_axes(ax, (6.0, 1.6 + 0.4 * len(parts)))
@@ -85,12 +86,18 @@ def draw_estimate(result: MetricEstimate, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def draw_gap(result: MetricGap, ax: "Axes | None" = None) -> "Axes":
+def draw_gap(result: MetricGap, ax: Axes | None = None) -> Axes:
     """Draw the difference of two groups beside 0."""
     ax = new_axes(ax, (6.0, 1.6))
     ax.axvline(0, color=GRID, linewidth=1)
-    ax.plot((result.lower, result.upper), (0, 0), color=COLORS[0], linewidth=1.6, marker="|",
-            markersize=10)  # fmt: skip
+    ax.plot(
+        (result.lower, result.upper),
+        (0, 0),
+        color=COLORS[0],
+        linewidth=1.6,
+        marker="|",
+        markersize=10,
+    )
     ax.plot(result.value, 0, color=COLORS[0], marker="o", markersize=5)
     ax.set_yticks([0], [f"{literal(result.first)} − {literal(result.second)}"])
     ax.set_xlabel(f"{result.metric.title}, {100 * result.confidence:g} % limits")

@@ -11,7 +11,6 @@ from karat.plot.style import COLORS, GRID, INK, MARKERS, ON_PALE, literal, new_a
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_class_weights", "draw_history", "draw_optimum", "draw_regions"]
 
 _MOST_BASIS = 6  # functions whose bars stay distinct
 _MOST_CELLS = 12  # classes whose weights can be written into cells
@@ -57,9 +56,14 @@ def _draw_ends(ax: Any, result: OptimizationHistory, last: float) -> None:
         ends.append((result.deterministic, COLORS[2], "s", "without chance"))
     for i, (value, color, marker, name) in enumerate(ends):
         ax.plot(
-            last + (i + 1) * apart, value, color=color, marker=marker, ls="none",
-            label=f"{name} {value:.3f}", clip_on=False,
-        )  # fmt: skip
+            last + (i + 1) * apart,
+            value,
+            color=color,
+            marker=marker,
+            ls="none",
+            label=f"{name} {value:.3f}",
+            clip_on=False,
+        )
     if not np.isnan(result.held_out):
         _draw_held_out(ax, result, last + (len(ends) + 1) * apart)
     ax.set_xlim(1 - apart, last + (len(ends) + 2) * apart)
@@ -71,13 +75,22 @@ def draw_optimum(result: Optimum, ax: "Axes | None" = None) -> "Axes":
     rounds = np.arange(1, len(result.values) + 1)
     bound = "no mixture is above" if result.certified else "first-order limit"
     ax.plot(
-        rounds, result.values, color=COLORS[0], marker="o", ms=3,
+        rounds,
+        result.values,
+        color=COLORS[0],
+        marker="o",
+        ms=3,
         label=f"attained {result.value:.4g}",
-    )  # fmt: skip
+    )
     ax.plot(
-        rounds, result.values + result.gaps, color=COLORS[1], ls="--", marker="v", ms=3,
+        rounds,
+        result.values + result.gaps,
+        color=COLORS[1],
+        ls="--",
+        marker="v",
+        ms=3,
         label=f"{bound} {result.value + result.gap:.4g}",
-    )  # fmt: skip
+    )
     # First rounds prove little: the picture is about the last ones.
     low, high = result.values.min(), float(np.median(result.values + result.gaps))
     room = 0.1 * max(high - low, 1e-6)
@@ -156,9 +169,13 @@ def draw_regions(result: DecisionRegions, ax: "Axes | None" = None) -> "Axes":
         if np.isfinite(threshold):
             ax.plot(threshold, 0.5, color=color, marker=MARKERS[c % len(MARKERS)], ms=6, zorder=3)
             ax.annotate(
-                f"{threshold:.2f}", (threshold, 0.5), xytext=(6, -12 - 11 * c),
-                textcoords="offset points", fontsize=8, color=color,
-            )  # fmt: skip
+                f"{threshold:.2f}",
+                (threshold, 0.5),
+                xytext=(6, -12 - 11 * c),
+                textcoords="offset points",
+                fontsize=8,
+                color=color,
+            )
     ax.axvline(0.5, color=GRID, linestyle=":")
     ax.set_xlim(0, 1)
     ax.set_ylim(-0.03, 1.03)

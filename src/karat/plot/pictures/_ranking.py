@@ -18,19 +18,12 @@ from karat.ranking import (
     Weight,
     WeightedAUC,
 )
-from karat.ranking.areas import band_of, curves_in_bands
+from karat.ranking.areas import curves_in_bands
+from karat.ranking.bands import band_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "draw_area",
-    "draw_areas",
-    "draw_difference",
-    "draw_margin",
-    "draw_measure",
-    "draw_point",
-]
 
 # Up to here a band of small rates is drawn on a logarithmic axis: that is where it matters.
 _SMALL = 0.2
@@ -273,13 +266,18 @@ def draw_point(result: RocPoint, ax: "Axes | None" = None) -> "Axes":
     """Draw the limits against the width of the band that was averaged."""
     ax = new_axes(ax, (5.4, 3.6))
     ax.fill_between(
-        result.widths, result.lowers, result.uppers, color=COLORS[0], alpha=0.2, linewidth=0,
-        label="certain, from means beside the point",
-    )  # fmt: skip
+        result.widths,
+        result.lowers,
+        result.uppers,
+        color=COLORS[0],
+        alpha=0.2,
+        linewidth=0,
+        label="distribution-free, from means beside the point",
+    )
     ax.axhline(result.value, color=INK, linewidth=1.2, label="the rows, at the point")
     for limit in (result.lower, result.upper):
         ax.axhline(limit, color=COLORS[1], linestyle="--", linewidth=1.2)
-    ax.plot([], [], color=COLORS[1], linestyle="--", label="certain, at the point")
+    ax.plot([], [], color=COLORS[1], linestyle="--", label="distribution-free, at the point")
     ax.set_xscale("log")
     ax.set_ylim(-0.01, 1.01)
     ax.set_xlabel("width of the band of false-positive rates")

@@ -10,8 +10,6 @@ from karat.weak import LabelModelCheck, VoteDiagnostics
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_check", "draw_diagnostics"]
-
 
 def draw_check(result: LabelModelCheck, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed agreement of each pair of labelers against what the model implies."""

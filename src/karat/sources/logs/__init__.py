@@ -7,8 +7,7 @@ vote; what a person put in place of a judge's verdict is gold; epochs of a sampl
 `judged_votes` puts the rows into the form that vote models take.
 """
 
-from karat.sources.logs._facts import Log, LogFacts
 from karat.sources.logs._read import read_log
-from karat.sources.logs._votes import judged_votes
+from karat.sources.logs._records import Log, LogFacts, judged_votes
 
 __all__ = ["Log", "LogFacts", "judged_votes", "read_log"]

@@ -8,18 +8,21 @@ from typing import Any
 
 from karat._files import first_words
 from karat.exceptions import DataError, EmptyDataError, KaratError
-from karat.sources.logs._deepeval import is_deepeval, read_deepeval
-from karat.sources.logs._facts import Log
-from karat.sources.logs._inspect import is_inspect, read_inspect
-from karat.sources.logs._inspect_archive import open_archive
-from karat.sources.logs._label_studio import is_label_studio, read_label_studio
-from karat.sources.logs._lm_eval import is_lm_eval, read_lm_eval
-from karat.sources.logs._matrices import is_wrench, read_snorkel, read_wrench
-from karat.sources.logs._mlflow import is_mlflow, read_mlflow
-from karat.sources.logs._promptfoo import is_promptfoo, read_promptfoo
+from karat.sources.logs._inspect import is_inspect, open_archive, read_inspect
+from karat.sources.logs._records import Log, is_wrench, read_snorkel, read_wrench
+from karat.sources.logs._tools import (
+    is_deepeval,
+    is_label_studio,
+    is_lm_eval,
+    is_mlflow,
+    is_promptfoo,
+    read_deepeval,
+    read_label_studio,
+    read_lm_eval,
+    read_mlflow,
+    read_promptfoo,
+)
 from karat.sources.opening import first_line
-
-__all__ = ["read_log"]
 
 _Reader = Callable[[Any, Path], Log]
 _KINDS: dict[str, tuple[Callable[[Any], bool], _Reader]] = {

@@ -10,10 +10,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
-from karat.studio.routes import deps, join, participant
+from karat.studio.routes import deps, participant
 from karat.studio.security import HEADERS
-
-__all__ = ["include_routes"]
 
 _WORDS = {
     400: "This form could not be read. Go back and send it again.",
@@ -32,7 +30,7 @@ _WORDS = {
 def include_routes(app: FastAPI) -> None:
     """Add all routes to the application."""
     app.include_router(participant.router)
-    app.include_router(join.router)
+    app.include_router(participant.joining)
     if find_spec("karat.studio.routes.admin") is not None:
         app.include_router(import_module("karat.studio.routes.admin").router)
     app.add_exception_handler(HTTPException, _http_error)  # type: ignore[arg-type]
@@ -64,6 +62,9 @@ async def _failed(request: Request, _: Exception) -> Response:
 def _page(request: Request, status: int, headers: Any) -> HTMLResponse:
     words = _WORDS.get(status, "This did not work.")
     return deps.templates().TemplateResponse(
-        request, "participant/error.html", {"words": words, "status": status}, status_code=status,
+        request,
+        "participant/error.html",
+        {"words": words, "status": status},
+        status_code=status,
         headers=headers,
-    )  # fmt: skip
+    )

@@ -15,8 +15,6 @@ from karat.studio.routes import (
 from karat.studio.routes.admin_common import AdminForm, rendered
 from karat.studio.services import accounts, studies
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/admin")
 for part in (admin_making, admin_study, admin_people, admin_exports):
     router.include_router(part.router)
@@ -25,9 +23,14 @@ for part in (admin_making, admin_study, admin_people, admin_exports):
 def _enter(request: Request, store: Any, cookie: str) -> RedirectResponse:
     answer = RedirectResponse("/admin", 303)
     answer.set_cookie(
-        deps.COOKIE, cookie, httponly=True, samesite="strict", path="/admin",
-        secure=store.settings.https_only, max_age=int(store.settings.session_hours * 3600),
-    )  # fmt: skip
+        deps.COOKIE,
+        cookie,
+        httponly=True,
+        samesite="strict",
+        path="/admin",
+        secure=store.settings.https_only,
+        max_age=int(store.settings.session_hours * 3600),
+    )
     return answer
 
 

@@ -10,8 +10,6 @@ from karat.studio.models import Study
 from karat.studio.routes import deps
 from karat.studio.services import studies
 
-__all__ = ["AdminForm", "FormIn", "StudyDep", "rendered"]
-
 
 class FormIn(NamedTuple):
     """A posted form: its fields with all their values, and the file in it."""

@@ -11,8 +11,6 @@ from karat.studio.routes.admin_common import StudyDep
 from karat.studio.routes.admin_people import PersonDep
 from karat.studio.services.research import exports
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/studies/{study_id}")
 Kind = Annotated[str, Query(pattern="^(people|bots|previews)$")]
 _TYPES = {
@@ -25,9 +23,10 @@ _TYPES = {
 def _file(content: str | bytes, name: str, ending: str) -> Response:
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60] or "study"
     return Response(
-        content, media_type=_TYPES[ending],
+        content,
+        media_type=_TYPES[ending],
         headers={"Content-Disposition": f'attachment; filename="{plain}.{ending}"'},
-    )  # fmt: skip
+    )
 
 
 @router.get("/export/{table}.{ending}")

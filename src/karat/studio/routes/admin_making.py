@@ -13,8 +13,6 @@ from karat.studio.services import studies, uploads
 from karat.studio.services.research import kept_uploads, making
 from karat.studio.services.research.questions import questions_as_text
 
-__all__ = ["router"]
-
 router = APIRouter()
 
 
@@ -22,9 +20,16 @@ def _first_page(
     request: Request, store: Any, *, error: str = "", name: str = "", status: int = 200
 ) -> Response:
     return rendered(
-        request, store, "new", demos=making.DEMOS, error=error, name=name, status=status,
-        endings=", ".join(uploads.ENDINGS), most=store.settings.max_upload,
-    )  # fmt: skip
+        request,
+        store,
+        "new",
+        demos=making.DEMOS,
+        error=error,
+        name=name,
+        status=status,
+        endings=", ".join(uploads.ENDINGS),
+        most=store.settings.max_upload,
+    )
 
 
 @router.get("/new")
@@ -71,9 +76,17 @@ def _columns_page(
     error: str = "",
 ) -> Response:
     return rendered(
-        request, store, "columns", columns=columns, kept=kept, name=name, chosen=chosen,
-        families=FAMILY_NAMES, error=error, status=422 if error else 200,
-    )  # fmt: skip
+        request,
+        store,
+        "columns",
+        columns=columns,
+        kept=kept,
+        name=name,
+        chosen=chosen,
+        families=FAMILY_NAMES,
+        error=error,
+        status=422 if error else 200,
+    )
 
 
 @router.post("/new/columns")
@@ -87,9 +100,15 @@ def new_from_file(request: Request, store: deps.StoreDep, form: AdminForm) -> Re
         return _first_page(request, store, error=str(error), name=name, status=422)
     try:
         data = uploads.read(
-            store, content, kept, label=chosen["label"], score=chosen["score"],
-            proba=chosen["proba"], positive=chosen["positive"], group=chosen["group"],
-        )  # fmt: skip
+            store,
+            content,
+            kept,
+            label=chosen["label"],
+            score=chosen["score"],
+            proba=chosen["proba"],
+            positive=chosen["positive"],
+            group=chosen["group"],
+        )
         config = making.read_config(form.fields, making.config_for(data))
         study = studies.create(store, name=name, config=config, data=data)
     except KaratError as error:
@@ -136,8 +155,15 @@ def _edit_page(
 ) -> Response:
     typed = {} if form is None else {key: values[0] for key, values in form.fields.items()}
     return rendered(
-        request, store, "edit", study=study, config=config, families=FAMILY_NAMES, error=error,
-        status=422 if error else 200, typed=typed,
+        request,
+        store,
+        "edit",
+        study=study,
+        config=config,
+        families=FAMILY_NAMES,
+        error=error,
+        status=422 if error else 200,
+        typed=typed,
         questionnaire=typed.get("questionnaire", questions_as_text(config.questionnaire)),
         post=typed.get("post", questions_as_text(config.post)),
-    )  # fmt: skip
+    )

@@ -12,8 +12,6 @@ from karat.studio.routes.admin_common import AdminForm, StudyDep, rendered
 from karat.studio.services import people, results
 from karat.studio.services.research import answers, dashboard
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/studies/{study_id}/people")
 _MOST_LINKS = 500
 _LINK_DAYS = 30.0
@@ -38,9 +36,8 @@ def make_links(
     names = [line.strip()[:100] for line in form.one("names").splitlines() if line.strip()]
     made = [people.create(store, study, label=name) for name in names[:_MOST_LINKS]]
     return rendered(
-        request, store, "links", study=study,
-        links=[(one.label, _link(store, one)) for one in made],
-    )  # fmt: skip
+        request, store, "links", study=study, links=[(one.label, _link(store, one)) for one in made]
+    )
 
 
 def _link(store: deps.StoreDep, person: Person) -> str:
@@ -55,10 +52,16 @@ def show(request: Request, store: deps.StoreDep, study: StudyDep, person: Person
         for answer in answers.answers_of(store, study, person)
     ]
     return rendered(
-        request, store, "person", study=study, person=person, answers=shown,
-        known=results.person_result(store, person.id), notes=people.notes_of(store, person.id),
+        request,
+        store,
+        "person",
+        study=study,
+        person=person,
+        answers=shown,
+        known=results.person_result(store, person.id),
+        notes=people.notes_of(store, person.id),
         link=_link(store, person),
-    )  # fmt: skip
+    )
 
 
 @router.post("/{person_id}/notes")

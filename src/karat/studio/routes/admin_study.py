@@ -14,8 +14,6 @@ from karat.studio.services import people, studies
 from karat.studio.services.research import bots, dashboard
 from karat.studio.services.research.boundary import boundary_of
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/studies/{study_id}")
 Kind = Annotated[str, Query(pattern="^(people|bots|previews)$")]
 _MOST_BOTS = 200
@@ -57,13 +55,20 @@ def _dashboard(
 ) -> Response:
     overview = dashboard.overview_of(store, study, kind=kind)
     return rendered(
-        request, store, template, study=study, kind=kind, overview=overview, error=error,
-        pictures=_pictures(overview), config=studies.config_of(study),
+        request,
+        store,
+        template,
+        study=study,
+        kind=kind,
+        overview=overview,
+        error=error,
+        pictures=_pictures(overview),
+        config=studies.config_of(study),
         mark=dashboard.mark_of(store, study, kind=kind),
         shared=dashboard.known_shared(store, study, kind=kind),
         room=f"{store.settings.base_url}/join/{studies.room_token(store, study)}",
         status=422 if error else 200,
-    )  # fmt: skip
+    )
 
 
 @router.get("")

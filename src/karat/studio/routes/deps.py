@@ -18,19 +18,6 @@ from karat.studio.services.pages import Pair
 from karat.studio.services.session import Here
 from karat.studio.storage import Store
 
-__all__ = [
-    "COOKIE",
-    "AdminDep",
-    "FormDep",
-    "HereDep",
-    "StoreDep",
-    "admin_csrf",
-    "client_address",
-    "limited",
-    "person_csrf",
-    "templates",
-]
-
 COOKIE = "karat_studio"
 _MOST_FIELDS = 300
 
@@ -52,18 +39,29 @@ def _paragraphs(text: str) -> Markup:
 
 def _comparison(pair: Pair, systems: tuple[str, str]) -> Markup:
     return comparison_svg(
-        pair.left, pair.right, out_of=pair.out_of, class_names=pair.predicted_names,
-        truth=pair.truth, view=pair.view, conditioned=pair.rates, groups=pair.groups,
+        pair.left,
+        pair.right,
+        out_of=pair.out_of,
+        class_names=pair.predicted_names,
+        truth=pair.truth,
+        view=pair.view,
+        conditioned=pair.rates,
+        groups=pair.groups,
         names=systems,
-    )  # fmt: skip
+    )
 
 
 def _single(pair: Pair, system: str) -> Markup:
     counts = pair.left if pair.groups is None else pair.left[0]
     return single_svg(
-        counts, out_of=pair.out_of, class_names=pair.predicted_names, truth=pair.truth,
-        view=pair.view, conditioned=pair.rates, name=system,
-    )  # fmt: skip
+        counts,
+        out_of=pair.out_of,
+        class_names=pair.predicted_names,
+        truth=pair.truth,
+        view=pair.view,
+        conditioned=pair.rates,
+        name=system,
+    )
 
 
 async def store_of(request: Request) -> Store:

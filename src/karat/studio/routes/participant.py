@@ -1,15 +1,64 @@
-"""The pages of a person: one address, which always shows the page that is next."""
+"""Pages of participants: join a study, then answer its questions."""
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from karat.studio.models import Study
 from karat.studio.routes import deps
-from karat.studio.services import pages, session
+from karat.studio.security import check_csrf, csrf_token, new_nonce
+from karat.studio.services import pages, people, session, studies
 from karat.studio.services.session import Here
+from karat.studio.storage import Store
 
-__all__ = ["router"]
+joining = APIRouter(dependencies=[Depends(deps.limited("join"))])
+
+
+def _open_study(store: Store, room: str) -> Study:
+    study = studies.by_room(store, room)
+    if study is None:
+        raise HTTPException(404)
+    if study.status != "open":
+        raise HTTPException(410)
+    return study
+
+
+@joining.get("/join/{room}")
+def welcome(
+    request: Request,
+    room: str,
+    store: deps.StoreDep,
+    pid: Annotated[str, Query(alias="PROLIFIC_PID", max_length=100)] = "",
+) -> HTMLResponse:
+    """Show what a study is called, with a button: only who presses it becomes a person."""
+    study = _open_study(store, room)
+    known = {
+        "study": study,
+        "pid": pid,
+        "nonce": new_nonce(),
+        "room": room,
+        "token": csrf_token(store.secret, f"room:{study.id}"),
+    }
+    return deps.templates().TemplateResponse(request, "participant/join.html", known)
+
+
+@joining.post("/join/{room}")
+def start(room: str, store: deps.StoreDep, form: deps.FormDep) -> Response:
+    """Make a person, and send them to their own link."""
+    study = _open_study(store, room)
+    first = {name: values[0] for name, values in form.items()}
+    if not check_csrf(store.secret, f"room:{study.id}", first.get("csrf")):
+        raise HTTPException(403)
+    nonce = first.get("nonce", "")
+    if len(nonce) != 32 or not nonce.isalnum() or not nonce.isascii():
+        raise HTTPException(400)
+    pid = first.get("pid", "").replace("\x00", "")
+    person = people.join(store, study, join_nonce=nonce, prolific_pid=pid)
+    return RedirectResponse(f"/p/{people.token(store, person)}", 303)
+
+
+# --- The pages of a person: one address, which always shows the page that is next.
 
 router = APIRouter(prefix="/p/{token}")
 View = Annotated[str, Query(max_length=10)]
@@ -65,9 +114,15 @@ def answer(
     outcome = session.answer(store, here.person.id, seq=seq, nonce=nonce, form=form, here=here)
     if outcome.status == "invalid":
         return _shown(
-            request, store, here, token, errors=outcome.errors, values=form,
-            view=(form.get("view") or [""])[0], rates=(form.get("rates") or [""])[0],
-        )  # fmt: skip
+            request,
+            store,
+            here,
+            token,
+            errors=outcome.errors,
+            values=form,
+            view=(form.get("view") or [""])[0],
+            rates=(form.get("rates") or [""])[0],
+        )
     return RedirectResponse(f"/p/{token}", 303)
 
 

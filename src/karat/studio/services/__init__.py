@@ -5,16 +5,7 @@ says what is known of a person; ``accounts`` logs researchers in; ``uploads`` re
 process of its own; ``demo`` is the study of Hiranandani 2021. Functions take a `Store` first.
 """
 
-from karat.studio.services import (
-    accounts,
-    demo,
-    pages,
-    people,
-    results,
-    session,
-    studies,
-    uploads,
-)
+from karat.studio.services import accounts, demo, pages, people, results, session, studies, uploads
 
 __all__ = [
     "accounts",

@@ -11,8 +11,6 @@ from karat.studio.models import Admin
 from karat.studio.security import check_password, hash_password, signed, unsigned
 from karat.studio.storage import Store
 
-__all__ = ["by_session", "ensure_admin", "log_in", "log_in_by_link", "log_out", "login_token"]
-
 NAME = "admin"
 _LINK_SECONDS = 3600.0
 _HOUR = 3600.0

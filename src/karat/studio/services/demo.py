@@ -7,13 +7,11 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.datasets import load_shared
 from karat.exceptions import MissingDatasetError
+from karat.studio.data import StudyData
 from karat.studio.models import Study
 from karat.studio.schemas import StudyConfig, StudyOptions, StudyTexts
 from karat.studio.services import studies
-from karat.studio.services.asking import StudyData
 from karat.studio.storage import Store
-
-__all__ = ["demo_config", "demo_data", "ensure_demo"]
 
 NAME = "Cancer diagnosis (Hiranandani 2021)"
 

@@ -8,10 +8,6 @@ from karat.studio.schemas import FormField, StudyTexts
 from karat.studio.services import asking, results, session, studies
 from karat.studio.storage import Store
 
-__all__ = ["Page", "Pair", "page_at", "page_of"]
-
-_VIEWS = ("flow", "bars", "errors", "table")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:

@@ -12,23 +12,6 @@ from karat.studio.security import hashed, new_nonce, signed, unsigned
 from karat.studio.services.studies import config_of
 from karat.studio.storage import Store
 
-__all__ = [
-    "Found",
-    "add_note",
-    "by_token",
-    "create",
-    "extend",
-    "get",
-    "holds",
-    "id_of",
-    "join",
-    "list_of",
-    "log_of",
-    "notes_of",
-    "token",
-    "withdraw",
-]
-
 _DAY = 86_400.0
 _MOST_LABEL = 100
 

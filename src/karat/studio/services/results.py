@@ -26,8 +26,6 @@ from karat.studio.models import LogEntry, Person, Study
 from karat.studio.services import asking, people, session, studies
 from karat.studio.storage import Store
 
-__all__ = ["PersonResult", "forget", "person_result", "shared_result", "table_of_answers"]
-
 _KEPT = 2_000
 _PERMUTATIONS = 999
 _known: OrderedDict[tuple[str, int], "PersonResult"] = OrderedDict()

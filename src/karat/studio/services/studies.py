@@ -1,36 +1,18 @@
 """Studies: made, found, changed, opened and closed."""
 
+import json
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import func, select
 
 from karat.exceptions import OptionError
+from karat.studio.data import StudyData, pack_data
 from karat.studio.models import Person, Study
 from karat.studio.schemas import StudyConfig
 from karat.studio.security import signed, unsigned
-from karat.studio.services.asking import (
-    Asked,
-    StudyData,
-    asked_about,
-    asked_apart,
-    check_space,
-    pack_data,
-)
+from karat.studio.services.asking import Asked, asked_about, asked_apart, check_space
 from karat.studio.storage import Store
-
-__all__ = [
-    "asked_apart_of",
-    "asked_of",
-    "by_room",
-    "config_of",
-    "create",
-    "delete",
-    "get",
-    "list_all",
-    "room_token",
-    "set_status",
-    "update_config",
-]
 
 STATUSES = ("open", "closed")
 
@@ -79,8 +61,13 @@ def list_all(store: Store) -> list[tuple[Study, int, int]]:
 
 
 def config_of(study: Study) -> StudyConfig:
-    """Return what a researcher has said of a study."""
-    return StudyConfig.model_validate(study.config)
+    """Return what a researcher has said of a study; checked once for all that ask."""
+    return _checked_config(json.dumps(study.config, sort_keys=True))
+
+
+@lru_cache(maxsize=64)
+def _checked_config(text: str) -> StudyConfig:
+    return StudyConfig.model_validate(json.loads(text))
 
 
 def update_config(store: Store, study_id: str, config: StudyConfig) -> Study | None:

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from karat.exceptions import DataError
-from karat.studio.services.asking import StudyData, unpack_data
+from karat.studio.data import StudyData, unpack_data
 from karat.studio.storage import Store
-
-__all__ = ["Columns", "inspect", "read"]
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson")
 
@@ -51,9 +49,13 @@ def read(
     probabilities of all classes, in the order of the sorted labels.
     """
     task = {
-        "task": "read", "label": label, "score": score or None, "proba": list(proba),
-        "positive": positive or None, "group": group or None,
-    }  # fmt: skip
+        "task": "read",
+        "label": label,
+        "score": score or None,
+        "proba": list(proba),
+        "positive": positive or None,
+        "group": group or None,
+    }
     return unpack_data(_worker(store, content, filename, task))
 
 
@@ -74,9 +76,13 @@ def _worker(store: Store, content: bytes, filename: str, task: dict[str, Any]) -
         order = json.dumps({**task, **limits, "path": str(path), "answer": str(answer)})
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "karat.studio.worker"], input=order.encode(),
-                capture_output=True, timeout=settings.upload_seconds, check=False, cwd=folder,
-            )  # fmt: skip
+                [sys.executable, "-m", "karat.studio.worker"],
+                input=order.encode(),
+                capture_output=True,
+                timeout=settings.upload_seconds,
+                check=False,
+                cwd=folder,
+            )
         except subprocess.TimeoutExpired as error:
             raise DataError(
                 f"reading the file took longer than {settings.upload_seconds:g} seconds; pass "

@@ -3,8 +3,6 @@
 import sqlalchemy as sa
 from alembic import op
 
-__all__ = ["down_revision", "downgrade", "revision", "upgrade"]
-
 revision = "0001"
 down_revision = None
 

@@ -2,8 +2,6 @@
 
 from alembic import op
 
-__all__ = ["down_revision", "downgrade", "revision", "upgrade"]
-
 revision = "0003"
 down_revision = "0002"
 

@@ -2,8 +2,8 @@
 
 ``making`` and ``questions`` turn forms into a study, ``kept_uploads`` holds files between two
 pages, ``bots`` are simulated people, ``dashboard`` gathers what is known of all people,
-``answers`` one person's answers, ``guesses`` what people had guessed, ``boundary`` what classifiers
-attain, and ``exports`` writes it out. Functions take a `Store` first.
+``answers`` one person's answers, ``boundary`` what classifiers attain, and ``exports`` writes it
+out. Functions take a `Store` first.
 """
 
 from karat.studio.services.research import (
@@ -12,7 +12,6 @@ from karat.studio.services.research import (
     boundary,
     dashboard,
     exports,
-    guesses,
     kept_uploads,
     making,
     questions,
@@ -24,7 +23,6 @@ __all__ = [
     "boundary",
     "dashboard",
     "exports",
-    "guesses",
     "kept_uploads",
     "making",
     "questions",

@@ -9,8 +9,6 @@ from karat.studio.services import asking, people, studies
 from karat.studio.services.flow import COMPARISONS
 from karat.studio.storage import Store
 
-__all__ = ["ShownAnswer", "answers_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownAnswer:
@@ -53,16 +51,27 @@ def answers_of(store: Store, study: Study, person: Person) -> list[ShownAnswer]:
         names = {"A": words.systems[0], "B": words.systems[1], "tie": "equally good"}
         shown.append(
             ShownAnswer(
-                seq=entry.seq, number=told["number"], phase=entry.phase, kind=told["kind"],
-                said=names.get(told["choice"], "skipped"), undone=entry.seq in undone,
-                seconds=told["kept"]["seconds"], client_seconds=entry.client_seconds,
-                server_seconds=entry.seconds, left=left, right=right,
+                seq=entry.seq,
+                number=told["number"],
+                phase=entry.phase,
+                kind=told["kind"],
+                said=names.get(told["choice"], "skipped"),
+                undone=entry.seq in undone,
+                seconds=told["kept"]["seconds"],
+                client_seconds=entry.client_seconds,
+                server_seconds=entry.seconds,
+                left=left,
+                right=right,
                 notes=notes.get(entry.seq, []),
                 drawing={
-                    "out_of": out_of, "class_names": words.predicted, "truth": words.truth,
-                    "groups": asked.groups, "names": words.systems, "view": told["view"],
+                    "out_of": out_of,
+                    "class_names": words.predicted,
+                    "truth": words.truth,
+                    "groups": asked.groups,
+                    "names": words.systems,
+                    "view": told["view"],
                     "conditioned": told["rates"],
                 },
             )
-        )  # fmt: skip
+        )
     return shown

@@ -20,8 +20,6 @@ from karat.studio.services import asking, people, session, studies
 from karat.studio.services.flow import COMPARISONS
 from karat.studio.storage import Store
 
-__all__ = ["Played", "metric_of", "play", "play_one", "play_page", "read_options"]
-
 _MOST_PAGES = 1_000  # a study that never ends is wrong, and must not run for ever
 _GUESS_SPREAD = 1.0  # of the logarithm: people's guesses are a factor of e off, typically
 Form = dict[str, list[str]]
@@ -142,10 +140,7 @@ def _filled(
     if here.phase == "guess":
         return _guessed(asking.guess_fields(asked), asked, guess, rng)
     fields = {"questionnaire": here.config.questionnaire, "post": here.config.post}
-    return {
-        field.name: _answered(field, rng)
-        for field in fields.get(here.phase, ())
-    }  # fmt: skip
+    return {field.name: _answered(field, rng) for field in fields.get(here.phase, ())}
 
 
 def _choice(page: dict[str, Any], oracle: MetricOracle, ties: bool) -> str:

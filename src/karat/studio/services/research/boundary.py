@@ -11,8 +11,6 @@ from karat.studio.models import Study
 from karat.studio.services import asking, studies
 from karat.studio.storage import Store
 
-__all__ = ["Boundary", "boundary_of"]
-
 _POINTS = 400
 Line = tuple[tuple[float, float], ...]
 

@@ -10,26 +10,12 @@ from zlib import crc32
 
 from karat.elicit import SharedMetric, WeightInterval
 from karat.limits import Limits, clopper_pearson
+from karat.metrics import FairMetric
 from karat.studio.charts import Interval
 from karat.studio.models import Study
 from karat.studio.services import people, results
-from karat.studio.services.research.guesses import guesses_of
 from karat.studio.services.results import PersonResult
 from karat.studio.storage import Store
-
-__all__ = [
-    "AgreementOfAll",
-    "Overview",
-    "Quantity",
-    "Row",
-    "Times",
-    "forget",
-    "known_shared",
-    "mark_of",
-    "name_of",
-    "overview_of",
-    "shared_of",
-]
 
 KINDS = {"people": ("person",), "bots": ("bot",), "previews": ("preview",)}
 _KEPT = 16
@@ -126,9 +112,15 @@ class Overview:
             guessed = guesses_of(known)
             for weight in _asked(known):
                 found.setdefault(weight.name, []).append(
-                    Interval(name_of(known), weight.estimate, weight.lower, weight.upper,
-                             guessed.get(weight.name), known.result.status)
-                )  # fmt: skip
+                    Interval(
+                        name_of(known),
+                        weight.estimate,
+                        weight.lower,
+                        weight.upper,
+                        guessed.get(weight.name),
+                        known.result.status,
+                    )
+                )
         return [Quantity(name=name, rows=tuple(rows)) for name, rows in found.items()]
 
     @property
@@ -143,9 +135,14 @@ class Overview:
             share, base = found.agreement, found.baseline
             n_all += found.n
             rows.append(
-                Interval(name_of(known), 100 * share.estimate, 100 * share.lower, 100 * share.upper,
-                         None if base is None else 100 * base.estimate)
-            )  # fmt: skip
+                Interval(
+                    name_of(known),
+                    100 * share.estimate,
+                    100 * share.lower,
+                    100 * share.upper,
+                    None if base is None else 100 * base.estimate,
+                )
+            )
             if base is not None:
                 n += found.n
                 hits += round(share.estimate * found.n)
@@ -155,10 +152,12 @@ class Overview:
                 )
                 compared[("equal", "better", "worse")[way]] += 1
         return AgreementOfAll(
-            rows=tuple(rows), n_answers=n_all, **compared,
+            rows=tuple(rows),
+            n_answers=n_all,
+            **compared,
             metric=clopper_pearson(hits, n) if n else None,
             guess=clopper_pearson(guessed, n) if n else None,
-        )  # fmt: skip
+        )
 
     @property
     def times(self) -> Times:
@@ -262,3 +261,41 @@ def _asked(known: PersonResult) -> list[WeightInterval]:
         return []
     off = known.result.trade_off
     return [*known.result.ratios, *([] if off is None else [off.worth])]
+
+
+# --- What a person's guess says of the quantities that were elicited, in the same words and units.
+
+
+def guesses_of(known: PersonResult) -> dict[str, float]:
+    """Return the guessed value of each ratio and of the worth of a gap, by its name.
+
+    What a guess says nothing of is left out: it has one cost for each class, so it says nothing of
+    what a class is taken for, nor of metrics that are not linear.
+    """
+    result, guess = known.result, known.guess
+    if result is None or guess is None:
+        return {}
+    found: dict[str, float] = {}
+    if result.procedure == "BinaryLinear" and guess.get("ratio") is not None:
+        found[result.ratios[0].name] = float(guess["ratio"] or 0.0)
+    if result.trade_off is not None and guess.get("gap") is not None:
+        found[result.trade_off.worth.name] = float(guess["gap"] or 0.0)
+    weights = _weights(known)
+    for ratio in result.ratios:
+        one, _, other = ratio.name.partition(" against ")
+        if one in weights and other in weights and weights[other] > 0:
+            found[ratio.name] = weights[one] / weights[other]
+    return found
+
+
+def _weights(known: PersonResult) -> dict[str, float]:
+    """Return the weights that a guess amounts to, by the words that ratios use for them."""
+    result, guess = known.result, known.guess or {}
+    assert result is not None
+    names = [weight.name.removeprefix("cost: ") for weight in result.intervals]
+    if result.procedure == "DiagonalLinear":
+        given = [guess.get(f"cost_{i}") for i in range(len(names))]
+        return {n: float(v) for n, v in zip(names, given, strict=True) if v is not None}
+    if isinstance(known.guess_metric, FairMetric):
+        return dict(zip(names, known.guess_metric.cost.tolist(), strict=False))
+    return {}

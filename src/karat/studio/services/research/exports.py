@@ -8,11 +8,13 @@ score and transcripts replay.
 import csv
 import io
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from karat import __version__
 from karat._extras import require
-from karat._frozen import plain
+from karat._result import plain
 from karat.elicit import SharedMetric
 from karat.studio.models import Study
 from karat.studio.security import escape_cell
@@ -21,19 +23,6 @@ from karat.studio.services.flow import COMPARISONS
 from karat.studio.services.research.dashboard import KINDS, name_of, shared_of
 from karat.studio.services.results import PersonResult
 from karat.studio.storage import Store
-
-__all__ = [
-    "SCHEMA",
-    "SCHEMA_VERSION",
-    "answers_table",
-    "as_csv",
-    "as_parquet",
-    "metric_json",
-    "people_table",
-    "person_metric_json",
-    "study_json",
-    "transcript_json",
-]
 
 SCHEMA = "karat.study"
 SCHEMA_VERSION = 1
@@ -54,16 +43,28 @@ def answers_table(store: Store, study: Study, *, kind: str = "people") -> Rows:
             if entry.phase not in COMPARISONS:
                 continue
             told = entry.payload
-            rows.append({
-                "person": person.id, "label": person.label, "number": told["number"],
-                "phase": entry.phase, "kind": told["kind"], "answer": told["answer"],
-                "choice": told["choice"], "swapped": told["swapped"],
-                "undone": entry.seq in undone, "seconds": told["kept"]["seconds"],
-                "client_seconds": entry.client_seconds, "server_seconds": entry.seconds,
-                "view": told["view"], "rates": told["rates"],
-                "first": json.dumps(told["first"]), "second": json.dumps(told["second"]),
-                "note": "\n".join(notes.get(entry.seq, [])), "at": entry.created_at,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "person": person.id,
+                    "label": person.label,
+                    "number": told["number"],
+                    "phase": entry.phase,
+                    "kind": told["kind"],
+                    "answer": told["answer"],
+                    "choice": told["choice"],
+                    "swapped": told["swapped"],
+                    "undone": entry.seq in undone,
+                    "seconds": told["kept"]["seconds"],
+                    "client_seconds": entry.client_seconds,
+                    "server_seconds": entry.seconds,
+                    "view": told["view"],
+                    "rates": told["rates"],
+                    "first": json.dumps(told["first"]),
+                    "second": json.dumps(told["second"]),
+                    "note": "\n".join(notes.get(entry.seq, [])),
+                    "at": entry.created_at,
+                }
+            )
     return rows
 
 
@@ -82,32 +83,42 @@ def people_table(store: Store, study: Study, *, kind: str = "people") -> Rows:
 def _person_row(known: PersonResult) -> dict[str, Any]:
     person, result = known.person, known.result
     row: dict[str, Any] = {
-        "person": person.id, "label": person.label, "kind": person.kind,
-        "prolific_pid": person.prolific_pid, "finished": known.finished, "phase": known.phase,
-        "guess_order": person.guess_order, "n_answers": known.n_answers,
+        "person": person.id,
+        "label": person.label,
+        "kind": person.kind,
+        "prolific_pid": person.prolific_pid,
+        "finished": known.finished,
+        "phase": known.phase,
+        "guess_order": person.guess_order,
+        "n_answers": known.n_answers,
         "status": None if result is None else result.status,
         "expected_agreement": None if result is None else result.agreement,
-    }  # fmt: skip
+    }
     if result is not None:
         worth = [] if result.trade_off is None else [result.trade_off.worth]
         for weight in (*result.intervals, *result.ratios, *worth):
             row |= {
-                weight.name: weight.estimate, f"{weight.name}, lower": weight.lower,
+                weight.name: weight.estimate,
+                f"{weight.name}, lower": weight.lower,
                 f"{weight.name}, upper": weight.upper,
-            }  # fmt: skip
+            }
     if known.evaluation is not None:
         found = known.evaluation
         row |= {
-            "agreement": found.agreement.estimate, "agreement, lower": found.agreement.lower,
-            "agreement, upper": found.agreement.upper, "agreement, n": found.n,
+            "agreement": found.agreement.estimate,
+            "agreement, lower": found.agreement.lower,
+            "agreement, upper": found.agreement.upper,
+            "agreement, n": found.n,
             "agreement of guess": None if found.baseline is None else found.baseline.estimate,
-        }  # fmt: skip
+        }
     if known.checks is not None:
         checks = known.checks
         row |= {
-            "dominated right": checks.n_right, "dominated": checks.n_dominated,
-            "repeated same": checks.n_same, "repeated": checks.n_repeated,
-        }  # fmt: skip
+            "dominated right": checks.n_right,
+            "dominated": checks.n_dominated,
+            "repeated same": checks.n_same,
+            "repeated": checks.n_repeated,
+        }
     row |= {f"quiz, {page}": score for page, (score, _) in known.quiz.items()}
     row |= {f"guess, {name}": value for name, value in (known.guess or {}).items()}
     for part, answers in (("background", known.background), ("post", known.post)):
@@ -138,7 +149,7 @@ def as_parquet(rows: Rows) -> bytes:
 def metric_json(store: Store, study: Study, *, kind: str = "people") -> str | None:
     """Return the metric of a study as `load_metric` reads it; None where nobody has one."""
     metric = _metric(store, study, kind)[0]
-    return None if metric is None else json.dumps(metric)
+    return None if metric is None else json.dumps(metric, ensure_ascii=False)
 
 
 def _metric(store: Store, study: Study, kind: str) -> tuple[dict[str, Any] | None, str]:
@@ -151,13 +162,25 @@ def _metric(store: Store, study: Study, kind: str) -> tuple[dict[str, Any] | Non
         for person in people.list_of(store, study.id, kinds=KINDS[kind])
     ]
     usable = [
-        known.result
+        known
         for known in found
         if known is not None and known.result is not None and known.result.status != "flagged"
     ]
     if len(usable) != 1:
         return None, shared
-    return json.loads(usable[0].metric.to_json()), "the only person whose answers fit one"
+    return _own_metric(store, usable[0]), "the only person whose answers fit one"
+
+
+def _own_metric(store: Store, known: PersonResult) -> dict[str, Any] | None:
+    """Return the metric of a person, with whose it is and when the last answer was given."""
+    if known.result is None:
+        return None
+    metric = known.result.metric
+    asked = [e.created_at for e in people.log_of(store, known.person.id) if e.phase in COMPARISONS]
+    when = datetime.fromtimestamp(max(asked), UTC).date().isoformat() if asked else None
+    if metric.elicited is not None:
+        metric = metric._with(elicited=replace(metric.elicited, who=name_of(known), when=when))
+    return metric.to_dict()
 
 
 def transcript_json(store: Store, person_id: str) -> str | None:
@@ -178,38 +201,64 @@ def study_json(store: Store, study: Study, *, kind: str = "people") -> str:
             continue
         said = None if known.result is None else known.result
         transcript = transcript_json(store, person.id)
-        everyone.append({
-            "person": person.id, "label": name_of(known), "kind": person.kind,
-            "finished": known.finished, "guess": known.guess, "background": known.background,
-            "post": known.post, "quiz": known.quiz,
-            "metric": None if said is None else json.loads(said.metric.to_json()),
-            "summary": None if said is None else said.summary(),
-            "intervals": None if said is None else said.intervals,
-            "ratios": None if said is None else said.ratios,
-            "evaluation": known.evaluation, "checks": known.checks,
-            "transcript": None if transcript is None else json.loads(transcript),
-            "log": [
-                {
-                    "seq": entry.seq, "phase": entry.phase, "payload": entry.payload,
-                    "undoes": entry.undoes, "seconds": entry.seconds,
-                    "client_seconds": entry.client_seconds, "at": entry.created_at,
-                }
-                for entry in people.log_of(store, person.id)
-            ],
-            "notes": [
-                {"seq": note.seq, "text": note.text, "at": note.created_at}
-                for note in people.notes_of(store, person.id)
-            ],
-        })  # fmt: skip
-    return json.dumps(plain({
-        "schema": SCHEMA, "version": SCHEMA_VERSION, "karat": __version__, "name": study.name,
-        "fingerprint": study.fingerprint, "config": study.config, "metric": metric,
-        "metric_of": whose, "shared": None if isinstance(shared, str) else shared,
-        "people": everyone, "classes": studies.asked_of(store, study).classes,
-    }), ensure_ascii=False)  # fmt: skip
+        everyone.append(
+            {
+                "person": person.id,
+                "label": name_of(known),
+                "kind": person.kind,
+                "finished": known.finished,
+                "guess": known.guess,
+                "background": known.background,
+                "post": known.post,
+                "quiz": known.quiz,
+                "metric": _own_metric(store, known),
+                "status": None if said is None else said.status,
+                "summary": None if said is None else said.summary(),
+                "intervals": None if said is None else said.intervals,
+                "ratios": None if said is None else said.ratios,
+                "evaluation": known.evaluation,
+                "checks": known.checks,
+                "transcript": None if transcript is None else json.loads(transcript),
+                "log": [
+                    {
+                        "seq": entry.seq,
+                        "phase": entry.phase,
+                        "payload": entry.payload,
+                        "undoes": entry.undoes,
+                        "seconds": entry.seconds,
+                        "client_seconds": entry.client_seconds,
+                        "at": entry.created_at,
+                    }
+                    for entry in people.log_of(store, person.id)
+                ],
+                "notes": [
+                    {"seq": note.seq, "text": note.text, "at": note.created_at}
+                    for note in people.notes_of(store, person.id)
+                ],
+            }
+        )
+    return json.dumps(
+        plain(
+            {
+                "schema": SCHEMA,
+                "version": SCHEMA_VERSION,
+                "karat": __version__,
+                "name": study.name,
+                "fingerprint": study.fingerprint,
+                "config": study.config,
+                "metric": metric,
+                "metric_of": whose,
+                "shared": None if isinstance(shared, str) else shared,
+                "people": everyone,
+                "classes": studies.asked_of(store, study).classes,
+            }
+        ),
+        ensure_ascii=False,
+    )
 
 
 def person_metric_json(store: Store, person_id: str) -> str | None:
     """Return the metric of a person as `load_metric` reads it; None before the first answer."""
     known = results.person_result(store, person_id)
-    return None if known is None or known.result is None else known.result.metric.to_json()
+    metric = None if known is None else _own_metric(store, known)
+    return None if metric is None else json.dumps(metric, ensure_ascii=False)

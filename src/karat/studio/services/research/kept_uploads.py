@@ -14,8 +14,6 @@ from karat.studio.security import hashed
 from karat.studio.services.uploads import ENDINGS
 from karat.studio.storage import Store
 
-__all__ = ["drop", "keep", "kept"]
-
 _SECONDS = 3600.0
 _NAME = re.compile(r"[0-9a-f]{32}\.[a-z]{2,8}")
 

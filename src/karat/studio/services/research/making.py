@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
+from karat.datasets import LogisticLaw
 from karat.exceptions import OptionError
 from karat.studio.data import StudyData, unpack_data
 from karat.studio.models import Study
@@ -15,8 +16,6 @@ from karat.studio.services.asking import check_space
 from karat.studio.services.research.questions import read_questions
 from karat.studio.storage import Store
 
-__all__ = ["DEMOS", "check_change", "config_for", "demo_of", "guessed_columns", "read_config"]
-
 Form = Mapping[str, Sequence[str]]
 DEMOS = {
     "cancer": "Breast cancer: two classes, the study of Hiranandani 2021",
@@ -24,13 +23,28 @@ DEMOS = {
     "groups": "Two groups: simulated, for metrics that weigh gaps between groups",
 }
 _FLAGS = (
-    "smooth", "rates_switch", "quiz", "checks", "allow_tie", "allow_skip", "allow_undo",
-    "show_result", "same_pairs",
-)  # fmt: skip
+    "smooth",
+    "rates_switch",
+    "quiz",
+    "checks",
+    "allow_tie",
+    "allow_skip",
+    "allow_undo",
+    "show_result",
+    "same_pairs",
+)
 _WORDS = (
-    "family", "out_of", "view", "n_evaluation", "guess", "agreement", "precision", "worst_rate",
-    "completion_code", "completion_url",
-)  # fmt: skip
+    "family",
+    "out_of",
+    "view",
+    "n_evaluation",
+    "guess",
+    "agreement",
+    "precision",
+    "worst_rate",
+    "completion_code",
+    "completion_url",
+)
 _TEXTS = ("consent", "task", "costs", "visualisation", "question", "items", "thanks")
 
 
@@ -143,9 +157,10 @@ def _wine() -> tuple[StudyData, StudyConfig]:
     )
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
     data = StudyData(
-        codes=np.asarray(y_test), values=np.asarray(model.predict_proba(X_test)),
+        codes=np.asarray(y_test),
+        values=np.asarray(model.predict_proba(X_test)),
         classes=("first", "second", "third"),
-    )  # fmt: skip
+    )
     texts = {
         "task": "A laboratory tells from measurements which of three kinds of grape a wine is "
         "made of. Computer systems help, and are not always right.",
@@ -157,8 +172,6 @@ def _wine() -> tuple[StudyData, StudyConfig]:
 
 
 def _groups() -> tuple[StudyData, StudyConfig]:
-    from karat.datasets import LogisticLaw
-
     law = LogisticLaw.binary(5.0)
     x, drawn = law.sample(2000, rng=0)
     members = np.random.default_rng(1).integers(2, size=2000)
@@ -166,9 +179,12 @@ def _groups() -> tuple[StudyData, StudyConfig]:
     # Those of the second group are predicted less well: their scores are blurred.
     blurred = np.where(members == 1, 0.6 * chance + 0.2, chance)
     data = StudyData(
-        codes=np.asarray(drawn), values=blurred, classes=("repays", "defaults"), members=members,
+        codes=np.asarray(drawn),
+        values=blurred,
+        classes=("repays", "defaults"),
+        members=members,
         groups=("group A", "group B"),
-    )  # fmt: skip
+    )
     texts = {
         "task": "A bank asks computer systems whether someone will repay a loan. They are not "
         "always right, and they may err more often about one group of people than about another.",

@@ -10,8 +10,6 @@ from typing import Any
 from karat.exceptions import OptionError
 from karat.studio.schemas import FormField
 
-__all__ = ["questions_as_text", "read_questions"]
-
 _NUMBER = re.compile(r"number(?:\s+(-?[\d.]+)\s+to\s+(-?[\d.]+))?")
 
 

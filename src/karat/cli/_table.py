@@ -1,0 +1,585 @@
+"""The file that a command reads: its rows, labels, probabilities and metric, by the flags given."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._code import Coded, call_code
+from karat._extras import require
+from karat._validate import (
+    by_frequency,
+    check_choice,
+    check_scores,
+    match_spellings,
+    odd_text,
+    order_classes,
+    refuse_option,
+    same_label,
+)
+from karat.calibration.inputs import pair_columns
+from karat.exceptions import (
+    ColumnError,
+    DataError,
+    EmptyDataError,
+    KaratWarning,
+    LabelsMatchedWarning,
+    MetricError,
+    OptionError,
+    ProbabilityError,
+)
+from karat.metrics import MetricBase, load_metric
+from karat.sources import scan
+from karat.sources.opening import first_line, is_plain, read_rows, read_texts, text_options
+from karat.sources.stored import is_counts
+
+
+def classes_of(*metrics: Coded) -> tuple[Any, ...]:
+    """Return the labels that metrics are about, none where they are formulas."""
+    found = [m.value.classes for m in metrics if isinstance(m.value, MetricBase)]
+    return tuple(dict.fromkeys(label for known in found if known is not None for label in known))
+
+
+def positive_of(metric: Coded, labels: Iterable[Any], positive: Any) -> Any:
+    """Return the positive class that a flag named, or else the metric's, as the labels spell it."""
+    known = metric.value.classes if isinstance(metric.value, MetricBase) else None
+    if positive is not None or known is None or len(known) != 2:
+        return positive
+    return next((label for label in labels if same_label(label, known[-1])), None)
+
+
+def read_metric(metric: str) -> Coded:
+    """Return a metric's name as it is, or the metric in a file that ``metric.to_json()`` wrote."""
+    if not metric.endswith(".json"):
+        return Coded(metric, repr(metric))
+    path = Path(metric)
+    if not path.is_file():
+        refuse_option(metric, "--metric", "the name of a metric, or a .json file that exists")
+    try:
+        return Coded(load_metric(path), f"load_metric({metric!r})")
+    except MetricError as error:
+        raise MetricError(_in_commands(str(error), metric)) from error
+
+
+def _in_commands(said: str, path: str) -> str:
+    """Return what is wrong with a file of a metric, with what to type."""
+    if "without the names of its classes" in said:
+        read = f"load_metric({path!r}, classes=['negative', 'positive']).to_json()"
+        code = f"from karat.metrics import load_metric; print({read})"
+        return f"{said.partition('. Name the')[0]}. Add them, the positive one last: " + (
+            f'python -c "{code}" > named.json'
+        )
+    if "is flagged" in said:
+        return f"{said.partition(' Ask again')[0]} Ask again with karat elicit"
+    return said
+
+
+def import_of(metric: Coded) -> str:
+    """Return the import that the code of a metric needs; none for a name."""
+    return "" if isinstance(metric.value, str) else "from karat.metrics import load_metric"
+
+
+# --- Files to write: checked before the work, and replaced only by files that are complete.
+
+
+def check_paths(writes: Mapping[str, Path | None], reads: Sequence[Path] = ()) -> None:
+    """Refuse paths that cannot be written, or that would overwrite an input or one another.
+
+    ``writes`` are the paths by the flags that named them.
+    """
+    taken: dict[Path, str] = {}
+    for flag, path in writes.items():
+        if path is None:
+            continue
+        target = path.resolve()
+        _check_target(flag, path, target)
+        if any(_same_file(target, read) for read in reads):
+            refuse_option(str(path), flag, "another file than the input")
+        if target in taken:
+            refuse_option(str(path), flag, f"another file than {taken[target]}")
+        taken[target] = flag
+
+
+def _check_target(flag: str, path: Path, target: Path) -> None:
+    if target.is_dir():
+        refuse_option(str(path), flag, "a file, and this is a folder")
+    if target.exists() and not target.is_file():
+        refuse_option(str(path), flag, "a regular file")
+    if not target.parent.is_dir():
+        refuse_option(str(path), flag, "a file in a folder that exists")
+    if target.exists() and not os.access(target, os.W_OK):
+        refuse_option(str(path), flag, "a file that may be written")
+    try:
+        # Only an attempt tells: a folder may be on a disk that is read-only or full.
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        reason = f"a file in a folder that can be written ({error.strerror})"
+        refuse_option(str(path), flag, reason)
+
+
+def _same_file(target: Path, read: Path) -> bool:
+    """Return whether both are one file, be it by a symbolic link or by a hard link."""
+    return target.exists() and read.exists() and target.samefile(read)
+
+
+# --- Class probabilities from the columns of ``--score`` or ``--prob``.
+
+
+def check_score_or_prob(score: str | None, prob: list[str] | None) -> None:
+    """Refuse both flags at once: they say the same thing."""
+    if score is not None and prob:
+        refuse_option(score, "--score", f"no --prob with it, and there is --prob {prob[0]}")
+
+
+def read_probabilities(
+    table: InputTable,
+    truth: Any,
+    score: str | None,
+    prob: list[str] | None,
+    positive: Any,
+    *,
+    ordered: bool = False,
+) -> tuple[Coded, list[Any]]:
+    """Return the matrix of class probabilities and the classes in the order of its columns.
+
+    Columns of ``--prob`` are matched with the classes by name, else they are in the order of the
+    sorted labels, with a warning where these are text. Of two classes the positive one
+    comes second, whatever its name, where a score or ``ordered`` asks for one.
+    """
+    check_score_or_prob(score, prob)
+    classes = truth.drop_nulls().unique().sort().to_list()
+    if positive is not None and len(classes) != 2:
+        refuse_option(positive, "--pos-label", f"two classes with it, and there are {classes}")
+    order = classes
+    if len(classes) == 2 and (positive is not None or score is not None or ordered):
+        order = order_classes(np.array(classes), positive, name="--label").classes.tolist()
+    if score is not None:
+        column = table.column("--score", score)
+        if len(classes) != 2:
+            expected = f"two classes with it, and there are {classes}; pass one --prob per class"
+            refuse_option(score, "--score", expected)
+        second = check_scores(column, f"--score {score}")
+        if (outside := np.flatnonzero((second < 0) | (second > 1))).size:
+            raise ProbabilityError(
+                f"--score {score}: data row {outside[0] + 1} is {second[outside[0]]:g} "
+                f"({outside.size:,} such rows in all); expected probabilities between 0 and 1"
+            )
+        code = f"np.column_stack([1 - frame[{score!r}], frame[{score!r}]])"
+        return Coded(np.column_stack([1.0 - second, second]), code), order
+    columns = table.names("--prob", prob, ("prob",))
+    matrix = table.columns("--prob", columns)
+    if len(columns) != len(classes):
+        expected = f"one column for each of the {len(classes)} classes {classes}, in this order"
+        refuse_option(columns, "--prob", expected)
+    of = {name: prob for prob, name in pair_columns(["y"], columns, classes).names.items()}
+    place = dict(zip(classes, columns, strict=True))  # in the order of the sorted labels
+    columns = [of[str(c)] if of else place[c] for c in order]
+    return Coded(matrix.select(columns).to_numpy(), f"frame[{columns}].to_numpy()"), order
+
+
+# --- Tables from files, and columns by the flags that name them.
+
+_READERS = {
+    ".csv": "read_csv",
+    ".tsv": "read_csv",
+    ".parquet": "read_parquet",
+    ".arrow": "read_ipc",
+    ".feather": "read_ipc",
+    ".ipc": "read_ipc",
+    ".jsonl": "read_ndjson",
+    ".ndjson": "read_ndjson",
+}
+# Types are told from all rows. From the first hundred alone, a column of labels that begin further
+# down would be text, and a column of 0 and 1 with 0.5 further down could not be read.
+_ALL_ROWS: dict[str, Any] = {"infer_schema_length": None}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    ".csv": _ALL_ROWS,
+    ".tsv": _ALL_ROWS | {"separator": "\t"},
+    ".jsonl": _ALL_ROWS,
+    ".ndjson": _ALL_ROWS,
+}
+_SOME = 1000  # distinct labels to look at where a file is not read in; a ROC curve needs two
+
+
+@dataclass(frozen=True, slots=True)
+class InputTable:
+    """The rows of a file; columns are picked by the flag that named them."""
+
+    path: Path
+    frame: Any
+    log: bool = False
+    every: Sequence[str] = ()  # all columns of the file, where some were read
+    scanned: bool = False  # read by karat.scan and by no reader of Polars alone
+    filtered: str = ""  # what was done to the rows after reading, as code
+
+    def column(self, flag: str, name: str) -> Any:
+        """Return a column, or say which ones there are."""
+        if name not in self.frame.columns:
+            names = self.every or self.frame.columns
+            same = [other for other in names if other.casefold() == name.casefold()]
+            close = same or get_close_matches(name, names, n=1)
+            meant = f"did you mean {close[0]!r}?" if close else f"there are {names}"
+            raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
+        check_cells(flag, name, self.frame[name])
+        return self.frame[name]
+
+    def check_filled(self, flag: str, names: Sequence[str], label: str | None = None) -> None:
+        """Refuse an empty cell of some columns, of the rows with a label if that is named."""
+        for name in names:
+            empty = self.frame[name].is_null()
+            if label is not None:
+                empty &= self.frame[label].is_not_null()
+            if empty.any():
+                raise DataError(
+                    f"{flag} {name}: data row {empty.arg_max() + 1} is empty ({empty.sum():,} such "
+                    "rows in all); fill them in, or take them out of the file"
+                )
+
+    def labelled(self, name: str) -> InputTable:
+        """Return the rows that have a label in the column of ``--label``, and say how many."""
+        known = self.column("--label", name).is_not_null()
+        missing = int((~known).sum())
+        if not missing:
+            return self
+        if missing == len(known):
+            raise EmptyDataError(f"--label {name}: no row has a label")
+        warnings.warn(
+            f"{missing:,} of {len(known):,} rows have no label in {name}, and are left out",
+            KaratWarning,
+            stacklevel=3,
+        )
+        code = f".filter(pl.col({name!r}).is_not_null())"
+        return replace(self, frame=self.frame.filter(known), filtered=self.filtered + code)
+
+    def matched(self, names: Sequence[str | None], known: Sequence[Any] = ()) -> InputTable:
+        """Return the table with one spelling for each class in columns of labels, and say so.
+
+        ``known`` are the classes of a metric, whose spelling is kept.
+        """
+        polars = require("polars", purpose="reading labels")
+        kinds: tuple[Any, ...] = (polars.String, polars.Categorical, polars.Enum)
+        there = dict.fromkeys(n for n in names if n is not None and n in self.frame.columns)
+        if any(self.frame[name].dtype in kinds for name in there):
+            kinds = (*kinds, polars.Boolean)  # beside text, true and false are words
+        texts = [name for name in there if self.frame[name].dtype in kinds]
+        columns = [self.frame[name].cast(polars.String) for name in texts]
+        found = match_spellings({c.name: by_frequency(c) for c in columns}, known)
+        words = any(self.frame[name].dtype == polars.Boolean for name in texts)
+        if not found.replace and not words:
+            return self
+        for note in found.said:
+            warnings.warn(note, LabelsMatchedWarning, stacklevel=3)
+        code = f".with_columns(pl.col({texts!r}).cast(pl.String).replace({found.replace!r}))"
+        frame = self.frame.with_columns(c.replace(found.replace) for c in columns)
+        return replace(self, frame=frame, filtered=self.filtered + code)
+
+    def optional(self, flag: str, name: str | None) -> Any:
+        """Return a column, or None where the flag was not passed."""
+        return None if name is None else self.column(flag, name)
+
+    def coded(self, flag: str, name: str | None) -> Coded | None:
+        """Return a column with the code that picks it, or None where the flag was not passed."""
+        return None if name is None else Coded(self.column(flag, name), f"frame[{name!r}]")
+
+    def text_ids(self, name: str) -> Any | None:
+        """Return the ids of a CSV or TSV as they stand there where they would not survive.
+
+        Of 0007 the number 7 is left, of 1.10 the number 1.1, and nobody finds them again.
+        """
+        numbers = self.column("--id", name)
+        if not numbers.dtype.is_numeric() or text_options(self.path) is None:
+            return None
+        texts = read_texts(self.path, [name])[name]
+        if len(texts) != len(numbers):  # a sample of the rows
+            return None
+        return texts if (texts != numbers.cast(texts.dtype)).any() else None
+
+    def _with_zeros(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the columns of whole numbers that have leading zeros in the file, as text."""
+        whole = [name for name in names if self.frame[name].dtype.is_integer()]
+        if not whole or text_options(self.path) is None:
+            return {}
+        texts = read_texts(self.path, whole)
+        if len(texts) != len(self.frame):  # a sample of the rows
+            return {}
+        zeros = {name: texts[name].str.contains(r"^[+-]?0\d").fill_null(False) for name in whole}
+        return {name: texts[name] for name in whole if zeros[name].any()}
+
+    @property
+    def as_written(self) -> Any:
+        """The rows to write to another file: 0007 stays what it is."""
+        return self.frame.with_columns(self._with_zeros(self.frame.columns).values())
+
+    def text_ids_code(self, name: str) -> str:
+        """Return the expression that reads a column as it stands in the file."""
+        options = {"columns": [name]} | (text_options(self.path) or {})
+        usual = {"separator": ","}.items()
+        said = ", ".join(f"{key}={v!r}" for key, v in options.items() if (key, v) not in usual)
+        return f"pl.read_csv({str(self.path)!r}, {said})"
+
+    def with_codes(self, *names: str | None) -> InputTable:
+        """Return the table with groups as text where some have leading zeros: 01 and 1 are two."""
+        there = [name for name in names if name is not None and name in self.frame.columns]
+        found = self
+        for name, texts in self._with_zeros(there).items():
+            found = found._with_texts(name, texts)
+        return found
+
+    def with_text_ids(self, *names: str) -> InputTable:
+        """Return the table with the ids of some columns, where they are there, as they stand."""
+        found = self
+        for name in names:
+            texts = found.text_ids(name) if name in found.frame.columns else None
+            if texts is not None:
+                found = found._with_texts(name, texts)
+        return found
+
+    def _with_texts(self, name: str, texts: Any) -> InputTable:
+        """Return the table with a column as it stands in the file."""
+        code = f".with_columns({self.text_ids_code(name)})"
+        return replace(self, frame=self.frame.with_columns(texts), filtered=self.filtered + code)
+
+    @property
+    def code(self) -> str:
+        """The line that reads the file."""
+        if self.log or self.scanned:
+            what = "votes()" if self.log else "columns"
+            return f"frame = karat.scan({str(self.path)!r}).{what}{self.filtered}"
+        ending = self.path.suffix.lower()
+        options = _OPTIONS.get(ending, {})
+        path = Coded(self.path, repr(str(self.path)))
+        every = {name: Coded(value, repr(value)) for name, value in options.items()}
+        return "frame = " + call_code(f"pl.{_READERS[ending]}", path, **every) + self.filtered
+
+    def labels(self, name: str) -> Any:
+        """Return some distinct labels of a file that was not read in, in the type of the column."""
+        polars = require("polars", purpose="scanning a file")
+        some = polars.scan_parquet(self.path).select(name).unique().head(_SOME)
+        return some.collect(engine="streaming")[name]
+
+    def columns(self, flag: str, names: Sequence[str]) -> Any:
+        """Return several columns as a frame."""
+        check_once(flag, names)
+        for name in names:
+            self.column(flag, name)
+        return self.frame.select(list(names))
+
+    def names(
+        self,
+        flag: str,
+        given: Sequence[str] | None,
+        starts: Sequence[str],
+        *,
+        taken: Collection[str | None] = (),
+    ) -> list[str]:
+        """Return the columns that a flag chooses, or those whose names start as such names do."""
+        found = self.matching(flag, given or (), taken=taken) or [
+            name for name in self.frame.columns if name.lower().startswith(tuple(starts))
+        ]
+        if not found:
+            names = self.every or self.frame.columns
+            raise ColumnError(f"{flag}: name at least one column; there are {names}")
+        return found
+
+    def matching(
+        self, flag: str, given: Sequence[str], *, taken: Collection[str | None] = ()
+    ) -> list[str]:
+        """Return the columns that names and patterns choose, each once, in the order of the flags.
+
+        A column that is called like a pattern, or like a list such as ``a,b``, is meant by its
+        name. No pattern chooses a column that is ``taken`` by another flag: '*' would read the
+        true labels as votes.
+        """
+        names: list[str] = self.frame.columns
+        each = _parts(given, names)
+        check_once(flag, each)
+        found: list[str] = []
+        for pattern in each:
+            if pattern in names or not any(mark in pattern for mark in "*?["):
+                self.column(flag, pattern)
+                hits = [pattern]
+            else:
+                own = [name for name in names if name not in taken]
+                hits = [name for name in own if fnmatchcase(name, pattern)]
+            if not hits:
+                raise ColumnError(f"{flag} {pattern}: no column matches; there are {names}")
+            found += [name for name in hits if name not in found]
+        return found
+
+
+def _parts(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return names and patterns, lists such as ``a,b`` split."""
+    return [part for one in given for part in ([one] if one in names else one.split(","))]
+
+
+def check_once(flag: str, names: Sequence[str]) -> None:
+    """Refuse a flag that names a column twice."""
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise OptionError(f"{flag} is {name!r} twice; expected every column once")
+
+
+def read_table(
+    path: Path,
+    rows: int | None = None,
+    wanted: Sequence[str | None] = (),
+    starts: Sequence[str] = (),
+) -> InputTable:
+    """Read a file, a folder, a pattern, the standard input or a log into a Polars frame.
+
+    With ``rows``, a random sample of so many rows is read. ``wanted`` names the columns that a
+    command needs, and ``starts`` how others that it needs begin; by default all are read. A log
+    gives its votes, a row each.
+    """
+    if is_counts(path):
+        raise DataError(
+            f"{path.name} holds counts, and this command needs rows; karat bounds, judges and auc "
+            "answer from counts"
+        )
+    source = scan(path)
+    if source.log is not None and "judge" in source.names:
+        return InputTable(path, source.votes(), log=True)
+    lazy = source.frame
+    named = _parts([name for name in wanted if name is not None], source.names)
+    if named or starts:
+        kept = [
+            n
+            for n in source.names
+            if n.lower().startswith(tuple(starts))
+            or any(n == name or fnmatchcase(n, name) for name in named)
+        ]
+        lazy = lazy.select(*kept) if kept else lazy
+    frame = read_rows(lazy, path.name, rows)
+    return InputTable(path, frame, every=source.names, scanned=not is_plain(path))
+
+
+def scan_table(path: Path) -> InputTable:
+    """Return the columns of a Parquet file without its rows."""
+    polars = require("polars", purpose="scanning a file")
+    try:
+        return InputTable(path, polars.scan_parquet(path).head(0).collect())
+    except Exception as error:  # the readers raise many kinds of error for a broken file
+        said = f"{str(path)!r} cannot be scanned as Parquet: {first_line(error)}"
+        raise DataError(said) from error
+
+
+# --- Values that a flag names as text and a column holds in a type of its own.
+
+_SHOWN = 6
+
+
+def check_cells(flag: str, name: str, column: Any) -> None:
+    """Quote the cell of a column of numbers that is none; where labels stand, say so and go on."""
+    numbers = flag in ("--score", "--prob", "--weight", "--label-probability")
+    if not column.dtype.is_(_text()) or not (numbers or flag in ("--label", "--pred")):
+        return
+    empty = column.is_null()
+    values = column.fill_null("").to_numpy()
+    odd = odd_text(values, empty.to_numpy())
+    if odd is None:
+        return
+    row, cell = odd + 1, column[odd]
+    if numbers:
+        expected = "probabilities" if flag == "--prob" else "numbers"
+        raise DataError(f"{flag} {name}: data row {row} holds {cell!r}; expected {expected}")
+    others = column.drop_nulls()
+    if 2 * others.cast(float, strict=False).is_finite().sum() > len(others):
+        warnings.warn(
+            f"{flag} {name}: data row {row} holds {cell!r} and most rows hold numbers; it counts "
+            "as a class of its own",
+            KaratWarning,
+            stacklevel=2,
+        )
+
+
+def _text() -> Any:
+    import polars as pl
+
+    return pl.String
+
+
+def read_pos_label(columns: Iterable[Any], text: str | None) -> Any:
+    """Return the label that ``--pos-label`` names, in the type of the columns that hold labels."""
+    if text is None:
+        return None
+    known = {label: None for column in columns for label in column.drop_nulls().unique().sort()}
+    for label in known:
+        if _is_called(label, text):
+            return label
+    word = text.strip().casefold()
+    alike = [label for label in known if str(label).strip().casefold() == word]
+    if alike:  # several are spellings of one class
+        return alike[0]
+    return refuse_option(text, "--pos-label", f"one of the labels {_listed(known)}")
+
+
+def _is_called(label: Any, text: str) -> bool:
+    if text == str(label) or (isinstance(label, bool) and text == str(label).lower()):
+        return True
+    return isinstance(label, float) and text == f"{label:g}"
+
+
+def _listed(labels: Iterable[Any]) -> str:
+    known = list(labels)
+    return ", ".join(map(str, known[:_SHOWN])) + ", …" * (len(known) > _SHOWN)
+
+
+def read_class_prior(
+    columns: Iterable[Any], text: str | None
+) -> tuple[list[Any] | None, list[float] | None]:
+    """Return the classes and P(Y) that ``--class-prior`` gives as ``ham=0.8,spam=0.2``."""
+    if text is None:
+        return None, None
+    found = {label for column in columns for label in column.drop_nulls().unique()}
+    labels = sorted(label for label in found if str(label) not in ("-1", "-1.0"))
+    example = ",".join(f"{label}={1 / len(labels):.2g}" for label in labels[:_SHOWN])
+    expected = f"a probability for each of the labels {_listed(labels)}, such as {example}"
+    shares: dict[Any, float] = {}
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
+        label = [label for label in labels if _is_called(label, name.strip())]
+        try:
+            shares[label[0]] = float(number)
+        except (IndexError, ValueError):
+            refuse_option(text, "--class-prior", expected)
+    if len(shares) < len(labels):
+        refuse_option(text, "--class-prior", expected)
+    return labels, [shares[label] for label in labels]
+
+
+def read_classes(columns: Iterable[Any], text: str | None) -> list[Any] | None:
+    """Return the classes that ``--classes`` lists, in the type of the columns that hold labels.
+
+    A class that no column holds is taken in the type of the others.
+    """
+    if text is None:
+        return None
+    known = {label for column in columns for label in column.drop_nulls().unique().to_list()}
+    kinds = {type(label) for label in known}
+    found = []
+    for name in (part.strip() for part in text.split(",")):
+        held = [label for label in known if _is_called(label, name)]
+        try:
+            found.append(held[0] if held else next(iter(kinds or {str}))(name))
+        except ValueError:
+            refuse_option(text, "--classes", f"labels as the columns hold them: {_listed(known)}")
+    if len(set(found)) < 2 or len(set(found)) < len(found):
+        refuse_option(text, "--classes", "two classes or more, each once, such as ham,spam")
+    return found
+
+
+def read_null(text: str) -> str:
+    """Return the library's ``null=`` for a flag, in which words are joined by a hyphen."""
+    return check_choice(text.replace(" ", "-"), "--null", ("not-asked", "abstain")).replace(
+        "-", " "
+    )

@@ -1,0 +1,209 @@
+"""Elicit a metric of two classes: a linear one, or a ratio."""
+
+import numpy as np
+
+from karat._typing import FloatArray
+from karat.elicit.families import Family, LinearFamily, RatioFamily
+from karat.elicit.posterior import Brackets
+from karat.elicit.procedure._procedure import Procedure
+from karat.elicit.search import (
+    Steps,
+    grid_ratio,
+    halving,
+    level_set_normals,
+    level_set_search,
+    ratio_from_level_sets,
+    swapped,
+    two_centers,
+    unimodal,
+)
+from karat.elicit.spaces import BinarySpace
+from karat.elicit.transcript import Query
+
+_MOSTLY = 0.5  # share of the posterior beyond an end at which to warn
+
+
+class BinaryLinear(Procedure):
+    """Elicits what a true positive is worth in true negatives.
+
+    The metric is ``cos θ · TP + sin θ · TN`` (Hiranandani 2021, section 3.4.1). ``bisection`` asks
+    one question a halving: the two ends of a chord of the boundary that the middle direction values
+    alike. ``published`` is Algorithm 3.1, four questions a halving. ``tol`` is the width of θ in
+    radians, 0.02 by default.
+
+    Parameters are those of every procedure; see `Procedure`.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import BinarySpace, MetricOracle
+    >>> from karat.metrics import cost_matrix
+    >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
+    >>> doctor = MetricOracle(cost_matrix([[0, 1], [4, 0]]))
+    >>> result = BinaryLinear(space, strategy="bisection").run(doctor)
+    >>> result.n_queries, round(result.ratios[0].estimate, 1)
+    (7, 4.0)
+    """
+
+    has_ratios = True
+    spaces = (BinarySpace,)
+    default_tol = 0.02
+    space: BinarySpace
+
+    def _family(self, flipped: bool) -> Family:
+        return LinearFamily(self.space, flipped=flipped)
+
+    def _first_brackets(self) -> Brackets:
+        if self.strategy == "published":
+            return Brackets.of(0.0, np.pi / 2, 1)
+        low, high = self.space.frontier.reach
+        return Brackets.of(low, high, 1)
+
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        return np.column_stack([np.cos(angles[:, 0]), np.sin(angles[:, 0])])
+
+    def _published(self) -> Steps:
+        def query(s: float, t: float) -> Query:
+            return Query(self.space.at_angle(s), self.space.at_angle(t))
+
+        yield from unimodal(self._brackets, 0, self.tol, query)
+
+    def _bisection(self) -> Steps:
+        def ask(angle: float) -> Query | None:
+            chord = self.space.frontier.chord(np.array([np.cos(angle), np.sin(angle)]))
+            if chord is None:
+                return None
+            # Whoever has the greater angle cares more for true negatives.
+            return Query(
+                self.space.confusion_of(chord.toward_j), self.space.confusion_of(chord.toward_i)
+            )
+
+        yield from halving(self._brackets, 0, self.tol, ask)
+
+    def _unidentified(self) -> str | None:
+        low, high = self.space.frontier.reach
+        if self._search is None:
+            near = max(self._brackets.width(0), 1e-9)
+            at = float(self._brackets.middle[0])
+            return _same_classifier(self.space, at - near <= low, at + near >= high)
+        particles = self._search.posterior
+        angle = np.arctan2(particles.parameters[:, 1], particles.parameters[:, 0])
+
+        def beyond(low: float, high: float) -> list[bool]:
+            sides = (angle < low, angle > high)
+            return [float(particles.shares @ side) > _MOSTLY for side in sides]
+
+        words = _same_classifier(self.space, *beyond(low, high))
+        if words is not None:
+            return words
+        low, high = self._search.goal.reach
+        at_low, at_high = beyond(low, high)
+        if not (at_low or at_high):
+            return None
+        edge = f"more than {1 / np.tan(low):.3g}" if at_low else f"less than {1 / np.tan(high):.3g}"
+        words = (
+            f"everyone for whom a missed {self.space.classes[1]} costs {edge} false ones gives the "
+            "same answers"
+        )
+        if self.worst_rate >= 1.0:
+            return f"{words} to all questions that this space has: they cannot be told apart here"
+        return (
+            f"{words} as long as no classifier is shown that is wrong on more than "
+            f"{self.worst_rate:g} of a class; a greater worst_rate may tell them apart"
+        )
+
+
+def _same_classifier(space: BinarySpace, at_low: bool, at_high: bool) -> str | None:
+    """Return a sentence on trade-offs with the same best classifier, if the answers lead there."""
+    low, high = space.frontier.reach
+    negative, positive = space.classes
+    if at_low and low > 1e-3:
+        return (
+            f"all trade-offs where a missed {positive} costs more than {1 / np.tan(low):.3g} false "
+            f"ones lead to predicting {positive} for everything: they cannot be told apart here"
+        )
+    if at_high and high < np.pi / 2 - 1e-3:
+        return (
+            f"all trade-offs where a missed {positive} costs less than {1 / np.tan(high):.3g} "
+            f"false ones lead to predicting {negative} for everything: they cannot be told apart "
+            "here"
+        )
+    return None
+
+
+class BinaryLinearFractional(Procedure):
+    """Elicits a ratio of linear functions of true positives and true negatives, such as F1.
+
+    Hiranandani 2021, section 3.4.2. Preferences determine such a metric up to its order only: F1
+    and Jaccard rank classifiers alike. The result is ``N / (N + M)`` with N weighing what is right
+    and M what is wrong. ``bisection`` finds the level sets through two points by antipodal pairs;
+    ``published`` is Algorithms 3.1, 3.2 and 3.3. ``tol`` is the width of both angles in radians,
+    0.005 by default.
+
+    Parameters are those of every procedure; see `Procedure`.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import BinarySpace, MetricOracle
+    >>> from karat.metrics import f_beta
+    >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
+    >>> proc = BinaryLinearFractional(space, strategy="bisection")
+    >>> result = proc.run(MetricOracle(f_beta(1)))
+    >>> result.n_queries, bool(result.intervals[1].estimate < 0.01)
+    (18, True)
+    """
+
+    spaces = (BinarySpace,)
+    curved = True
+    straight = False
+    default_tol = 0.005
+    space: BinarySpace
+
+    def _family(self, flipped: bool) -> Family:
+        return RatioFamily(self.space, flipped=flipped)
+
+    def _first_brackets(self) -> Brackets:
+        return Brackets.of(0.0, np.pi / 2, 2)
+
+    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        upper, lower = level_set_normals(angles, 2)
+        if self.strategy == "published":
+            best = self.space.extreme_points(upper)
+            worst = self.space.extreme_points(-lower)
+            return ratio_from_level_sets(upper, best, lower, worst, self.space.top)
+        best_center, worst_center, _ = two_centers(self.space)
+        return ratio_from_level_sets(upper, best_center, lower, worst_center, self.space.top)
+
+    def _bisection(self) -> Steps:
+        yield from level_set_search(self.space, self._brackets, self.tol)
+
+    def _published(self) -> Steps:
+        def above(s: float, t: float) -> Query:
+            return Query(self.space.at_angle(s), self.space.at_angle(t))
+
+        def below(s: float, t: float) -> Query:
+            return above(np.pi + s, np.pi + t)
+
+        yield from unimodal(self._brackets, 0, self.tol, above)
+        yield from swapped(unimodal(self._brackets, 1, self.tol, below))
+
+    def _estimate(self) -> FloatArray:
+        if self.strategy != "published":
+            return super()._estimate()
+        angle, under = self._brackets.middle
+        upper = np.array([np.cos(angle), np.sin(angle)])
+        lower = np.array([np.cos(under), np.sin(under)])
+        best = self.space.coordinates(self.space.at_angle(angle))
+        worst = self.space.coordinates(self.space.at_angle(np.pi + under))
+        turn = np.linspace(0.0, np.pi / 2, 1000)
+        tables = [self.space.at_angle(t + side) for side in (0.0, np.pi) for t in turn]
+        points = self.space.coordinates(np.stack(tables))
+        return grid_ratio(
+            upper,
+            float(upper @ best),
+            lower,
+            float(lower @ worst),
+            self.space.top,
+            lambda _: points,
+        )

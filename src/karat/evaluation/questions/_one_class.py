@@ -1,0 +1,159 @@
+"""Whether a model is right less often than one who always predicts the same class."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from karat._basis import basis_of
+from karat._typing import FloatArray
+from karat.evaluation.questions._finding import Evidence, Finding, percent, script, several
+from karat.exceptions import KaratError
+from karat.metrics import as_metric
+from karat.report import Table, Verdict
+from karat.statistics import confusion
+
+_ROUNDING = 1e-12  # shares of weighted rows that differ by less are equal
+_BY_CHANCE = 0.05  # how often labels without any relation to predictions are called swapped
+
+
+class _Below(NamedTuple):
+    """A model's accuracy, and that of always predicting the most frequent class of the labels."""
+
+    accuracy: float
+    best: float
+    always: Any
+    swapped: tuple[Any, Any] | None
+    exchanged: float
+
+    @property
+    def is_below(self) -> bool:
+        """Whether one class alone has the greater accuracy."""
+        return self.accuracy < self.best - _ROUNDING
+
+
+def shares_of(table: FloatArray) -> tuple[float, float, int]:
+    """Return accuracy, the share of the most frequent true class, and that class, of counts."""
+    total, of_class = table.sum(), table.sum(axis=1)
+    at = int(of_class.argmax())
+    return float(np.trace(table) / total), float(of_class[at] / total), at
+
+
+def best_exchange(table: FloatArray) -> tuple[int, int, float]:
+    """Return the two classes to exchange in the predictions for most accuracy, and that accuracy.
+
+    The items of classes a and b that are right, ``table[a, a] + table[b, b]``, become wrong, and
+    those of either that were taken for the other become right.
+    """
+    right = np.diag(table)
+    gain = table + table.T - right[:, None] - right[None, :]
+    np.fill_diagonal(gain, -np.inf)
+    one, two = sorted(divmod(int(gain.argmax()), len(table)))
+    return one, two, float((right.sum() + gain[one, two]) / table.sum())
+
+
+def are_swapped(counts: FloatArray, one: int, two: int) -> bool:
+    """Return whether predictions of two classes are turned around by more than chance explains.
+
+    Of the items whose truth and prediction are among the two, Fisher's exact test asks whether
+    truth and prediction agree less often than if they had nothing to do with each other, at
+    `_BY_CHANCE` divided by the number of pairs of classes. That most items are wrong is not enough:
+    so they are if a rare class is predicted too often.
+    """
+    from scipy.stats import fisher_exact
+
+    k = len(counts)
+    both = counts[np.ix_((one, two), (one, two))].astype(np.int64)
+    chance = float(fisher_exact(both, alternative="less").pvalue)
+    return chance <= _BY_CHANCE / (k * (k - 1) / 2)
+
+
+def _compared(y: Any, predicted: Any, weight: Any) -> _Below:
+    found = confusion(y, predicted, weight)
+    table, classes = np.asarray(found.counts, dtype=np.float64), found.classes.tolist()
+    rows = table if weight is None else np.asarray(confusion(y, predicted).counts)
+    accuracy, best, at = shares_of(table)
+    one, two, exchanged = best_exchange(table)
+    turned = exchanged > accuracy + _ROUNDING and are_swapped(rows, one, two)
+    swapped = (classes[one], classes[two]) if turned else None
+    return _Below(accuracy, best, classes[at], swapped, exchanged)
+
+
+def below_one_class(
+    y: Any, models: Mapping[str, Any], *, weight: Any = None, by: str = ""
+) -> Verdict | None:
+    """Return which models predict worse than one class would, or None if none does.
+
+    ``y`` are the labels of the labelled rows, ``weight`` their weights, ``by`` the weights' name.
+    """
+    found = {name: _compared(y, predicted, weight) for name, predicted in models.items()}
+    below = {name: b for name, b in found.items() if b.is_below}
+    if not below:
+        return None
+    first = next(iter(below.values()))
+    values = [f"{name} ({b.accuracy:.3f})" for name, b in below.items()]
+    weighted = f", weighted by {by}" if by else ""
+    said = (
+        f"Accuracy of {several(values)} is less than that of always predicting {first.always!r} "
+        f"({first.best:.3f}), on the {len(y):,} labelled rows{weighted}."
+    )
+    change = "a better model, or another metric: accuracy does not count what each error costs"
+    for name, b in below.items():
+        if b.swapped is not None:
+            one, two = b.swapped
+            said += (
+                f" With {one!r} and {two!r} exchanged in {name} it would be {b.exchanged:.3f}: the "
+                "two labels may be swapped."
+            )
+            change = "predictions and labels that mean the same by each class"
+    # A count of the rows at hand: nothing is left to chance.
+    return Verdict(sentence=said, badge=basis_of("complete"), change=change)
+
+
+def one_class(e: Evidence) -> Finding | None:
+    """Return what is to be said before all else: one class alone would be more accurate."""
+    if not e.roles.pred or not e.n_known:
+        return None
+    label, known = e.roles.label[0], e.frame.filter(e.known)
+    y = known[label]
+    try:
+        verdict = below_one_class(y, {name: known[name] for name in e.roles.pred})
+    except KaratError:
+        return None  # the question of how good the models are says what is wrong
+    if verdict is None:
+        return None
+    always = y.mode().sort()[0]
+    options: dict[str, Any] = {"confidence": e.confidence, "rng": e.rng}
+    accuracy = as_metric("accuracy")
+    results = {
+        f"{name}: accuracy": accuracy.estimate(y, known[name], **options) for name in e.roles.pred
+    }
+    constant = y.clear(len(y)).fill_null(always)
+    results[f"always {always}: accuracy"] = accuracy.estimate(y, constant, **options)
+    return Finding(
+        key="one_class",
+        question="Is it better than always predicting one class?",
+        answer=verdict.sentence,
+        results=dict(results),
+        table=Table(
+            columns=("what", "estimate", "lower", "upper"),
+            rows=tuple(
+                (name, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
+                for name, r in results.items()
+            ),
+            caption=f"Accuracy, {percent(e.confidence)} limits from {len(y):,} labelled rows",
+        ),
+        assumptions=(
+            "The accuracies of the sentence are counts of these rows; the limits are of rows like "
+            "them.",
+            "Two labels are said to be swapped if exchanging them in the predictions raises the "
+            "accuracy and Fisher's exact test does not take it for chance.",
+        ),
+        code=script(
+            e.read,
+            "from karat.statistics import confusion",
+            f"known = frame.filter(pl.col({label!r}).is_not_null())",
+            f"confusion(known[{label!r}], known[{e.roles.pred[0]!r}])",
+        ),
+        verdicts=(verdict,),
+    )

@@ -1,0 +1,96 @@
+"""What every limit is asked for: data in a range, a confidence level, one side or two."""
+
+from typing import Any
+
+import numpy as np
+
+from karat._typing import Column, FloatArray
+from karat._validate import (
+    check_choice,
+    check_confidence,
+    check_number,
+    check_scores,
+    refuse_option,
+)
+from karat.exceptions import DataError
+from karat.limits.result import Limits
+
+
+def check_trials(successes: Any, n: Any) -> tuple[float, float]:
+    """Check a count of successes among n trials; neither has to be a whole number."""
+    trials = check_number(n, "n", at_least=0.0)
+    count = check_number(successes, "successes", at_least=0.0)
+    if count > trials:
+        raise DataError(
+            f"successes is {successes!r} and n is {n!r}; expected at most n successes. Pass the "
+            "number of successes first, then the number of trials"
+        )
+    return count, trials
+
+
+def check_range(low: Any, high: Any) -> tuple[float, float]:
+    """Check the range that values are known to lie in."""
+    least, most = check_number(low, "low"), check_number(high, "high")
+    if least >= most:
+        refuse_option(low, "low", f"a number below high={most:g}: the range of what items can be")
+    return least, most
+
+
+def bounded_values(values: Column, name: str, low: float, high: float) -> FloatArray:
+    """Check values that must lie in a range."""
+    x = check_scores(values, name)
+    outside = np.flatnonzero((x < low) | (x > high))
+    if len(outside):
+        raise DataError(
+            f"{name} row {outside[0]} is {x[outside[0]]:g}; expected numbers between low={low:g} "
+            f"and high={high:g}. Pass the range that no item can leave, not that of the sample"
+        )
+    return x
+
+
+# --- The confidence and the sides that are asked for, and the result they lead to.
+
+_SIDES = ("both", "lower", "upper")
+
+
+class LimitRequest:
+    """The confidence and the sides that are asked for, checked."""
+
+    __slots__ = ("confidence", "delta", "side")
+
+    def __init__(self, confidence: float, side: str) -> None:
+        self.confidence, self.side = confidence, side
+        error = 1.0 - confidence
+        self.delta = error / 2 if side == "both" else error
+
+    @property
+    def shared(self) -> float:
+        """Number of limits among which ``1 − confidence`` is divided."""
+        return 2.0 if self.side == "both" else 1.0
+
+    def limits(
+        self,
+        ends: tuple[float, float],
+        *,
+        estimate: float,
+        n: float,
+        method: str,
+        guarantee: str,
+        whole: tuple[float, float] = (0.0, 1.0),
+    ) -> Limits:
+        """Return the result; an end that was not asked for is that of the whole range."""
+        return Limits(
+            estimate=float(estimate),
+            lower=float(whole[0] if self.side == "upper" else ends[0]),
+            upper=float(whole[1] if self.side == "lower" else ends[1]),
+            confidence=self.confidence,
+            side=self.side,
+            method=method,
+            guarantee=guarantee,
+            n=float(n),
+        )
+
+
+def check_request(confidence: Any, side: Any) -> LimitRequest:
+    """Check ``confidence=`` and ``side=``."""
+    return LimitRequest(check_confidence(confidence), check_choice(side, "side", _SIDES))

@@ -1,0 +1,210 @@
+"""What differs between Polars, DuckDB and Spark: running a query, hashing, sketches.
+
+Everything else is one path through narwhals. `collect` runs a lazy table once, in streaming mode
+where there is one, and says in a sentence why it could not. `with_folds` adds the fold of each
+identifier, which is the same on every engine; `about_distinct` asks how many values there are,
+and `batches` gives rows that are in this process a few at a time.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import md5
+from typing import Any
+
+import numpy as np
+
+from karat._typing import AnyArray, IntArray
+from karat.exceptions import ColumnError, DataError, KaratError
+
+_ROWS = 1 << 17
+
+
+def batches(lazy: Any) -> Iterator[Any] | None:
+    """Yield frames of Polars with some rows each; None where rows are not in this process.
+
+    Rows of Spark stay where they are: only what they are counted to comes here.
+    """
+    engine, native = engine_of(lazy), lazy.to_native()
+    if engine == "polars" and hasattr(native, "collect_batches"):
+        return _polars(native)
+    if engine == "duckdb":
+        return _duckdb(native)
+    return None
+
+
+def _polars(native: Any) -> Iterator[Any]:
+    with engine_errors("polars"):
+        yield from native.collect_batches(engine="streaming")
+
+
+def _duckdb(native: Any) -> Iterator[Any]:
+    import polars as pl
+
+    with engine_errors("duckdb"):
+        new = "to_arrow_reader" in dir(native)  # the method's name before DuckDB 1.4 is the other
+        read = native.to_arrow_reader if new else native.fetch_arrow_reader
+        for batch in read(_ROWS):
+            yield pl.from_arrow(batch)
+
+
+def about_distinct(lazy: Any, column: str) -> int:
+    """Return about how many distinct numbers a column holds, in one scan and little memory."""
+    import narwhals as nw
+
+    engine, native = engine_of(lazy), lazy.select(nw.col(column).cast(nw.Float64)).to_native()
+    with engine_errors(engine):
+        if engine == "polars":
+            import polars as pl
+
+            seen = native.select(pl.col(column).approx_n_unique())
+        elif engine == "duckdb":
+            quoted = column.replace('"', '""')
+            seen = native.aggregate(f'approx_count_distinct("{quoted}") as n')
+        elif engine == "pyspark":
+            quoted = column.replace("`", "``")
+            seen = native.selectExpr(f"approx_count_distinct(`{quoted}`) as n")
+        else:
+            seen = lazy.select(nw.col(column).n_unique()).to_native()
+        return int(collect(nw.from_native(seen)).item())
+
+
+# --- The fold of an item from its identifier: the same on every engine, in every order of the rows.
+
+FOLDS = 5
+# Two quadratic steps modulo a prime: whole numbers that every engine can square without overflow.
+_PRIME = 2**31 - 1
+_STEPS = ((48271, 11), (69621, 7))
+_DIGITS = 8  # hexadecimal digits of the MD5 digest that count, where identifiers are text
+
+
+def fold_of(ids: AnyArray, folds: int = FOLDS) -> IntArray:
+    """Return the fold of each identifier, whole numbers or text, as `with_folds` computes it."""
+    if ids.dtype.kind in "iu":
+        return np.asarray(_mixed(ids.astype(np.int64)) % folds)
+    return np.fromiter((_digest(str(text)) % folds for text in ids), np.int64, len(ids))
+
+
+def _mixed(ids: IntArray) -> IntArray:
+    """Return a number below the prime for each whole number."""
+    x = ids % _PRIME
+    for slope, shift in _STEPS:
+        x = (x * (x + slope) + shift) % _PRIME
+    return np.asarray(x)
+
+
+def _digest(text: str) -> int:
+    return int(md5(text.encode(), usedforsecurity=False).hexdigest()[:_DIGITS], 16)
+
+
+def with_folds(lazy: Any, column: str, folds: int, name: str) -> Any:
+    """Return the table with the fold of each row, by a hash of its identifier."""
+    import narwhals as nw
+
+    dtype = lazy.collect_schema()[column]
+    if dtype.is_integer():
+        return _of_numbers(lazy, column, folds, name)
+    if not isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
+        raise ColumnError(
+            f"the id column {column!r} holds {dtype}; expected whole numbers or text, whose hash "
+            "gives the fold of an item"
+        )
+    return nw.from_native(_of_text(lazy, column, folds, name))
+
+
+def _of_numbers(lazy: Any, column: str, folds: int, name: str) -> Any:
+    """Return the table with `_mixed`, a column at a time: engines compute an expression anew."""
+    import narwhals as nw
+
+    if engine_of(lazy) == "duckdb":
+        return nw.from_native(_duckdb_fold(lazy.to_native(), column, folds, name))
+    rest, x = nw.col(column).cast(nw.Int64) % _PRIME, nw.col(name)
+    table = lazy.with_columns(rest.alias(name))
+    if engine_of(lazy) != "polars":  # other engines give a remainder the sign of the number
+        table = table.with_columns(((x + _PRIME) % _PRIME).alias(name))
+    for slope, shift in _STEPS:
+        table = table.with_columns(((x * (x + slope) + shift) % _PRIME).alias(name))
+    return table.with_columns((x % folds).alias(name))
+
+
+def _duckdb_fold(native: Any, column: str, folds: int, name: str) -> Any:
+    """Return the same in DuckDB's own words: through narwhals every remainder is taken twice."""
+    quoted = column.replace('"', '""')
+    first = f'(cast("{quoted}" as bigint) % {_PRIME} + {_PRIME}) % {_PRIME}'
+    table = native.select(f'*, {first} as "{name}"')
+    for slope, shift in _STEPS:
+        x = f'("{name}" * ("{name}" + {slope}) + {shift}) % {_PRIME}'
+        table = table.select(f'* replace ({x} as "{name}")')
+    return table.select(f'* replace ("{name}" % {folds} as "{name}")')
+
+
+def _of_text(lazy: Any, column: str, folds: int, name: str) -> Any:
+    native, engine = lazy.to_native(), engine_of(lazy)
+    if engine == "polars":
+        return _polars_fold(native, column, folds, name)
+    quoted = column.replace('"', '""').replace("`", "``")
+    if engine == "duckdb":
+        number = f"cast('0x' || substr(md5(\"{quoted}\"), 1, {_DIGITS}) as bigint)"
+        return native.select(f'*, {number} % {folds} as "{name}"')
+    if engine == "pyspark":
+        number = f"cast(conv(substr(md5(`{quoted}`), 1, {_DIGITS}), 16, 10) as bigint)"
+        return native.selectExpr("*", f"{number} % {folds} as `{name}`")
+    raise DataError(
+        f"text identifiers cannot be hashed on {engine}; pass an id column of whole numbers"
+    )
+
+
+def _polars_fold(native: Any, column: str, folds: int, name: str) -> Any:
+    import polars as pl
+
+    def hashed(batch: Any) -> Any:
+        values = batch.cast(pl.String).to_list()
+        found = [None if text is None else _digest(text) % folds for text in values]
+        return pl.Series(found, dtype=pl.Int64)
+
+    fold = pl.col(column).map_batches(hashed, return_dtype=pl.Int64, is_elementwise=True)
+    return native.with_columns(fold.alias(name))
+
+
+# --- Run a lazy table once, and say in a sentence why it could not be run.
+
+# What Spark says when its session has been stopped, by class or by text.
+_GONE = (
+    "stopped SparkContext",
+    "SparkContext was shut down",
+    "SESSION_OR_CONTEXT_NOT_EXISTS",
+    "SESSION_CLOSED",
+    "No active Spark",
+    "Connection refused",
+    "'NoneType' object has no attribute",
+)
+
+
+def engine_of(lazy: Any) -> str:
+    """Return the name of the engine that runs a table."""
+    return str(lazy.implementation).lower()
+
+
+@contextmanager
+def engine_errors(engine: str) -> Iterator[None]:
+    """Turn what an engine raises, when a query is made or run, into one sentence."""
+    try:
+        yield
+    except KaratError:
+        raise
+    except Exception as error:  # each engine raises its own
+        text = f"{type(error).__name__}: {error}"
+        if engine == "pyspark" and any(sign in text for sign in _GONE):
+            raise DataError(
+                "the Spark session of this frame is gone; start a session and make the frame anew"
+            ) from error
+        line = next((part for part in str(error).splitlines() if part.strip()), text)
+        raise DataError(f"{engine} could not run the query: {line.strip()}") from error
+
+
+def collect(lazy: Any) -> Any:
+    """Return the rows of a lazy table as a Polars frame."""
+    engine = engine_of(lazy)
+    with engine_errors(engine):
+        if engine == "polars":
+            return lazy.to_native().collect(engine="streaming")
+        return lazy.collect(backend="polars").to_native()

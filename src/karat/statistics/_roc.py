@@ -1,0 +1,314 @@
+"""Counts of positives and negatives at each score, of one ranking or of several on the same rows.
+
+Areas, curves and their limits are functions of these counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._extras import require
+from karat._result import Result, keeps_kind
+from karat._typing import AnyArray, Column, FloatArray
+from karat._validate import (
+    check_count,
+    check_same_length,
+    check_scores,
+    check_weighting,
+    check_weights,
+    encode_labels,
+    order_classes,
+    require_two_classes,
+)
+from karat.exceptions import ColumnError, DataError, LabelError, ScoreError
+from karat.statistics.patterns import joint_counts, summed, tie_groups
+from karat.statistics.result import RocCounts
+
+
+@keeps_kind
+def roc_counts(
+    y_true: Column,
+    y_score: Column,
+    *,
+    sample_weight: Column | None = None,
+    weighting: str | None = None,
+    pos_label: Any = None,
+    classes: Column | None = None,
+) -> RocCounts:
+    """Count positives and negatives at each distinct score.
+
+    Parameters
+    ----------
+    y_true : column (n,)
+        True labels of two classes.
+    y_score : column (n,)
+        Scores; a higher score means that the positive class is more likely.
+    sample_weight : column (n,), optional
+        Weights of at least 0, in any unit.
+    weighting : {"importance", "frequency"}, optional
+        What ``sample_weight`` means: importances, of which the sums of squares are kept too so that
+        limits can rest on the effective number of rows; or numbers of equal rows.
+    pos_label : label, optional
+        The positive class. By default the labels tell it: 1 of 0 and 1, True, or a word such as
+        "yes", "spam" or "fraud". Where they do not, `PositiveClassError` says what to pass.
+    classes : column (2,), optional
+        The two classes, negative first, where one of them may not occur.
+
+    Returns
+    -------
+    RocCounts
+        Scores, positives and negatives. Two of them can be added.
+
+    Examples
+    --------
+    >>> r = roc_counts([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8])
+    >>> r.scores.tolist(), r.positives.tolist(), r.negatives.tolist()
+    ([0.1, 0.4, 0.8], [0, 1, 1], [1, 1, 0])
+    """
+    (codes,), order = encode_labels({"y_true": y_true}, classes)
+    require_two_classes(order, "y_true")
+    if len(order) > 2:
+        raise LabelError(
+            f"y_true holds {len(order)} classes, {order[:8].tolist()}; expected two. For one class "
+            "against the rest pass y_true == that class"
+        )
+    ordered = order_classes(order, pos_label, stated=classes is not None).classes
+    if ordered[1] != order[1]:
+        codes, order = 1 - codes, ordered
+    scores = check_scores(y_score)
+    weight = check_weights(sample_weight)
+    important = check_weighting(weighting, weight)
+    check_same_length(y_true=codes, y_score=scores, sample_weight=weight)
+    ids, distinct = tie_groups(scores)
+    counts = joint_counts([codes, ids], [2, len(distinct)], weight)
+    squares = None
+    if weight is not None and important:
+        squares = summed(codes, weight**2, 2)
+    return RocCounts(
+        scores=np.asarray(distinct),
+        positives=counts[1],
+        negatives=counts[0],
+        classes=order,
+        squares=squares,
+    )
+
+
+# --- Positives and negatives in cells of scores, from tables too large to read.
+
+
+@keeps_kind
+def scan_roc_counts(
+    source: Any, *, label: str, score: str, pos_label: Any = None, cells: int = 1 << 20
+) -> RocCounts:
+    """Count positives and negatives in equal cells of the scores, in two passes over a table.
+
+    The table is never in memory: the data-frame engine reads it and only the counts come back. What
+    the cells hide is bounded, not ignored: pass the counts to
+    `karat.ranking.weighted_auc_from_counts`.
+
+    Parameters
+    ----------
+    source : path, or lazy frame
+        Parquet files (a path may hold ``*``), or a lazy frame of polars, DuckDB or another engine
+        that narwhals knows. A frame in memory works too.
+    label, score : str
+        The columns; labels of two classes, and finite scores.
+    pos_label : label, optional
+        The positive class. By default the labels tell it: 1 of 0 and 1, True, or a word such as
+        "yes", "spam" or "fraud". Where they do not, `PositiveClassError` says what to pass.
+    cells : int, default 2**20
+        Number of cells between the least and the greatest score.
+
+    Returns
+    -------
+    RocCounts
+        ``scores`` are the lower ends of the cells that are not empty.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.LazyFrame({"y": [0, 1, 0, 1], "s": [0.0, 0.4, 0.5, 1.0]})
+    >>> counts = scan_roc_counts(table, label="y", score="s", cells=2)
+    >>> counts.scores.tolist(), counts.positives.tolist(), counts.negatives.tolist()
+    ([0.0, 0.5], [1, 1], [1, 1])
+    """
+    import narwhals as nw
+
+    number = check_count(cells, "cells")
+    table, options = _lazy(source)
+    names = table.collect_schema().names()
+    for column in (label, score):
+        if column not in names:
+            raise ColumnError(f"there is no column {column!r}; there are {names}")
+    table = table.select(label, score)
+    low, high = _range(nw, table, label, score, options)
+    classes = _classes(nw, table, label, pos_label, options)
+    width = high - low if high > low else 1.0
+    cell = ((nw.col(score).cast(nw.Float64) - low) / width * number).floor()
+    counted = _collected(
+        table.select(
+            cell.clip(0, number - 1).cast(nw.Int64).alias("cell"),
+            (nw.col(label) == classes[1]).cast(nw.Int64).alias("one"),
+        )
+        .group_by("cell")
+        .agg(nw.col("one").sum().alias("ones"), nw.len().alias("rows")),
+        options,
+    ).sort("cell")
+    ones, rows = (counted[c].to_numpy().astype(np.int64) for c in ("ones", "rows"))
+    starts = low + counted["cell"].to_numpy() * (width / number)
+    return RocCounts(
+        scores=starts,
+        positives=ones,
+        negatives=rows - ones,
+        classes=np.asarray(classes),
+        cells=True,
+    )
+
+
+def _lazy(source: Any) -> tuple[Any, dict[str, Any]]:
+    """Return a lazy frame, and how it is collected."""
+    import narwhals as nw
+
+    if isinstance(source, str | Path):
+        polars = require("polars", purpose="scanning a file")
+        path = str(source)
+        try:
+            source = polars.scan_parquet(source)
+            source.collect_schema()
+        except Exception as error:  # the readers raise many kinds of error for a broken file
+            raise DataError(f"{path!r} cannot be scanned as Parquet: {error}") from error
+    seen = nw.from_native(source, pass_through=True)
+    if not isinstance(seen, nw.DataFrame | nw.LazyFrame):
+        raise DataError(
+            f"source is a {type(source).__name__}; expected a path of Parquet files or a lazy frame"
+        )
+    lazy = seen.lazy()
+    streams = lazy.implementation.is_polars()
+    return lazy, {"engine": "streaming"} if streams else {}
+
+
+def _collected(lazy: Any, options: dict[str, Any]) -> Any:
+    return lazy.collect(**options)
+
+
+def _range(
+    nw: Any, table: Any, label: str, score: str, options: dict[str, Any]
+) -> tuple[float, float]:
+    """Return the least and the greatest score; refuse what is missing or not finite."""
+    kind = table.collect_schema()[score]
+    if not kind.is_numeric():
+        raise ScoreError(f"column {score!r} holds {kind}; expected numbers")
+    value = nw.col(score).cast(nw.Float64)
+    seen = _collected(
+        table.select(
+            value.min().alias("low"),
+            value.max().alias("high"),
+            # Spark sums no booleans.
+            (value.is_null() | ~value.is_finite()).cast(nw.Int64).sum().alias("broken"),
+            nw.col(label).is_null().cast(nw.Int64).sum().alias("unlabelled"),
+            nw.len().alias("rows"),
+        ),
+        options,
+    )
+    low, high, broken, unlabelled, rows = (seen[c].to_list()[0] for c in seen.columns)
+    if not rows:
+        raise DataError("the table has no rows")
+    if unlabelled:
+        raise LabelError(f"column {label!r} is missing in {unlabelled:,} rows; drop them first")
+    if broken or low is None:
+        raise ScoreError(f"column {score!r} is missing or not finite in {broken:,} rows")
+    return float(low), float(high)
+
+
+def _classes(nw: Any, table: Any, label: str, pos_label: Any, options: dict[str, Any]) -> list[Any]:
+    """Return the two classes, the positive one last."""
+    found = _collected(table.select(nw.col(label)).unique().head(3), options)[label].to_list()
+    if len(found) != 2:
+        what = "one class only" if len(found) == 1 else "more than two classes"
+        raise LabelError(f"column {label!r} holds {what}, such as {sorted(found)}; expected two")
+    ordered = order_classes(np.array(sorted(found)), pos_label, name=label)
+    return list(ordered.classes.tolist())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class JointRocCounts(Result):
+    """Counts of (class, cell of one score, cell of another): how two models err together.
+
+    Attributes
+    ----------
+    counts : array (2, a, b)
+        Items of the negative and of the positive class in each pair of cells.
+    first_edges, second_edges : array (a − 1,), array (b − 1,)
+        A score is in the cell whose number is that of the edges at or below it.
+    names : tuple of str
+        The two scores.
+    classes : array (2,)
+        The negative and the positive class.
+    """
+
+    counts: AnyArray
+    first_edges: FloatArray
+    second_edges: FloatArray
+    names: tuple[Any, Any]
+    classes: AnyArray
+
+    @property
+    def n(self) -> float:
+        """Number of items."""
+        return float(self.counts.sum())
+
+    def check_margins(self, scores: Mapping[Any, RocCounts]) -> None:
+        """Refuse counts of either score that are not of the rows that were counted here.
+
+        Parameters
+        ----------
+        scores : mapping of name to RocCounts
+            The counts of each score alone, without weights.
+        """
+        for i, (name, edges) in enumerate(
+            zip(self.names, (self.first_edges, self.second_edges), strict=True)
+        ):
+            one = scores[name]
+            cell = np.searchsorted(edges, one.scores, side="right")
+            own = [np.bincount(cell, c, len(edges) + 1) for c in (one.negatives, one.positives)]
+            same = np.array_equal(self.classes, one.classes) and one.squares is None
+            if not same or not np.array_equal(np.array(own), self.counts.sum(axis=2 - i)):
+                raise DataError(
+                    f"the joint counts of {self.names[0]} and {self.names[1]} are not of the rows "
+                    f"that the counts of {name} are of; count the same rows and classes, without "
+                    "weights"
+                )
+
+    def __radd__(self, other: object) -> "JointRocCounts":
+        return self if other == 0 else NotImplemented  # so that sum(parts) works
+
+    @keeps_kind
+    def __add__(self, other: "JointRocCounts") -> "JointRocCounts":
+        if not isinstance(other, JointRocCounts):
+            return NotImplemented
+        for what in ("names", "classes", "first_edges", "second_edges"):
+            if not np.array_equal(getattr(self, what), getattr(other, what)):
+                raise DataError(
+                    f"the two parts differ in their {what}; count both with the same edges"
+                )
+        return replace(self, counts=self.counts + other.counts)
+
+    def summary(self) -> str:
+        """Return how many items fall into how many cells."""
+        a, b = self.counts.shape[1:]
+        return f"{self.n:,.6g} items in {a} × {b} cells of {self.names[0]} and {self.names[1]}"
+
+    def _columns(self) -> dict[str, Any]:
+        label, first, second = np.nonzero(self.counts)
+        from_first, from_second = (
+            np.concatenate([[-np.inf], edges]) for edges in (self.first_edges, self.second_edges)
+        )
+        return {
+            "class": self.classes[label],
+            "first_from": from_first[first],
+            "second_from": from_second[second],
+            "count": self.counts[label, first, second],
+        }
