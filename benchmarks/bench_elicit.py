@@ -81,7 +81,7 @@ def answered(procedure: Procedure, oracle: Callable[[Any], str]) -> Array:
     """Return the weights after all answers, without the limits that a result also works out."""
     while (query := procedure.ask()) is not None:
         procedure.tell(oracle(query))
-    found = belief.estimate if (belief := procedure._belief) else procedure._estimate()
+    found = search.estimate if (search := procedure._search) else procedure._estimate()
     return np.asarray(procedure._family(procedure._flipped).weights(found[None])[0])
 
 
@@ -152,8 +152,8 @@ def angles_along(k: int, flip: float, n: int, index: int) -> list[float]:
     along = []
     while (query := proc.ask()) is not None:
         proc.tell(oracle(query))
-        assert proc._belief is not None
-        along.append(angle(proc._belief.estimate, truth))
+        assert proc._search is not None
+        along.append(angle(proc._search.estimate, truth))
     return along + along[-1:] * (n - len(along))  # it stops where nothing is in doubt
 
 
