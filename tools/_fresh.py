@@ -58,14 +58,16 @@ def call(*command: str | Path, cwd: Path = ROOT, **changes: str) -> str:
     return done.stdout
 
 
+# The one version of PyTorch that is tested; others pull gigabytes.
+TORCH = "torch==2.13.0"
+
+
 def fresh_venv(folder: Path, *requirements: str | Path, python: str | Path) -> Path:
     """Make a virtual environment with what is required and nothing else; return its Python."""
     call(python, "-m", "venv", "--clear", folder)
     inside = folder / "bin" / "python"
-    # The one version of PyTorch that is tested; others pull gigabytes.
-    pins = [line.partition("#")[0] for line in project()["optional-dependencies"]["dev"]]
     constraints = folder / "constraints.txt"
-    constraints.write_text("\n".join(pin for pin in pins if pin.startswith("torch==")) + "\n")
+    constraints.write_text(f"{TORCH}\n")
     # Compiled when first imported: most modules never are.
     call(
         inside, "-m", "pip", "install", "--quiet", "--no-compile", "-c", constraints, *requirements
