@@ -59,8 +59,8 @@ def default_calls() -> Iterator[tuple[str, Callable[[], object]]]:
     said = load_shared("llm_judges_llmbar", "verdicts_long").rename(columns={"item_id": "item"})
     said["judge"] = said["model"].astype(str) + "__" + said["strategy"].astype(str)
     said["domain"] = said["subset"].astype(str)
-    votes = said[said["verdict_order1"] > 0].rename(columns={"verdict_order1": "verdict"})
-    votes = votes[["item", "judge", "verdict", "domain"]]
+    votes = said.loc[said["verdict_order1"] > 0, ["item", "judge", "verdict_order1", "domain"]]
+    votes = votes.rename(columns={"verdict_order1": "verdict"})
     yield "LLMBar, one order", lambda: ErrorEstimator(rng=0).fit(votes)
     yield "LLMBar, two orders", lambda: PairEstimator(rng=0).fit(said)
     wide = load_shared("llm_judges_judgebench", "judgebench_wide")
