@@ -1,8 +1,9 @@
 """Results: frozen values that say, tabulate, serialise and draw themselves.
 
-`Frozen` is the base of every value object, `Result` of every answer. `keeps_kind` marks the
-results of a public function with the kind of frame that was passed in, so that `to_frame`
-gives the same kind back.
+`Frozen` is the base of every value object, `Result` of every answer. An answer that is a number
+with limits is an `Estimated`: it holds one `Estimate`, from which `value`, `lower` and `upper` are
+read. `keeps_kind` marks the results of a public function with the kind of frame that was passed in,
+so that `to_frame` gives the same kind back.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from html import escape
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
+from karat._basis import Basis, Guarantee, basis_of
 from karat._characters import visible
 from karat._extras import require
-from karat._typing import AnyArray
+from karat._typing import AnyArray, FloatArray
 from karat.exceptions import KaratError
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T", bound="Result")
+_N = TypeVar("_N", float, FloatArray)
 _MOST = 500_000  # characters of a picture that a notebook keeps with the page
 
 
@@ -64,8 +67,59 @@ class Frozen:
         return hash((type(self).__name__, _comparable(self._compared())))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python data that ``json.dumps`` accepts."""
-        return {f.name: plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        """Return the fields as plain Python data that ``json.dumps`` accepts.
+
+        The parts of an `Estimate` stand beside the other fields.
+        """
+        found: dict[str, Any] = {}
+        for own in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, own.name)
+            if isinstance(value, Estimate) and own.name == "estimate":
+                found |= value.to_dict()
+            else:
+                found[own.name] = plain(value)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Estimate(Frozen, Generic[_N]):
+    """A number with its limits, and what they rest on; or columns of such numbers.
+
+    Attributes
+    ----------
+    value : float or array
+        The number; NaN where there is none, such as between bounds without labels.
+    lower, upper : float or array
+        Its limits.
+    confidence : float
+        Probability that the limits hold the number.
+    basis : str
+        ``"certain"`` (no chance of error: arithmetic on what is known), ``"guaranteed"`` (limits
+        for any distribution), ``"likely"`` (limits that rest on an approximation or an assumption
+        that is named) or ``"unknown"``.
+    """
+
+    value: _N
+    lower: _N
+    upper: _N
+    confidence: float
+    basis: Basis
+
+    @classmethod
+    def of(
+        cls, value: _N, lower: _N, upper: _N, confidence: float, guarantee: Guarantee
+    ) -> Estimate[_N]:
+        """Return an estimate whose basis follows from the guarantee of its method."""
+        basis = basis_of(guarantee)
+        return cls(value=value, lower=lower, upper=upper, confidence=confidence, basis=basis)
+
+    @property
+    def width(self) -> _N:
+        """Distance between the limits."""
+        return self.upper - self.lower
+
+    def __float__(self) -> float:
+        return float(self.value)
 
 
 def frozen_array(values: Any, dtype: Any = None) -> AnyArray:
@@ -200,6 +254,50 @@ class Result(Frozen):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
+class Estimated(Result, Generic[_N]):
+    """A result whose headline is a number with limits, or columns of them.
+
+    A subclass has a field ``estimate``, an `Estimate`; everything else that it holds is beside it.
+    ``float(result)`` is the number.
+    """
+
+    __slots__ = ()
+    estimate: Estimate[_N]
+
+    @property
+    def value(self) -> _N:
+        """The number; NaN where there is none."""
+        return self.estimate.value
+
+    @property
+    def lower(self) -> _N:
+        """The lower limit."""
+        return self.estimate.lower
+
+    @property
+    def upper(self) -> _N:
+        """The upper limit."""
+        return self.estimate.upper
+
+    @property
+    def confidence(self) -> float:
+        """Probability that the limits hold the number."""
+        return self.estimate.confidence
+
+    @property
+    def basis(self) -> Basis:
+        """What the limits rest on: certain, guaranteed, likely or unknown."""
+        return self.estimate.basis
+
+    @property
+    def width(self) -> _N:
+        """Distance between the limits."""
+        return self.estimate.width
+
+    def __float__(self) -> float:
+        return float(self.estimate)
+
+
 def _again(made: tuple[Any, tuple[Any, ...]], passed: Passed | None) -> Any:
     """Build a result from what pickle kept of it."""
     build, arguments = made
@@ -224,7 +322,9 @@ def one_row(result: Any) -> dict[str, list[Any]]:
     row: dict[str, list[Any]] = {}
     for own in fields(result):
         value = getattr(result, own.name)
-        if isinstance(value, Frozen) and (title := getattr(value, "title", None)) is not None:
+        if isinstance(value, Estimate) and own.name == "estimate":
+            row |= one_row(value)
+        elif isinstance(value, Frozen) and (title := getattr(value, "title", None)) is not None:
             row[own.name] = [title]
         elif isinstance(value, _SCALARS):
             row[own.name] = [value]
