@@ -31,9 +31,15 @@ help:
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: pyproject.toml
+# The package alone, as users have it.
+$(VENV)/.package: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+# What tests and checks need beside it; neither PyTorch nor a browser.
+$(VENV)/.ready: $(VENV)/.package
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
@@ -41,7 +47,7 @@ $(VENV)/.docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
-demo: setup
+demo: $(VENV)/.package
 	$(BIN)/karat demo
 
 # Loops are compiled once, and not by every process of the tests anew.

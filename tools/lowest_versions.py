@@ -9,7 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("arviz", "duckdb", "logs", "studio", "dev")
+EXTRAS = ("arviz", "duckdb", "studio", "dev")
 LEFT_OUT = {
     "axe-playwright-python", "import-linter", "karat", "mypy", "playwright", "ruff", "torch",
 }  # fmt: skip

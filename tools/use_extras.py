@@ -8,16 +8,12 @@ import subprocess
 import sys
 import tempfile
 import warnings
-import zipfile
-from pathlib import Path
 
 import numpy as np
 
 import karat
 
 __all__ = ["USES"]
-
-_ZSTANDARD = 93
 
 
 def _votes(n: int = 300) -> np.ndarray:
@@ -43,29 +39,6 @@ def duckdb() -> None:
     relation = engine.sql("select i % 2 as y, i % 3 = 0 as p from range(600) t(i)")
     counts = karat.scan(relation).roles(label="y", pred="p").counts()
     assert counts.confusions["p"].n == 600, counts
-
-
-def logs() -> None:
-    """Read a log of inspect that is packed with Zstandard."""
-    import zstandard
-
-    members = {
-        "header.json": {"version": 2, "eval": {"task": "sums", "model": "one"}},
-        "summaries.json": [
-            {"id": i, "epoch": 1, "scores": {"match": {"value": "CI"[i % 2]}}} for i in range(8)
-        ],
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "log.eval"
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, content in members.items():
-                plain = json.dumps(content).encode()
-                archive.writestr(name, zstandard.ZstdCompressor().compress(plain))
-                # Python's own zipfile cannot write this kind, so only the directory names it.
-                archive.filelist[-1].compress_type = _ZSTANDARD
-                archive.filelist[-1].file_size = len(plain)
-        votes = karat.scan(path).frame.to_native().collect()["vote"]
-    assert votes.to_list() == [1, 0] * 4, votes
 
 
 def spark() -> None:
@@ -108,7 +81,7 @@ def torch() -> None:
     assert float(score.grad.abs().sum()) > 0
 
 
-USES = {use.__name__: use for use in (arviz, duckdb, logs, spark, studio, torch)}
+USES = {use.__name__: use for use in (arviz, duckdb, spark, studio, torch)}
 
 if __name__ == "__main__":
     USES[sys.argv[1]]()

@@ -22,7 +22,6 @@ _PURPOSE = {
     "": "the library, its pictures, reports and this command line",
     "arviz": "posterior draws as ArviZ data",
     "duckdb": "relations and queries of DuckDB",
-    "logs": "packed evaluation logs of inspect",
     "spark": "tables of Apache Spark",
     "studio": "web studies that ask people",
     "torch": "training losses for PyTorch",

@@ -4,12 +4,11 @@ import json
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from karat._files import first_words
-from karat.exceptions import DataError, MissingExtraError
+from karat.exceptions import DataError
 from karat.sources.logs._records import Log, fields, long_log, needed, objects, verdict_of
 
 _VERSIONS = (1, 2)
@@ -209,27 +208,12 @@ def _unpacked(archive: zipfile.ZipFile, raw: Any, info: zipfile.ZipInfo) -> byte
     local = raw.read(30)
     name, extra = struct.unpack("<HH", local[26:30])
     raw.seek(name + extra, 1)
-    return _decompress(raw.read(info.compress_size), info.file_size)
+    return _decompress(raw.read(info.compress_size))
 
 
-def _decompress(data: bytes, size: int) -> bytes:
-    """Decompress Zstandard, of several frames too, by the first package that can."""
-    for module in ("compression.zstd", "backports.zstd"):
-        try:
-            return bytes(import_module(module).decompress(data))
-        except ModuleNotFoundError:
-            continue
-    try:
-        zstandard = import_module("zstandard")
-    except ModuleNotFoundError:
-        pass
-    else:
-        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-            return bytes(reader.read())
-    try:
-        return bytes(import_module("pyarrow").decompress(data, size, codec="zstd", asbytes=True))
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "an .eval log is packed with Zstandard, which this Python cannot unpack; run: "
-            "pip install 'karat[logs]'"
-        ) from None
+def _decompress(data: bytes) -> bytes:
+    """Decompress Zstandard, of several frames too."""
+    from zstandard import ZstdDecompressor
+
+    with ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+        return bytes(reader.read())
