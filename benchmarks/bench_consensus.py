@@ -70,7 +70,7 @@ def against_numpy(votes: NDArray[Any], seconds: float, sampling: float) -> None:
     """Print how many times faster the fit and its sampling are than drawing every label."""
     some = 10
     theirs = best_of(2, lambda: numpy_gibbs(votes, some)) / some * CHAINS * SWEEPS
-    mine = estimator().fit(votes).result_.mean
+    mine = estimator().fit(votes).result_.value
     apart = np.abs(numpy_gibbs(votes, 40) - mine).max()
     print(
         f"error rates of 10^6 x {M}, {CHAINS} chains x {SWEEPS:,} sweeps: ratio "

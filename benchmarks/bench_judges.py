@@ -119,7 +119,7 @@ def of_position(rng: np.random.Generator) -> None:
         3, lambda: position_bias(first, second), lambda: tango_by_roots(first, second)
     )
     mine, peer = position_bias(first, second), tango_by_roots(first, second)
-    apart = np.abs(np.stack([mine.bias, mine.lower, mine.upper]) - peer).max()
+    apart = np.abs(np.stack([mine.value, mine.lower, mine.upper]) - peer).max()
     print(
         f"position bias of 8 judges on 20,000 pairs: ratio {theirs / ours:.1f} (karat "
         f"{1e3 * ours:.0f} ms, roots by SciPy {1e3 * theirs:.0f} ms; largest difference "
@@ -244,7 +244,7 @@ def of_people(rng: np.random.Generator) -> None:
         lambda: annotator_test(judge, people, epsilon=0.1),
         lambda: alignment_by_loops(judge, people),
     )
-    found = annotator_test(judge, people, epsilon=0.1).advantage_rate
+    found = annotator_test(judge, people, epsilon=0.1).advantage_rate.value
     print(
         f"annotator test, 6 people x 5,000 items: ratio {theirs / ours:.1f} (karat "
         f"{1e3 * ours:.0f} ms with exact tests and limits, loops {1e3 * theirs:.0f} ms; ρ differs "

@@ -64,7 +64,7 @@ def against_truth(estimator, domain):
     table = table[table["domain"] == domain].set_index("classifier")
     true = truth[domain].loc[table.index]
     inside = (table["lower"] <= true) & (true <= table["upper"])
-    order = table["mean"].corr(true, method="spearman")
+    order = table["value"].corr(true, method="spearman")
     return f"truth inside the limits of {inside.mean():.0%} of judges, rank correlation {order:.2f}"
 
 
@@ -94,7 +94,7 @@ with warnings.catch_warnings():
     )  # fmt: skip
 print(f"\nWith 40 labels: {labelled.result_.summary()}")
 print(f"Now: {against_truth(labelled, adversarial)}")
-powered = labelled.powered_
+powered = labelled.from_labels_
 width = (powered["upper"] - powered["lower"]).mean()
 alone = (powered["labels_upper"] - powered["labels_lower"]).mean()
 print(f"Valid whatever the model: limits {width:.2f} wide; from the labels alone {alone:.2f}")

@@ -38,8 +38,8 @@ def run_bias(*, quick: bool) -> list[Promise]:
         half = said["item"].isin(chosen)
         one, other = position_bias(said[half]), position_bias(said[~half])
         low, high = one.expected_on(len(pairs) - len(chosen))
-        inside.append(((low <= other.bias) & (other.bias <= high)).mean())
-        naive.append(((one.lower <= other.bias) & (other.bias <= one.upper)).mean())
+        inside.append(((low <= other.value) & (other.value <= high)).mean())
+        naive.append(((one.lower <= other.value) & (other.value <= one.upper)).mean())
     whole = position_bias(said)
     say(f"  {whole.summary()}")
     say(
@@ -153,7 +153,8 @@ def run_scores() -> list[Promise]:
         told.append(bool(r.identified[0]))
         covered.append(inside.mean())
         say(
-            f"  {name:10} error rates {np.round(r.mean, 2)}, best cut on gold {np.round(true, 2)}, "
+            f"  {name:10} error rates {np.round(r.value, 2)}, best cut on gold "
+            f"{np.round(true, 2)}, "
             f"covered {inside.mean():.2f}, identified: {bool(r.identified[0])}"
         )
     return [

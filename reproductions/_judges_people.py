@@ -33,16 +33,16 @@ def run_people(*, quick: bool) -> list[Promise]:
                 said[said["annotator"] == judge], people, epsilon=epsilon,
                 alignment="rmse" if name == "10k_prompts" else "accuracy",
             )  # fmt: skip
-            ours = f"{100 * found.winning_rate:.0f}/{100 * found.advantage_rate:.0f}"
+            ours = f"{100 * found.value:.0f}/{100 * found.advantage_rate.value:.0f}"
             figures += 1
             alike += ours == printed
-            if found.exact_winning_rate != found.winning_rate:
+            if found.exact_winning_rate != found.value:
                 moved.append(f"{judge} on {name}")
             say(
                 f"  {name:14} {judge:13} {printed:>7} {ours:>7}   exact "
-                f"{found.exact_winning_rate:.2f}   ω in [{found.winning_lower:.2f}, "
-                f"{found.winning_upper:.2f}], ρ in [{found.advantage_lower:.2f}, "
-                f"{found.advantage_upper:.2f}]"
+                f"{found.exact_winning_rate:.2f}   ω in [{found.lower:.2f}, "
+                f"{found.upper:.2f}], ρ in [{found.advantage_rate.lower:.2f}, "
+                f"{found.advantage_rate.upper:.2f}]"
             )
     say(f"  exact tests move ω of: {', '.join(moved) or 'nobody'}")
     return [Promise(f"published ω and ρ to the digits, of {figures}", alike, figures)]

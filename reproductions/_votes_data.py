@@ -161,7 +161,7 @@ def beside_truth(estimator: ErrorEstimator, truth: Any, *, at_least: int = 1) ->
     table = estimator.error_rates_.merge(truth, on=["domain", "classifier"])
     table = table[table["gold_votes"] >= at_least]
     inside = (table["lower"] <= table["error"]) & (table["error"] <= table["upper"])
-    return table.assign(inside=inside, off=(table["mean"] - table["error"]).abs())
+    return table.assign(inside=inside, off=(table["value"] - table["error"]).abs())
 
 
 def flagged(identified: Mapping[str, bool]) -> bool:

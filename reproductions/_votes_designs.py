@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from karat.consensus import ErrorEstimator
 from karat.consensus._answers import draw_strata
-from karat.consensus._from_labels import cross_predictions, powered_rates
+from karat.consensus._from_labels import cross_predictions, rates_with_votes
 from karat.limits.proportions import wilson_limits
 from karat.votes.domains import read_votes
 
@@ -87,16 +87,16 @@ def _design(
         domain = read_votes(subset.votes, y_true=gold).domains[0]
         blind = np.empty((domain.table.n_patterns, subset.blind.shape[1]))
         blind[domain.pattern] = subset.blind
-        answers = powered_rates(
+        answers = rates_with_votes(
             domain, cross_predictions(domain, blind), confidence=0.95, finite=False,
             probability=probability,
         )  # fmt: skip
         for a, true in zip(answers, truth, strict=True):
-            if not np.isfinite(a.estimate):
+            if not np.isfinite(a.value):
                 continue
-            low, high = wilson_limits(a.labels_estimate * a.n_gold, a.n_gold, 0.025)
+            low, high = wilson_limits(a.labels_value * a.n_gold, a.n_gold, 0.025)
             alone = float(high - low)
             inside = a.lower <= true <= a.upper
-            found.append((inside, a.upper - a.lower, alone, abs(a.estimate - true)))
+            found.append((inside, a.upper - a.lower, alone, abs(a.value - true)))
     cover, width, alone, off = np.mean(np.array(found, dtype=np.float64), axis=0)
     return Design(float(cover), float(width / alone), float(off))

@@ -75,7 +75,7 @@ def short(subset: str) -> str:
     return subset.split("/", 1)[-1]
 
 
-def ranking(table: Any, column: str = "mean") -> float:
+def ranking(table: Any, column: str = "value") -> float:
     """Return the Spearman correlation of estimated and true error rates."""
     return float(spearmanr(table[column], table["error"]).statistic)
 
@@ -85,7 +85,7 @@ def _judged(estimator: ErrorEstimator, data: VoteSet) -> list[Judged]:
     right = _majority_right(data)
     rows = []
     for subset, judges in table.groupby("domain"):
-        first = judges.loc[judges["mean"].idxmin()]
+        first = judges.loc[judges["value"].idxmin()]
         rows.append(
             Judged(
                 subset=str(subset),
@@ -95,7 +95,7 @@ def _judged(estimator: ErrorEstimator, data: VoteSet) -> list[Judged]:
                 identified=estimator.identified_[subset],
                 inside=int(judges["inside"].sum()),
                 spearman=ranking(judges),
-                first=(float(first["mean"]), float(first["error"])),
+                first=(float(first["value"]), float(first["error"])),
                 least=float(judges["error"].min()),
             )
         )

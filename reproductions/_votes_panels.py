@@ -97,6 +97,6 @@ def _measured(name: str, votes: Any, y: Any) -> _Panel:
         warnings.simplefilter("ignore", KaratWarning)
         r = ErrorEstimator(rng=0).fit(votes).result_
     wrong = (votes != y[:, None]).mean(axis=0)
-    inside = (r.finite_lower - 1e-9 <= wrong) & (wrong <= r.finite_upper + 1e-9)
+    inside = (r.finite.lower - 1e-9 <= wrong) & (wrong <= r.finite.upper + 1e-9)
     width = float((r.upper - r.lower).mean())
     return _Panel(name, r.status[0], float(inside.mean()), width, float(wrong.mean()))

@@ -11,7 +11,12 @@ from _votes_judges import ADVERSARIAL, ranking, short
 from numpy.typing import NDArray
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._from_labels import Powered, blind_consensus, cross_predictions, powered_rates
+from karat.consensus._from_labels import (
+    LabelRate,
+    blind_consensus,
+    cross_predictions,
+    rates_with_votes,
+)
 from karat.votes.domains import read_votes
 
 __all__ = ["Subset", "run_powered", "subsets_of"]
@@ -115,7 +120,7 @@ def _subsets(estimator: ErrorEstimator, data: VoteSet) -> list[Subset]:
 def _limits(subset: Subset, draws: int) -> tuple[Limits, Limits]:
     """Return the limits of the rate, and of the error on these items, over random labels.
 
-    As `ErrorEstimator.powered` does, without fitting the posterior anew: the consensus that it
+    As `ErrorEstimator.from_labels` does, without fitting the posterior anew: the consensus that it
     starts from has seen no label, so it is the same in every draw.
     """
     rng, truth, n = np.random.default_rng(1), subset.errors, len(subset.gold)
@@ -129,13 +134,13 @@ def _limits(subset: Subset, draws: int) -> tuple[Limits, Limits]:
         blind[domain.pattern] = subset.blind
         predictions = cross_predictions(domain, blind)
         for finite, record in enumerate(records):
-            answers = powered_rates(domain, predictions, confidence=0.95, finite=bool(finite))
+            answers = rates_with_votes(domain, predictions, confidence=0.95, finite=bool(finite))
             record += [_record(answer, t) for answer, t in zip(answers, truth, strict=True)]
     rate, exact = (Limits(*np.mean(record, axis=0).tolist()) for record in records)
     return rate, exact
 
 
-def _record(answer: Powered, truth: float) -> tuple[float, float, float, float]:
+def _record(answer: LabelRate, truth: float) -> tuple[float, float, float, float]:
     return (
         float(answer.lower <= truth <= answer.upper),
         answer.upper - answer.lower,
@@ -151,13 +156,13 @@ def _show_rankings(before: ErrorEstimator, data: VoteSet) -> None:
     chosen = _chosen(votes)
     part = replace(data, votes=votes, gold=gold)
     after, _ = fit(part, rng=0, y_true=gold.where(votes["item"].isin(chosen), -1))
-    assert after.powered_ is not None
+    assert after.from_labels_ is not None
     blind = beside_truth(before, data.truth)
-    seen = beside_truth(after, data.truth).merge(after.powered_, on=["domain", "classifier"])
+    seen = beside_truth(after, data.truth).merge(after.from_labels_, on=["domain", "classifier"])
     rows = []
     for name in ADVERSARIAL:
         mine = seen[seen["domain"] == name]
-        rankings = [ranking(mine, c) for c in ("mean", "labels_estimate", "estimate")]
+        rankings = [ranking(mine, c) for c in ("value_x", "labels_value", "value_y")]
         rankings.insert(0, ranking(blind[blind["domain"] == name]))
         said = "yes" if after.identified_[name] else "NO"
         items = str(votes["item"][votes["domain"] == name].nunique())

@@ -97,7 +97,7 @@ def _told(data: VoteSet) -> list[Told]:
     table = beside_truth(estimator, data.truth, at_least=_GOLD_VOTES)
     rows = []
     for domain, voters in table.groupby("domain"):
-        rank = spearmanr(voters["mean"], voters["error"]).statistic if len(voters) > 2 else np.nan
+        rank = spearmanr(voters["value"], voters["error"]).statistic if len(voters) > 2 else np.nan
         rows.append(
             Told(
                 name=data.name if domain == "all" else f"{data.name}: {domain}",

@@ -102,7 +102,7 @@ def test_judge_pairs(example):
     share, _ = numbers("judges, at # % of the cost, are wrong on # % more of the items", printed)
     assert share < 50
     assert names["panel"].loss <= 0.02
-    assert names["replaced"].winning_rate == 1.0
+    assert names["replaced"].value == 1.0
     assert "With 60 labels: confirmed." in printed
 
 

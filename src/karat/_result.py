@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from html import escape
 from inspect import signature
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -117,6 +118,22 @@ class Estimate(Frozen, Generic[_N]):
     def width(self) -> _N:
         """Distance between the limits."""
         return self.upper - self.lower
+
+    def take(self: Estimate[FloatArray], rows: Any) -> Estimate[FloatArray]:
+        """Return some rows of a column of estimates.
+
+        Parameters
+        ----------
+        rows : array of int
+            Their positions.
+
+        Returns
+        -------
+        Estimate
+            The same columns, with these rows alone.
+        """
+        parts = {name: getattr(self, name)[rows] for name in ("value", "lower", "upper")}
+        return replace(self, **parts)
 
     def __float__(self) -> float:
         return float(self.value)
@@ -336,7 +353,7 @@ def one_row(result: Any) -> dict[str, list[Any]]:
 
 
 def rows_of(result: Any, columns: Iterable[str]) -> dict[str, Any]:
-    """Return columns by a list of words: ``lower``, ``value=values`` or ``name=names[index]``.
+    """Return columns by a list of words: ``lower``, ``area=area.value`` or ``name=names[index]``.
 
     An attribute that is None is left out, and one that is a single value is repeated.
     """
@@ -344,7 +361,7 @@ def rows_of(result: Any, columns: Iterable[str]) -> dict[str, Any]:
     for word in columns:
         name, _, source = word.partition("=")
         attribute, _, index = (source or name).partition("[")
-        values = getattr(result, attribute)
+        values = attrgetter(attribute)(result)
         if values is None:
             continue
         if index:

@@ -86,7 +86,7 @@ def test_judges_from_counts_are_those_of_the_rows(karat, rows, counts, tmp_path)
     assert few.code == 0, few.err
     counted = karat("judges", tmp_path / "votes.parquet", "--dependence", "none", "--json").data
     whole = karat("judges", rows, "--judge", "lf_*", "--dependence", "none", "--json").data
-    assert counted["result"]["mean"] == whole["result"]["mean"]
+    assert counted["result"]["value"] == whole["result"]["value"]
     assert counted["result"]["upper"] == whole["result"]["upper"]
 
 
@@ -183,11 +183,11 @@ def logs():
 def test_judges_of_a_log(karat, logs, name, voters, gold):
     ran = karat("judges", logs / name, "--dependence", "none", "--json")
     assert ran.code == 0, ran.err
-    assert len(ran.data["result"]["mean"]) == voters
+    assert len(ran.data["result"]["value"]) == voters
     assert ran.data["status"][0]["status"] == "not identified"  # six items show nothing
     assert sum(ran.data["result"]["gold_votes"]) >= gold
-    # People choose what they correct: no rates are powered by their labels.
-    assert "powered" not in ran.data
+    # People choose what they correct: there are no rates from their labels.
+    assert "from_labels" not in ran.data
 
 
 def test_only_what_flags_name_is_counted(karat, rows, tmp_path):

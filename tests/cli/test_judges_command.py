@@ -45,14 +45,14 @@ def test_wide_and_long_files_give_the_same_answer(files, karat):
     wide = error_rates(karat, files / "wide.csv", "--judge", "judge_*")
     long = error_rates(karat, files / "long.parquet")
     assert wide["classifiers"] == long["classifiers"]
-    assert np.abs(np.subtract(wide["mean"], long["mean"])).max() < 0.01
+    assert np.abs(np.subtract(wide["value"], long["value"])).max() < 0.01
 
 
 def test_a_flag_wins_over_a_column_of_the_same_meaning(files, karat):
     found = error_rates(karat, files / "long_domains.csv", "--group", "topic")
     assert found["domains"] == ["north", "south"]
     alone = error_rates(karat, files / "wide.csv", "--group", "topic", "--judge", "judge_*")
-    assert np.abs(np.subtract(found["mean"], alone["mean"])).max() < 0.02
+    assert np.abs(np.subtract(found["value"], alone["value"])).max() < 0.02
     assert error_rates(karat, files / "long_domains.csv")["domains"] == ["here"]
     named = error_rates(karat, files / "long_domains.csv", "--group", "domain")
     assert named["domains"] == ["here"]
@@ -60,7 +60,7 @@ def test_a_flag_wins_over_a_column_of_the_same_meaning(files, karat):
 
 def test_gold_labels_of_a_long_file(files, karat):
     ran = karat("judges", files / "long_domains.csv", "--label", "known", "--json")
-    assert min(ran.data["powered"]["n_gold"]) > 40
+    assert min(ran.data["from_labels"]["n_gold"]) > 40
 
 
 def test_the_table_says_whether_the_votes_identify_the_rates(files, karat):
@@ -87,7 +87,7 @@ def test_gold_labels_and_a_report(files, karat):
     page = files / "report.html"
     ran = karat("judges", files / "wide.csv", "--label", "known", "--json", "--output", page)
     assert ran.code == 0
-    assert min(ran.data["powered"]["n_gold"]) > 40
+    assert min(ran.data["from_labels"]["n_gold"]) > 40
     html = page.read_text()
     assert "What do the gold labels say?" in html
     assert "y_true=frame[&#39;known&#39;]" in html
@@ -106,7 +106,7 @@ def test_an_empty_cell_was_not_asked_unless_it_abstains(files, karat):
     for flag, null in (((), "not asked"), (("--null", "abstain"), "abstain")):
         found = error_rates(karat, files / "gaps.csv", *flag)
         wanted = ErrorEstimator(rng=0).fit(frame, null=null).result_
-        assert found["mean"] == pytest.approx(wanted.mean.tolist())
+        assert found["value"] == pytest.approx(wanted.value.tolist())
         assert found["votes"] == pytest.approx(wanted.votes.tolist())
 
 
@@ -223,7 +223,7 @@ def test_long_files_by_any_names(panel, karat):
     by_flags = error_rates(karat, panel / "long.csv", *flags)
     known = error_rates(karat, panel / "known.csv")
     assert by_flags["classifiers"] == known["classifiers"]
-    assert by_flags["mean"] == pytest.approx(known["mean"])
+    assert by_flags["value"] == pytest.approx(known["value"])
     ran = karat("judges", panel / "long.csv", "--voter", "who")
     assert ran.code == 2
     assert "come together" in ran.err
@@ -286,7 +286,7 @@ def test_families_and_picked_labels(panel, karat):
     assert ran.code == 0, ran.err
     blocks = [set(block) for block in ran.data["status"][0]["copies"]]
     assert {"llama", "mistral"} in blocks
-    assert "powered" not in ran.data
+    assert "from_labels" not in ran.data
     ran = karat("judges", panel / "wide.csv", "--same", "nothing")
     assert ran.code == 2
 
@@ -336,8 +336,8 @@ def test_long_files_keep_their_names(panel, karat, names, tmp_path):
     todo = tmp_path / "todo.csv"
     ran = karat("judges", tmp_path / "long.csv", "--label-next", "10", "--todo", todo, "--json")
     assert ran.code == 0, ran.err
-    assert ran.data["result"]["mean"] == pytest.approx(
-        error_rates(karat, panel / "known.csv")["mean"]
+    assert ran.data["result"]["value"] == pytest.approx(
+        error_rates(karat, panel / "known.csv")["value"]
     )
     drawn = pl.read_csv(todo)
     assert drawn.columns[:2] == ["domain", names[0]]

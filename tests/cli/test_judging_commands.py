@@ -44,8 +44,8 @@ def test_wide_pairs_by_patterns(files, karat):
     est = PairEstimator(rng=0).fit(
         first, second.rename(dict(zip(second.columns, first.columns, strict=True)))
     )
-    assert ran.data["position_bias"]["bias"] == pytest.approx(est.position_bias_.bias.tolist())
-    assert ran.data["result"]["mean"] == pytest.approx(est.result_.mean.tolist())
+    assert ran.data["position_bias"]["value"] == pytest.approx(est.position_bias_.value.tolist())
+    assert ran.data["result"]["value"] == pytest.approx(est.result_.value.tolist())
 
 
 def test_long_pairs_with_systems_gold_and_panel(files, karat, tmp_path):
@@ -56,7 +56,7 @@ def test_long_pairs_with_systems_gold_and_panel(files, karat, tmp_path):
     assert ran.code == 0, ran.err
     assert ran.data["result"]["judges"] == ["claude", "gemma", "gpt", "llama"]
     assert set(ran.data["systems"]["systems"]) == {"x", "y", "z"}
-    assert (ran.data["systems"]["method"], ran.data["systems"]["n_gold"]) == ("powered", 150)
+    assert (ran.data["systems"]["method"], ran.data["systems"]["n_gold"]) == ("gold", 150)
     assert ran.data["panels"][0]["judges"] == ["claude", "gemma", "gpt", "llama"]
     written = karat(*given, *more, "--output", page)
     assert written.code == 0, written.err
@@ -84,7 +84,7 @@ def test_a_panel_where_labels_contradict_the_votes(karat, tmp_path):
         error = panel["alone"][j] + panel["error_of_all"]
         own = (said[:, j] != y).mean()
         assert min(abs(error - own), abs(error - (1 - own))) < 1e-9
-    assert panel["loss"] <= panel["tolerance"]
+    assert panel["value"] <= panel["tolerance"]
     page = tmp_path / "panel.html"
     written = karat(*given, "--output", page)
     assert written.code == 0, written.err
@@ -167,7 +167,7 @@ def test_wide_pairs_are_named_by_their_column(files, karat, tmp_path):
     assert plain.data["label_next"]["item"] == [
         int(item[1:]) for item in ran.data["label_next"]["item"]
     ]
-    assert plain.data["result"]["mean"] == pytest.approx(ran.data["result"]["mean"])
+    assert plain.data["result"]["value"] == pytest.approx(ran.data["result"]["value"])
 
 
 def test_what_votes_cannot_tell_stands_first_and_in_the_head(files, karat):
@@ -246,8 +246,8 @@ def test_long_files_of_people_scores_and_pairs_by_other_names(files, karat, tmp_
         karat("judges", folder / "stars.csv", "--scores", "--json") for folder in (tmp_path, files)
     )
     assert long.code == 0, long.err
-    assert sorted(long.data["result"]["mean"]) == pytest.approx(
-        sorted(short.data["result"]["mean"]), abs=0.02
+    assert sorted(long.data["result"]["value"]) == pytest.approx(
+        sorted(short.data["result"]["value"]), abs=0.02
     )
     pairs = pl.read_parquet(files / "long.parquet")
     pairs.rename({"pair_id": "example", "judge": "grader", "verdict": "choice"}).write_csv(
@@ -256,4 +256,4 @@ def test_long_files_of_people_scores_and_pairs_by_other_names(files, karat, tmp_
     long = karat("judges", tmp_path / "pairs.csv", "--order", "shown", "--label", "gold", "--json")
     assert long.code == 0, long.err
     short = karat("judges", files / "long.parquet", "--order", "shown", "--label", "gold", "--json")
-    assert long.data["result"]["mean"] == pytest.approx(short.data["result"]["mean"])
+    assert long.data["result"]["value"] == pytest.approx(short.data["result"]["value"])

@@ -169,8 +169,8 @@ def test_an_abstaining_judge_agrees_with_nobody():
     judge = SAID[:, 4].copy()
     judge[:40] = -1
     assert (
-        annotator_test(judge, SAID[:, :4], epsilon=0.1).advantage_rate
-        < annotator_test(SAID[:, 4], SAID[:, :4], epsilon=0.1).advantage_rate
+        annotator_test(judge, SAID[:, :4], epsilon=0.1).advantage_rate.value
+        < annotator_test(SAID[:, 4], SAID[:, :4], epsilon=0.1).advantage_rate.value
     )
 
 
@@ -198,10 +198,10 @@ def test_orders_and_names_do_not_matter(rows, columns, labels):
     base = annotator_test(SAID[:, 4], SAID[:, :4], epsilon=0.1)
     moved = np.array(labels)[SAID[rows]]
     other = annotator_test(moved[:, 4], moved[:, columns], epsilon=0.1)
-    assert other.winning_rate == base.winning_rate
-    assert other.advantage_rate == pytest.approx(base.advantage_rate)
+    assert other.value == base.value
+    assert other.advantage_rate.value == pytest.approx(base.advantage_rate.value)
     assert other.p_value == pytest.approx(base.p_value[list(columns)])
-    assert other.advantage_lower == pytest.approx(base.advantage_lower)
+    assert other.advantage_rate.lower == pytest.approx(base.advantage_rate.lower)
 
 
 # --- published figures and claims
@@ -227,8 +227,8 @@ def test_published_figures(name, epsilon, shared_data):
             alignment="rmse" if name == "10k_prompts" else "accuracy",
         )  # fmt: skip
         omega, rho = map(float, figures.split("/"))
-        assert round(found.winning_rate, 2) == omega
-        assert round(found.advantage_rate, 2) == rho
+        assert round(found.value, 2) == omega
+        assert round(found.advantage_rate.value, 2) == rho
         assert found.judge == judge
 
 
@@ -249,7 +249,9 @@ def test_limits_cover():
     for _ in range(runs):
         said = draw(60)
         found = annotator_test(said[:, 3], said[:, :3], epsilon=0.1)
-        covered[0] += found.advantage_lower <= truth.advantage_rate <= found.advantage_upper
-        covered[1] += found.winning_lower <= ahead <= found.winning_upper
+        covered[0] += (
+            found.advantage_rate.lower <= truth.advantage_rate.value <= found.advantage_rate.upper
+        )
+        covered[1] += found.lower <= ahead <= found.upper
     for count in covered.astype(int):
         assert binomtest(int(count), runs, 0.95, alternative="less").pvalue > 0.001

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
+from karat._result import Estimate
 from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
 from karat.consensus._cheapest_panel import Losses, cheapest
 from karat.exceptions import DataError, OptionError
@@ -84,7 +85,7 @@ def test_labels_that_contradict_the_votes_count(labelled):
 
     everyone = list(range(5))
     assert found.error_of_all == pytest.approx(error(everyone))
-    assert found.loss == pytest.approx(error(np.flatnonzero(found.chosen)) - error(everyone))
+    assert found.value == pytest.approx(error(np.flatnonzero(found.chosen)) - error(everyone))
     for j in everyone:
         assert found.alone[j] == pytest.approx(error([j]) - error(everyone))
         rest = [k for k in everyone if k != j]
@@ -93,15 +94,19 @@ def test_labels_that_contradict_the_votes_count(labelled):
     for r in range(1, price):
         for other in combinations(everyone, r):
             assert error(list(other)) - error(everyone) > found.tolerance
-    assert found.loss_lower <= found.loss <= found.loss_upper
+    assert found.lower <= found.value <= found.upper
+
+
+def loss_of(value, lower, upper):
+    return Estimate.of(value, lower, upper, 0.95, "model")
 
 
 def test_a_better_panel_is_said_to_be_better_only_if_it_is_shown():
     found = replace(cheapest_panel(FITTED, draws=5), n_labels=80)
-    better = replace(found, loss=-0.02, loss_lower=-0.03, loss_upper=-0.01).summary()
+    better = replace(found, estimate=loss_of(-0.02, -0.03, -0.01)).summary()
     assert "are wrong less often than all of them: by the labels they are wrong on 2.0 %" in better
     assert "1.0 % to 3.0 %); it was chosen by the same 80 labels" in better
-    unsure = replace(found, loss=-0.02, loss_lower=-0.03, loss_upper=0.0001).summary()
+    unsure = replace(found, estimate=loss_of(-0.02, -0.03, 0.0001)).summary()
     assert "may be as good as all of them: by the labels they are wrong on 2.0 % fewer" in unsure
     assert "-0.0" not in unsure
 
@@ -162,7 +167,7 @@ def test_a_copy_adds_nothing():
 def test_costs_choose():
     free = cheapest_panel(FITTED, draws=5)
     assert free.chosen[0]
-    assert free.loss <= 0.01
+    assert free.value <= 0.01
     dear = cheapest_panel(FITTED, cost=[50, 1, 1, 1, 1], tolerance=0.1, draws=5)
     assert not dear.chosen[0]
     assert dear.cost[dear.chosen].sum() <= 4
@@ -195,7 +200,7 @@ def test_the_panel_decides_as_well_on_new_items():
         errors = [
             (model.predict_codes(codes).argmax(axis=1) != y[600:]).mean() for codes in (asked, new)
         ]
-        off.append(errors[0] - errors[1] - found.loss)
+        off.append(errors[0] - errors[1] - found.value)
     assert abs(np.mean(off)) < 0.01
     assert np.max(np.abs(off)) < 0.03
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from karat._result import Estimate
 from karat.consensus import CoClustering, ErrorEstimator
 from karat.consensus._fitting import best_partition, certainty, same_label_pairs, shared_probability
 
@@ -70,8 +71,8 @@ def example(structure="coupled", n=4):
         labels=labels,
         certainty=np.linspace(1, 0.6, n),
         probability=together(labels) * 0.9,
-        n_clusters=np.array([2.2, 2.0, 3.0]),
-        concentration=np.array([[0.8, 0.1, 2.0]]),
+        estimate=Estimate.of(2.2, 2.0, 3.0, 0.95, "model"),
+        concentration=Estimate.of(*np.array([[0.8], [0.1], [2.0]]), 0.95, "model"),
     )
 
 
@@ -119,10 +120,11 @@ def test_the_answer_of_a_fit_is_consistent(structure, rng):
     np.testing.assert_allclose(found.probability, found.probability.T)
     assert (found.certainty >= 0).all()
     assert (found.certainty <= 1).all()
-    assert found.concentration.shape == (1 if structure == "coupled" else 2, 3)
-    mean, low, high = found.n_clusters
+    assert found.concentration.value.shape == (1 if structure == "coupled" else 2,)
+    mean, low, high = found.value, found.lower, found.upper
     # Counts are skewed: where 2 % of the draws have a second cluster, 1.02 lies above [1, 1].
     assert 1 <= low <= high <= n
     assert 1 <= mean <= n
-    for mean, low, high in found.concentration:
+    of = found.concentration
+    for mean, low, high in zip(of.value, of.lower, of.upper, strict=True):
         assert 0 < low <= mean <= high

@@ -48,11 +48,11 @@ def test_rates_are_found_with_limits_around_them(simple):
     y, votes, est = simple
     r = est.result_
     assert est.identified_ == {"all": True}
-    assert np.abs(r.mean - RATES).max() < 0.05
-    assert ((r.lower <= r.mean) & (r.mean <= r.upper)).all()
+    assert np.abs(r.value - RATES).max() < 0.05
+    assert ((r.lower <= r.value) & (r.value <= r.upper)).all()
     assert (r.upper - r.lower < 0.2).all()
     on_items = (votes != y[:, None]).mean(axis=0)
-    assert ((r.finite_lower <= on_items) & (on_items <= r.finite_upper)).sum() >= 4
+    assert ((r.finite.lower <= on_items) & (on_items <= r.finite.upper)).sum() >= 4
     assert (est.label_proba_.argmax(axis=1) == y).mean() > 0.95
     assert np.allclose(est.label_proba_.sum(axis=1), 1)
     assert np.allclose(r.confusion.sum(axis=2), 1)
@@ -71,7 +71,7 @@ def test_frames_come_back_as_they_came(simple, frame):
     found = ErrorEstimator(draws=200, rng=0).fit(frame(columns))
     assert type(found.error_rates_) is type(frame(columns))
     assert found.classifiers_ == tuple(columns)
-    assert np.array_equal(found.result_.mean, est.result_.mean)
+    assert np.array_equal(found.result_.value, est.result_.value)
 
 
 def test_long_equals_wide_with_text_labels_and_missing_votes():
@@ -88,7 +88,7 @@ def test_long_equals_wide_with_text_labels_and_missing_votes():
     two = ErrorEstimator(draws=100, dependence="none", rng=0).fit(
         long.sample(frac=1, random_state=0)
     )
-    assert np.abs(one.result_.mean - two.result_.mean).max() < 0.02
+    assert np.abs(one.result_.value - two.result_.value).max() < 0.02
     assert np.abs(one.label_proba_ - two.label_proba_[np.argsort(two.items_)]).mean() < 0.02
     assert one.classes_.tolist() == ["ham", "spam"]
 
@@ -100,7 +100,7 @@ def test_weights_count_items():
     options = {"draws": 100, "dependence": "none", "rng": 0}
     one = ErrorEstimator(**options).fit(votes, sample_weight=weight, weighting="frequency")
     two = ErrorEstimator(**options).fit(np.repeat(votes, weight, axis=0))
-    assert np.array_equal(one.result_.mean, two.result_.mean)
+    assert np.array_equal(one.result_.value, two.result_.value)
     # Importances say nothing of how many items there are: equal ones are none.
     half = ErrorEstimator(**options).fit(votes, sample_weight=np.full(200, 0.5))
     whole = ErrorEstimator(**options).fit(votes)
@@ -123,7 +123,7 @@ def test_domains_are_fitted_apart_and_a_voter_may_be_absent_from_one():
     assert len(table) == 9
     assert not ((table["domain"] == "x") & (table["classifier"] == "4")).any()
     y = est.result_.of_domain("y")
-    assert np.abs(y.mean - RATES[::-1]).max() < 0.08
+    assert np.abs(y.value - RATES[::-1]).max() < 0.08
     assert set(est.identified_) == {"x", "y"}
     with pytest.raises(OptionError, match="domain is None; expected one of"):
         est.as_label_model()
@@ -148,7 +148,7 @@ def test_abstentions_may_count_as_missing():
     options = {"draws": 100, "dependence": "none", "rng": 0}
     dropped = ErrorEstimator(abstain="missing", **options).fit(votes)
     null = ErrorEstimator(**options).fit(np.where(votes < 0, np.nan, votes))
-    assert np.abs(dropped.result_.mean - null.result_.mean).max() < 0.01
+    assert np.abs(dropped.result_.value - null.result_.value).max() < 0.01
     assert dropped.result_.confusion.shape == (5, 2, 2)
     assert dropped.result_.votes[0] == (votes[:, 0] >= 0).sum()
 
@@ -158,7 +158,7 @@ def test_many_classes_have_recall_columns():
     _, votes = draw(rng, n=600, classes=4)
     est = ErrorEstimator(draws=100, rng=0).fit(np.array(["a", "b", "c", "d"])[votes])
     assert {"recall_a", "recall_d"} <= set(est.error_rates_.columns)
-    assert np.abs(est.result_.mean - RATES).max() < 0.07
+    assert np.abs(est.result_.value - RATES).max() < 0.07
 
 
 def test_probabilities_are_cut_only_when_asked():
@@ -198,11 +198,11 @@ def test_gold_labels_identify_the_rates_and_turn_the_ranking_round():
     gold = {int(i): y[i] for i in items}
     after = ErrorEstimator(draws=300, rng=0).fit(votes, y_true=gold, labels="picked")
     assert after.status_ == {"all": "consistent"}
-    assert after.powered_ is None
+    assert after.from_labels_ is None
     with pytest.raises(DataError, match="labels='picked'"):
-        after.powered()
-    assert np.corrcoef(before.result_.mean, true)[0, 1] < 0
-    assert np.corrcoef(after.result_.mean, true)[0, 1] > 0.9
+        after.from_labels()
+    assert np.corrcoef(before.result_.value, true)[0, 1] < 0
+    assert np.corrcoef(after.result_.value, true)[0, 1] > 0.9
     assert (np.abs(after.result_.gold_moved) > 0.1).any()
     assert (after.result_.gold_votes == 40).all()
     assert not set(after.label_next(20)["item"]) & set(items), "labelled items are not asked again"
@@ -363,7 +363,7 @@ def test_minus_one_abstains_under_a_threshold_too():
     scores[:20, 0] = -1
     est = ErrorEstimator(draws=20, dependence="none", rng=0).fit(scores, threshold=0.5)
     assert est.result_.votes.tolist() == [80, 100, 100, 100]
-    assert est.result_.mean[0] < 0.1
+    assert est.result_.value[0] < 0.1
 
 
 def test_sensitivity_is_that_of_the_larger_label_in_any_order():
@@ -382,12 +382,12 @@ def test_powered_rates_refuse_weights_and_ignore_their_scale():
     gold = np.where(np.arange(200) < 50, y, -1)
     options = {"draws": 20, "dependence": "none", "rng": 0}
     est = ErrorEstimator(**options).fit(votes, y_true=gold, sample_weight=1.0 + (y == 1))
-    assert est.powered_ is None
+    assert est.from_labels_ is None
     with pytest.raises(DataError, match="sample_weight="):
-        est.powered()
-    one = ErrorEstimator(**options).fit(votes, y_true=gold).powered(finite=True)
+        est.from_labels()
+    one = ErrorEstimator(**options).fit(votes, y_true=gold).from_labels(finite=True)
     two = ErrorEstimator(**options).fit(votes, y_true=gold, sample_weight=np.full(200, 0.5))
-    assert np.abs(two.powered(finite=True)["upper"] - one["upper"]).max() < 0.02
+    assert np.abs(two.from_labels(finite=True)["upper"] - one["upper"]).max() < 0.02
 
 
 def test_a_voter_who_only_abstains_has_limits():

@@ -125,7 +125,7 @@ def test_answers_are_named_as_the_columns_were(kind):
         return answer.column_names if isinstance(answer, pa.Table) else list(answer.columns)
 
     assert columns(est.error_rates_)[:2] == ["Domain", "rater"]
-    assert columns(est.powered_)[:2] == ["Domain", "rater"]
+    assert columns(est.from_labels_)[:2] == ["Domain", "rater"]
     assert columns(est.label_next(5))[:2] == ["Domain", "Question ID"]
     own = ErrorEstimator(**options).fit(
         frame.select(
@@ -135,9 +135,9 @@ def test_answers_are_named_as_the_columns_were(kind):
     )
     assert list(own.label_next(5).columns) == ["domain", "item", "probability", "doubt"]
     assert (
-        list(own.error_rates_["mean"]) == est.error_rates_["mean"].to_pylist()
+        list(own.error_rates_["value"]) == est.error_rates_["value"].to_pylist()
         if (kind == "pyarrow")
-        else list(own.error_rates_["mean"]) == list(est.error_rates_["mean"])
+        else list(own.error_rates_["value"]) == list(est.error_rates_["value"])
     )
 
 

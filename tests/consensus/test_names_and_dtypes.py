@@ -109,7 +109,7 @@ def test_long_tables(library, options, names, rng):
     check_domains(est, names)
     assert est.classifiers_ == tuple(sorted(names))
     assert set(est.items_.tolist()) == set(items)
-    with_voters = [est.error_rates_, est.clusters_, est.powered_, est.error_rates(finite=True)]
+    with_voters = [est.error_rates_, est.clusters_, est.from_labels_, est.error_rates(finite=True)]
     for found in with_voters:
         assert type(found) is type(frame)
         assert same_dtype(dtype_of(found, "domain"), dtype_of(frame, "domain"))
@@ -121,7 +121,7 @@ def test_long_tables(library, options, names, rng):
     assert set(nw.from_native(todo)["item"].to_list()) == set(items)
     rates = nw.from_native(est.error_rates_)
     assert rates["domain"].to_list() == [d for d in sorted(names) for _ in range(3)]
-    mean = rates["mean"].to_numpy().reshape(3, 3)
+    mean = rates["value"].to_numpy().reshape(3, 3)
     assert (np.diff(mean, axis=1) >= 0).all()  # the lowest error rate of a domain first
     said = rates["classifier"].to_list()
     assert [sorted(said[i : i + 3]) for i in (0, 3, 6)] == [sorted(names)] * 3

@@ -53,6 +53,6 @@ def test_coupling_small_domains_with_a_rare_class_pays():
             estimator = ErrorEstimator(structure=structure, dependence="none", draws=200, rng=draw)
             result = estimator.fit(votes, domains=where, classes=[0, 1]).result_
             names = np.array([int(name) for name in result.domains])
-            off[structure] = np.abs(result.mean - truth[names[result.domain], result.classifier])
+            off[structure] = np.abs(result.value - truth[names[result.domain], result.classifier])
         gains.append(off["independent"].mean() - off["coupled"].mean())
     assert np.mean(gains) > 2 * np.std(gains, ddof=1) / np.sqrt(len(gains))

@@ -34,7 +34,7 @@ def fit(structure, errors, votes, domains, draws=60):
 
 def deviation(est, rates):
     """Return the mean absolute deviation of the estimates."""
-    return np.abs(est.result_.mean.reshape(rates.shape) - rates).mean()
+    return np.abs(est.result_.value.reshape(rates.shape) - rates).mean()
 
 
 @pytest.mark.parametrize("errors", ["class-conditional", "symmetric"])
@@ -47,7 +47,7 @@ def test_three_clusters_of_domains_are_found(seed, errors):
     coupled = fit("coupled", errors, *data)
     found = coupled.co_clustering_
     assert adjusted_rand_score(cluster, found.labels) >= 0.9
-    assert found.n_clusters[1] <= 3 <= found.n_clusters[2]
+    assert found.lower <= 3 <= found.upper
     alone = fit("independent", errors, *data)
     # With five domains in one, the errors of the estimates shrink by about the root of five.
     assert deviation(coupled, rates) < 0.7 * deviation(alone, rates)

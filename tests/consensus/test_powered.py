@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.consensus import ErrorEstimator
-from karat.consensus._from_labels import cross_predictions, powered_error, powered_rates
+from karat.consensus._from_labels import cross_predictions, rate_with_votes, rates_with_votes
 from karat.exceptions import DataError
 from karat.votes.domains import read_votes
 
@@ -28,7 +28,9 @@ def answers(votes, y, gold, *, finite):
     labels[gold] = y[gold]
     (domain,) = read_votes(votes, y_true=labels).domains
     share = domain.table.vote_shares()
-    return powered_rates(domain, cross_predictions(domain, share), confidence=0.95, finite=finite)
+    return rates_with_votes(
+        domain, cross_predictions(domain, share), confidence=0.95, finite=finite
+    )
 
 
 def test_estimate_equals_the_formula():
@@ -36,38 +38,38 @@ def test_estimate_equals_the_formula():
     f = (rng.random(30) < 0.7).astype(float)
     m = np.clip(0.5 * f + 0.5 * rng.random(30), 0, 1)
     others = rng.random(70)
-    found = powered_error(
+    found = rate_with_votes(
         right=f, predicted=m, fold=np.zeros(30, dtype=int), others=np.array([others.sum()]),
         n_others=70.0, confidence=0.95, finite=False,
     )  # fmt: skip
     lam = np.cov(f, m, bias=True)[0, 1] / m.var() * 30 / 40  # a weight of 0 counts as 10 labels
     everything = np.concatenate([m, others]).mean()
-    assert found.estimate == pytest.approx(1 - (lam * everything + (f - lam * m).mean()), abs=1e-12)
+    assert found.value == pytest.approx(1 - (lam * everything + (f - lam * m).mean()), abs=1e-12)
     assert found.weight == pytest.approx(lam)
     assert found.upper - found.lower < found.labels_upper - found.labels_lower
 
 
 def test_few_labels_say_nothing_and_all_right_is_not_certain():
-    few = powered_error(
+    few = rate_with_votes(
         right=np.ones(4), predicted=np.full(4, 0.9), fold=np.arange(4), others=np.full(4, 9.0),
         n_others=10.0, confidence=0.95, finite=False,
     )  # fmt: skip
-    assert np.isnan(few.estimate)
-    perfect = powered_error(
+    assert np.isnan(few.value)
+    perfect = rate_with_votes(
         right=np.ones(20), predicted=np.full(20, 0.9), fold=np.arange(20) % 10,
         others=np.full(10, 90.0), n_others=100.0, confidence=0.95, finite=True,
     )  # fmt: skip
     assert perfect.upper > 0.02
 
 
-def test_no_gold_no_powered_rates():
+def test_no_gold_no_rates_with_votes():
     votes = np.random.default_rng(1).integers(0, 2, (40, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these votes are noise
         est = ErrorEstimator(draws=20, dependence="none", rng=0).fit(votes)
-    assert est.powered_ is None
+    assert est.from_labels_ is None
     with pytest.raises(DataError, match="y_true="):
-        est.powered()
+        est.from_labels()
 
 
 @pytest.mark.slow
@@ -110,8 +112,8 @@ def test_a_consensus_that_has_seen_the_labels_would_be_biased():
         cheating = type(honest)(cheat, honest.items, honest.fold)
         true = (votes != y[:, None]).mean(axis=0)
         for made, errors in ((honest, crossed), (cheating, seen)):
-            rates = powered_rates(domain, made, confidence=0.95, finite=True)
-            errors.append([a.estimate - t for a, t in zip(rates, true, strict=True)])
+            rates = rates_with_votes(domain, made, confidence=0.95, finite=True)
+            errors.append([a.value - t for a, t in zip(rates, true, strict=True)])
     assert np.abs(np.mean(crossed, axis=0)).max() < 0.015
     assert np.abs(np.mean(seen, axis=0)).max() > 0.03
 

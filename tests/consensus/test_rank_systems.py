@@ -87,7 +87,7 @@ def test_names_mappings_and_gold():
         FITTED, dict(enumerate(names[A])), dict(enumerate(names[B])), y_true={0: 1, 5: 0, 9: "tie"}
         | {i: int(Y[i]) for i in range(20, 60)}, rng=0,
     )  # fmt: skip
-    assert by_item.method == "powered"
+    assert by_item.method == "gold"
     assert by_item.n_gold == 43
     assert found.n_pairs.sum() == 600
 

@@ -145,7 +145,7 @@ def test_tables():
     )
     other = ScoreEstimator(draws=100, rng=0).fit(long)
     assert isinstance(other.error_rates_, pl.DataFrame)
-    assert other.result_.mean == pytest.approx(wide.result_.mean)
+    assert other.result_.value == pytest.approx(wide.result_.value)
     assert other.classifiers_ == ("a", "b", "c", "d")
     assert wide.identified_ == {"all": True}
     assert wide.label_proba_.sum(axis=1) == pytest.approx(np.ones(400))
@@ -206,7 +206,7 @@ def test_weight_is_duplication():
     rows = np.repeat(np.arange(400), weight)
     one = ScoreEstimator(rng=0).fit(STARS, sample_weight=weight, weighting="frequency").result_
     two = ScoreEstimator(rng=1).fit(STARS[rows]).result_
-    assert one.mean == pytest.approx(two.mean, abs=0.006)
+    assert one.value == pytest.approx(two.value, abs=0.006)
     assert one.upper == pytest.approx(two.upper, abs=0.02)
     assert one.scores == pytest.approx(two.scores)
 
@@ -216,7 +216,7 @@ def test_the_order_of_items_and_voters_does_not_matter():
     rows, voters = rng.permutation(400), [2, 0, 3, 1]
     one = ScoreEstimator(rng=0).fit(STARS).result_
     two = ScoreEstimator(rng=1).fit(STARS[rows][:, voters]).result_
-    assert two.mean == pytest.approx(one.mean[voters], abs=0.006)
+    assert two.value == pytest.approx(one.value[voters], abs=0.006)
 
 
 # --- what scores cannot tell
@@ -255,7 +255,7 @@ def test_limits_cover_under_the_model(kind):
         scores = 1 / (1 + np.exp(-z)) if kind == "soft" else np.searchsorted(CUTS, z)
         r = ScoreEstimator(draws=150, slack=0.0, rng=rng).fit(scores).result_
         error += int(((r.lower <= true[0]) & (true[0] <= r.upper)).sum())
-        area += int(((r.area_lower <= true[1]) & (true[1] <= r.area_upper)).sum())
+        area += int(((r.area.lower <= true[1]) & (true[1] <= r.area.upper)).sum())
     for count in (error, area):
         assert binomtest(count, 4 * runs, 0.93, alternative="less").pvalue > 0.001
 

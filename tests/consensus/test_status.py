@@ -118,15 +118,15 @@ class TestSensitivity:
     def test_limits_carry_the_slack_and_rates_do_not(self, simple):
         _, votes, fitted = simple
         plain = estimator(slack=0.0).fit(votes)
-        np.testing.assert_array_equal(plain.result_.mean, fitted.result_.mean)
+        np.testing.assert_array_equal(plain.result_.value, fitted.result_.value)
         low = np.maximum(plain.result_.lower - 0.02, 0)
-        np.testing.assert_allclose(fitted.result_.lower, np.minimum(low, plain.result_.mean))
+        np.testing.assert_allclose(fitted.result_.lower, np.minimum(low, plain.result_.value))
         np.testing.assert_allclose(fitted.result_.upper, plain.result_.upper + 0.02)
 
     def test_the_curve_is_the_formula(self, simple):
         curve = simple[2].robustness_curve(gamma=[0, 0.05, 0.1])
-        assert (np.diff(curve.mean) >= 0).all()
-        np.testing.assert_allclose(curve.changes, np.diff(curve.mean) / 2)
+        assert (np.diff(curve.value[0]) >= 0).all()
+        np.testing.assert_allclose(curve.changes, np.diff(curve.value[0]) / 2)
         np.testing.assert_allclose(curve.upper[1], np.minimum(curve.upper[0] + 0.05, 1), atol=1e-12)
 
     def test_a_first_place_that_is_settled_holds_up_to_half_the_lead(self):
@@ -211,7 +211,7 @@ class TestCopies:
             frozenset(["gpt", "gpt2", "gpt3"])
         }
         assert fitted.status_ == {"all": "consistent"}
-        rates = dict(zip(fitted.classifiers_, fitted.result_.mean, strict=True))
+        rates = dict(zip(fitted.classifiers_, fitted.result_.value, strict=True))
         assert rates["gpt"] > 0.2
         assert rates["b"] < 0.2
         assert "gpt" in fitted.diagnostics_["copies"][0]
@@ -299,10 +299,10 @@ class TestDesigns:
         )
         assert fitted.items_.tolist() == frame["item"].to_list()
         true = (votes != y[:, None]).mean(axis=0)
-        order = ["abcd".index(name) for name in fitted.powered_["classifier"]]
-        assert (fitted.powered_["lower"].to_numpy() <= true[order]).all()
-        assert (true[order] <= fitted.powered_["upper"].to_numpy()).all()
-        assert fitted.powered_["bernstein_lower"].is_nan().all()
+        order = ["abcd".index(name) for name in fitted.from_labels_["classifier"]]
+        assert (fitted.from_labels_["lower"].to_numpy() <= true[order]).all()
+        assert (true[order] <= fitted.from_labels_["upper"].to_numpy()).all()
+        assert fitted.from_labels_["bernstein_lower"].is_nan().all()
         del chance[todo["item"][0]]
         with pytest.raises(DataError, match="label_probability of the labelled item"):
             estimator().fit(frame, y_true=gold, labels="probability", label_probability=chance)

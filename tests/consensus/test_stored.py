@@ -50,7 +50,7 @@ def test_draws_for_other_tools_are_fewer(fitted):
     some = pickle.loads(pickle.dumps(fitted)).to_inference_data()
     assert dict(some.posterior.sizes)["draw"] == 250
     mean = float(some.posterior["error_rate"].mean())
-    assert mean == pytest.approx(float(fitted.result_.mean.mean()), abs=0.02)
+    assert mean == pytest.approx(float(fitted.result_.value.mean()), abs=0.02)
 
 
 def test_limits_of_another_confidence_need_the_draws(fitted):

@@ -290,7 +290,7 @@ def test_a_lazy_frame_beside_another_column_is_refused(label, parameter):
 def answer(result):
     """Return what tells two answers apart."""
     if isinstance(result, consensus.ErrorEstimator):
-        return result.result_.mean.tolist()
+        return result.result_.value.tolist()
     if isinstance(result, weak.LabelModel):
         return result.predict_proba(VOTES).tolist()
     if hasattr(result, "to_dict"):

@@ -89,7 +89,7 @@ def test_judges_are_rated_and_never_certain(table):
     e = evaluate(table, judge="judge_*", id="id")
     own = ErrorEstimator(rng=0).fit(table.select("^judge_.*$"))
     r = e.findings[0].results["error rates"]
-    assert r.mean == pytest.approx(own.result_.mean)
+    assert r.value == pytest.approx(own.result_.value)
     assert e.verdicts[0].badge in ("likely", "unknown")
     assert "--label-next 30" in e.next_steps[0].command
 
@@ -259,10 +259,10 @@ def test_a_row_per_vote_needs_no_roles(table, tmp_path):
     wide = evaluate(table, judge=judges, id="id").findings[0].results["error rates"]
     ours = evaluate(long).findings[0].results["error rates"]
     # The seeds of the chains depend on the form of the table.
-    assert ours.mean == pytest.approx(wide.mean, abs=0.005)
+    assert ours.value == pytest.approx(wide.value, abs=0.005)
     long.write_csv(tmp_path / "votes.csv")
     read = evaluate(tmp_path / "votes.csv")
-    assert read.findings[0].results["error rates"].mean == pytest.approx(ours.mean)
+    assert read.findings[0].results["error rates"].value == pytest.approx(ours.value)
     assert "votes.csv" in read.next_steps[0].command
     assert "karat.scan(" in read.findings[0].code
 
@@ -294,10 +294,10 @@ def test_gaps_between_groups_are_those_of_the_library(table):
 
 def test_judges_with_labels_are_rated_by_them(table):
     e = evaluate(table, judge="judge_*", label="y")
-    own = ErrorEstimator(rng=0).fit(table.select("^judge_.*$"), y_true=table["y"]).powered_
-    best = own.sort("estimate").row(0, named=True)
+    own = ErrorEstimator(rng=0).fit(table.select("^judge_.*$"), y_true=table["y"]).from_labels_
+    best = own.sort("value").row(0, named=True)
     found = {f.key: f for f in e.findings}["judges"]
-    said = f"{100 * best['estimate']:.1f} % (between {100 * best['lower']:.1f}"
+    said = f"{100 * best['value']:.1f} % (between {100 * best['lower']:.1f}"
     assert found.verdicts[0].sentence.startswith(best["classifier"])
     assert said in found.verdicts[0].sentence
     assert found.table.rows[0][0] == best["classifier"]
@@ -419,7 +419,7 @@ def test_the_code_of_every_section_runs_and_gives_its_numbers(table, tmp_path):
         tmp_path / "long.parquet", long={"item": "id", "voter": "who", "vote": "said"}
     ).findings[0]
     frame, status = _last_line(votes.code)
-    assert sorted(frame["mean"]) == pytest.approx(sorted(votes.results["error rates"].mean))
+    assert sorted(frame["value"]) == pytest.approx(sorted(votes.results["error rates"].value))
     assert list(status) == ["all"]
 
 
@@ -431,7 +431,7 @@ def test_the_code_of_a_log_gives_its_numbers(shared_data):
         first = next(iter(passes.results.values()))
         assert _last_line(passes.code).value == first.value
         frame = _last_line(judged.code)[0]
-    assert sorted(frame["mean"]) == pytest.approx(sorted(judged.results["error rates"].mean))
+    assert sorted(frame["value"]) == pytest.approx(sorted(judged.results["error rates"].value))
 
 
 def test_the_table_holds_what_is_said_and_estimates_alone():

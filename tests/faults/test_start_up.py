@@ -27,7 +27,7 @@ def error_rates(seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, (300, 1))
     votes = np.where(rng.random((300, 4)) < 0.2, 1 - y, y)
-    return float(ErrorEstimator(draws=50, rng=seed).fit(votes).result_.mean.sum())
+    return float(ErrorEstimator(draws=50, rng=seed).fit(votes).result_.value.sum())
 
 
 def cost_bounds(seed=0):

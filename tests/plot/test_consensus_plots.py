@@ -35,12 +35,12 @@ def legend(ax):
 
 def test_forest_has_a_row_per_entry_and_the_truth_as_a_mark(estimator):
     r = estimator.result_
-    ax = r.with_truth(np.full(len(r.mean), 0.1)).plot()
+    ax = r.with_truth(np.full(len(r.value), 0.1)).plot()
     assert len(ax.get_yticks()) == 18
     assert "truth" in legend(ax)
     one = r.of_domain(1).plot()
     assert [t.get_text() for t in one.get_yticklabels()] == [
-        str(j) for j in np.argsort(r.of_domain(1).mean)
+        str(j) for j in np.argsort(r.of_domain(1).value)
     ]
 
 
@@ -53,8 +53,10 @@ def test_what_votes_cannot_tell_is_grey_and_said(estimator):
 def test_many_entries_are_drawn_by_domain(estimator):
     r = estimator.result_
     times = 6
-    names = ("domain", "classifier", "mean", "lower", "upper")
-    many = replace(r, **{name: np.tile(getattr(r, name), times) for name in names})
+    rows = np.tile(np.arange(len(r.value)), times)
+    names = ("domain", "classifier")
+    more = {name: getattr(r, name)[rows] for name in names}
+    many = replace(r, estimate=r.estimate.take(rows), **more)
     ax = many.with_truth(np.zeros(18 * times)).plot()
     assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "1", "2"]
 

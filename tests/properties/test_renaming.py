@@ -1039,14 +1039,14 @@ def errors_of_voters(d: Data, names: Names, rng: int) -> dict[str, Any]:
         assert len(r.domains) == 1
         out[f"{how} status"] = str(r.status)
         out[f"{how} votes"] = r.votes
-        out[f"~{how} rates"] = [r.mean, r.lower, r.upper]
-        out[f"~{how} finite"] = [r.finite_mean, r.finite_lower, r.finite_upper]
+        out[f"~{how} rates"] = [r.value, r.lower, r.upper]
+        out[f"~{how} finite"] = [r.finite.value, r.finite.lower, r.finite.upper]
         confusion = np.asarray(r.confusion)
         place = names.places(model.classes_)
         taken = np.take(confusion, place, axis=-2)
         last = [*place, *range(d.k, confusion.shape[-1])]
         out[f"~{how} confusion"] = np.take(taken, last, axis=-1)
-        shares = np.stack([r.prevalence, r.prevalence_lower, r.prevalence_upper])
+        shares = np.stack([r.prevalence.value, r.prevalence.lower, r.prevalence.upper])
         out[f"~{how} prevalence"] = np.take(shares, place, axis=-1)
         out[f"~{how} labels"] = names.back(model.label_proba_, model.classes_, 1)
         told = model.as_label_model().predict_proba(names.votes(cast))
@@ -1054,7 +1054,7 @@ def errors_of_voters(d: Data, names: Names, rng: int) -> dict[str, Any]:
         seen = model.agreement()
         out[f"{how} observed"], out[f"~{how} expected"] = seen.observed, [seen.expected, seen.z]
         panel = consensus.cheapest_panel(model, draws=5, tolerance=0.2)
-        out[f"~{how} loss"] = [panel.loss, panel.error_of_all]
+        out[f"~{how} loss"] = [panel.value, panel.error_of_all]
         out[f"{how} exact"] = panel.exact
     powered = model.powered()
     columns = [c for c in powered.columns if powered[c].dtype.kind == "f"]
@@ -1102,8 +1102,8 @@ def errors_on_pairs(d: Data, names: Names, rng: int) -> dict[str, Any]:
         fit = made.fit(first, second, classes=names.labels, **more)
         r = fit.result_
         out |= {
-            f"~{how} rates": [r.mean, r.lower, r.upper], f"{how} bias": r.bias.bias,
-            f"~{how} cost": [r.cost, r.cost_lower, r.cost_upper],
+            f"~{how} rates": [r.value, r.lower, r.upper], f"{how} bias": r.bias.value,
+            f"~{how} cost": [r.cost.value, r.cost.lower, r.cost.upper],
             f"~{how} labels": fit.label_proba_, f"{how} status": str(r.status),
         }  # fmt: skip
     one, two = np.resize(["x", "y", "z"], (2, d.n + 1))[:, :-1]
@@ -1115,7 +1115,7 @@ def errors_on_pairs(d: Data, names: Names, rng: int) -> dict[str, Any]:
             more = {"y_true": names.gold(np.where(np.arange(d.n) % 5 < 2, d.y, -1))}
         ranked = consensus.rank_systems(judged, one, two, **more, rng=rng)
         order = np.argsort(ranked.systems)
-        out[f"~{how} strength"] = np.stack([ranked.strength, ranked.lower, ranked.upper])[:, order]
+        out[f"~{how} strength"] = np.stack([ranked.value, ranked.lower, ranked.upper])[:, order]
         out[f"{how} n"] = ranked.n_gold
     return out
 
@@ -1132,7 +1132,10 @@ def errors_of_scores(d: Data, names: Names, rng: int) -> dict[str, Any]:
     )
     r = fit.result_
     assert codes(fit.classes_, names) == [0, 1]
-    out["~rates"], out["~area"] = [r.mean, r.lower, r.upper], [r.area, r.area_lower, r.area_upper]
+    out["~rates"], out["~area"] = (
+        [r.value, r.lower, r.upper],
+        [r.area.value, r.area.lower, r.area.upper],
+    )
     out["~labels"], out["status"] = fit.label_proba_, str(r.status)
     out["~again"] = fit.predict_proba(scores)
     return out

@@ -79,7 +79,7 @@ def drawn(n=300):
 
 def rates(votes, **options):
     fitted = ErrorEstimator(draws=60, chains=2, dependence="none", rng=0).fit(votes, **options)
-    return np.array([fitted.result_.mean, fitted.result_.lower, fitted.result_.upper])
+    return np.array([fitted.result_.value, fitted.result_.lower, fitted.result_.upper])
 
 
 def counted(votes, weight, domain=None):
@@ -141,7 +141,7 @@ def test_pairs():
     second = np.array([["B", "A"], ["B", "B"], ["A", "A"], ["B", "B"]])
     a, b = (position_bias(first, second, sample_weight=np.array([1, 2, 1, 0.5]) * s)
             for s in (1, 1000))  # fmt: skip
-    np.testing.assert_allclose([a.bias, a.lower, a.upper], [b.bias, b.lower, b.upper], atol=1e-9)
+    np.testing.assert_allclose([a.value, a.lower, a.upper], [b.value, b.lower, b.upper], atol=1e-9)
 
 
 def test_frequencies_are_said_and_are_whole():

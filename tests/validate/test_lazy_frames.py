@@ -106,7 +106,7 @@ PAIRED = {
     ).confusions_.tolist(),
     "ErrorEstimator.fit with labels": lambda take: ErrorEstimator(draws=20, rng=0).fit(
         take("a", "b", "c"), y_true=take("y")
-    ).result_.mean.tolist(),
+    ).result_.value.tolist(),
     "label_proba": lambda take: MajorityVote().fit(np.eye(3, dtype=int)).predict_proba(
         take("a", "b", "c")
     ).tolist(),
@@ -163,7 +163,7 @@ def test_votes_alone_give_the_same_error_rates(rows, tables, engine):
     options = {"draws": 20, "dependence": "none", "rng": 0}
     found = ErrorEstimator(**options).fit(tables[engine]["group_by"].select("a", "b", "c"))
     right = ErrorEstimator(**options).fit(rows.select("a", "b", "c"))
-    np.testing.assert_allclose(found.result_.mean, right.result_.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.result_.value, right.result_.value, rtol=1e-12)
 
 
 @pytest.mark.parametrize("operation", ["group_by", "unique", "join"])

@@ -170,7 +170,7 @@ def test_error_rates_read_every_table_alike(table, null, data):
     found = estimate(TABLES[table](codes), null=null).result_
     np.testing.assert_allclose(found.votes, expected.votes)
     # The order of patterns may differ, and with it the draws; the votes are the same.
-    np.testing.assert_allclose(found.mean, expected.mean, atol=0.1)
+    np.testing.assert_allclose(found.value, expected.value, atol=0.1)
     assert found.confusion.shape == expected.confusion.shape == (4, 2, 3)
 
 

@@ -134,7 +134,7 @@ def test_counts_stand_for_their_rows(rng):
     counted = patterns(votes[:200]) + patterns(votes[200:])
     options = {"dependence": "none", "chains": 2, "draws": 30, "rng": 0}
     rows, counts = ErrorEstimator(**options).fit(votes), ErrorEstimator(**options).fit(counted)
-    np.testing.assert_allclose(rows.result_.mean, counts.result_.mean)
+    np.testing.assert_allclose(rows.result_.value, counts.result_.value)
     assert len(counts.label_proba_) == len(counted.patterns)
     np.testing.assert_allclose(counts.label_proba_[counted.ids], rows.label_proba_)
     model = DawidSkene(rng=0).fit(counted, classes=[1, 0])

@@ -251,18 +251,18 @@ def scores_answer(table: InputTable, flags: ScoreFlags, confidence: float) -> An
 
 
 def _grid(r: ScoreErrors) -> Grid:
-    order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
+    order = sorted(range(len(r.value)), key=lambda i: (r.domain[i], r.value[i]))
     level = f"{100 * r.confidence:g} % limits"
     told, several = r.identified.tolist(), len(r.domains) > 1
     rows = tuple(
         (
             *((str(r.domains[r.domain[i]]),) if several else ()),
             str(r.classifiers[r.classifier[i]]),
-            f"{r.mean[i]:.3f}",
+            f"{r.value[i]:.3f}",
             cannot_tell("scores", told, r.domain[i]) + limits_text(r.lower[i], r.upper[i]),
-            f"{r.area[i]:.3f}",
+            f"{r.area.value[i]:.3f}",
             cannot_tell("scores", told, r.domain[i])
-            + limits_text(r.area_lower[i], r.area_upper[i]),
+            + limits_text(r.area.lower[i], r.area.upper[i]),
             r.status[r.domain[i]],
         )
         for i in order

@@ -20,7 +20,7 @@ from karat.cli._judge_flags import (
 )
 from karat.cli._run import Answer, Grid, Page, section
 from karat.cli._table import InputTable
-from karat.cli._voters import LONG_FLAGS, Todo, powered_grid, status_rows, sure_of, todo_section
+from karat.cli._voters import LONG_FLAGS, Todo, labels_grid, status_rows, sure_of, todo_section
 from karat.consensus import (
     ErrorEstimator,
     JudgePanel,
@@ -124,7 +124,7 @@ def _systems(
 
 
 def _grid(r: PairErrors) -> Grid:
-    order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
+    order = sorted(range(len(r.value)), key=lambda i: (r.domain[i], r.value[i]))
     level = f"{100 * r.confidence:g} % limits"
     told = [status in ("consistent", "confirmed") for status in r.status]
     several = len(r.domains) > 1
@@ -132,11 +132,11 @@ def _grid(r: PairErrors) -> Grid:
         (
             *((str(r.domains[r.domain[i]]),) if several else ()),
             str(r.judges[r.judge[i]]),
-            f"{r.mean[i]:.3f}",
+            f"{r.value[i]:.3f}",
             cannot_tell("votes", told, r.domain[i]) + limits_text(r.lower[i], r.upper[i]),
-            f"{r.bias.bias[r.judge[i]]:+.3f}",
+            f"{r.bias.value[r.judge[i]]:+.3f}",
             limits_text(r.bias.lower[r.judge[i]], r.bias.upper[r.judge[i]], signed=True),
-            f"{r.cost[i]:.3f}",
+            f"{r.cost.value[i]:.3f}",
             r.status[r.domain[i]],
         )
         for i in order
@@ -163,8 +163,8 @@ def _answer(said: _Said) -> Answer:
         "position_bias": r.bias,
     }
     text: list[str | Grid] = [*said.opening, r.bias.summary(), _grid(r)]
-    if said.estimator.estimator_.powered_ is not None:
-        text += [_GOLD, powered_grid(said.estimator.estimator_)]
+    if said.estimator.estimator_.from_labels_ is not None:
+        text += [_GOLD, labels_grid(said.estimator.estimator_)]
     if said.drawn is not None:
         data["label_next"] = plain(said.drawn.to_dict(as_series=False))
     if said.ranking is not None:
@@ -227,15 +227,15 @@ def _page(said: _Said) -> Page:
 
 
 def _gold(estimator: ErrorEstimator) -> list[Any]:
-    if estimator.powered_ is None:
+    if estimator.from_labels_ is None:
         return []
     return [
         section(
             "What do the gold labels say?",
             _GOLD,
-            grid=powered_grid(estimator),
+            grid=labels_grid(estimator),
             assumptions=("The labelled pairs were drawn at random, or with known probabilities.",),
-            code="estimator.estimator_.powered_",
+            code="estimator.estimator_.from_labels_",
         )
     ]
 

@@ -58,7 +58,7 @@ def people_answer(table: InputTable, flags: PeopleFlags, confidence: float) -> A
         )
         result = annotator_test(judge.value, people.value, **options)
         tested.append(_Tested(name, result, code))
-    tested.sort(key=lambda one: -one.result.advantage_rate)
+    tested.sort(key=lambda one: -one.result.advantage_rate.value)
     return _answer(table.path.name, tested)
 
 
@@ -148,11 +148,11 @@ def _grid(tested: Sequence[_Tested]) -> Grid:
         (
             one.judge,
             "yes" if one.result.passed else "no",
-            f"{one.result.winning_rate:.2f}",
-            limits_text(one.result.winning_lower, one.result.winning_upper),
+            f"{one.result.value:.2f}",
+            limits_text(one.result.lower, one.result.upper),
             f"{one.result.exact_winning_rate:.2f}",
-            f"{one.result.advantage_rate:.2f}",
-            limits_text(one.result.advantage_lower, one.result.advantage_upper),
+            f"{one.result.advantage_rate.value:.2f}",
+            limits_text(one.result.advantage_rate.lower, one.result.advantage_rate.upper),
         )
         for one in tested
     )

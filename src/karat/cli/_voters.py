@@ -198,9 +198,12 @@ def report(
     opening = [*_trust(estimator), sure_of(r.domains, r.status), label]
     data: dict[str, Any] = {"summary": " ".join(opening), "status": _status(r), "result": r}
     text: list[str | Grid] = list(opening)
-    if estimator.powered_ is not None:
-        data["powered"] = plain(estimator.powered_.to_dict(as_series=False))
-        text += ["With the gold labels, which is the table that counts:", powered_grid(estimator)]
+    if estimator.from_labels_ is not None:
+        data["from_labels"] = plain(estimator.from_labels_.to_dict(as_series=False))
+        text += [
+            "From the gold labels, with the votes as control; use this table first:",
+            labels_grid(estimator),
+        ]
         text.append("From the votes, with the labels as far as the model uses them:")
     text.append(_rates_grid(r))
     if clusters is not None:
@@ -244,23 +247,23 @@ def _where(r: ErrorRates, domain: Any) -> str:
 def _trust(estimator: ErrorEstimator) -> list[str]:
     """Return whom to trust, domain by domain: by gold labels where there are some."""
     r = estimator.result_
-    if estimator.powered_ is None:
+    if estimator.from_labels_ is None:
         return [f"{r.summary()}."]
     lines = []
-    frame = estimator.powered_
+    frame = estimator.from_labels_
     for domain in r.domains:
         rows = [row for row in frame.iter_rows(named=True) if row["domain"] == domain]
-        rows = [row for row in rows if np.isfinite(row["estimate"])]
+        rows = [row for row in rows if np.isfinite(row["value"])]
         if not rows:
             lines.append(f"{_where(r, domain)}too few gold labels to say whom to trust.")
             continue
-        best = min(rows, key=lambda row: row["estimate"])
+        best = min(rows, key=lambda row: row["value"])
         rivals = sum(row["lower"] <= best["upper"] for row in rows) - 1
         others = len(rows) - 1
         where = _where(r, domain)
         lines.append(
             f"{where}{'trust' if where else 'Trust'} {best['classifier']} most: wrong on "
-            f"{100 * best['estimate']:.1f} % ({100 * r.confidence:g} % limits "
+            f"{100 * best['value']:.1f} % ({100 * r.confidence:g} % limits "
             f"{100 * best['lower']:.1f} to {100 * best['upper']:.1f}, with {best['n_gold']} gold "
             f"labels); {f'{rivals} of the {others} others' if rivals else f'no other of {others}'} "
             "may be as good."
@@ -290,12 +293,12 @@ def _rates_grid(r: ErrorRates, *, domains: bool = True) -> Grid:
     several = domains and len(r.domains) > 1
     head = ("domain",) * several + ("voter", "error rate", _limits(r), "status")
     rows = []
-    for i in np.lexsort((r.mean, r.domain)):
+    for i in np.lexsort((r.value, r.domain)):
         d = r.domain[i]
         limits = f"{r.lower[i]:.3f} to {r.upper[i]:.3f}"
         if not r.identified[d] and r.identified.any():
             limits = f"votes cannot tell: {limits}"
-        row = (str(r.classifiers[r.classifier[i]]), f"{r.mean[i]:.3f}", limits, r.status[d])
+        row = (str(r.classifiers[r.classifier[i]]), f"{r.value[i]:.3f}", limits, r.status[d])
         rows.append(((str(r.domains[d]),) if several else ()) + row)
     return Grid(head, tuple(rows))
 
@@ -304,15 +307,15 @@ def _limits(r: ErrorRates) -> str:
     return f"{100 * r.confidence:g} % limits" if r.identified.any() else "votes cannot tell"
 
 
-def powered_grid(estimator: ErrorEstimator) -> Grid:
+def labels_grid(estimator: ErrorEstimator) -> Grid:
     """Return the error rates that gold labels give, helped by the consensus."""
-    frame: Any = estimator.powered_
+    frame: Any = estimator.from_labels_
     several = len(estimator.result_.domains) > 1
     rows = tuple(
         (
             *((str(row["domain"]),) if several else ()),
             str(row["classifier"]),
-            f"{row['estimate']:.3f}",
+            f"{row['value']:.3f}",
             f"{row['lower']:.3f} to {row['upper']:.3f}",
             f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}",
             str(row["n_gold"]),
@@ -333,7 +336,7 @@ def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, d
             code=code,
         )
     ]
-    if estimator.powered_ is not None:
+    if estimator.from_labels_ is not None:
         sections.append(_gold(estimator))
     if estimator.co_clustering_ is not None:
         sections.append(_clusters(estimator.co_clustering_))
@@ -354,12 +357,12 @@ def _page(name: str, estimator: ErrorEstimator, opening: list[str], code: str, d
 def _gold(estimator: ErrorEstimator) -> Any:
     return section(
         "What do the gold labels say?",
-        "This is the table that counts: with labels drawn at random or with known probabilities it "
+        "Use this table first: with labels drawn at random or with known probabilities it "
         "is valid whatever the model of the votes; the consensus makes the limits narrower than "
         "the labels alone do.",
-        grid=powered_grid(estimator),
+        grid=labels_grid(estimator),
         assumptions=("The labelled items were drawn at random, or with the probabilities given.",),
-        code="estimator.powered_",
+        code="estimator.from_labels_",
     )
 
 

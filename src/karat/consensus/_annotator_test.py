@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from karat._result import Result, keeps_kind
+from karat._result import Estimate, Estimated, keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -151,6 +152,7 @@ def _result(
         n_items,
         delta,
     )
+    likely = partial(Estimate.of, confidence=level, guarantee="approximate")
     return AnnotatorTest(
         judge=judge,
         people=tuple(names),
@@ -161,17 +163,16 @@ def _result(
         exact_p_value=exact,
         wins=wins,
         exact_wins=sure,
-        winning_rate=omega,
-        winning_lower=min(omega, float(holm(exact, delta).mean())),
-        winning_upper=max(omega, float(1 - holm(reverse, delta).mean())),
+        estimate=likely(
+            omega,
+            min(omega, float(holm(exact, delta).mean())),
+            max(omega, float(1 - holm(reverse, delta).mean())),
+        ),
         exact_winning_rate=float(sure.mean()),
-        advantage_rate=rho,
-        advantage_lower=low,
-        advantage_upper=high,
+        advantage_rate=likely(rho, low, high),
         passed=omega >= 0.5,
         epsilon=margin,
         fdr=rate,
-        confidence=level,
         alignment=alignment,
         skipped=tuple(skipped),
         n_items=len(np.unique(np.concatenate([one.items for one in tested]))),
@@ -179,7 +180,7 @@ def _result(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AnnotatorTest(Result):
+class AnnotatorTest(Estimated[float]):
     """Whether a judge is as close to the people as one of them, person by person.
 
     Attributes
@@ -200,19 +201,18 @@ class AnnotatorTest(Result):
         Of the exact test of the same, which holds for any number of items.
     wins, exact_wins : array (p,)
         Whom the judge beats, by either test, at the false discovery rate.
-    winning_rate : float
-        Share of the people whom the judge beats: ω of Calderon et al. 2025.
-    winning_lower, winning_upper : float
-        Limits, by exact tests, of the share of these people whom the judge would beat if the
-        number of items had no end.
+    estimate : Estimate
+        The winning rate, the share of the people whom the judge beats: ω of Calderon et al. 2025.
+        Its limits, by exact tests, are those of the share of these people whom the judge would beat
+        if the number of items had no end.
     exact_winning_rate : float
         ω by the exact tests.
-    advantage_rate, advantage_lower, advantage_upper : float
+    advantage_rate : Estimate
         Mean over people of ``advantage``: ρ of Calderon et al., and its limits over items.
     passed : bool
         Whether the judge beats at least half of the people.
-    epsilon, fdr, confidence : float
-        How far the person may be ahead and still be beaten, the false discovery rate, the level.
+    epsilon, fdr : float
+        How far the person may be ahead and still be beaten, and the false discovery rate.
     alignment : str
         "accuracy" or "rmse".
     skipped : tuple
@@ -230,17 +230,12 @@ class AnnotatorTest(Result):
     exact_p_value: FloatArray
     wins: BoolArray
     exact_wins: BoolArray
-    winning_rate: float
-    winning_lower: float
-    winning_upper: float
+    estimate: Estimate[float]
     exact_winning_rate: float
-    advantage_rate: float
-    advantage_lower: float
-    advantage_upper: float
+    advantage_rate: Estimate[float]
     passed: bool
     epsilon: float
     fdr: float
-    confidence: float
     alignment: str
     skipped: tuple[Any, ...]
     n_items: int
@@ -259,16 +254,16 @@ class AnnotatorTest(Result):
 
     def summary(self) -> str:
         """Return whether the judge may replace a person, and how sure that is."""
-        level = f"{100 * self.confidence:g} % limits"
+        level, rho = f"{100 * self.confidence:g} % limits", self.advantage_rate
         may = "may replace a person" if self.passed else "is not shown to replace a person"
         text = (
             f"{self.judge} {may}: allowed to be {self.epsilon:g} behind, it beats "
-            f"{int(self.wins.sum())} of {len(self.people)} people (ω = {self.winning_rate:.2f}, "
-            f"{level} {self.winning_lower:.2f} to {self.winning_upper:.2f}), and is as close to "
-            f"the others as the person on {100 * self.advantage_rate:.0f} % of the items (ρ = "
-            f"{self.advantage_rate:.2f}, {self.advantage_lower:.2f} to {self.advantage_upper:.2f})"
+            f"{int(self.wins.sum())} of {len(self.people)} people (ω = {self.value:.2f}, "
+            f"{level} {self.lower:.2f} to {self.upper:.2f}), and is as close to "
+            f"the others as the person on {100 * rho.value:.0f} % of the items (ρ = "
+            f"{rho.value:.2f}, {rho.lower:.2f} to {rho.upper:.2f})"
         )
-        if self.exact_winning_rate != self.winning_rate:
+        if self.exact_winning_rate != self.value:
             text += f"; by exact tests ω = {self.exact_winning_rate:.2f}"
         if self.skipped:
             text += f"; {len(self.skipped)} with too few items not compared"

@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._extras import require
+from karat._result import Estimate
 from karat._typing import FloatArray, IntArray
 from karat._validate import (
     check_choice,
@@ -17,7 +18,7 @@ from karat._validate import (
     native_frame,
 )
 from karat.consensus._fitting import DomainFit
-from karat.consensus._from_labels import cross_predictions, powered_rates
+from karat.consensus._from_labels import cross_predictions, rates_with_votes
 from karat.consensus.model import Model, labelled_errors
 from karat.consensus.result import (
     CoClustering,
@@ -25,6 +26,7 @@ from karat.consensus.result import (
     Explanations,
     RankingRobustness,
     VoterAgreement,
+    basis_of_votes,
 )
 from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
 from karat.statistics import Patterns, VoteCounts
@@ -134,7 +136,7 @@ def warn_of_limits_of_the_fit(
         where = "" if domains == 1 else f" in {named([result.domains[d] for d in lost])}"
         warnings.warn(
             f"gold labels contradict the consensus{where}: it is {result.evidence[lost[0]]}. No "
-            f"ranking from votes there can be trusted; {holder}powered_ is the table that counts",
+            f"ranking from votes there can be trusted; use {holder}from_labels_",
             NotIdentifiedWarning,
             stacklevel=caller_level(),
         )
@@ -361,16 +363,23 @@ def summarise(
         entries |= {"domain": np.full(len(domain.voters), d), "classifier": domain.voters}
         for name, array in entries.items():
             parts.setdefault(name, []).append(array)
-    prevalence = np.stack([fit.prevalence(confidence) for fit in fits])
+    identified = np.array([fit.identified for fit in fits])
+    prevalence = np.stack([fit.prevalence(confidence) for fit in fits], axis=1)
+    columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+
+    def estimate(value: FloatArray, lower: FloatArray, upper: FloatArray) -> Estimate[FloatArray]:
+        basis = basis_of_votes(identified)
+        return Estimate(value=value, lower=lower, upper=upper, confidence=confidence, basis=basis)
+
     return ErrorRates(
+        estimate=estimate(*(columns.pop(name) for name in ("value", "lower", "upper"))),
+        finite=estimate(*(columns.pop(f"finite_{name}") for name in ("value", "lower", "upper"))),
         domains=tuple(d.name for d in data.domains),
         classifiers=data.classifiers,
         classes=data.classes,
-        prevalence=prevalence[:, 0],
-        prevalence_lower=prevalence[:, 1],
-        prevalence_upper=prevalence[:, 2],
+        prevalence=estimate(*prevalence),
         status=tuple(fit.status for fit in fits),
-        identified=np.array([fit.identified for fit in fits]),
+        identified=identified,
         slack=fits[0].slack,
         copies=tuple(
             _names_of_copies(data, domain, fit)
@@ -381,8 +390,7 @@ def summarise(
         explanations=tuple(
             _explanations(data, domain, fit) for domain, fit in zip(data.domains, fits, strict=True)
         ),
-        confidence=confidence,
-        **{name: np.concatenate(arrays) for name, arrays in parts.items()},
+        **columns,
     )
 
 
@@ -405,13 +413,16 @@ def ranking_robustness(
         domain=domain.name,
         classifiers=tuple(data.classifiers[domain.voters[j]] for j in order),
         status=fit.status,
-        mean=mean[order],
         gamma=gamma,
-        lower=np.clip(np.minimum(low, mean[order]) - gamma[:, None], 0, 1),
-        upper=np.clip(np.maximum(high, mean[order]) + gamma[:, None], 0, 1),
+        estimate=Estimate(
+            value=np.tile(mean[order], (len(gamma), 1)),
+            lower=np.clip(np.minimum(low, mean[order]) - gamma[:, None], 0, 1),
+            upper=np.clip(np.maximum(high, mean[order]) + gamma[:, None], 0, 1),
+            confidence=confidence,
+            basis=basis_of_votes(fit.identified),
+        ),
         changes=np.diff(mean[order]) / 2,
         rivals=int((np.minimum(lower, mean[order])[1:] <= first).sum()),
-        confidence=confidence,
     )
 
 
@@ -426,10 +437,10 @@ def _entries(fit: DomainFit, blind: FloatArray | None, confidence: float) -> dic
         moved = on_items - labelled_errors(fit.table, blind)
     return {
         "votes": fit.table.votes_cast,
-        "mean": mean,
+        "value": mean,
         "lower": np.minimum(lower, mean),
         "upper": np.maximum(upper, mean),
-        "finite_mean": on_items,
+        "finite_value": on_items,
         "finite_lower": np.minimum(low, on_items),
         "finite_upper": np.maximum(high, on_items),
         "confusion": fit.confusions(),
@@ -480,13 +491,13 @@ def voter_agreement(data: Votes, domain: Domain, fit: DomainFit) -> VoterAgreeme
 
 # --- The tables that an estimator shows, with names as they were passed.
 
-_POWERED = (
-    "estimate",
+_FROM_LABELS = (
+    "value",
     "lower",
     "upper",
     "bernstein_lower",
     "bernstein_upper",
-    "labels_estimate",
+    "labels_value",
     "labels_lower",
     "labels_upper",
     "weight",
@@ -496,16 +507,15 @@ _POWERED = (
 
 def error_table(data: Votes, result: ErrorRates, finite: bool, backend: Any) -> Any:
     """Return one row per domain and voter, named as they were passed."""
-    which = "finite_" if finite else ""
-    mean = getattr(result, f"{which}mean")
-    rows = np.lexsort((mean, result.domain))
+    rates = result.finite if finite else result.estimate
+    rows = np.lexsort((rates.value, result.domain))
     domain = result.domain[rows]
     columns: dict[str, Any] = {
         "domain": data.domain_names.take(domain),
         "classifier": data.classifier_names.take(result.classifier[rows]),
-        "mean": mean[rows],
-        "lower": getattr(result, f"{which}lower")[rows],
-        "upper": getattr(result, f"{which}upper")[rows],
+        "value": rates.value[rows],
+        "lower": rates.lower[rows],
+        "upper": rates.upper[rows],
         "votes": result.votes[rows],
         "status": [result.status[d] for d in domain],
         "identified": result.identified[domain],
@@ -522,14 +532,15 @@ def error_table(data: Votes, result: ErrorRates, finite: bool, backend: Any) -> 
 
 def prevalence_table(data: Votes, result: ErrorRates, backend: Any) -> Any:
     """Return one row per domain and class."""
-    domains, k = result.prevalence.shape
+    share = result.prevalence
+    domains, k = share.value.shape
     return to_frame(
         {
             "domain": data.domain_names.take(np.repeat(np.arange(domains), k)),
             "class": np.tile(result.classes, domains),
-            "mean": result.prevalence.ravel().copy(),
-            "lower": result.prevalence_lower.ravel().copy(),
-            "upper": result.prevalence_upper.ravel().copy(),
+            "value": share.value.ravel().copy(),
+            "lower": share.lower.ravel().copy(),
+            "upper": share.upper.ravel().copy(),
         },
         backend,
         data.called,
@@ -592,7 +603,7 @@ def _apart(fit: DomainFit) -> float:
     return float(np.abs(pairs.observed - pairs.expected).mean()) if len(pairs.z) else float("nan")
 
 
-def powered_table(
+def labels_table(
     data: Votes,
     blind: Sequence[FloatArray | None],
     confidence: float,
@@ -600,23 +611,23 @@ def powered_table(
     backend: Any,
 ) -> Any:
     """Return one row per voter of every domain that has gold labels."""
-    rows: dict[str, list[Any]] = {name: [] for name in ("domain", "classifier", *_POWERED)}
+    rows: dict[str, list[Any]] = {name: [] for name in ("domain", "classifier", *_FROM_LABELS)}
     for d, (domain, proba) in enumerate(zip(data.domains, blind, strict=True)):
         if proba is None:
             continue
         predictions = cross_predictions(domain, proba)
         chance = data.label_probability
-        answers = powered_rates(
+        answers = rates_with_votes(
             domain,
             predictions,
             confidence=confidence,
             finite=finite,
             probability=None if chance is None else chance[domain.items],
         )
-        order = np.argsort([answer.estimate for answer in answers], kind="stable")
+        order = np.argsort([answer.value for answer in answers], kind="stable")
         rows["domain"] += [d] * len(answers)
         rows["classifier"] += domain.voters[order].tolist()
-        for field in _POWERED:
+        for field in _FROM_LABELS:
             rows[field] += [getattr(answers[i], field) for i in order]
     names = {
         "domain": data.domain_names.take(rows["domain"]),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from karat._result import Result, keeps_kind
+from karat._result import Estimate, Estimated, keeps_kind
 from karat._typing import BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
@@ -23,6 +23,7 @@ from karat._validate import (
 from karat.consensus._answers import check_judges
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pair_estimator import PairEstimator
+from karat.consensus.result import basis_of_votes
 
 
 @keeps_kind
@@ -121,16 +122,19 @@ def cheapest_panel(
         alone=np.array([losses.of((j,)) for j in everyone]),
         left_out=out,
         adds_nothing=idle & (out <= most),
-        loss=panel.loss,
-        loss_lower=min(float(lower), panel.loss),
-        loss_upper=max(float(upper), panel.loss),
+        estimate=Estimate(
+            value=panel.loss,
+            lower=min(float(lower), panel.loss),
+            upper=max(float(upper), panel.loss),
+            confidence=level,
+            basis=basis_of_votes(fitted.result_.identified[d]),
+        ),
         error_of_all=losses.error_of_all,
         n_labels=labelled.n,
         tolerance=most,
         exact=panel.exact,
         identified=bool(fitted.result_.identified[d]),
         domain=names[d],
-        confidence=level,
     )
 
 
@@ -157,7 +161,7 @@ _NAMED = 6  # names that a sentence can hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class JudgePanel(Result):
+class JudgePanel(Estimated[float]):
     """The cheapest judges whose consensus is as certain as that of all.
 
     Attributes
@@ -176,9 +180,10 @@ class JudgePanel(Result):
     adds_nothing : array (j,)
         Whether the others lose less than the tolerance without it, in most draws of the error
         rates.
-    loss, loss_lower, loss_upper : float
+    estimate : Estimate
         What the panel loses beside all judges: extra errors of its consensus, as a share of items;
-        negative where labels show that it decides better than all.
+        negative where labels show that it decides better than all. Where items are labelled the
+        limits are those of more items like them.
     error_of_all : float
         Expected error of the consensus of all judges; on labelled items, by their labels.
     tolerance : float
@@ -189,8 +194,6 @@ class JudgePanel(Result):
         Whether the votes identify the error rates; if not, the panel rests on the consensus alone.
     domain : name
         The domain.
-    confidence : float
-        Level of the limits. Where items are labelled they are those of more items like them.
     n_labels : int
         Labelled items. The panel was chosen by them too, so that it may do worse on others.
     """
@@ -201,15 +204,12 @@ class JudgePanel(Result):
     alone: FloatArray
     left_out: FloatArray
     adds_nothing: BoolArray
-    loss: float
-    loss_lower: float
-    loss_upper: float
+    estimate: Estimate[float]
     error_of_all: float
     tolerance: float
     exact: bool
     identified: bool
     domain: Any
-    confidence: float
     n_labels: int = 0
 
     _COLUMNS = (
@@ -245,16 +245,16 @@ class JudgePanel(Result):
         if self.n_labels:
             some = f"{self.n_labels:,} labels" if self.n_labels > 1 else "label"
             chosen = f"; it was chosen by the same {some}, so expect less of it on other items"
-        if round(self.loss, 3) >= 0:
+        if round(self.value, 3) >= 0:
             return (
-                f"are wrong on {_percent(self.loss)} more of the items than all of them "
-                f"({level} {_percent(self.loss_lower)} to {_percent(self.loss_upper)}){chosen}"
+                f"are wrong on {_percent(self.value)} more of the items than all of them "
+                f"({level} {_percent(self.lower)} to {_percent(self.upper)}){chosen}"
             )
-        shown = self.loss_upper < 0
+        shown = self.upper < 0
         how = "are wrong less often than all of them" if shown else "may be as good as all of them"
         return (
-            f"{how}: by the labels they are wrong on {_percent(-self.loss)} fewer of the items "
-            f"({level} {_percent(-self.loss_upper)} to {_percent(-self.loss_lower)}){chosen}"
+            f"{how}: by the labels they are wrong on {_percent(-self.value)} fewer of the items "
+            f"({level} {_percent(-self.upper)} to {_percent(-self.lower)}){chosen}"
         )
 
     def _table(self) -> list[tuple[Any, str]]:

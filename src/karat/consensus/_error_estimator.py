@@ -29,9 +29,9 @@ from karat.consensus._answers import (
     diagnostics_table,
     error_table,
     inference_data,
+    labels_table,
     next_items,
     posterior_states,
-    powered_table,
     prevalence_table,
     ranking_robustness,
     summarise,
@@ -104,10 +104,17 @@ class ErrorEstimator(Parameters):
     result_ : ErrorRates
         Everything below as one frozen answer, with ``summary()`` and ``plot()``.
     error_rates_ : frame
-        ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, votes, status and recalls, the
-        lowest error rate of a domain first. Frames are of the library that was passed in; names
-        keep the dtype that was passed, and columns of voters, items and domains the names that
-        they have in a long table.
+        The table of error rates to use: that of ``from_votes_``.
+    from_votes_ : frame
+        Error rates by the model of the votes: ``domain``, ``classifier``, ``value``, ``lower``,
+        ``upper``, votes, status and recalls, the lowest error rate of a domain first. Frames are of
+        the library that was passed in; names keep the dtype that was passed, and columns of voters,
+        items and domains the names that they have in a long table.
+    from_labels_ : frame or None
+        With gold labels and no weights: error rates from the labels, with the votes as control
+        (prediction-powered), valid whatever the model for labels that were drawn with known
+        probabilities. Use it before ``from_votes_``. None for labels that were picked;
+        ``from_labels()`` says why.
     label_proba_ : array (items, k)
         P(class) of every item.
     prevalence_ : frame
@@ -121,10 +128,6 @@ class ErrorEstimator(Parameters):
         trusted, and the limits are those of every explanation of the votes together.
     diagnostics_ : frame
         By domain: the models and their weights, R-hat, effective draws, and the checks.
-    powered_ : frame or None
-        With gold labels and no weights: prediction-powered error rates, valid whatever the model
-        for labels that were drawn with known probabilities: the table that counts. None for labels
-        that were picked; ``powered()`` says why.
     clusters_ : frame or None
         With a structure that shares: the cluster of each domain, or of each voter in each domain,
         and how certain it is.
@@ -155,7 +158,7 @@ class ErrorEstimator(Parameters):
     >>> y = rng.integers(0, 2, 1000)
     >>> wrong = rng.random((1000, 4)) < [0.05, 0.1, 0.2, 0.3]
     >>> est = ErrorEstimator(draws=200, rng=0).fit(np.where(wrong, 1 - y[:, None], y[:, None]))
-    >>> bool((abs(est.result_.mean - [0.05, 0.1, 0.2, 0.3]) < 0.05).all())
+    >>> bool((abs(est.result_.value - [0.05, 0.1, 0.2, 0.3]) < 0.05).all())
     True
     >>> est.status_
     {'all': 'consistent'}
@@ -234,8 +237,8 @@ class ErrorEstimator(Parameters):
             How the items with a gold label were chosen: at random within each domain; with
             probabilities that ``label_probability`` holds, as ``label_next()`` draws them; or
             picked, as with ``label_next(how="contested")``. Picked labels help to see which
-            explanation of the votes is right, but are no sample of the items: there are no powered
-            rates then, and the consensus is not tested.
+            explanation of the votes is right, but are no sample of the items: there are no
+            rates from labels then, and the consensus is not tested.
         label_probability : column or mapping, optional
             With ``labels="probability"``, the chance with which each labelled item was drawn.
         same : mapping, optional
@@ -356,13 +359,14 @@ class ErrorEstimator(Parameters):
         self.identified_ = dict(
             zip(self.result_.domains, self.result_.identified.tolist(), strict=True)
         )
-        self.error_rates_ = self.error_rates()
+        self.from_votes_ = self.error_rates()
+        self.error_rates_ = self.from_votes_
         self.clusters_ = clusters_table(data, fit.co_clustering, backend)
         self.prevalence_ = prevalence_table(data, self.result_, backend)
         self.diagnostics_ = diagnostics_table(data, fit.domains, backend)
         has_gold = bool((data.gold >= 0).any())
         sampled = has_gold and not data.weighted and design != "picked"
-        self.powered_ = self.powered() if sampled else None
+        self.from_labels_ = self.from_labels() if sampled else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is stored: every answer, and a part of the draws, which are most of it."""
@@ -389,8 +393,8 @@ class ErrorEstimator(Parameters):
         on_items = check_flag(finite, "finite")
         return error_table(self._votes, self.result_, on_items, self._backend)
 
-    def powered(self, *, finite: bool = False) -> Any:
-        """Return prediction-powered error rates from the gold labels.
+    def from_labels(self, *, finite: bool = False) -> Any:
+        """Return error rates from the gold labels, with the votes as control.
 
         Parameters
         ----------
@@ -400,7 +404,7 @@ class ErrorEstimator(Parameters):
         Returns
         -------
         frame
-            By domain and voter: ``estimate``, ``lower``, ``upper`` (normal), the limits that hold
+            By domain and voter: ``value``, ``lower``, ``upper`` (normal), the limits that hold
             for any number of labels (``bernstein_``), those from the labels alone (``labels_``),
             the weight of the consensus, and the number of gold votes. NaN with fewer than five.
         """
@@ -416,11 +420,11 @@ class ErrorEstimator(Parameters):
             )
         if self._votes.weighted:
             raise DataError(
-                "powered error rates are not defined with sample_weight=; fit without weights, or "
-                "repeat the items"
+                "error rates from labels are not defined with sample_weight=; fit without weights, "
+                "or repeat the items"
             )
         level = self.result_.confidence
-        return powered_table(self._votes, self._blind, level, on_items, self._backend)
+        return labels_table(self._votes, self._blind, level, on_items, self._backend)
 
     def label_next(self, n: int = 20, *, domain: Any = None, how: str = "strata") -> Any:
         """Draw the items to label next, with the probability of each.

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
 from karat._convergence import bulk_ess, split_r_hat, tail_ess
+from karat._result import Estimate
 from karat._typing import FloatArray, IntArray
 from karat._validate import (
     check_choice,
@@ -524,6 +526,9 @@ def certainty(members: IntArray, labels: IntArray) -> FloatArray:
     return found
 
 
+_TAILS = (0.025, 0.975)
+
+
 def co_clustering(data: Votes, pooled: PooledDomains, found: PooledDraws) -> CoClustering:
     """Return who shares error rates with whom, from the draws of a model of all domains."""
     members = found.members.reshape(-1, found.members.shape[2])
@@ -540,16 +545,15 @@ def co_clustering(data: Votes, pooled: PooledDomains, found: PooledDraws) -> CoC
     sizes = np.array([len(np.unique(row)) for row in some])
     matrix = shared_probability(some) if len(names) <= _MOST_ITEMS else np.empty((0, 0))
     strengths = found.strengths.reshape(-1, found.strengths.shape[2])
+    posterior = partial(Estimate.of, confidence=0.95, guarantee="model")
     return CoClustering(
         structure=pooled.structure,
         names=tuple(names),
         labels=labels,
         certainty=certainty(some, labels),
         probability=matrix,
-        n_clusters=np.array([sizes.mean(), *np.quantile(sizes, [0.025, 0.975])]),
-        concentration=np.column_stack(
-            [strengths.mean(axis=0), *np.quantile(strengths, [0.025, 0.975], axis=0)]
-        ),
+        estimate=posterior(float(sizes.mean()), *np.quantile(sizes, _TAILS).tolist()),
+        concentration=posterior(strengths.mean(axis=0), *np.quantile(strengths, _TAILS, axis=0)),
     )
 
 

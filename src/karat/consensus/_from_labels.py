@@ -1,8 +1,8 @@
-"""Prediction-powered error rates: a few gold labels, valid whatever the model.
+"""Error rates from a few gold labels, with the votes as control: valid whatever the model.
 
-The estimate and its limits are those of `karat.limits.powered_mean`; predictions that learn from
-the labels are crossed as in T. Zrnic and E. J. Candès, Cross-prediction-powered inference, PNAS 121
-(2024).
+The rate and its limits are those of `karat.limits.powered_mean` (prediction-powered); predictions
+that learn from the labels are crossed as in T. Zrnic and E. J. Candès, Cross-prediction-powered
+inference, PNAS 121 (2024).
 """
 
 from dataclasses import dataclass, replace
@@ -24,14 +24,14 @@ _PRIOR = 4.0  # votes that the label-free consensus counts for in a voter's reco
 
 
 @dataclass(frozen=True, slots=True)
-class Powered:
+class LabelRate:
     """An error rate with gold labels, and the intervals from the labels alone beside it."""
 
     n_gold: int
-    estimate: float = np.nan
+    value: float = np.nan
     lower: float = np.nan
     upper: float = np.nan
-    labels_estimate: float = np.nan
+    labels_value: float = np.nan
     labels_lower: float = np.nan
     labels_upper: float = np.nan
     bernstein_lower: float = np.nan
@@ -93,14 +93,14 @@ def _weighted_vote(table: VoteTable, odds: FloatArray) -> FloatArray:
     return np.asarray(softmax(votes.reshape(table.n_patterns, -1) / np.sqrt(voters), axis=1))
 
 
-def powered_rates(
+def rates_with_votes(
     domain: Domain,
     predictions: Predictions,
     *,
     confidence: float,
     finite: bool,
     probability: FloatArray | None = None,
-) -> list[Powered]:
+) -> list[LabelRate]:
     """Return the error rate of every voter of a domain.
 
     ``probability`` is the chance with which each item of the domain was labelled, where it differs.
@@ -122,7 +122,7 @@ def powered_rates(
         pattern, fold = pattern[mine], predictions.fold[mine]
         weight = None if probability is None else 1 / probability[predictions.items[mine]]
         answers.append(
-            powered_error(
+            rate_with_votes(
                 right=(table.gold[pattern] == vote[pattern]).astype(np.float64),
                 predicted=m[fold, place[pattern]],
                 fold=fold,
@@ -136,7 +136,7 @@ def powered_rates(
     return answers
 
 
-def powered_error(
+def rate_with_votes(
     *,
     right: FloatArray,
     predicted: FloatArray,
@@ -146,7 +146,7 @@ def powered_error(
     confidence: float,
     finite: bool,
     weight: FloatArray | None = None,
-) -> Powered:
+) -> LabelRate:
     """Return the error rate of one voter.
 
     Of its n gold votes ``right`` says whether each is right, and ``predicted``, from a consensus
@@ -156,7 +156,7 @@ def powered_error(
     """
     n = len(right)
     if n < _FEWEST:
-        return Powered(n_gold=n)
+        return LabelRate(n_gold=n)
     total = n + n_others
     unseen = others / n_others if n_others > 0 else np.full(len(others), float(predicted.mean()))
     far = predicted - unseen[fold]
@@ -176,12 +176,12 @@ def powered_error(
     low = high = np.nan
     if weight is None:
         low, high = powered_bernstein(right, predicted, at, n_others, delta=delta)
-    return Powered(
+    return LabelRate(
         n_gold=n,
-        estimate=1 - found.estimate,
+        value=1 - found.estimate,
         lower=1 - found.upper,
         upper=1 - found.lower,
-        labels_estimate=1 - found.labels,
+        labels_value=1 - found.labels,
         labels_lower=1 - found.labels_upper,
         labels_upper=1 - found.labels_lower,
         bernstein_lower=1 - high,

@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from karat._parameters import Parameters
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_confidence,
@@ -70,7 +72,7 @@ class PairEstimator(Parameters):
     result_ : PairErrors
         Everything below as one frozen answer, with ``summary()`` and ``plot()``.
     error_rates_ : frame
-        ``domain``, ``judge``, ``mean``, ``lower``, ``upper``, the rates in one order only and what
+        ``domain``, ``judge``, ``value``, ``lower``, ``upper``, the rates in one order only and what
         one order may cost. Frames are of the library that was passed in.
     position_bias_ : PositionBias
         The bias of each judge.
@@ -102,7 +104,7 @@ class PairEstimator(Parameters):
     >>> bias = np.array([0.0, 0.5, 1.0, 0.2])
     >>> est = PairEstimator(draws=100, rng=0)
     >>> est = est.fit(np.where(u + bias > 0, "A", "B"), np.where(u - bias > 0, "A", "B"))
-    >>> [round(float(b), 1) for b in est.position_bias_.bias]
+    >>> [round(float(b), 1) for b in est.position_bias_.value]
     [0.0, 0.2, 0.5, 0.1]
     """
 
@@ -326,7 +328,7 @@ def position_bias(
     --------
     >>> first = [["A", "A"], ["A", "B"], ["A", "A"], ["B", "B"]]
     >>> second = [["B", "A"], ["B", "B"], ["A", "A"], ["B", "B"]]
-    >>> position_bias(first, second).bias.tolist()
+    >>> position_bias(first, second).value.tolist()
     [0.5, 0.0]
     """
     level = check_confidence(confidence)
@@ -374,18 +376,14 @@ def bias_of(read: PairVerdicts, weight: FloatArray, confidence: float) -> Positi
     lower, upper = tango_limits(plus, minus, n, delta)
     flips_lower, flips_upper = wilson_limits(plus + minus, n, delta)
     size = np.where(n > 0, n, np.nan)
+    likely = partial(Estimate.of, confidence=confidence, guarantee="approximate")
     return PositionBias(
         judges=tuple(read.judges.tolist()),
         n=n,
         one_order=weight @ (some & ~both),
-        bias=(plus - minus) / size,
-        lower=lower,
-        upper=upper,
-        flips=(plus + minus) / size,
-        flips_lower=flips_lower,
-        flips_upper=flips_upper,
+        estimate=likely((plus - minus) / size, lower, upper),
+        flips=likely((plus + minus) / size, flips_lower, flips_upper),
         repeats=read.repeats,
-        confidence=confidence,
     )
 
 
@@ -418,8 +416,8 @@ def pair_errors(
         ]
     )
     share = (split / np.maximum(seen, 1e-12), *wilson_limits(split, seen, delta))
-    mean, lower, upper = balanced_limits((r.mean, r.lower, r.upper), share)
-    half = bias.bias[judge] / 2
+    mean, lower, upper = balanced_limits((r.value, r.lower, r.upper), share)
+    half = bias.value[judge] / 2
     low, high = bias.lower[judge] / 2, bias.upper[judge] / 2
     least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     return PairErrors(
@@ -427,49 +425,44 @@ def pair_errors(
         judges=tuple(read.judges.tolist()),
         domain=domain,
         judge=judge,
-        mean=mean,
-        lower=lower,
-        upper=upper,
+        estimate=replace(r.estimate, value=mean, lower=lower, upper=upper),
         right_first=np.clip(mean - half, 0, 1),
         right_second=np.clip(mean + half, 0, 1),
-        cost=np.abs(half),
-        cost_lower=least,
-        cost_upper=np.maximum(np.abs(low), np.abs(high)),
-        agreed=r.mean,
-        agreed_lower=r.lower,
-        agreed_upper=r.upper,
+        cost=replace(
+            bias.estimate,
+            value=np.abs(half),
+            lower=least,
+            upper=np.maximum(np.abs(low), np.abs(high)),
+        ),
+        agreed=r.estimate,
         bias=bias,
         style=style,
         status=r.status,
         reasons=r.reasons,
         evidence=r.evidence,
         classes=read.classes,
-        confidence=level,
     )
 
 
 def pair_table(read: PairVerdicts, r: PairErrors, backend: Any) -> Any:
     """Return one row per domain and judge, best first within a domain."""
-    order = np.lexsort((r.mean, r.domain))
-    fields = (
-        "mean",
-        "lower",
-        "upper",
-        "right_first",
-        "right_second",
-        "cost",
-        "cost_lower",
-        "cost_upper",
-    )
+    order = np.lexsort((r.value, r.domain))
     columns: dict[str, Any] = {
         "domain": [r.domains[d] for d in r.domain[order]],
         "judge": read.judges.take(r.judge[order]),
     }
-    columns |= {name: np.array(getattr(r, name)[order]) for name in fields}
     columns |= {
-        "bias": np.array(r.bias.bias[r.judge[order]]),
-        "bias_lower": np.array(r.bias.lower[r.judge[order]]),
-        "bias_upper": np.array(r.bias.upper[r.judge[order]]),
+        "value": r.value[order],
+        "lower": r.lower[order],
+        "upper": r.upper[order],
+        "right_first": r.right_first[order],
+        "right_second": r.right_second[order],
+        "cost": r.cost.value[order],
+        "cost_lower": r.cost.lower[order],
+        "cost_upper": r.cost.upper[order],
+        "bias": r.bias.value[r.judge[order]],
+        "bias_lower": r.bias.lower[r.judge[order]],
+        "bias_upper": r.bias.upper[r.judge[order]],
     }
     return to_frame(columns, backend, read.called)
 
@@ -561,9 +554,9 @@ def _without(read: PairVerdicts, rates: ErrorRates) -> FloatArray:
     strength = np.zeros(votes.shape[1])
     names = [str(name) for name in read.judges.tolist()]
     r = rates
-    for i in range(len(r.mean)):
+    for i in range(len(r.value)):
         j = names.index(str(r.classifiers[r.classifier[i]]))
-        wrong = float(np.clip(r.mean[i], 0.01, 0.99))
+        wrong = float(np.clip(r.value[i], 0.01, 0.99))
         strength[j] = np.log((1 - wrong) / wrong)
     said[votes == 0], said[votes == 1] = 1.0, -1.0
     total = said @ strength

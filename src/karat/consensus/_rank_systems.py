@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat._callers import caller_level
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import check_confidence, check_rng, encode_names, named, read_column, shown
 from karat.consensus._answers import check_judges
@@ -260,15 +260,18 @@ def _ranking(
     pairs = np.bincount(one, minlength=k) + np.bincount(two, minlength=k)
     return SystemRanking(
         systems=tuple(names[i] for i in order),
-        strength=value,
-        lower=value - reach,
-        upper=value + reach,
+        estimate=Estimate(
+            value=value,
+            lower=value - reach,
+            upper=value + reach,
+            confidence=level,
+            basis="likely" if n_gold or identified else "unknown",
+        ),
         rank_best=best,
         rank_worst=worst,
         tier=tiers_of(better),
         n_pairs=pairs[order].astype(np.float64),
-        method="powered" if n_gold else "judged",
+        method="gold" if n_gold else "judged",
         n_gold=n_gold,
         identified=identified,
-        confidence=level,
     )

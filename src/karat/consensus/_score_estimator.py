@@ -11,7 +11,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._parameters import Parameters
-from karat._result import Result, keeps_kind
+from karat._result import Estimate, Estimated, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -34,6 +34,7 @@ from karat._validate import (
 )
 from karat.consensus._answers import backend_of, to_frame
 from karat.consensus.identification import doubts
+from karat.consensus.result import basis_of_votes
 from karat.consensus.scores import ScoreFit, ScoreTable, class_chances, fit_scores, read_scores
 from karat.exceptions import (
     DataError,
@@ -80,7 +81,7 @@ class ScoreEstimator(Parameters):
     result_ : ScoreErrors
         Everything below as one frozen answer, with ``summary()`` and ``plot()``.
     error_rates_ : frame
-        ``domain``, ``classifier``, ``mean``, ``lower``, ``upper``, ``area`` with its limits, best
+        ``domain``, ``classifier``, ``value``, ``lower``, ``upper``, ``area`` with its limits, best
         first. Frames are of the library that was passed in.
     calibration_ : frame
         ``domain``, ``classifier``, ``from`` (least score of the level) and ``proba``.
@@ -275,7 +276,7 @@ class ScoreEstimator(Parameters):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ScoreErrors(Result):
+class ScoreErrors(Estimated[FloatArray]):
     """How well voters' scores tell two classes apart, estimated from the scores alone.
 
     One entry per domain and voter.
@@ -290,13 +291,13 @@ class ScoreErrors(Result):
         Domain and voter of each entry, as positions.
     scores : array (r,)
         Scores given.
-    mean, lower, upper : array (r,)
-        Error rate of the voter alone, each of its scores read as the more probable class: no
+    estimate : Estimate
+        Error rate of the voter alone (r,), each of its scores read as the more probable class: no
         threshold is chosen by hand.
-    area, area_lower, area_upper : array (r,)
-        Its area under the ROC curve.
-    share, share_lower, share_upper : array (domains,)
-        Share of the second class.
+    area : Estimate
+        Its area under the ROC curve (r,).
+    share : Estimate
+        Share of the second class (domains,).
     level_from, level_proba : tuple of arrays
         By entry: the least score of each level (the first has none: NaN), and the calibration:
         P(second class) given the level.
@@ -311,8 +312,8 @@ class ScoreErrors(Result):
         By domain: why the scores alone do not identify the rates; empty if they do.
     r_hat, ess : array (domains,)
         Whether chains agree, and effective draws.
-    slack, confidence : float
-        By how much limits of error rates were widened, and their level.
+    slack : float
+        By how much limits of error rates were widened.
     """
 
     domains: tuple[Any, ...]
@@ -320,18 +321,11 @@ class ScoreErrors(Result):
     domain: IntArray
     classifier: IntArray
     scores: FloatArray
-    mean: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    estimate: Estimate[FloatArray]
     classes: AnyArray
     slack: float
-    confidence: float
-    area: FloatArray
-    area_lower: FloatArray
-    area_upper: FloatArray
-    share: FloatArray
-    share_lower: FloatArray
-    share_upper: FloatArray
+    area: Estimate[FloatArray]
+    share: Estimate[FloatArray]
     level_from: tuple[FloatArray, ...]
     level_proba: tuple[FloatArray, ...]
     status: tuple[str, ...]
@@ -344,13 +338,13 @@ class ScoreErrors(Result):
     _COLUMNS = (
         "domain=domains[domain]",
         "classifier=classifiers[classifier]",
-        "mean",
+        "value",
         "lower",
         "upper",
         "scores",
-        "area",
-        "area_lower",
-        "area_upper",
+        "area=area.value",
+        "area_lower=area.lower",
+        "area_upper=area.upper",
         "status=status[domain]",
         "identified=identified[domain]",
         "confidence",
@@ -359,7 +353,9 @@ class ScoreErrors(Result):
     def summary(self) -> str:
         """Return first what is not known, then the best voter."""
         told = self.identified[self.domain]
-        best = int(np.where(told, self.mean, np.inf).argmin() if told.any() else self.mean.argmin())
+        best = int(
+            np.where(told, self.value, np.inf).argmin() if told.any() else self.value.argmin()
+        )
         limits = f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %"
         limits = (
             f"{100 * self.confidence:g} % limits {limits}"
@@ -370,7 +366,7 @@ class ScoreErrors(Result):
         where = "" if len(self.domains) == 1 else f" in {self.domains[d]}"
         text = (
             f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
-            f"{100 * self.mean[best]:.1f} % ({limits}), area {self.area[best]:.2f}"
+            f"{100 * self.value[best]:.1f} % ({limits}), area {self.area.value[best]:.2f}"
         )
         if self.status[d] == "consistent":
             labels = (
@@ -412,10 +408,10 @@ class ScoreErrors(Result):
             )
             for j, m, low, high, a, told in zip(
                 self.classifier,
-                self.mean,
+                self.value,
                 self.lower,
                 self.upper,
-                self.area,
+                self.area.value,
                 self.identified[self.domain],
                 strict=True,
             )
@@ -446,7 +442,12 @@ def score_errors(
             q = (1 - float(fit.share[0])) * fit.chances[at, 0, :k]
             starts.append(np.concatenate([[np.nan], table.edges[j]]))
             proba.append(p / np.maximum(p + q, 1e-300))
-    share = np.array([f.share for f in fits])
+    identified = np.array([f.status in ("consistent", "confirmed") for f in fits])
+
+    def estimate(value: FloatArray, lower: FloatArray, upper: FloatArray) -> Estimate[FloatArray]:
+        level, basis = options["confidence"], basis_of_votes(identified)
+        return Estimate(value=value, lower=lower, upper=upper, confidence=level, basis=basis)
+
     return ScoreErrors(
         domains=tuple(names.tolist()),
         classifiers=tuple(table.voters.tolist()),
@@ -454,25 +455,18 @@ def score_errors(
         domain=np.repeat(np.arange(len(fits)), [len(v) for _, v in inside]),
         classifier=voters,
         scores=np.concatenate(given),
-        mean=error[0],
-        lower=error[1],
-        upper=error[2],
-        area=area[0],
-        area_lower=area[1],
-        area_upper=area[2],
-        share=share[:, 0],
-        share_lower=share[:, 1],
-        share_upper=share[:, 2],
+        estimate=estimate(*error),
+        area=estimate(*area),
+        share=estimate(*np.stack([f.share for f in fits], axis=1)),
         level_from=tuple(starts),
         level_proba=tuple(proba),
         status=tuple(f.status for f in fits),
-        identified=np.array([f.status in ("consistent", "confirmed") for f in fits]),
+        identified=identified,
         evidence=tuple("" if f.gold_test is None else str(f.gold_test) for f in fits),
         reasons=tuple(f.reasons for f in fits),
         r_hat=np.array([f.r_hat for f in fits]),
         ess=np.array([f.ess for f in fits]),
         slack=options["slack"],
-        confidence=options["confidence"],
     )
 
 
@@ -480,15 +474,22 @@ def score_tables(
     table: ScoreTable, names: PassedValues, r: ScoreErrors, backend: Any
 ) -> tuple[Any, Any]:
     """Return the table of error rates, best first, and that of the calibration."""
-    rows = np.lexsort((r.mean, r.domain))
-    fields = ("mean", "lower", "upper", "area", "area_lower", "area_upper", "scores")
-    columns = {name: np.array(getattr(r, name)[rows]) for name in fields}
+    rows = np.lexsort((r.value, r.domain))
+    columns = {
+        "value": r.value[rows],
+        "lower": r.lower[rows],
+        "upper": r.upper[rows],
+        "area": r.area.value[rows],
+        "area_lower": r.area.lower[rows],
+        "area_upper": r.area.upper[rows],
+        "scores": r.scores[rows],
+    }
     who = {
         "domain": names.take(r.domain[rows]),
         "classifier": table.voters.take(r.classifier[rows]),
     }
     rates = who | columns | {"status": np.array(r.status)[r.domain[rows]]}
-    entry = np.repeat(np.arange(len(r.mean)), [len(p) for p in r.level_proba])
+    entry = np.repeat(np.arange(len(r.value)), [len(p) for p in r.level_proba])
     calibration = {
         "domain": names.take(r.domain[entry]),
         "classifier": table.voters.take(r.classifier[entry]),

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from karat._basis import Guarantee
-from karat._result import Result, crossed
+from karat._basis import Basis, basis_of
+from karat._result import Estimate, Estimated, Result, crossed
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import check_count, named, refuse_option
 from karat.consensus._pairs import predictive_limits
@@ -19,7 +19,7 @@ from karat.exceptions import LengthMismatchError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CoClustering(Result):
+class CoClustering(Estimated[float]):
     """Which domains, or which voters in which domains, share their error rates.
 
     Attributes
@@ -34,10 +34,10 @@ class CoClustering(Result):
         Posterior probability that an item is together with another of its cluster, on average.
     probability : array (items, items)
         Posterior probability that two items are together; empty for more than 1,000 items.
-    n_clusters : array (3,)
+    estimate : Estimate
         Number of clusters: posterior mean and 95 % limits.
-    concentration : array (c, 3)
-        Concentration parameters, α or (α, γ): posterior mean and 95 % limits.
+    concentration : Estimate
+        Concentration parameters, α or (α, γ): posterior means and 95 % limits.
     """
 
     structure: str
@@ -45,8 +45,8 @@ class CoClustering(Result):
     labels: IntArray
     certainty: FloatArray
     probability: FloatArray
-    n_clusters: FloatArray
-    concentration: FloatArray
+    estimate: Estimate[float]
+    concentration: Estimate[FloatArray]
 
     _COLUMNS = ("name=names", "label=labels", "certainty")
 
@@ -54,11 +54,11 @@ class CoClustering(Result):
         """Return how many clusters there are, and how sure that is."""
         found = int(self.labels.max()) + 1
         what = "domains" if self.structure == "coupled" else "voters in domains"
-        mean, low, high = self.n_clusters
+        largest = int((self.labels == 0).sum())
         return (
             f"{len(self.names)} {what} share error rates in {found} cluster"
-            f"{'s' if found > 1 else ''} (posterior mean {mean:.1f}, 95 %: {low:.0f} to "
-            f"{high:.0f}); the largest has {int((self.labels == 0).sum())}"
+            f"{'s' if found > 1 else ''} (posterior mean {self.value:.1f}, 95 %: "
+            f"{self.lower:.0f} to {self.upper:.0f}); the largest has {largest}"
         )
 
     def _table(self) -> list[tuple[str, str]]:
@@ -138,7 +138,7 @@ class ModelComparison(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PositionBias(Result):
+class PositionBias(Estimated[FloatArray]):
     """How far each judge's verdict follows the position of an answer, learnt without gold.
 
     Attributes
@@ -149,39 +149,32 @@ class PositionBias(Result):
         Pairs that the judge saw in both orders (their weight, with weights).
     one_order : array (j,)
         Pairs that it saw in one order only, which tell nothing of its bias.
-    bias, lower, upper : array (j,)
-        Share of pairs on which it says "the first" both times, minus that on which it says "the
-        second" both times: 0 without bias, 1 if it always takes what is shown first.
-    flips, flips_lower, flips_upper : array (j,)
-        Share of pairs on which the order changes the verdict.
+    estimate : Estimate
+        The bias (j,): share of pairs on which it says "the first" both times, minus that on which
+        it says "the second" both times: 0 without bias, 1 if it always takes what is shown first.
+    flips : Estimate
+        Share of pairs on which the order changes the verdict (j,).
     repeats : int
         Verdicts beyond the first of a judge on a pair in one order; they are averaged.
-    confidence : float
-        Level of the limits.
     """
 
     judges: tuple[Any, ...]
     n: FloatArray
     one_order: FloatArray
-    bias: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    flips: FloatArray
-    flips_lower: FloatArray
-    flips_upper: FloatArray
+    estimate: Estimate[FloatArray]
+    flips: Estimate[FloatArray]
     repeats: int
-    confidence: float
 
     _COLUMNS = (
         "judge=judges",
         "n",
         "one_order",
-        "bias",
+        "value",
         "lower",
         "upper",
-        "flips",
-        "flips_lower",
-        "flips_upper",
+        "flips=flips.value",
+        "flips_lower=flips.lower",
+        "flips_upper=flips.upper",
         "confidence",
     )
 
@@ -200,32 +193,32 @@ class PositionBias(Result):
             of n pairs.
         """
         more = check_count(n, "n")
-        plus = (self.flips + self.bias) * self.n / 2
-        minus = (self.flips - self.bias) * self.n / 2
+        plus = (self.flips.value + self.value) * self.n / 2
+        minus = (self.flips.value - self.value) * self.n / 2
         p, q = (plus + 0.5) / (self.n + 1.5), (minus + 0.5) / (self.n + 1.5)
         delta = (1 - self.confidence) / 2
         spread = p + q - (p - q) ** 2
-        return predictive_limits(self.bias, self.lower, self.upper, spread, more, delta)
+        return predictive_limits(self.value, self.lower, self.upper, spread, more, delta)
 
     def summary(self) -> str:
         """Return who follows the position, and how far at most."""
         sure = (self.lower > 0) | (self.upper < 0)
         flips = (
-            f"the order changes the verdict on {100 * float(np.nanmean(self.flips)):.0f} % of the "
-            "pairs of an average judge"
+            f"the order changes the verdict on {100 * float(np.nanmean(self.flips.value)):.0f} % "
+            "of the pairs of an average judge"
         )
-        if np.nanmax(np.abs(self.bias)) < 0.005:
+        if np.nanmax(np.abs(self.value)) < 0.005:
             reach = float(np.nanmax(np.maximum(np.abs(self.lower), np.abs(self.upper))))
             return (
                 f"none of {len(self.judges)} judges shows a position bias; one of up to "
                 f"{reach:.2f} is not excluded ({100 * self.confidence:g} % limits); {flips}"
             )
-        worst = int(np.nanargmax(np.abs(self.bias)))
-        toward = "first" if self.bias[worst] > 0 else "second"
+        worst = int(np.nanargmax(np.abs(self.value)))
+        toward = "first" if self.value[worst] > 0 else "second"
         return (
             f"{int(sure.sum())} of {len(self.judges)} judges follow the position of an answer "
             f"beyond chance; the most biased is {self.judges[worst]}, toward the {toward} "
-            f"({self.bias[worst]:+.2f}, {100 * self.confidence:g} % limits "
+            f"({self.value[worst]:+.2f}, {100 * self.confidence:g} % limits "
             f"{self.lower[worst]:+.2f} to {self.upper[worst]:+.2f}); {flips}"
         )
 
@@ -233,13 +226,13 @@ class PositionBias(Result):
         return [
             (name, f"{b:+.3f} [{low:+.3f}, {high:+.3f}]")
             for name, b, low, high in zip(
-                self.judges, self.bias, self.lower, self.upper, strict=True
+                self.judges, self.value, self.lower, self.upper, strict=True
             )
         ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PairErrors(Result):
+class PairErrors(Estimated[FloatArray]):
     """Error rates of judges on pairs, with their position bias taken out.
 
     One entry per domain and judge.
@@ -250,15 +243,16 @@ class PairErrors(Result):
         The domains and the judges, named as they were passed.
     domain, judge : array (r,)
         Domain and judge of each entry, as positions.
-    mean, lower, upper : array (r,)
-        How often the judge is wrong when every pair is shown in both orders; a verdict that the
-        order changes, and a tie, counts as half an error.
+    estimate : Estimate
+        How often the judge is wrong when every pair is shown in both orders (r,); a verdict that
+        the order changes, and a tie, counts as half an error.
     right_first, right_second : array (r,)
         How often it is wrong in one order only, when the better answer is shown first, or second.
-    cost, cost_lower, cost_upper : array (r,)
-        What asking in one fixed order may do to the error rate: half the bias, in absolute value.
-    agreed, agreed_lower, agreed_upper : array (r,)
-        How often it is wrong on pairs where both orders give one verdict.
+    cost : Estimate
+        What asking in one fixed order may do to the error rate (r,): half the bias, in absolute
+        value.
+    agreed : Estimate
+        How often it is wrong on pairs where both orders give one verdict (r,).
     bias : PositionBias
         The position bias over all domains.
     style : tuple
@@ -271,27 +265,18 @@ class PairErrors(Result):
         By domain, what gold labels say of the consensus; empty without a test.
     classes : array (2,)
         What the answers are called.
-    confidence : float
-        Level of the limits.
     """
 
     domains: tuple[Any, ...]
     judges: tuple[Any, ...]
     domain: IntArray
     judge: IntArray
-    mean: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    estimate: Estimate[FloatArray]
     classes: AnyArray
-    confidence: float
     right_first: FloatArray
     right_second: FloatArray
-    cost: FloatArray
-    cost_lower: FloatArray
-    cost_upper: FloatArray
-    agreed: FloatArray
-    agreed_lower: FloatArray
-    agreed_upper: FloatArray
+    cost: Estimate[FloatArray]
+    agreed: Estimate[FloatArray]
     bias: PositionBias
     style: tuple[tuple[Any, ...], ...]
     status: tuple[str, ...]
@@ -301,17 +286,17 @@ class PairErrors(Result):
     _COLUMNS = (
         "domain=domains[domain]",
         "judge=judges[judge]",
-        "mean",
+        "value",
         "lower",
         "upper",
         "right_first",
         "right_second",
-        "cost",
-        "cost_lower",
-        "cost_upper",
-        "agreed",
-        "agreed_lower",
-        "agreed_upper",
+        "cost=cost.value",
+        "cost_lower=cost.lower",
+        "cost_upper=cost.upper",
+        "agreed=agreed.value",
+        "agreed_lower=agreed.lower",
+        "agreed_upper=agreed.upper",
         "status=status[domain]",
         "confidence",
     )
@@ -319,19 +304,21 @@ class PairErrors(Result):
     def summary(self) -> str:
         """Return first what is not known, then the best judge and what one order would cost."""
         told = self._told[self.domain]
-        best = int(np.where(told, self.mean, np.inf).argmin() if told.any() else self.mean.argmin())
+        best = int(
+            np.where(told, self.value, np.inf).argmin() if told.any() else self.value.argmin()
+        )
         limits = f"{100 * self.lower[best]:.0f} to {100 * self.upper[best]:.0f} %"
         limits = (
             f"{100 * self.confidence:g} % limits {limits}"
             if told.any()
             else f"votes cannot tell: {limits}"
         )
-        worst = int(self.cost.argmax())
+        worst = int(self.cost.value.argmax())
         name, other = self.judges[self.judge[best]], self.judges[self.judge[worst]]
         text = (
-            f"with the position bias out {name} errs least, {100 * self.mean[best]:.0f} % "
+            f"with the position bias out {name} errs least, {100 * self.value[best]:.0f} % "
             f"({limits}); asked in one order only, the error rate of {other} "
-            f"could be off by up to {100 * self.cost[worst]:.0f} points"
+            f"could be off by up to {100 * self.cost.value[worst]:.0f} points"
         )
         d = int(self.domain[best])
         if self.status[d] == "consistent":
@@ -365,21 +352,22 @@ class PairErrors(Result):
                 f"{m:.3f} [{'' if told else 'votes cannot tell: '}{low:.3f}, {high:.3f}]",
             )
             for j, m, low, high, told in zip(
-                self.judge, self.mean, self.lower, self.upper, self._told[self.domain], strict=True
+                self.judge, self.value, self.lower, self.upper, self._told[self.domain], strict=True
             )
         ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class SystemRanking(Result):
+class SystemRanking(Estimated[FloatArray]):
     """Systems ranked by judged pairs of their answers, in tiers.
 
     Attributes
     ----------
     systems : tuple
         The systems, best first, named as they were passed.
-    strength, lower, upper : array (k,)
-        Log-odds of a better answer against an average system, with limits for each one alone.
+    estimate : Estimate
+        Strengths (k,): the log-odds of a better answer against an average system, with limits for
+        each one alone.
     rank_best, rank_worst : array (k,)
         Limits of the rank; all of them hold at once at the level.
     tier : array (k,)
@@ -388,20 +376,16 @@ class SystemRanking(Result):
     n_pairs : array (k,)
         Pairs in which each system took part.
     method : str
-        "judged" (verdicts alone, corrected for the judges' error rates) or "powered" (gold pairs
-        helped by verdicts).
+        "judged" (verdicts alone, corrected for the judges' error rates) or "gold" (gold pairs, with
+        the verdicts as control).
     n_gold : int
         Gold pairs.
     identified : bool
         Whether the votes identify the judges' error rates; if not, trust gold alone.
-    confidence : float
-        Level of the limits.
     """
 
     systems: tuple[Any, ...]
-    strength: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    estimate: Estimate[FloatArray]
     rank_best: IntArray
     rank_worst: IntArray
     tier: IntArray
@@ -409,11 +393,10 @@ class SystemRanking(Result):
     method: str
     n_gold: int
     identified: bool
-    confidence: float
 
     _COLUMNS = (
         "system=systems",
-        "strength",
+        "value",
         "lower",
         "upper",
         "rank_best",
@@ -431,7 +414,7 @@ class SystemRanking(Result):
             tiers.append(", ".join(names))
         basis = (
             f"{self.n_gold} gold pairs helped by the verdicts"
-            if self.method == "powered"
+            if self.method == "gold"
             else "the verdicts alone, as far as the judges' errors do not favour a system"
         )
         if self.method == "judged" and not self.identified:
@@ -442,13 +425,13 @@ class SystemRanking(Result):
         return [
             (name, f"rank {a} to {b}, strength {s:+.2f}")
             for name, a, b, s in zip(
-                self.systems, self.rank_best, self.rank_worst, self.strength, strict=True
+                self.systems, self.rank_best, self.rank_worst, self.value, strict=True
             )
         ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ErrorRates(Result):
+class ErrorRates(Estimated[FloatArray]):
     """Error rates of voters, estimated from their votes.
 
     One entry per domain and voter that voted in it.
@@ -463,15 +446,15 @@ class ErrorRates(Result):
         Domain and voter of each entry, as positions.
     votes : array (r,)
         Votes cast, abstentions apart.
-    mean, lower, upper : array (r,)
-        The rate at which the voter errs in the population of items; the limits span every model
-        that is not clearly worse than another, and every competing explanation.
-    finite_mean, finite_lower, finite_upper : array (r,)
-        The same for the items at hand.
+    estimate : Estimate
+        The rate at which the voter errs in the population of items (r,); the limits span every
+        model that is not clearly worse than another, and every competing explanation.
+    finite : Estimate
+        The same for the items at hand (r,).
     confusion : array (r, k, outcomes)
         ``P(says o | class is k)``; a last outcome is abstention.
-    prevalence, prevalence_lower, prevalence_upper : array (domains, k)
-        Share of each class.
+    prevalence : Estimate
+        Share of each class (domains, k).
     status : tuple of str
         By domain: "not identified", "consistent" (the votes do not contradict the rates, which is
         all that votes can say), "confirmed" (gold labels exclude that the consensus is wrong
@@ -496,8 +479,6 @@ class ErrorRates(Result):
         the gold labels; NaN where there are none.
     r_hat, bulk_ess, tail_ess : array (r,)
         Agreement of the chains and effective numbers of draws.
-    confidence : float
-        Level of the limits.
     truth : array (r,) or None
         True error rates, where somebody knows them; see ``with_truth``.
     """
@@ -508,16 +489,10 @@ class ErrorRates(Result):
     domain: IntArray
     classifier: IntArray
     votes: FloatArray
-    mean: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    finite_mean: FloatArray
-    finite_lower: FloatArray
-    finite_upper: FloatArray
+    estimate: Estimate[FloatArray]
+    finite: Estimate[FloatArray]
     confusion: FloatArray
-    prevalence: FloatArray
-    prevalence_lower: FloatArray
-    prevalence_upper: FloatArray
+    prevalence: Estimate[FloatArray]
     status: tuple[str, ...]
     identified: BoolArray
     slack: float
@@ -530,29 +505,23 @@ class ErrorRates(Result):
     r_hat: FloatArray
     bulk_ess: FloatArray
     tail_ess: FloatArray
-    confidence: float
     truth: FloatArray | None = None
 
     _COLUMNS = (
         "domain=domains[domain]",
         "classifier=classifiers[classifier]",
-        "mean",
+        "value",
         "lower",
         "upper",
         "votes",
         "status=status[domain]",
         "identified=identified[domain]",
-        "finite_mean",
-        "finite_lower",
-        "finite_upper",
+        "finite_value=finite.value",
+        "finite_lower=finite.lower",
+        "finite_upper=finite.upper",
         "truth",
         "confidence",
     )
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the limits are worth: nothing where votes cannot tell or labels contradict them."""
-        return "model" if bool(np.all(self.identified)) else "untested"
 
     def summary(self) -> str:
         """Return first what cannot be known, then the lowest error rates where it can."""
@@ -610,12 +579,12 @@ class ErrorRates(Result):
     def _best(self, d: int) -> str:
         """Return the lowest estimate of a domain, how many may be as good, and what it takes."""
         here = np.flatnonzero(self.domain == d)
-        order = here[np.argsort(self.mean[here], kind="stable")]
+        order = here[np.argsort(self.value[here], kind="stable")]
         at = order[0]
         rivals = int((self.lower[here] <= self.upper[at]).sum()) - 1
         others = len(here) - 1
         close = f"{rivals} of the {others} others" if rivals else f"no other of {others}"
-        holds = (self.mean[order[1]] - self.mean[at]) / 2 if others else 1.0
+        holds = (self.value[order[1]] - self.value[at]) / 2 if others else 1.0
         first = (
             "so that the votes do not settle the first place"
             if rivals
@@ -625,7 +594,7 @@ class ErrorRates(Result):
         tested = self.status[d] == "confirmed"
         return (
             f"{where_of(self.domains[d])}{self.classifiers[self.classifier[at]]} has the lowest "
-            f"error rate, {100 * self.mean[at]:.1f} % ({100 * self.confidence:.0f} % limits: "
+            f"error rate, {100 * self.value[at]:.1f} % ({100 * self.confidence:.0f} % limits: "
             f"{100 * self.lower[at]:.1f} to {100 * self.upper[at]:.1f}); {close} may be as good, "
             f"{first}. The rates are {self.status[d]}"
             + (f": the consensus is {self.evidence[d]}" if tested else " with the votes")
@@ -653,12 +622,6 @@ class ErrorRates(Result):
             for name in (
                 "classifier",
                 "votes",
-                "mean",
-                "lower",
-                "upper",
-                "finite_mean",
-                "finite_lower",
-                "finite_upper",
                 "confusion",
                 "gold_votes",
                 "gold_moved",
@@ -671,9 +634,6 @@ class ErrorRates(Result):
             name: getattr(self, name)[d : d + 1]
             for name in (
                 "domains",
-                "prevalence",
-                "prevalence_lower",
-                "prevalence_upper",
                 "status",
                 "identified",
                 "copies",
@@ -684,7 +644,17 @@ class ErrorRates(Result):
         }
         truth = None if self.truth is None else self.truth[rows]
         zeros = np.zeros(len(rows), dtype=np.int64)
-        return replace(self, domain=zeros, truth=truth, **by_entry, **by_domain)
+        basis = basis_of_votes(self.identified[d])
+        return replace(
+            self,
+            domain=zeros,
+            estimate=replace(self.estimate.take(rows), basis=basis),
+            finite=replace(self.finite.take(rows), basis=basis),
+            prevalence=replace(self.prevalence.take([d]), basis=basis),
+            truth=truth,
+            **by_entry,
+            **by_domain,
+        )
 
     def with_truth(self, truth: FloatArray) -> Self:
         """Return the answer with true error rates beside it, for the picture.
@@ -700,23 +670,23 @@ class ErrorRates(Result):
             The same answer with ``truth``.
         """
         rates = np.asarray(truth, dtype=np.float64)
-        if rates.shape != self.mean.shape:
+        if rates.shape != self.value.shape:
             raise LengthMismatchError(
-                f"truth has shape {rates.shape} and there are {len(self.mean)} entries of domain "
+                f"truth has shape {rates.shape} and there are {len(self.value)} entries of domain "
                 "and classifier; pass one rate for each"
             )
         return replace(self, truth=rates)
 
     def _table(self) -> list[tuple[str, str]]:
         rows = []
-        for i in np.lexsort((self.mean, self.domain))[:30]:
+        for i in np.lexsort((self.value, self.domain))[:30]:
             name = str(self.classifiers[self.classifier[i]])
             if len(self.domains) > 1:
                 name = f"{self.domains[self.domain[i]]}: {name}"
             limits = f"{self.lower[i]:.3f} to {self.upper[i]:.3f}"
             told = self.identified[self.domain[i]]
             limits = limits if told else f"votes cannot tell: {limits}"
-            rows.append((name, f"{self.mean[i]:.3f} ({limits})"))
+            rows.append((name, f"{self.value[i]:.3f} ({limits})"))
         return rows
 
 
@@ -848,7 +818,7 @@ class Explanations(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RankingRobustness(Result):
+class RankingRobustness(Estimated[FloatArray]):
     """What the error rates of one domain are worth if most voters are fooled together.
 
     If on a share γ of the items the consensus names the wrong class, an error rate moves by at most
@@ -862,30 +832,24 @@ class RankingRobustness(Result):
         Its voters, the lowest error rate first.
     status : str
         What is known of the consensus there.
-    mean : array (voters,)
-        Error rates if nobody is fooled.
     gamma : array (g,)
         Shares of the items on which the panel is fooled together.
-    lower, upper : array (g, voters)
-        Limits of the error rates at each share.
+    estimate : Estimate
+        Error rates if nobody is fooled, and their limits at each share (g, voters); the level is
+        that of the limits at share 0.
     changes : array (voters - 1,)
         The share from which on a voter and the next one can change places.
     rivals : int
         Voters that may be as good as the first: their limits overlap already if nobody is fooled.
-    confidence : float
-        Level of the limits at share 0.
     """
 
     domain: Any
     classifiers: tuple[Any, ...]
     status: str
-    mean: FloatArray
     gamma: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    estimate: Estimate[FloatArray]
     changes: FloatArray
     rivals: int
-    confidence: float
 
     @property
     def first_holds(self) -> float:
@@ -918,16 +882,20 @@ class RankingRobustness(Result):
 
     def _columns(self) -> dict[str, Any]:
         axes = {"gamma": self.gamma, "classifier": self.classifiers}
-        cells = crossed(axes, lower=self.lower, upper=self.upper)
-        mean = np.tile(self.mean, len(self.gamma))
-        return cells | {"mean": mean, "domain": [self.domain] * len(mean)}
+        cells = crossed(axes, value=self.value, lower=self.lower, upper=self.upper)
+        return cells | {"domain": [self.domain] * self.value.size}
 
     def _table(self) -> list[tuple[str, str]]:
         after = [*(f"changes places with the next from {c:.3f} on" for c in self.changes), ""]
         return [
-            (str(name), f"{mean:.3f}  {note}".rstrip())
-            for name, mean, note in zip(self.classifiers, self.mean, after, strict=True)
+            (str(name), f"{rate:.3f}  {note}".rstrip())
+            for name, rate, note in zip(self.classifiers, self.value[0], after, strict=True)
         ]
+
+
+def basis_of_votes(identified: Any) -> Basis:
+    """Return what limits from votes rest on: nothing where votes cannot tell."""
+    return basis_of("model" if bool(np.all(identified)) else "untested")
 
 
 def where_of(domain: Any) -> str:

@@ -115,19 +115,19 @@ def from_votes(models: Models, seed: int = 0) -> tuple[Part, ...]:
     intervals = tuple(
         Interval(
             f"error rate of {name}",
-            r.mean[i],
+            r.value[i],
             r.lower[i],
             r.upper[i],
             float(np.mean(table[name].to_numpy() != models.y_true)),
         )
-        for i, name in ((i, r.classifiers[r.classifier[i]]) for i in range(len(r.mean)))
+        for i, name in ((i, r.classifiers[r.classifier[i]]) for i in range(len(r.value)))
     )
     return (
         part_of(
             found,
             "judges",
             question="How good are they, from their votes alone?",
-            told=f"{len(r.mean)} voters, {len(models.y_true)} biopsies, no labels.",
+            told=f"{len(r.value)} voters, {len(models.y_true)} biopsies, no labels.",
             intervals=intervals,
         ),
     )

@@ -27,7 +27,7 @@ from karat.report import NextStep, Section, Table, Verdict, result_svg
 # What a row is of, the number and its limits, under the names that results have for them.
 _NAMES = ("group", "class", "model", "name", "classifier", "judge", "label", "system", "person")
 _COLUMNS = {
-    "value": ("value", "estimate", "mean", "strength"),
+    "value": ("value", "estimate", "mean"),
     "lower": ("lower_limit", "lower"),
     "upper": ("upper_limit", "upper"),
     "n": ("n", "n_labels", "votes"),

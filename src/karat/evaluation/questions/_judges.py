@@ -43,10 +43,10 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
         estimator.fit(votes, **given)
     r = estimator.result_
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
-    powered = estimator.powered_
-    verdict = _verdict(r) if powered is None else _gold_verdict(r, powered)
+    from_labels = estimator.from_labels_
+    verdict = _verdict(r) if from_labels is None else _gold_verdict(r, from_labels)
     votes_say, picture = sentence(r.summary()), "For each judge, the error rate and its limits."
-    if powered is not None:  # the rates of votes are other numbers than those of labels
+    if from_labels is not None:  # the rates of votes are other numbers than those of labels
         votes_say = f"From the votes, with the labels as a test: {votes_say}"
         picture = (
             "For each judge, the error rate from votes and its limits; those from true labels are "
@@ -55,17 +55,17 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
     return Finding(
         key="judges",
         question=_QUESTION,
-        answer=_answer(r, verdict.sentence, votes_say, gold=powered is not None),
+        answer=_answer(r, verdict.sentence, votes_say, gold=from_labels is not None),
         results={"error rates": r},
         drawn=r,
         picture=picture,
-        table=_table(r) if powered is None else _gold_table(r, powered),
+        table=_table(r) if from_labels is None else _gold_table(r, from_labels),
         assumptions=(
             "Judges are mostly right, and no error is shared by most of them: votes cannot show "
             "an error that all judges share.",
             *said,
         ),
-        code=_code(e, powered is not None),
+        code=_code(e, from_labels is not None),
         verdicts=(verdict,),
         next_steps=() if e.all_known else (_step(e),),
     )
@@ -90,7 +90,7 @@ def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
 
 def _table(r: ErrorRates) -> Table:
     many = len(r.domains) > 1
-    order = sorted(range(len(r.mean)), key=lambda i: (r.domain[i], r.mean[i]))
+    order = sorted(range(len(r.value)), key=lambda i: (r.domain[i], r.value[i]))
     rows = []
     for i in order:
         d = int(r.domain[i])
@@ -100,7 +100,7 @@ def _table(r: ErrorRates) -> Table:
             (
                 str(r.classifiers[r.classifier[i]]),
                 *where,
-                f"{100 * r.mean[i]:.1f} %",
+                f"{100 * r.value[i]:.1f} %",
                 f"{100 * r.lower[i]:.1f} %",
                 f"{100 * r.upper[i]:.1f} %",
                 limits,
@@ -127,7 +127,7 @@ def _verdict(r: ErrorRates) -> Verdict:
         return Verdict(
             sentence=f"True labels contradict the consensus of the judges{where}: their votes "
             "do not show who is right.",
-            badge=basis_of(r),
+            badge=r.basis,
             change="rates from true labels alone; label more items drawn at random",
         )
     if open_:
@@ -135,23 +135,23 @@ def _verdict(r: ErrorRates) -> Verdict:
         first = "" if len(open_) == 1 else f"in {open_[0]} "
         return Verdict(
             sentence=f"Votes alone cannot tell who errs{where}: {first}{reason}.",
-            badge=basis_of(r),
+            badge=r.basis,
             change=f"{_LABELS} true labels drawn at random",
         )
-    best = min(range(len(r.mean)), key=lambda i: r.mean[i])
+    best = min(range(len(r.value)), key=lambda i: r.value[i])
     confirmed = all(s == "confirmed" for s in r.status)
-    here = [i for i in range(len(r.mean)) if r.domain[i] == r.domain[best]]
+    here = [i for i in range(len(r.value)) if r.domain[i] == r.domain[best]]
     rivals = sum(bool(r.lower[i] <= r.upper[best]) for i in here) - 1
     domain = "" if len(r.domains) == 1 else f" in {r.domains[r.domain[best]]}"
     said = (
         f"{r.classifiers[r.classifier[best]]} {_least(rivals, len(here) - 1)}{domain}: "
-        f"{100 * r.mean[best]:.1f} % (between {100 * r.lower[best]:.1f} and "
+        f"{100 * r.value[best]:.1f} % (between {100 * r.lower[best]:.1f} and "
         f"{100 * r.upper[best]:.1f} %)"
     )
     tested = "confirmed by true labels" if confirmed else "if most judges share no error"
     return Verdict(
         sentence=f"{said}, {tested}.",
-        badge=basis_of(r),
+        badge=r.basis,
         change="more true labels" if confirmed else f"{_LABELS} true labels would test it",
     )
 
@@ -163,12 +163,12 @@ def _least(rivals: int, others: int) -> str:
     return f"has the lowest error rate, though {rivals} of the {others} others may be as good"
 
 
-def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
+def _gold_verdict(r: ErrorRates, from_labels: Any) -> Verdict:
     """Return who errs least by true labels, which is valid whatever the votes say."""
-    told = powered.filter(powered["estimate"].is_finite())
+    told = from_labels.filter(from_labels["value"].is_finite())
     if not len(told):
         return _verdict(r)
-    best = told.sort("estimate").row(0, named=True)
+    best = told.sort("value").row(0, named=True)
     here = told.filter(told["domain"] == best["domain"])
     rivals = int((here["lower"] <= best["upper"]).sum()) - 1
     domain = "" if len(r.domains) == 1 else f" in {best['domain']}"
@@ -176,24 +176,24 @@ def _gold_verdict(r: ErrorRates, powered: Any) -> Verdict:
     votes = "; the consensus of the votes is contradicted and tells nothing" if lost else ""
     return Verdict(
         sentence=f"{best['classifier']} {_least(rivals, len(here) - 1)}{domain}: "
-        f"{100 * best['estimate']:.1f} % (between {100 * best['lower']:.1f} and "
+        f"{100 * best['value']:.1f} % (between {100 * best['lower']:.1f} and "
         f"{100 * best['upper']:.1f} %), from {best['n_gold']:,} true labels{votes}.",
         badge=basis_of("approximate"),  # as `powered_mean`, from which the table is made
         change="more true labels drawn at random",
     )
 
 
-def _gold_table(r: ErrorRates, powered: Any) -> Table:
+def _gold_table(r: ErrorRates, from_labels: Any) -> Table:
     """Return the rates from true labels, helped by the votes: those that count."""
     many = len(r.domains) > 1
     rows = tuple(
         (
             str(row["classifier"]),
             *((str(row["domain"]),) if many else ()),
-            *(f"{100 * row[k]:.1f} %" for k in ("estimate", "lower", "upper")),
+            *(f"{100 * row[k]:.1f} %" for k in ("value", "lower", "upper")),
             f"{row['n_gold']:,}",
         )
-        for row in powered.sort("domain", "estimate").iter_rows(named=True)
+        for row in from_labels.sort("domain", "value").iter_rows(named=True)
     )
     where = ("domain",) * many
     return Table(
@@ -244,5 +244,5 @@ def _code(e: Evidence, gold: bool) -> str:
         e.read,
         "from karat.consensus import ErrorEstimator",
         f"estimator = {build}.fit({votes}{passed})",
-        f"estimator.error_rates_, estimator.status_{', estimator.powered_' * gold}",
+        f"estimator.error_rates_, estimator.status_{', estimator.from_labels_' * gold}",
     )

@@ -25,13 +25,13 @@ _ROWS = 80  # entries beyond which a forest shows one line per domain
 
 def draw_forest(result: ErrorRates, ax: "Axes | None" = None) -> "Axes":
     """Draw every voter's error rate with its limits; grey where votes do not identify it."""
-    if len(result.mean) > _ROWS and len(result.domains) > 1:
+    if len(result.value) > _ROWS and len(result.domains) > 1:
         return _draw_domains(result, ax)
-    order = np.lexsort((result.mean, result.domain))
+    order = np.lexsort((result.value, result.domain))
     ax = new_axes(ax, (6.4, 1.6 + 0.2 * len(order)))
     rows = np.arange(len(order))
     known = result.identified[result.domain[order]]
-    mean, lower, upper = (getattr(result, n)[order] for n in ("mean", "lower", "upper"))
+    mean, lower, upper = (getattr(result, n)[order] for n in ("value", "lower", "upper"))
     for identified, color, name in ((True, COLORS[0], _TOLD), (False, GRID, _UNTOLD)):
         some = known == identified
         if some.any():
@@ -63,7 +63,7 @@ def _draw_domains(result: ErrorRates, ax: "Axes | None") -> "Axes":
         here = np.flatnonzero(result.domain == d)
         color = COLORS[0] if result.identified[d] else GRID
         ax.hlines(d, result.lower[here].min(), result.upper[here].max(), color=color, alpha=0.35)
-        ax.plot(result.mean[here], np.full(len(here), d), "o", ms=4, alpha=0.6, color=color)
+        ax.plot(result.value[here], np.full(len(here), d), "o", ms=4, alpha=0.6, color=color)
         if result.truth is not None:
             at = np.full(len(here), d + 0.25)
             ax.plot(result.truth[here], at, "|", ms=6, color=COLORS[1], alpha=0.7)
@@ -114,7 +114,7 @@ def draw_ranking_robustness(result: RankingRobustness, ax: "Axes | None" = None)
             ax.plot(result.gamma, edge, color=color, linewidth=0.8, linestyle="--", alpha=0.7)
         ax.plot(
             result.gamma,
-            np.full(len(result.gamma), result.mean[j]),
+            result.value[:, j],
             color=color,
             label=literal(result.classifiers[j]),
         )

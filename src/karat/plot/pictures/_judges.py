@@ -65,12 +65,13 @@ def draw_annotators(result: AnnotatorTest, ax: "Axes | None" = None) -> "Axes":
     ):
         if some.any():
             ax.plot(judge[some], rows[some], "o", ms=6, mec=COLORS[0], mfc=fill, label=name)
-    ax.axvline(result.advantage_rate, color=COLORS[0], linestyle=":", linewidth=1)
-    ax.axvspan(result.advantage_lower, result.advantage_upper, color=COLORS[0], alpha=0.1, lw=0)
+    rho = result.advantage_rate
+    ax.axvline(rho.value, color=COLORS[0], linestyle=":", linewidth=1)
+    ax.axvspan(rho.lower, rho.upper, color=COLORS[0], alpha=0.1, lw=0)
     ax.set_xlabel(
         "share of items on which this one is at least as close to the other people\n"
-        f"ω = {result.winning_rate:.2f} [{result.winning_lower:.2f}, {result.winning_upper:.2f}], "
-        f"ρ = {result.advantage_rate:.2f} (band: its limits), ε = {result.epsilon:g}",
+        f"ω = {result.value:.2f} [{result.lower:.2f}, {result.upper:.2f}], "
+        f"ρ = {rho.value:.2f} (band: its limits), ε = {result.epsilon:g}",
         fontsize=9,
     )
     _legend(ax)
@@ -80,10 +81,10 @@ def draw_annotators(result: AnnotatorTest, ax: "Axes | None" = None) -> "Axes":
 
 def draw_position(result: PositionBias, ax: "Axes | None" = None) -> "Axes":
     """Draw the position bias of each judge with its limits, most biased first."""
-    order = np.argsort(-np.nan_to_num(result.bias), kind="stable")
+    order = np.argsort(-np.nan_to_num(result.value), kind="stable")
     ax = new_axes(ax, (6.4, 1.6 + 0.2 * len(order)))
     rows = _rows(ax, [result.judges[i] for i in order])
-    values = [getattr(result, n)[order] for n in ("bias", "lower", "upper")]
+    values = [getattr(result, n)[order] for n in ("value", "lower", "upper")]
     sure = (values[1] > 0) | (values[2] < 0)
     _intervals(
         ax,
@@ -104,13 +105,13 @@ def draw_position(result: PositionBias, ax: "Axes | None" = None) -> "Axes":
 
 def draw_pair_errors(result: PairErrors, ax: "Axes | None" = None) -> "Axes":
     """Draw error rates with the bias out, and those in one order only beside them."""
-    order = np.lexsort((result.mean, result.domain))
+    order = np.lexsort((result.value, result.domain))
     ax = new_axes(ax, (6.6, 1.7 + 0.2 * len(order)))
     which = result.judge[order]
     rows = _rows(ax, _entries(result.domains, result.judges, result.domain[order], which))
     told = np.array([status in ("consistent", "confirmed") for status in result.status])
     doubtful = ~told[result.domain[order]]
-    values = [getattr(result, n)[order] for n in ("mean", "lower", "upper")]
+    values = [getattr(result, n)[order] for n in ("value", "lower", "upper")]
     _intervals(
         ax,
         rows,
@@ -159,7 +160,7 @@ def draw_systems(result: SystemRanking, ax: "Axes | None" = None) -> "Axes":
         some = result.tier == tier
         color = COLORS[(tier - 1) % len(COLORS)]
         ax.hlines(rows[some], result.lower[some], result.upper[some], color=color, linewidth=2)
-        ax.plot(result.strength[some], rows[some], "o", ms=5, color=color, label=f"tier {tier}")
+        ax.plot(result.value[some], rows[some], "o", ms=5, color=color, label=f"tier {tier}")
     ax.axvline(0, color=GRID, linewidth=0.8)
     basis = f"{result.n_gold} gold pairs" if result.n_gold else "verdicts alone"
     ax.set_xlabel(
@@ -174,12 +175,12 @@ def draw_systems(result: SystemRanking, ax: "Axes | None" = None) -> "Axes":
 
 def draw_scores(result: ScoreErrors, ax: "Axes | None" = None) -> "Axes":
     """Draw the error rate of each voter's scores with its limits."""
-    order = np.lexsort((result.mean, result.domain))
+    order = np.lexsort((result.value, result.domain))
     ax = new_axes(ax, (6.4, 1.6 + 0.24 * len(order)))
     which = result.classifier[order]
     rows = _rows(ax, _entries(result.domains, result.classifiers, result.domain[order], which))
     known = result.identified[result.domain[order]]
-    values = [getattr(result, n)[order] for n in ("mean", "lower", "upper")]
+    values = [getattr(result, n)[order] for n in ("value", "lower", "upper")]
     _intervals(
         ax,
         rows,
@@ -210,7 +211,7 @@ def draw_panel(result: JudgePanel, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlim(left=0)
     ax.set_xlabel(
         "share of items lost if this judge alone is left out\n"
-        f"(the panel loses {100 * result.loss:.1f} %)",
+        f"(the panel loses {100 * result.value:.1f} %)",
         fontsize=9,
     )
     _legend(ax)
