@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 import karat
-from karat.bounds import performance_bounds_from_counts
+from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.ranking import weighted_auc_from_counts
 from karat.sources.counting import warm
@@ -128,7 +128,7 @@ def judged(data):
 
 def answer(counted) -> None:
     """Turn the counts into bounds, error rates and an area."""
-    performance_bounds_from_counts(counted["bounds"], metric="f1")
+    performance_bounds(counted["bounds"], metric="f1")
     ErrorEstimator(draws=200, dependence="none", rng=0).fit(counted["judges"])
     weighted_auc_from_counts(counted["areas"])
 

@@ -10,7 +10,8 @@ from _weak_data import SPECS, Task, load_task
 from _weak_models import STRENGTHS, fit_label_model, noise_aware_logistic, score, usual_model
 from numpy.typing import NDArray
 
-from karat.bounds import BoundsCurve, bounds_curve, performance_bounds, weak_label_value
+from karat.bounds import bounds_curve, performance_bounds, weak_label_value
+from karat.bounds.result import BoundsCurve
 from karat.datasets import load_shared
 from karat.exceptions import KaratWarning
 
@@ -102,7 +103,7 @@ def _curves(
 def _curve_cells(curve: BoundsCurve) -> list[list[str]]:
     """Return bounds, limits and truth at each threshold; a star where the truth is outside."""
     table = np.column_stack(
-        [curve.lower, curve.upper, curve.lower_limit, curve.upper_limit, np.asarray(curve.truth)]
+        [curve.lower, curve.upper, curve.lower_limit, curve.upper_limit, curve.value]
     )
     return [
         [

@@ -78,9 +78,9 @@ def run_inside(*, quick: bool) -> list[Promise]:
         "at 95 % each.\n"
     )
     say(f"Without labels the check of the default says: {', '.join(sorted(set(states)))}.\n")
-    called = sum(state == "consistent with gold" for state in states)
+    called = sum(state != "not validated" and state != "contradicted" for state in states)
     return [
-        Promise("sets without labels whose check is called consistent with gold", called, 0, True)
+        Promise("sets without labels whose check says more than not validated", called, 0, True)
     ] + [
         Promise(f"share of test scores inside, {name}", float(share.mean()), WANTED)
         for name, share in shares.items()

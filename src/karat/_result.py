@@ -196,14 +196,16 @@ class Result(Frozen):
 
     A subclass is a frozen, slotted, keyword-only dataclass; it names its fields and writes
     ``summary``. ``karat.plot.draw`` knows its picture by its name. Its table has one row with every
-    field that is one value; else ``_COLUMNS`` says what the rows are, ``_PARTS`` which mapping has
-    a row for each part, under which column.
+    field that is one value, and the properties in ``_DERIVED`` beside the estimate; else
+    ``_COLUMNS`` says what the rows are, ``_PARTS`` which mapping has a row for each part, under
+    which column.
     """
 
     __slots__ = ("_passed",)
     _passed: Passed
     _COLUMNS: ClassVar[tuple[str, ...]] = ()
     _PARTS: ClassVar[tuple[tuple[str, str], ...]] = ()
+    _DERIVED: ClassVar[tuple[str, ...]] = ()
 
     def __reduce__(self) -> Any:
         return _again, (Frozen.__reduce__(self), self._kind)
@@ -340,7 +342,7 @@ def one_row(result: Any) -> dict[str, list[Any]]:
     for own in fields(result):
         value = getattr(result, own.name)
         if isinstance(value, Estimate) and own.name == "estimate":
-            row |= one_row(value)
+            row |= one_row(value) | {name: [getattr(result, name)] for name in result._DERIVED}
         elif isinstance(value, Frozen) and (title := getattr(value, "title", None)) is not None:
             row[own.name] = [title]
         elif isinstance(value, _SCALARS):

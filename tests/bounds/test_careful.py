@@ -160,7 +160,7 @@ def test_equal_predictions_differ_by_nothing(data, metric, labels):
     y, y_pred, votes, _, _ = data
     gold = np.where(np.arange(len(y)) < labels, y, -1) if labels else None
     d = difference_bounds(y_pred, y_pred, votes, metric=metric, y_true=gold, rng=0)
-    ends = (d.lower, d.upper, d.lower_limit, d.upper_limit, d.bounds_lower_limit, d.estimate)
+    ends = (d.lower, d.upper, d.lower_limit, d.upper_limit, d.bounds_limits.lower, d.lead)
     assert ends == (0,) * 6
     assert not d.decided
     assert "exactly 0" in d.summary()
@@ -219,7 +219,7 @@ def test_one_item_or_one_cluster_proves_nothing(data):
         y_pred, votes, p, metric="accuracy", classes=[0, 1], groups=groups, y_true=y, rng=0
     )
     one = b.groups["one"]
-    assert (one.bounds_lower_limit, one.bounds_upper_limit, one.n) == (0.0, 1.0, 1)
+    assert (one.bounds_limits.lower, one.bounds_limits.upper, one.n) == (0.0, 1.0, 1)
     assert one.upper_limit - one.lower_limit == pytest.approx(0.975)  # one label, right or wrong
     assert "with 1 items the limits are rough" in one.summary()
     single = performance_bounds(

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import karat
-from karat.bounds import difference_bounds, difference_bounds_from_counts
+from karat.bounds import difference_bounds
 from karat.exceptions import DataError
 from karat.statistics import pattern_counts
 
@@ -29,7 +29,7 @@ def test_the_numbers_are_those_of_the_rows(k, metric, method):
     a, b, votes = drawn(k)
     options = {"metric": metric, "method": method, "rng": 0}
     rows = difference_bounds(a, b, votes, **options)
-    found = difference_bounds_from_counts(pattern_counts(a, votes, b), **options)
+    found = difference_bounds(pattern_counts(a, votes, b), **options)
     for name in FIELDS:
         assert getattr(found, name) == pytest.approx(getattr(rows, name), abs=1e-12)
     assert (found.sharp, found.metric, found.truth) == (rows.sharp, rows.metric, None)
@@ -43,11 +43,11 @@ def test_names_order_and_positive_class():
     options = {"metric": "f1", "pos_label": "ham", "rng": 0, "method": "plugin"}
     rows = difference_bounds(names[a], names[b], words, **options)
     counts = pattern_counts(names[a], words, names[b])
-    found = difference_bounds_from_counts(counts, **options)
+    found = difference_bounds(counts, **options)
     assert (found.lower, found.upper) == pytest.approx((rows.lower, rows.upper), abs=1e-12)
-    swapped = difference_bounds_from_counts(pattern_counts(names[b], words, names[a]), **options)
+    swapped = difference_bounds(pattern_counts(names[b], words, names[a]), **options)
     assert (swapped.lower, swapped.upper) == pytest.approx((-rows.upper, -rows.lower), abs=1e-9)
-    same = difference_bounds_from_counts(pattern_counts(names[a], words, names[a]), **options)
+    same = difference_bounds(pattern_counts(names[a], words, names[a]), **options)
     assert (same.lower, same.upper, same.agree) == (0.0, 0.0, 1.0)
 
 
@@ -56,8 +56,8 @@ def test_a_table_with_folds_by_its_identifiers():
     table = pl.DataFrame({"id": np.arange(4000), "a": a, "b": b} | {f"lf_{j}": votes[:, j]
                          for j in range(4)})  # fmt: skip
     data = karat.scan(table).roles(pred="a", group="b", weak="lf_*", id="id")
-    found = difference_bounds_from_counts(data.pattern_counts(), metric="accuracy")
-    again = difference_bounds_from_counts(data.pattern_counts(), metric="accuracy", rng=7)
+    found = difference_bounds(data.pattern_counts(), metric="accuracy")
+    again = difference_bounds(data.pattern_counts(), metric="accuracy", rng=7)
     assert found.lower_limit == again.lower_limit  # the folds are those of the identifiers
     rows = difference_bounds(a, b, votes, metric="accuracy", rng=0)
     assert (found.lower, found.upper) == pytest.approx((rows.lower, rows.upper), abs=0.01)
@@ -65,13 +65,17 @@ def test_a_table_with_folds_by_its_identifiers():
 
 def test_what_is_no_pair_of_predictions():
     a, b, votes = drawn(2)
-    with pytest.raises(DataError, match="counts are without groups; expected"):
-        difference_bounds_from_counts(pattern_counts(a, votes), metric="accuracy")
-    with pytest.raises(DataError, match="counts are int; expected"):
-        difference_bounds_from_counts(3, metric="accuracy")
+    with pytest.raises(DataError, match="counts without groups; expected"):
+        difference_bounds(pattern_counts(a, votes), metric="accuracy")
+    with pytest.raises(DataError, match="y_pred_b is missing; pass"):
+        difference_bounds(3, metric="accuracy")
+    with pytest.raises(DataError, match="weak_labels is missing; pass"):
+        difference_bounds(a, b, metric="accuracy")
+    with pytest.raises(DataError, match="y_pred_b does not go with counts"):
+        difference_bounds(pattern_counts(a, votes, b), b, metric="accuracy")
     sex = np.where(np.arange(len(a)) % 2, "f", "m")
     with pytest.raises(DataError, match=r"the groups hold .*f.*not among the classes"):
-        difference_bounds_from_counts(pattern_counts(a, votes, sex), metric="accuracy")
+        difference_bounds(pattern_counts(a, votes, sex), metric="accuracy")
     weighted = pattern_counts(a, votes, b, sample_weight=np.full(len(a), 0.5))
     with pytest.raises(DataError, match="sums of weights"):
-        difference_bounds_from_counts(weighted, metric="accuracy")
+        difference_bounds(weighted, metric="accuracy")

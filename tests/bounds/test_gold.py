@@ -42,10 +42,10 @@ def test_the_recommended_limits_are_those_of_the_labels_and_the_bounds_stay_besi
     b = performance_bounds(h, votes, model, metric="accuracy", y_true=gold, rng=0)
     assert without.gold is None
     assert (without.lower_limit, without.upper_limit) == (
-        without.bounds_lower_limit, without.bounds_upper_limit,
+        without.bounds_limits.lower, without.bounds_limits.upper,
     )  # fmt: skip
     assert (b.lower_limit, b.upper_limit) == (b.gold.lower, b.gold.upper)
-    assert b.bounds_lower_limit <= b.lower <= b.upper <= b.bounds_upper_limit
+    assert b.bounds_limits.lower <= b.lower <= b.upper <= b.bounds_limits.upper
     assert b.gold.n == 60
     assert b.to_dict()["gold"]["labels"]["method"] == "wilson"
 
@@ -106,7 +106,7 @@ def test_other_metrics_have_limits_of_the_labels_alone(metric):
     b = performance_bounds(h, votes, metric=metric, y_true=gold, rng=0)
     assert b.gold.labels.method == "surprise"
     assert not b.gold.used
-    assert b.lower_limit < b.gold.estimate < b.upper_limit
+    assert b.lower_limit < b.value < b.upper_limit
 
 
 @pytest.mark.parametrize("seen", [2, 3])
@@ -180,7 +180,7 @@ def test_a_group_without_labels_keeps_the_limits_of_its_bounds():
     group = np.where(np.arange(1500) < 700, "a", "b")
     b = performance_bounds(h, votes, metric="accuracy", y_true=gold, groups=group, rng=0)
     assert b.groups["b"].gold is None
-    assert b.groups["b"].lower_limit == b.groups["b"].bounds_lower_limit
+    assert b.groups["b"].lower_limit == b.groups["b"].bounds_limits.lower
 
 
 def test_labels_outside_the_classes_are_refused():
@@ -201,7 +201,7 @@ def test_a_difference_is_powered_too():
     assert d.upper_limit - d.lower_limit < 0.12  # they differ on a tenth of the items
     f1 = difference_bounds(h, other, votes, metric="f1", y_true=gold, rng=0)
     assert f1.gold.labels.method == "surprise"
-    assert f1.lower_limit < f1.gold.estimate < f1.upper_limit
+    assert f1.lower_limit < f1.value < f1.upper_limit
 
 
 def sparse(k, n, rng, labelers=8):

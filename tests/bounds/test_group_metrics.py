@@ -326,8 +326,8 @@ def test_truth_check_draws_weights_clusters_and_soft_predictions(draw_law):
         np.tile(law.y_pred, 2), np.tile(law.votes, (2, 1)), np.tile(law.p, (2, 1)),
         groups=np.tile(group, 2), clusters=np.tile(np.arange(1500), 2), **base,
     )  # fmt: skip
-    reach = b.lower - b.bounds_lower_limit
-    assert twice.lower - twice.bounds_lower_limit == pytest.approx(reach, rel=0.15)
+    reach = b.lower - b.bounds_limits.lower
+    assert twice.lower - twice.bounds_limits.lower == pytest.approx(reach, rel=0.15)
     logit = np.log(law.p[:, 1] / law.p[:, 0])
     draws = [1 / (1 + np.exp(-s * logit)) for s in (0.5, 0.8, 1.0, 1.3, 2.0)]
     drawn = performance_bounds(

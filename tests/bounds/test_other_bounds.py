@@ -84,17 +84,17 @@ def test_curve_equals_single_bounds(law, metric):
                 (score >= cut).astype(int), law.votes, law.p, metric=metric, method="plugin",
                 classes=[0, 1], y_true=law.y, limit="normal",
             )  # fmt: skip
-        for name in ("lower", "upper", "truth"):
-            assert getattr(curve, name)[i] == pytest.approx(getattr(b, name), abs=1e-7)
+        for own, other in (("lower", "lower"), ("upper", "upper"), ("value", "truth")):
+            assert getattr(curve, own)[i] == pytest.approx(getattr(b, other), abs=1e-7)
         for name in ("lower_limit", "upper_limit"):
-            single = getattr(b, f"bounds_{name}")
+            single = getattr(b.bounds_limits, name.partition("_")[0])
             assert getattr(curve, name)[i] == pytest.approx(single, abs=1e-7)
 
 
 def test_cross_fitted_curve_covers(law):
     score = law.y_pred + np.random.default_rng(0).normal(scale=0.7, size=3000)
     curve = bounds_curve(score, law.votes, law.p, metric="f1", classes=[0, 1], y_true=law.y, rng=0)
-    inside = (curve.lower_limit <= curve.truth) & (curve.truth <= curve.upper_limit)
+    inside = (curve.lower_limit <= curve.value) & (curve.value <= curve.upper_limit)
     assert inside.mean() > 0.95
     single = performance_bounds(
         (score >= 0.3).astype(int), law.votes, law.p, metric="f1", classes=[0, 1], rng=0
@@ -116,8 +116,8 @@ def test_curve_ends_are_undefined_not_silent(law):
         score, law.votes, law.p, metric="accuracy", thresholds=[-1.0, 2.0], classes=[0, 1],
         y_true=law.y,
     )  # fmt: skip
-    assert (whole.lower_limit <= whole.truth).all()
-    assert (whole.truth <= whole.upper_limit).all()
+    assert (whole.lower_limit <= whole.value).all()
+    assert (whole.value <= whole.upper_limit).all()
     nothing = bounds_curve(
         np.zeros(3000), law.votes, law.p, metric="precision", thresholds=[1.0], classes=[0, 1]
     )

@@ -213,11 +213,11 @@ def test_limits_cover_where_values_are_skewed(positive, n, metrics):
                 given = h, PATTERNS[z], np.column_stack([1 - p[z], p[z]])
                 options = {"metric": metric, "classes": [0, 1], "rng": seed}
                 b = performance_bounds(*given, **options)
-                low, high = b.bounds_lower_limit, b.bounds_upper_limit
+                low, high = b.bounds_limits.lower, b.bounds_limits.upper
                 covered += true <= high if side > 0 else low <= true
                 if seed < 50:  # enough for a mean width
                     plain = performance_bounds(*given, limit="normal", **options)
-                    reach += high - low, plain.bounds_upper_limit - plain.bounds_lower_limit
+                    reach += high - low, plain.bounds_limits.upper - plain.bounds_limits.lower
             print(
                 f"{metric}, {positive:.0%} positive, n = {n}, side {side:+d}: covered "
                 f"{covered / runs:.3f}, width {reach[0] / reach[1]:.2f} of normal"

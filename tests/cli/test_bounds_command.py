@@ -80,7 +80,7 @@ def test_labels_are_compared_with_the_bounds_in_the_text(table, karat):
     north = truth["groups"]["north"]["truth"]
     assert f"north: accuracy with the true labels: {north:.4f}" in out
     check = truth["check"]
-    assert check["status"] == "consistent with gold"
+    assert check["status"] == "undecided"
     assert f"{check['gold_n']} true labels fit the label model" in " ".join(out.split())
 
 

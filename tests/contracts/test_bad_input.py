@@ -31,7 +31,6 @@ from karat.exceptions import (
     WeightError,
 )
 from karat.metrics import Metric, f_beta, macro
-from karat.statistics import pattern_counts
 
 # Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
 NEEDS = {"torch": "torch", "studio": "fastapi"}  # left out where their extra is not installed
@@ -64,7 +63,6 @@ FIXED = {
     "y_scores": {"one": GOOD["y_score"], "two": [0.4, 0.1, 0.8, 0.3]},
     "fpr": 0.1,
     "verdicts": GOOD["votes"],
-    "counts": pattern_counts(GOOD["y_pred"], GOOD["weak_labels"]),
     "swapped": [row[::-1] for row in GOOD["votes"]],
     "judges": _fitted(),
     "first": ["x", "y", "x", "z"],
@@ -76,12 +74,12 @@ FIXED = {
     "others": [0.5],
     "at_least": 0.0,
 }
-# Cuts, of which a function takes one, and counts with the predictions of a second classifier.
+# Cuts, of which a function takes one, and what counts may take the place of.
 CUTS = {
-    "difference_bounds_from_counts": {
-        "counts": pattern_counts(
-            GOOD["y_pred"], GOOD["weak_labels"], ["ham", "ham", "spam", "spam"]
-        )
+    "performance_bounds": {"weak_labels": GOOD["weak_labels"]},
+    "difference_bounds": {
+        "y_pred_b": ["ham", "ham", "spam", "spam"],
+        "weak_labels": GOOD["weak_labels"],
     },
     "precision_at": {"share": 0.5},
     "recall_at": {"share": 0.5},

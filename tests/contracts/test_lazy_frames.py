@@ -24,7 +24,6 @@ from karat import (
     metrics,
     optimize,
     ranking,
-    statistics,
     weak,
 )
 from karat._typing import Column
@@ -141,8 +140,8 @@ INSTANCES = {
 # What a call needs although its signature has a default.
 NEEDED = {
     "OracleLabelModel.fit": {"y_true": TRUTH},
-    "performance_bounds_from_counts": {"counts": statistics.pattern_counts(TRUTH, VOTES)},
-    "difference_bounds_from_counts": {"counts": statistics.pattern_counts(TRUTH, VOTES, TRUTH)},
+    "performance_bounds": {"weak_labels": VOTES},
+    "difference_bounds": {"y_pred_b": TRUTH, "weak_labels": VOTES},
 }
 
 

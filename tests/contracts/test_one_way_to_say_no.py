@@ -275,19 +275,12 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "bounds.bounds_curve": lambda **o: bounds.bounds_curve(
         CHANCE, VOTES, MODEL, metric="accuracy", **o
     ),
-    "bounds.difference_bounds_from_counts": lambda **o: bounds.difference_bounds_from_counts(
-        statistics.pattern_counts([0, 1, 1, 0] * 5, [[0, 1, 0], [1, 1, 0]] * 10, [0, 1, 0, 0] * 5),
-        **{"metric": "accuracy", **o},
-    ),
     "bounds.difference_bounds": lambda **o: bounds.difference_bounds(
         VOTES[:, 1], *BOUND, metric="accuracy", **o
     ),
     "bounds.expectation_bounds": lambda **o: bounds.expectation_bounds(PROBA, VOTES, MODEL, **o),
     "bounds.performance_bounds": lambda **o: bounds.performance_bounds(
         *BOUND, metric="accuracy", **o
-    ),
-    "bounds.performance_bounds_from_counts": lambda **o: bounds.performance_bounds_from_counts(
-        statistics.pattern_counts(VOTES[:, 0], VOTES), MODEL, metric="accuracy", **o
     ),
     "bounds.rank_models": lambda **o: bounds.rank_models(
         {"a": VOTES[:, 0], "b": VOTES[:, 1]}, VOTES, MODEL, metric="accuracy", **o

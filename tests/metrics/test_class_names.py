@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from karat.bounds import difference_bounds, performance_bounds, performance_bounds_from_counts
+from karat.bounds import difference_bounds, performance_bounds
 from karat.consensus import ScoreEstimator
 from karat.datasets import LogisticLaw
 from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
@@ -159,7 +159,7 @@ def test_groups_are_matched_by_name():
     again = performance_bounds(called, votes, metric=two, groups=renamed, rng=0, method="plugin")
     assert (again.lower, again.upper) == pytest.approx((bounds.lower, bounds.upper), abs=1e-9)
     counts = pattern_counts(called, votes, groups=renamed)
-    counted = performance_bounds_from_counts(counts, metric=two, rng=0, method="plugin")
+    counted = performance_bounds(counts, metric=two, rng=0, method="plugin")
     assert (counted.lower, counted.upper) == pytest.approx((bounds.lower, bounds.upper), abs=1e-9)
 
 

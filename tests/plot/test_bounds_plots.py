@@ -61,7 +61,7 @@ def test_curves(data):
     score = y_pred + np.random.default_rng(1).normal(size=600)
     curve = bounds_curve(score, votes, model, metric="accuracy", y_true=y, rng=0)
     lines = {line.get_label(): line for line in curve.plot().lines}
-    assert np.array_equal(lines["truth"].get_ydata(), curve.truth)
+    assert np.array_equal(lines["truth"].get_ydata(), curve.value)
     assert np.array_equal(lines["lower bound"].get_xdata(), curve.thresholds)
     robust = robustness_curve(y_pred, votes, model, metric="accuracy", claim=0.4, rng=0)
     assert "claim" in {line.get_label() for line in robust.plot().lines}

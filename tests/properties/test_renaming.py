@@ -810,7 +810,7 @@ def bounded(found: Any) -> dict[str, Any]:
     """Return bounds, which are drawn where folds are, and their limits, which are drawn."""
     drawn = "~" if found.method == "crossfit" else ""
     values = {f"{drawn}bounds": [found.lower, found.upper]}
-    rest = {"label_model_estimate": "", "agree": "", "estimate": drawn}
+    rest = {"label_model_estimate": "", "agree": "", "value": drawn}
     values |= {
         f"{d}{name}": getattr(found, name) for name, d in rest.items() if hasattr(found, name)
     }
@@ -826,10 +826,7 @@ def all_bounded(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@case(
-    "bounds.performance_bounds", "bounds.performance_bounds_from_counts", votes=True, examples=3,
-    tol=1e-7,
-)  # fmt: skip
+@case("bounds.performance_bounds", votes=True, examples=3, tol=1e-7)
 def bounds_of_a_model(d: Data, names: Names, rng: int) -> dict[str, Any]:
     p, cast, found = names(d.a), names.votes(d.votes), {}
     counts = statistics.pattern_counts(p, cast)
@@ -841,8 +838,8 @@ def bounds_of_a_model(d: Data, names: Names, rng: int) -> dict[str, Any]:
             found[f"{here} plugin"] = bounds.performance_bounds(
                 p, cast, model, **said, method="plugin", rng=rng
             )
-            found[f"{here} counts"] = bounds.performance_bounds_from_counts(
-                counts, model, **said, rng=rng
+            found[f"{here} counts"] = bounds.performance_bounds(
+                counts, label_model=model, **said, rng=rng
             )
     said = names.asked(metrics_for(d.k)["accuracy"])
     own = names.gold(d.some)
@@ -860,10 +857,7 @@ def bounds_of_a_model(d: Data, names: Names, rng: int) -> dict[str, Any]:
     return all_bounded(found)
 
 
-@case(
-    "bounds.difference_bounds", "bounds.difference_bounds_from_counts", "bounds.rank_models",
-    votes=True, examples=5, tol=1e-7,
-)  # fmt: skip
+@case("bounds.difference_bounds", "bounds.rank_models", votes=True, examples=5, tol=1e-7)
 def bounds_of_differences(d: Data, names: Names, rng: int) -> dict[str, Any]:
     a, b, cast, found = names(d.a), names(d.b), names.votes(d.votes), {}
     for name in ("accuracy", *(["f1", "costs"] if d.k == 2 else [])):
@@ -876,7 +870,7 @@ def bounds_of_differences(d: Data, names: Names, rng: int) -> dict[str, Any]:
             a, b, cast, **said, y_true=names.gold(d.some), rng=rng
         )
         counts = statistics.pattern_counts(a, cast, b)
-        found[f"{name} counts"] = bounds.difference_bounds_from_counts(counts, **said, rng=rng)
+        found[f"{name} counts"] = bounds.difference_bounds(counts, **said, rng=rng)
     ranked = bounds.rank_models(
         {"model a": a, "model b": b}, cast, **names.asked(metrics_for(d.k)["accuracy"]), rng=rng
     )

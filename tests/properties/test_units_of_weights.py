@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import karat
-from karat.bounds import performance_bounds, performance_bounds_from_counts
+from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator, position_bias
 from karat.exceptions import DataError, WeightError
 from karat.metrics import accuracy
@@ -128,10 +128,10 @@ def test_bounds_from_rows_and_their_refusal_from_counts():
     for weight in (w, 1000 * w):
         counts = pattern_counts(y, votes, sample_weight=weight)
         with pytest.raises(DataError, match="sums of weights, from which limits cannot"):
-            performance_bounds_from_counts(counts, metric="accuracy")
+            performance_bounds(counts, metric="accuracy")
     often = pattern_counts(y, votes, sample_weight=2 * w, weighting="frequency")
     copied = np.repeat(np.arange(len(y)), (2 * w).astype(int))
-    b = performance_bounds_from_counts(often, metric="accuracy", rng=0)
+    b = performance_bounds(often, metric="accuracy", rng=0)
     whole = performance_bounds(y[copied], votes[copied], metric="accuracy", rng=0)
     assert (b.n, b.lower, b.upper) == pytest.approx((whole.n, whole.lower, whole.upper))
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import karat
-from karat.bounds import performance_bounds, performance_bounds_from_counts
+from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.ranking import (
     compare_auc,
@@ -170,7 +170,7 @@ def test_areas_by_group(table, database):
 def test_bounds_from_counts(table, truth, database):
     for make in (as_grouped, as_relation):
         data = karat.scan(make(table, database)).roles(pred="pred", weak="lf_*")
-        found = performance_bounds_from_counts(data.pattern_counts(), metric="f1", rng=0)
+        found = performance_bounds(data.pattern_counts(), metric="f1", rng=0)
         for field in ("lower", "upper", "lower_limit", "upper_limit", "n"):
             assert getattr(found, field) == getattr(truth["bounds"], field)
 
@@ -178,8 +178,7 @@ def test_bounds_from_counts(table, truth, database):
 def test_bounds_by_folds_of_identifiers_need_no_seed(table, database):
     source = karat.scan(as_relation(table, database)).roles(**ROLES)
     one, two = (
-        performance_bounds_from_counts(source.pattern_counts(), metric="accuracy", rng=seed)
-        for seed in (0, 1)
+        performance_bounds(source.pattern_counts(), metric="accuracy", rng=seed) for seed in (0, 1)
     )
     assert (one.lower_limit, one.upper_limit) == (two.lower_limit, two.upper_limit)
 

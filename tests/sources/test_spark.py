@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.bounds import performance_bounds_from_counts
+from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.exceptions import DataError, LabelError, LazyFrameError
 from karat.ranking import weighted_auc, weighted_auc_from_counts
@@ -83,9 +83,7 @@ def test_answers_are_those_of_the_rows(counted, wanted, table):
     assert (area.value, area.lower, area.upper) == pytest.approx(
         (rows.value, rows.lower, rows.upper), abs=1e-12
     )
-    here, there = (
-        performance_bounds_from_counts(c.patterns["pred"], metric="f1") for c in (counted, wanted)
-    )
+    here, there = (performance_bounds(c.patterns["pred"], metric="f1") for c in (counted, wanted))
     assert (here.lower_limit, here.upper_limit) == (there.lower_limit, there.upper_limit)
     assert counted.votes.label is not None
     fitted = ErrorEstimator(draws=50, dependence="none", rng=0).fit(counted.votes)

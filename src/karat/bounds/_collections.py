@@ -33,6 +33,7 @@ from karat.bounds.result import (
     PerformanceBounds,
     RobustnessCurve,
     WeakLabelValue,
+    bounds_and_limits,
 )
 from karat.bounds.solvers._binary import threshold_bounds
 from karat.bounds.solvers._solve import solve, solved_performance
@@ -68,7 +69,7 @@ def bounds_curve(
     weak_labels, label_model, metric, method, confidence, classes, pos_label, class_prior
         As in `performance_bounds`; there must be two classes.
     y_true : column (n,), optional
-        True labels, missing where unknown: some test the label model, all of them give ``truth``.
+        True labels, missing where unknown: some test the label model, all of them give ``value``.
         The limits are those of the bounds, by the delta method, with and without true labels.
     null, rng
         As in `performance_bounds`.
@@ -129,14 +130,13 @@ def bounds_curve(
         fixed, inputs, score, cuts, method=way, limit=rule, prior=prior, rng=generator
     )
     sample = read_sample(inputs, label_model, gold, class_prior, generator)
+    known = None if gold is None or not gold[1].all() else _truth(fixed, gold[0], score, cuts)
     return BoundsCurve(
         thresholds=cuts,
-        **found,
+        **bounds_and_limits(*found, rule.confidence, value=known),
         metric=chosen,
         method=way,
         n=inputs.n,
-        confidence=rule.confidence,
-        truth=None if gold is None or not gold[1].all() else _truth(fixed, gold[0], score, cuts),
         deferred_check=DeferredCheck.of(inputs, label_model, prior, sample),
     )
 
@@ -312,22 +312,29 @@ def robustness_curve(
     for delta in (grid[0], grid[-1]):
         check_robustness(float(delta), "deltas")
     wanted = None if claim is None else check_number(claim, "claim")
+    way = check_method(method)
     problem = build_problem(
         inputs,
         predicted,
         n_outcomes=len(inputs.classes),
-        method=check_method(method),
+        method=way,
         rng=check_rng(rng),
     )
     pairs = [solve(replace(problem, slack=float(delta)), chosen, rule) for delta in grid]
     return RobustnessCurve(
         deltas=grid,
-        lower=np.array([pair.lower.value for pair in pairs]),
-        upper=np.array([pair.upper.value for pair in pairs]),
-        lower_limit=np.array([pair.lower.limit for pair in pairs]),
-        upper_limit=np.array([pair.upper.limit for pair in pairs]),
+        **bounds_and_limits(
+            np.array([pair.lower.value for pair in pairs]),
+            np.array([pair.upper.value for pair in pairs]),
+            (
+                np.array([pair.lower.limit for pair in pairs]),
+                np.array([pair.upper.limit for pair in pairs]),
+            ),
+            rule.confidence,
+        ),
         metric=chosen,
-        confidence=rule.confidence,
+        method=way,
+        n=inputs.n,
         claim=wanted,
         deferred_check=DeferredCheck.of(inputs, label_model),
         breaks_at=None

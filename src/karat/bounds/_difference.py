@@ -10,6 +10,7 @@ from karat._typing import AnyArray, BoolArray, Column, Frame
 from karat._validate import check_rng, named
 from karat.bounds._gold import DeferredCheck, difference_limits, read_sample
 from karat.bounds.inputs import (
+    NO_VOTES,
     Inputs,
     Predictions,
     build_problem,
@@ -25,9 +26,10 @@ from karat.bounds.inputs import (
     read_inputs,
     read_predictions,
     refuse_weighted_counts,
+    refuse_with_counts,
     true_value,
 )
-from karat.bounds.result import DifferenceBounds
+from karat.bounds.result import DifferenceBounds, with_gold
 from karat.bounds.solvers._solve import solved_difference
 from karat.exceptions import DataError
 from karat.limits import PoweredLimits
@@ -38,9 +40,9 @@ from karat.statistics import PatternCounts, Patterns
 
 @keeps_kind
 def difference_bounds(
-    y_pred_a: Column,
-    y_pred_b: Column,
-    weak_labels: Frame | Patterns,
+    y_pred_a: Column | PatternCounts,
+    y_pred_b: Column | None = None,
+    weak_labels: Frame | Patterns | None = None,
     label_model: Any = None,
     *,
     metric: str | Metric,
@@ -69,7 +71,9 @@ def difference_bounds(
     Parameters
     ----------
     y_pred_a, y_pred_b : column (n,)
-        Predicted labels of the two classifiers.
+        Predicted labels of the two classifiers. Counts of both together may take the place of the
+        rows, as ``y_pred_a``: ``pattern_counts(y_pred_a, weak_labels, y_pred_b)``, or of a table of
+        any size ``karat.scan(table).roles(pred="a", group="b", weak="lf_*").pattern_counts()``.
     weak_labels, label_model, metric, method, confidence, limit, classes, pos_label, class_prior
         As in `performance_bounds`.
     clusters, sample_weight, robustness, y_true, null, rng
@@ -78,6 +82,11 @@ def difference_bounds(
     Returns
     -------
     DifferenceBounds
+
+    Notes
+    -----
+    The numbers from counts are those of the rows. Leave out ``y_pred_b``, ``weak_labels`` and
+    whatever needs the rows: ``classes``, ``clusters``, ``sample_weight``, ``y_true`` and ``null``.
 
     Examples
     --------
@@ -90,7 +99,40 @@ def difference_bounds(
     >>> d = difference_bounds(a, b, votes, DawidSkene(rng=0).fit(votes), metric="accuracy", rng=0)
     >>> bool(d.lower_limit > 0)
     True
+
+    From counts of the predictions of the first, with those of the second as groups:
+
+    >>> from karat.statistics import pattern_counts
+    >>> d = difference_bounds(pattern_counts(a, votes, b), metric="accuracy", rng=0)
+    >>> bool(d.lower_limit > 0)
+    True
     """
+    if isinstance(y_pred_a, PatternCounts):
+        refuse_with_counts(
+            y_pred_b=y_pred_b,
+            weak_labels=weak_labels,
+            classes=classes,
+            clusters=clusters,
+            sample_weight=sample_weight,
+            y_true=y_true,
+            null=null,
+        )
+        return _of_counts(
+            y_pred_a,
+            label_model,
+            metric=metric,
+            method=method,
+            confidence=confidence,
+            limit=limit,
+            pos_label=pos_label,
+            class_prior=class_prior,
+            robustness=robustness,
+            rng=rng,
+        )
+    if y_pred_b is None:
+        raise DataError("y_pred_b is missing; pass the predictions of the second classifier")
+    if weak_labels is None:
+        raise DataError(NO_VOTES)
     chosen = check_metric(metric)
     class_prior = named_prior(class_prior, classes)
     inputs = read_inputs(
@@ -154,18 +196,11 @@ def difference_bounds(
     return DifferenceBounds(
         metric=chosen,
         pos_label=inputs.positive_of(chosen),
-        lower=solved.lower,
-        upper=solved.upper,
-        lower_limit=solved.lower_limit if labelled is None else labelled.lower,
-        upper_limit=solved.upper_limit if labelled is None else labelled.upper,
-        bounds_lower_limit=solved.lower_limit,
-        bounds_upper_limit=solved.upper_limit,
-        gold=labelled,
-        estimate=solved.estimate if labelled is None else labelled.estimate,
+        **with_gold(solved.lower, solved.upper, solved.limits, rule.confidence, labelled),
+        label_model_estimate=solved.estimate,
         silent=_silent(inputs, a != b),
         method=way,
         n=inputs.n,
-        confidence=rule.confidence,
         agree=float(np.average(a == b, weights=inputs.weight)),
         sharp=solved.sharp,
         truth=None if None in truths else float(truths[0] - truths[1]),  # type: ignore[operator]
@@ -188,56 +223,23 @@ def _silent(inputs: Inputs, apart: BoolArray) -> float:
 # --- How much better one classifier can and must be than another, from counts alone.
 
 
-@keeps_kind
-def difference_bounds_from_counts(
+def _of_counts(
     counts: PatternCounts,
-    label_model: Any = None,
+    label_model: Any,
     *,
     metric: str | Metric,
-    method: str = "crossfit",
-    confidence: float = 0.95,
-    limit: str = "skew",
-    pos_label: Any = None,
-    class_prior: Column | None = None,
-    robustness: float = 0.0,
-    rng: int | np.random.Generator | None = None,
+    method: str,
+    confidence: float,
+    limit: str,
+    rng: int | np.random.Generator | None,
+    **options: Any,
 ) -> DifferenceBounds:
-    """Bound the difference of a metric between two classifiers from counts of both together.
-
-    The numbers are those of `difference_bounds` on the rows; no row is needed. What it takes is how
-    often the two predict what together, within each pattern of weak labels: count the predictions
-    of the first, with those of the second as groups.
-
-    Parameters
-    ----------
-    counts : PatternCounts
-        ``pattern_counts(y_pred_a, weak_labels, y_pred_b)``, or of a table of any size
-        ``karat.scan(table).roles(pred="a", group="b", weak="lf_*").pattern_counts()``. The
-        difference is that of the first less the second.
-    label_model, metric, method, confidence, limit, pos_label, class_prior, robustness, rng
-        As in `performance_bounds_from_counts`, for metrics that compare no groups.
-
-    Returns
-    -------
-    DifferenceBounds
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from karat.statistics import pattern_counts
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.integers(0, 2, 2000)
-    >>> votes = np.where(rng.random((2000, 9)) < 0.8, truth[:, None], 1 - truth[:, None])
-    >>> a, b = (np.where(rng.random(2000) < right, truth, 1 - truth) for right in (0.95, 0.6))
-    >>> d = difference_bounds_from_counts(pattern_counts(a, votes, b), metric="accuracy", rng=0)
-    >>> bool(d.lower_limit > 0)
-    True
-    """
-    if not isinstance(counts, PatternCounts) or counts.groups is None:
-        what = "without groups" if isinstance(counts, PatternCounts) else type(counts).__name__
+    """Bound the difference of the two classifiers whose predictions were counted together."""
+    pos_label, class_prior = options["pos_label"], options["class_prior"]
+    if counts.groups is None:
         raise DataError(
-            f"counts are {what}; expected karat.statistics.pattern_counts of one classifier with "
-            "the predictions of the other as groups"
+            "y_pred_a is counts without groups; expected karat.statistics.pattern_counts of one "
+            "classifier with the predictions of the other as groups"
         )
     refuse_weighted_counts(counts)
     chosen = check_metric(metric)
@@ -256,7 +258,7 @@ def difference_bounds_from_counts(
         compares=False,
     )
     rule = check_limit(limit, confidence, weighted=False)
-    way, slack = check_method(method), check_robustness(robustness)
+    way, slack = check_method(method), check_robustness(options["robustness"])
     prior, generator = check_prior(class_prior, inputs), check_rng(rng)
     k = len(inputs.classes)
     cells = _both(counts, inputs)
@@ -279,18 +281,11 @@ def difference_bounds_from_counts(
     return DifferenceBounds(
         metric=chosen,
         pos_label=inputs.positive_of(chosen),
-        lower=solved.lower,
-        upper=solved.upper,
-        lower_limit=solved.lower_limit,
-        upper_limit=solved.upper_limit,
-        bounds_lower_limit=solved.lower_limit,
-        bounds_upper_limit=solved.upper_limit,
-        gold=None,
-        estimate=solved.estimate,
+        **with_gold(solved.lower, solved.upper, solved.limits, rule.confidence, None),
+        label_model_estimate=solved.estimate,
         silent=float((unheard.sum() - np.trace(unheard)) / apart) if apart else 0.0,
         method=way,
         n=int(pairs.sum()),
-        confidence=rule.confidence,
         agree=float(np.trace(pairs) / pairs.sum()),
         sharp=solved.sharp,
         truth=None,

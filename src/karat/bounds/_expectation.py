@@ -24,7 +24,7 @@ from karat.bounds.inputs import (
     read_inputs,
     warn_if_sparse,
 )
-from karat.bounds.result import ExpectationBounds
+from karat.bounds.result import ExpectationBounds, bounds_and_limits
 from karat.bounds.solvers._multiclass import crossfit_values, exact_values, smoothed_values
 from karat.exceptions import ShapeError
 from karat.statistics import Patterns
@@ -124,13 +124,14 @@ def expectation_bounds(
         pair.append(_bound(own, weight, side, rule))
     off = smooth * np.log(k) if way == "smoothed" else 0.0
     return ExpectationBounds(
-        lower=pair[0].value - off,
-        upper=pair[1].value + off,
-        lower_limit=pair[0].limit - off,
-        upper_limit=pair[1].limit + off,
+        **bounds_and_limits(
+            pair[0].value - off,
+            pair[1].value + off,
+            (pair[0].limit - off, pair[1].limit + off),
+            rule.confidence,
+        ),
         method=way,
         n=inputs.n,
-        confidence=rule.confidence,
         epsilon=smooth if way == "smoothed" else 0.0,
         approximation=off,
         converged=converged,

@@ -23,9 +23,9 @@ from karat.limits.resampling import enough_draws
 from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric, MetricBase
 from karat.metrics.estimates import Proportion, as_proportion, table_ends, table_limits, table_value
 from karat.statistics import Patterns
-from karat.weak import LabelModelCheck
 from karat.weak.checks import GoldRows, check_patterns
 from karat.weak.label_model import has_seen_gold
+from karat.weak.result import LabelModelCheck
 
 # --- The check of the label model that every bound carries, made when somebody reads it.
 #

@@ -11,6 +11,7 @@ from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArr
 from karat._validate import check_rng, check_same_length, encode_groups
 from karat.bounds._gold import CheckByGroup, DeferredCheck, metric_limits, read_sample
 from karat.bounds.inputs import (
+    NO_VOTES,
     build_problem,
     check_groups,
     check_limit,
@@ -24,6 +25,7 @@ from karat.bounds.inputs import (
     read_inputs,
     read_predictions,
     refuse_weighted_counts,
+    refuse_with_counts,
     true_value,
     warn_if_sparse,
 )
@@ -37,8 +39,8 @@ from karat.statistics import PatternCounts, Patterns
 
 @keeps_kind
 def performance_bounds(
-    y_pred: Column | Frame,
-    weak_labels: Frame | Patterns,
+    y_pred: Column | Frame | PatternCounts,
+    weak_labels: Frame | Patterns | None = None,
     label_model: Any = None,
     *,
     metric: str | MetricBase,
@@ -66,8 +68,10 @@ def performance_bounds(
 
     Parameters
     ----------
-    y_pred : column (n,) or matrix (n, k)
-        Predicted labels, or class probabilities of a randomised classifier.
+    y_pred : column (n,), matrix (n, k) or PatternCounts
+        Predicted labels, or class probabilities of a randomised classifier; or counts of
+        predictions by pattern of weak labels, from `karat.statistics.pattern_counts`, a
+        `karat.sources.Source`, or a sum of several.
     weak_labels : matrix or frame (n, m)
         One row per item, one column per labeler; -1 where a labeler abstained, null where it was
         not asked. P(Y | Z) may differ between the two. For votes in a long table, pass
@@ -133,6 +137,13 @@ def performance_bounds(
     -------
     PerformanceBounds
 
+    Notes
+    -----
+    The numbers from counts are those of the rows. Leave out ``weak_labels`` and whatever needs the
+    rows: ``classes``, ``groups``, ``clusters``, ``sample_weight``, ``y_true`` and ``null``. An
+    array as ``label_model`` has then one row for each of ``counts.patterns``; counts by group serve
+    as ``groups``, and folds by which the items were counted are used for cross-fitting.
+
     Examples
     --------
     >>> import numpy as np
@@ -145,7 +156,39 @@ def performance_bounds(
     >>> b = performance_bounds(predicted, votes, model, metric="accuracy", rng=0)
     >>> bool(b.lower_limit < 0.9 < b.upper_limit)
     True
+
+    From counts, which can be added:
+
+    >>> from karat.statistics import pattern_counts
+    >>> counts = pattern_counts(predicted, votes)
+    >>> performance_bounds(counts, label_model=model, metric="accuracy", rng=0).n
+    2000
     """
+    if isinstance(y_pred, PatternCounts):
+        refuse_with_counts(
+            weak_labels=weak_labels,
+            classes=classes,
+            groups=groups,
+            clusters=clusters,
+            sample_weight=sample_weight,
+            y_true=y_true,
+            null=null,
+        )
+        return _of_counts(
+            y_pred,
+            label_model,
+            metric=metric,
+            method=method,
+            confidence=confidence,
+            limit=limit,
+            pos_label=pos_label,
+            class_prior=class_prior,
+            label_model_draws=label_model_draws,
+            robustness=robustness,
+            rng=rng,
+        )
+    if weak_labels is None:
+        raise DataError(NO_VOTES)
     chosen = as_metric(metric)
     group_codes, group_names = encode_groups(groups)
     compares = isinstance(chosen, GroupMetric)
@@ -279,69 +322,19 @@ def _is_matrix_of_numbers(draws: Any) -> bool:
 # --- Bounds of a classifier's performance from counts alone.
 
 
-@keeps_kind
-def performance_bounds_from_counts(
+def _of_counts(
     counts: PatternCounts,
-    label_model: Any = None,
+    label_model: Any,
     *,
     metric: str | MetricBase,
-    method: str = "crossfit",
-    confidence: float = 0.95,
-    limit: str = "skew",
-    pos_label: Any = None,
-    class_prior: Column | None = None,
-    label_model_draws: Sequence[Any] | FloatArray | None = None,
-    robustness: float = 0.0,
-    rng: int | np.random.Generator | None = None,
+    method: str,
+    confidence: float,
+    limit: str,
+    rng: int | np.random.Generator | None,
+    **options: Any,
 ) -> PerformanceBounds:
-    """Bound a classifier's performance from counts of prediction by pattern of weak labels.
-
-    The numbers are those of `performance_bounds` on the rows; no row is needed. Counts of parts of
-    a dataset can be added, and those of a table of any size come from one scan of it
-    (`karat.sources.Source.pattern_counts`).
-
-    Parameters
-    ----------
-    counts : PatternCounts
-        From `karat.statistics.pattern_counts`, a `karat.sources.Source`, or a sum of several. Where
-        items were counted by fold, by a hash of their identifiers, these folds are used; otherwise
-        the counts are split at random, which is as good for items that are independent.
-    label_model : label model or array (patterns, k), optional
-        Anything with ``predict_proba`` and ``classes_``, or P(Y | Z) of each of
-        ``counts.patterns``, columns in the order of ``counts.classes``; by default a
-        `karat.weak.DetectorLabelModel` fitted to these counts.
-    metric, method, confidence, limit, pos_label, class_prior, label_model_draws, robustness
-        As in `performance_bounds`. Counts by group give one result per group in ``.groups``, or
-        serve a metric that compares groups.
-    rng : int or Generator, optional
-        For the folds, where the counts have none.
-
-    Returns
-    -------
-    PerformanceBounds
-
-    Notes
-    -----
-    True labels, clusters and weights need the rows: pass them to `performance_bounds`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from karat.statistics import pattern_counts
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.integers(0, 2, 2000)
-    >>> votes = np.where(rng.random((2000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
-    >>> predicted = np.where(rng.random(2000) < 0.9, truth, 1 - truth)
-    >>> counts = pattern_counts(predicted, votes)
-    >>> b = performance_bounds_from_counts(counts, metric="accuracy", rng=0)
-    >>> bool(b.lower_limit < 0.9 < b.upper_limit)
-    True
-    """
-    if not isinstance(counts, PatternCounts):
-        raise DataError(
-            f"counts is a {type(counts).__name__}; expected karat.statistics.pattern_counts, or "
-            "the pattern_counts() of a karat.scan"
-        )
+    """Bound the performance of the classifier whose predictions were counted by pattern."""
+    pos_label, class_prior = options["pos_label"], options["class_prior"]
     refuse_weighted_counts(counts)
     chosen = as_metric(metric)
     compares = isinstance(chosen, GroupMetric)
@@ -357,9 +350,9 @@ def performance_bounds_from_counts(
     )
     chosen.for_classes(len(inputs.classes))
     rule = check_limit(limit, confidence, weighted=False)
-    way, slack = check_method(method), check_robustness(robustness)
+    way, slack = check_method(method), check_robustness(options["robustness"])
     prior = check_prior(class_prior, inputs)
-    draws = [inputs.proba_of(draw) for draw in label_model_draws or ()]
+    draws = [inputs.proba_of(draw) for draw in options["label_model_draws"] or ()]
     generator = check_rng(rng)
 
     def bound(own: AnyArray, group: Any = None) -> PerformanceBounds:

@@ -124,6 +124,22 @@ def counted_problem(
     return Problem(sample, inputs.p, q, slack, prior, inputs.group)
 
 
+NO_VOTES = (
+    "weak_labels is missing; pass one row of votes per prediction, or "
+    "karat.statistics.pattern_counts of both as the first argument"
+)
+
+
+def refuse_with_counts(**rows_only: Any) -> None:
+    """Refuse what needs the rows, or is in the counts already."""
+    for name, value in rows_only.items():
+        if value is not None:
+            raise DataError(
+                f"{name} does not go with counts, which hold the votes and no rows; leave it out, "
+                "or pass the rows (a label model goes by its name, label_model=)"
+            )
+
+
 def refuse_weighted_counts(counts: PatternCounts) -> None:
     """Refuse sums of weights, whose limits the squares of the weights would be needed for."""
     fractions = np.issubdtype(counts.counts.dtype, np.floating) and (counts.counts % 1).any()

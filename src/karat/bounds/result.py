@@ -1,27 +1,54 @@
-"""What bounds say: an interval with its limits and its check, and collections of them."""
+"""What bounds say: an interval with its limits and its check, and collections of them.
+
+The headline of each is an `Estimate` whose ``lower`` and ``upper`` are the bounds. Bounds without
+labels have no value: theirs is NaN.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
 from karat._basis import Guarantee
-from karat._result import Result, plain, stacked
+from karat._result import Estimate, Estimated, Result, plain, stacked
 from karat._typing import FloatArray
 from karat.bounds._gold import DeferredCheck
+from karat.exceptions import DataError
 from karat.limits import PoweredLimits
 from karat.metrics import GroupMetric, Metric, MetricBase
-from karat.weak import LabelModelCheck
+from karat.weak.result import LabelModelCheck
+
+_N = TypeVar("_N", float, FloatArray)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Checked(Result):
-    """A result that depends on a label model, and carries a check of it."""
+class Checked(Estimated[_N], Generic[_N]):
+    """Bounds, and one-sided limits of them, that depend on a label model and carry its check."""
 
+    estimate: Estimate[_N]
+    bounds_limits: Estimate[_N]
+    method: str
+    n: int
     deferred_check: DeferredCheck | None = None
+
+    _DERIVED = ("lower_limit", "upper_limit")
+
+    @property
+    def lower_limit(self) -> _N:
+        """The recommended lower limit: of the true labels if there are any, else of the bounds."""
+        return self.bounds_limits.lower
+
+    @property
+    def upper_limit(self) -> _N:
+        """The recommended upper limit: of the true labels if there are any, else of the bounds."""
+        return self.bounds_limits.upper
+
+    def __float__(self) -> float:
+        return float_of(self.estimate)
 
     @property
     def check(self) -> LabelModelCheck | None:
@@ -38,9 +65,12 @@ class Checked(Result):
         return said if self.assumption is None else f"{said}. {self.assumption}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data, the check of the label model among them."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "deferred_check"}
-        return {name: plain(value) for name, value in (own | {"check": self.check}).items()}
+        """Return the fields as plain data, with the limits and the check of the label model."""
+        kept = (f.name for f in fields(self) if f.name not in ("estimate", "deferred_check"))
+        own = {name: getattr(self, name) for name in kept}
+        limits = {name: getattr(self, name) for name in self._DERIVED}
+        beside: dict[str, Any] = plain(limits | own | {"check": self.check})
+        return self.estimate.to_dict() | beside
 
     def with_caveat(self, said: str, more: str = "") -> str:
         """Return the sentence with its assumption; what is not known of it comes first."""
@@ -68,21 +98,70 @@ class Checked(Result):
         )
 
 
+MANY = "there are several numbers and no single value; read .value, .lower and .upper"
+
+
+def float_of(estimate: Estimate[Any]) -> float:
+    """Return the value as a number, or say why there is none."""
+    if np.ndim(estimate.value):
+        raise DataError(MANY)
+    if np.isnan(estimate.value):
+        raise DataError("bounds without labels have no value; read .lower and .upper")
+    return float(estimate.value)
+
+
+def bounds_and_limits(
+    lower: _N,
+    upper: _N,
+    limits: tuple[_N, _N],
+    confidence: float,
+    *,
+    value: _N | None = None,
+    guarantee: Guarantee = "untested",
+) -> dict[str, Any]:
+    """Return bounds and their one-sided limits as estimates, whose value is NaN if none is known.
+
+    The limits of the bounds hold if the label model does, which nothing has tested.
+    """
+    none: _N = lower * float("nan")
+    known = none if value is None else value
+    return {
+        "estimate": Estimate.of(known, lower, upper, confidence, guarantee),
+        "bounds_limits": Estimate.of(none, *limits, confidence, "untested"),
+    }
+
+
+def with_gold(
+    lower: float,
+    upper: float,
+    limits: tuple[float, float],
+    confidence: float,
+    gold: PoweredLimits | None,
+) -> dict[str, Any]:
+    """Return the same of single bounds, with what true labels say beside them."""
+    known: dict[str, Any] = {}
+    if gold is not None:
+        known = {"value": gold.estimate, "guarantee": gold.guarantee}
+    return {"gold": gold, **bounds_and_limits(lower, upper, limits, confidence, **known)}
+
+
 # --- The frozen results of bounds without labels: curves, rankings and comparisons of many bounds.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BoundsCurve(Checked):
+class BoundsCurve(Checked[FloatArray]):
     """Bounds of a metric at every threshold.
 
     Attributes
     ----------
     thresholds : array (t,)
         An item is predicted positive when its score is at least the threshold.
-    lower, upper, lower_limit, upper_limit : array (t,)
-        As in `PerformanceBounds`, at each threshold; NaN where the metric is undefined.
-    truth : array (t,) or None
-        The metric itself, where ``y_true`` is known for every item.
+    value : array (t,)
+        The metric itself, where ``y_true`` is known for every item; else NaN.
+    lower, upper : array (t,)
+        Its bounds, as in `PerformanceBounds`; NaN where the metric is undefined.
+    lower_limit, upper_limit : array (t,)
+        One-sided limits of the two, each at ``confidence``; also in ``bounds_limits``.
     metric : Metric
         What is bounded.
     method, n, confidence
@@ -90,23 +169,15 @@ class BoundsCurve(Checked):
     """
 
     thresholds: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    lower_limit: FloatArray
-    upper_limit: FloatArray
     metric: Metric
-    method: str
-    n: int
-    confidence: float
-    truth: FloatArray | None = None
 
     _COLUMNS = (
         "threshold=thresholds",
+        "value",
         "lower",
         "upper",
         "lower_limit",
         "upper_limit",
-        "truth",
         "n",
         "confidence",
     )
@@ -124,14 +195,44 @@ class BoundsCurve(Checked):
         )
 
 
+class _Several(Result):
+    """The bounds of several classifiers, or of one by several sets of votes."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _each(self) -> tuple[PerformanceBounds, ...]:
+        """Return the bounds, in the order in which they are listed."""
+
+    @property
+    def value(self) -> FloatArray:
+        """What true labels say of each; NaN without them."""
+        return np.array([one.value for one in self._each()])
+
+    @property
+    def lower(self) -> FloatArray:
+        """The lower bound of each."""
+        return np.array([one.lower for one in self._each()])
+
+    @property
+    def upper(self) -> FloatArray:
+        """The upper bound of each."""
+        return np.array([one.upper for one in self._each()])
+
+    def __float__(self) -> NoReturn:
+        raise DataError(MANY)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ModelRanking(Result):
+class ModelRanking(_Several):
     """Several classifiers, best first.
 
     Attributes
     ----------
     names : tuple
         The classifiers, best first by ``by``.
+    value, lower, upper : array
+        What true labels say of each, NaN without them, and its bounds.
     bounds : tuple of PerformanceBounds
         Their bounds, in the same order.
     by : str
@@ -158,18 +259,23 @@ class ModelRanking(Result):
             return first.with_caveat(f"{place}: {said}")
         return f"{place}. {first.with_gold(first.gold, said)}"
 
+    def _each(self) -> tuple[PerformanceBounds, ...]:
+        return self.bounds
+
     def _columns(self) -> dict[str, Any]:
         return stacked("name", dict(zip(self.names, self.bounds, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WeakLabelValue(Result):
+class WeakLabelValue(_Several):
     """What each weak labeler adds to the bounds.
 
     Attributes
     ----------
     names : tuple
         The labelers, the one that tightens most first.
+    value, lower, upper : array (m,)
+        Nothing (NaN), since there are no labels, and the bounds without each of them.
     narrowing : array (m,)
         How much wider the bounds are without each of them.
     full : PerformanceBounds
@@ -191,42 +297,48 @@ class WeakLabelValue(Result):
             f"{self.names[-1]} {self.narrowing[-1]:.3f}"
         )
 
+    def _each(self) -> tuple[PerformanceBounds, ...]:
+        return self.without
+
     def _columns(self) -> dict[str, Any]:
         without = stacked("name", dict(zip(self.names, self.without, strict=True)))
         return {"name": without.pop("name"), "narrowing": self.narrowing, **without}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RobustnessCurve(Checked):
+class RobustnessCurve(Checked[FloatArray]):
     """Bounds as the label model is trusted less.
 
     Attributes
     ----------
     deltas : array (d,)
         Total variation by which P(Y | z) may be off in every pattern.
-    lower, upper, lower_limit, upper_limit : array (d,)
-        As in `PerformanceBounds`, at each of them.
+    value, lower, upper, lower_limit, upper_limit : array (d,)
+        As in `PerformanceBounds`, at each of them; there is no value (NaN).
     claim : float or None
         A value that the metric is claimed to have at least.
     breaks_at : float or None
         The δ at which the lower limit falls below the claim; None if it holds over the whole curve.
     metric : Metric
         What is bounded.
-    confidence : float
-        Of each one-sided limit.
+    method, n, confidence
+        As in `PerformanceBounds`.
     """
 
     deltas: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    lower_limit: FloatArray
-    upper_limit: FloatArray
     metric: Metric
-    confidence: float
     claim: float | None = None
     breaks_at: float | None = None
 
-    _COLUMNS = ("delta=deltas", "lower", "upper", "lower_limit", "upper_limit", "confidence")
+    _COLUMNS = (
+        "delta=deltas",
+        "value",
+        "lower",
+        "upper",
+        "lower_limit",
+        "upper_limit",
+        "confidence",
+    )
 
     def summary(self) -> str:
         """Return how wrong the label model may be before the claim falls."""
@@ -253,32 +365,29 @@ _POWER = 1.96 + 0.84  # standard errors of a lead that labels find four times in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Interval(Checked):
-    """Two bounds and their one-sided confidence limits."""
+class Interval(Checked[float]):
+    """Two bounds and their one-sided confidence limits, perhaps beside what true labels say."""
 
-    lower: float
-    upper: float
-    lower_limit: float
-    upper_limit: float
-    method: str
-    n: int
-    confidence: float
+    gold: PoweredLimits | None = None
+
+    @property
+    def lower_limit(self) -> float:
+        """The recommended lower limit: of the true labels if there are any, else of the bounds."""
+        return (self.bounds_limits if self.gold is None else self.gold).lower
+
+    @property
+    def upper_limit(self) -> float:
+        """The recommended upper limit: of the true labels if there are any, else of the bounds."""
+        return (self.bounds_limits if self.gold is None else self.gold).upper
 
     @property
     def guarantee(self) -> Guarantee:
         """What the limits are worth: those of true labels, or nothing that a label has tested."""
-        gold: PoweredLimits | None = getattr(self, "gold", None)
-        return "untested" if gold is None else gold.guarantee
-
-    @property
-    def width(self) -> float:
-        """Distance between the two bounds."""
-        return self.upper - self.lower
+        return "untested" if self.gold is None else self.gold.guarantee
 
     def limits(self) -> str:
         """Return bounds, their limits and the number of items in words."""
-        low = getattr(self, "bounds_lower_limit", self.lower_limit)
-        high = getattr(self, "bounds_upper_limit", self.upper_limit)
+        low, high = self.bounds_limits.lower, self.bounds_limits.upper
         return (
             f"between {self.lower:.3f} and {self.upper:.3f} (one-sided {percent(self.confidence)} "
             f"limits {low:.3f} and {high:.3f}; n = {self.n:,})"
@@ -293,10 +402,12 @@ class DifferenceBounds(Interval):
     ----------
     lower, upper : float
         Least and greatest value of metric(a) − metric(b).
+    value : float
+        The difference by the true labels; NaN without them.
     lower_limit, upper_limit : float
         The recommended limits: one-sided ones of the two, each at ``confidence``, or with true
         labels limits from those, as in `PerformanceBounds`.
-    bounds_lower_limit, bounds_upper_limit : float
+    bounds_limits : Estimate
         The one-sided limits of the two bounds, with or without true labels.
     gold : PoweredLimits or None
         With true labels: the estimate, its limits and those of the labels alone. The label model
@@ -307,9 +418,8 @@ class DifferenceBounds(Interval):
         Share of the items on which both predict the same; they cancel.
     sharp : bool
         Whether the bounds are the best possible.
-    estimate : float
-        The difference by the true labels, or, without them, if predictions and truth were
-        independent given the weak labels.
+    label_model_estimate : float
+        The difference if predictions and truth were independent given the weak labels.
     silent : float
         Share of the items on which the two disagree where no labeler votes.
     truth : float or None
@@ -319,12 +429,9 @@ class DifferenceBounds(Interval):
     metric: MetricBase
     agree: float
     sharp: bool
-    estimate: float
+    label_model_estimate: float
     silent: float
-    bounds_lower_limit: float
-    bounds_upper_limit: float
     truth: float | None = None
-    gold: PoweredLimits | None = None
     pos_label: Any = None
 
     def summary(self) -> str:
@@ -353,6 +460,11 @@ class DifferenceBounds(Interval):
         return self.lower_limit > 0 or self.upper_limit < 0
 
     @property
+    def lead(self) -> float:
+        """The difference by the true labels, or by the label model if there are none."""
+        return self.label_model_estimate if self.gold is None else self.value
+
+    @property
     def labels_needed(self) -> int | None:
         """About how many true labels, of items on which the two disagree, would show the lead.
 
@@ -362,9 +474,9 @@ class DifferenceBounds(Interval):
         would take more labels than there are such items.
         """
         apart = 1 - self.agree
-        if abs(self.estimate) < 1e-9 or apart <= 0:
+        if abs(self.lead) < 1e-9 or apart <= 0:
             return None
-        ratio = min(abs(self.estimate) / apart, 1.0)
+        ratio = min(abs(self.lead) / apart, 1.0)
         needed = max(round(_POWER**2 * (1 / ratio**2 - 1)), 5)
         return needed if needed <= round(apart * self.n) else None
 
@@ -377,13 +489,13 @@ class DifferenceBounds(Interval):
             return f"Decided: they disagree on {apart:,} of {self.n:,} items, and no more is needed"
         if self.labels_needed is None:
             labels = (
-                f"the estimated lead of {abs(self.estimate):.3f} is so small that labels of all "
+                f"the estimated lead of {abs(self.lead):.3f} is so small that labels of all "
                 "of them may not show it"
             )
         else:
             labels = (
                 f"about {self.labels_needed:,} true labels of these, drawn at random, would show a "
-                f"lead of {abs(self.estimate):.3f}, as it is estimated"
+                f"lead of {abs(self.lead):.3f}, as it is estimated"
             )
         votes = f"no labeler votes on {100 * self.silent:.0f} % of them"
         if self.silent < 0.005:
@@ -422,11 +534,16 @@ class PerformanceBounds(Interval):
     lower, upper : float
         Least and greatest value of the metric over every law that agrees with the predictions,
         the weak labels and P(Y | Z).
+    value : float
+        The metric by the true labels, NaN without them. It need not lie between the bounds, which
+        rest on the label model.
     lower_limit, upper_limit : float
         The recommended limits. Without true labels one-sided limits of the two bounds, each at
         ``confidence``; they hold if P(Y | Z) does. With true labels (``y_true``) limits from those,
         which hold together at ``confidence`` whatever P(Y | Z) is, for labels drawn at random.
-    bounds_lower_limit, bounds_upper_limit : float
+    basis : str
+        What ``lower_limit`` and ``upper_limit`` rest on: ``"unknown"`` without true labels.
+    bounds_limits : Estimate
         The one-sided limits of the two bounds, with or without true labels.
     gold : PoweredLimits or None
         With true labels: the estimate, its limits, those of the labels alone, and whether the label
@@ -474,9 +591,6 @@ class PerformanceBounds(Interval):
     iterations: int
     gap: float
     truth: float | None
-    bounds_lower_limit: float
-    bounds_upper_limit: float
-    gold: PoweredLimits | None = None
     group: Any = None
     undefined: str | None = None
     groups: Mapping[Any, PerformanceBounds] | None = None
@@ -522,7 +636,7 @@ class PerformanceBounds(Interval):
         return said
 
     def _table(self) -> list[tuple[str, str]]:
-        low, high = self.bounds_lower_limit, self.bounds_upper_limit
+        low, high = self.bounds_limits.lower, self.bounds_limits.upper
         rows = [
             ("bounds", f"{self.lower:.4f} to {self.upper:.4f}"),
             ("limits of the bounds", f"{low:.4f} to {high:.4f}"),
@@ -540,6 +654,8 @@ class ExpectationBounds(Interval):
 
     Attributes
     ----------
+    value : float
+        NaN: bounds without labels have no value.
     lower, upper : float
         Least and greatest expectation; with ``smoothed``, widened by its approximation error.
     lower_limit, upper_limit : float
@@ -566,24 +682,15 @@ class ExpectationBounds(Interval):
 
 def undefined_bounds(like: PerformanceBounds, group: Any, n: int, reason: str) -> PerformanceBounds:
     """Return a result without numbers for a group on which the metric is undefined, and why."""
-    numbers = (
-        "lower",
-        "upper",
-        "lower_limit",
-        "upper_limit",
-        "bounds_lower_limit",
-        "bounds_upper_limit",
-        "label_model_estimate",
-    )
-    nothing: dict[str, Any] = dict.fromkeys(numbers, float("nan"))
+    nothing = float("nan")
     return replace(
         like,
+        **with_gold(nothing, nothing, (nothing, nothing), like.confidence, None),
+        label_model_estimate=nothing,
         n=n,
         group=group,
         undefined=reason,
         truth=None,
-        gold=None,
         width_limit=None,
         groups=None,
-        **nothing,
     )

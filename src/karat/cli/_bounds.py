@@ -10,11 +10,11 @@ from karat._code import Coded, call_code, script, values
 from karat._validate import check_choice
 from karat.bounds import (
     DifferenceBounds,
-    ModelRanking,
     PerformanceBounds,
     difference_bounds,
     performance_bounds,
 )
+from karat.bounds.result import ModelRanking
 from karat.cli import _flags as flags
 from karat.cli._count import counted_bounds, refuse_flags
 from karat.cli._run import Answer, Grid, Page, run, section
@@ -167,7 +167,7 @@ def _pairs(
 
     def standing(name: str) -> float:
         b = results[name]
-        return (b.lower + b.upper) / 2 if b.gold is None else b.gold.estimate
+        return (b.lower + b.upper) / 2 if b.gold is None else b.value
 
     best, *others = sorted(results, key=standing, reverse=True)
     return {
@@ -297,7 +297,7 @@ def _section(name: str, b: PerformanceBounds, code: str) -> Any:
 
 
 def _numbers(b: PerformanceBounds) -> tuple[str, ...]:
-    shown = (b.bounds_lower_limit, b.lower, b.upper, b.bounds_upper_limit, b.truth)
+    shown = (b.bounds_limits.lower, b.lower, b.upper, b.bounds_limits.upper, b.truth)
     gold = "" if b.gold is None else f"{b.gold.lower:.3f} to {b.gold.upper:.3f}"
     return (
         *("" if v is None else f"{v:.3f}" for v in shown[:4]),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from karat._code import Coded, call_code, script
-from karat.bounds import PerformanceBounds, performance_bounds_from_counts
+from karat.bounds import PerformanceBounds, performance_bounds
 from karat.cli import _flags as flags
 from karat.cli._run import Answer, console, run
 from karat.cli._table import check_once, read_class_prior, read_classes, read_null, read_pos_label
@@ -230,29 +230,29 @@ def counted_bounds(
         fit = {} if prior is None else {"class_prior": prior}
         model = build(**settings).fit(counts.votes(), **fit)
         plain = {k: v.value if isinstance(v, Coded) else v for k, v in used.items()}
-        results[name] = performance_bounds_from_counts(counts, model, **plain)
+        results[name] = performance_bounds(counts, label_model=model, **plain)
         made = call_code(
             f"{call_code(build.__name__, **settings)}.fit", Coded(0, "counts.votes()"), **fit
         )
         lines[name] = script(
             (
-                "from karat.bounds import performance_bounds_from_counts",
+                "from karat.bounds import performance_bounds",
                 "from karat.sources import Counts",
                 f"from karat.weak import {build.__name__}",
             ),
             f"counts = Counts.load({str(path)!r}).patterns[{name!r}]",
             f"label_model = {made}",
             call_code(
-                "performance_bounds_from_counts",
+                "performance_bounds",
                 Coded(0, "counts"),
-                Coded(0, "label_model"),
+                label_model=Coded(0, "label_model"),
                 **used,
             ),
         )
     if len(results) > 1:
         warnings.warn(
             "differences of two models need counts of both together, which the file has not; "
-            "pass the rows, or difference_bounds_from_counts",
+            "pass the rows, or such counts to difference_bounds",
             KaratWarning,
             stacklevel=2,
         )

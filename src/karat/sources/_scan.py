@@ -364,7 +364,7 @@ class Source:
         Returns
         -------
         PatternCounts
-            For `karat.bounds.performance_bounds_from_counts`. Two of them can be added.
+            For `karat.bounds.performance_bounds`. Two of them can be added.
         """
         self.chosen.refuse("weight", "weights are not counted by pattern; pass the rows with them")
         self.chosen.refuse("cluster", "clusters need the rows themselves; pass data.columns")

@@ -1,4 +1,8 @@
-"""Label models: class probabilities from weak labels, and checks of both."""
+"""Label models: class probabilities from weak labels, and checks of both.
+
+What `check_label_model` and `vote_diagnostics` return is described with them, and stands in
+`karat.weak.result`.
+"""
 
 from karat.weak._dawid_skene import DawidSkene
 from karat.weak._detectors import DetectorLabelModel
@@ -7,17 +11,14 @@ from karat.weak._simple import MajorityVote, OracleLabelModel, from_snorkel
 from karat.weak._triplets import TripletLabelModel
 from karat.weak.checks import check_label_model
 from karat.weak.label_model import LabelModel
-from karat.weak.result import LabelModelCheck, VoteDiagnostics
 
 __all__ = [
     "DawidSkene",
     "DetectorLabelModel",
     "LabelModel",
-    "LabelModelCheck",
     "MajorityVote",
     "OracleLabelModel",
     "TripletLabelModel",
-    "VoteDiagnostics",
     "check_label_model",
     "from_snorkel",
     "vote_diagnostics",

@@ -247,7 +247,7 @@ def _status(of_gold: list[str], of_votes: list[str], gold_n: int) -> tuple[str, 
         return "contradicted", "gold"
     if of_votes:
         return "contradicted", "votes"
-    return ("consistent with gold", "gold") if gold_n >= _FEWEST else ("not validated", "votes")
+    return ("undecided", "gold") if gold_n >= _FEWEST else ("not validated", "votes")
 
 
 def _result(

@@ -93,8 +93,9 @@ class LabelModelCheck(Result):
     ----------
     status : str
         ``"contradicted"``; ``"not validated"``, the normal state without true labels, since votes
-        that do not contradict a model do not show that it is right; or ``"consistent with gold"``,
-        if at least 20 true labels fit it and the votes do not contradict it.
+        that do not contradict a model do not show that it is right; or ``"undecided"``, if at least
+        20 true labels fit it and the votes do not contradict it: labels that fit a model do not
+        show that it is right for every metric, so it is not called ``"confirmed"``.
     by : str
         What the status rests on: ``"votes"`` or ``"gold"``.
     reasons : tuple of str
@@ -179,7 +180,7 @@ class LabelModelCheck(Result):
         """Return what is known of the label model: the failed tests, or what they could see."""
         if self.contradicted:
             return f"The label model does not hold: {'; '.join(self.reasons)}"
-        if self.status == "consistent with gold":
+        if self.status == "undecided":
             return (
                 f"{self.gold_n} true labels fit the label model (p = {self.gold_p_value:.2g}); so "
                 f"many would notice, four times in five, that its most probable class is true "

@@ -43,8 +43,8 @@ def threshold_bounds(
     limit: Limit,
     prior: FloatArray | None,
     rng: np.random.Generator,
-) -> dict[str, FloatArray]:
-    """Return ``lower``, ``upper``, ``lower_limit`` and ``upper_limit`` at every threshold."""
+) -> tuple[FloatArray, FloatArray, tuple[FloatArray, FloatArray]]:
+    """Return the two bounds at every threshold, and their limits."""
     folds = 1 if method == "plugin" else _FOLDS
     fold = rng.permutation(np.arange(inputs.n) % folds)
     below = np.searchsorted(np.sort(score), cuts, side="left")
@@ -56,12 +56,7 @@ def threshold_bounds(
     (lower, lower_limit), (upper, upper_limit) = (
         _bound(metric, side, margins, sums, inputs.n, quantile) for side in (-1, 1)
     )
-    return {
-        "lower": lower,
-        "upper": np.fmax(upper, lower),
-        "lower_limit": lower_limit,
-        "upper_limit": np.fmax(upper_limit, upper),
-    }
+    return lower, np.fmax(upper, lower), (lower_limit, np.fmax(upper_limit, upper))
 
 
 class _Sums(NamedTuple):

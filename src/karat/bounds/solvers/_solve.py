@@ -16,7 +16,7 @@ from karat._validate import refuse_option
 from karat.bounds._gold import DeferredCheck
 from karat.bounds._problem import Bound, BoundPair, Limit, Problem, Sample, linear_bounds
 from karat.bounds.inputs import sparse_share
-from karat.bounds.result import PerformanceBounds
+from karat.bounds.result import PerformanceBounds, with_gold
 from karat.bounds.solvers._binary import (
     PREDICTED,
     ROUNDING,
@@ -144,8 +144,7 @@ class SolvedDifference(NamedTuple):
 
     lower: float
     upper: float
-    lower_limit: float
-    upper_limit: float
+    limits: tuple[float, float]
     estimate: float
     sharp: bool
 
@@ -161,8 +160,7 @@ def solved_difference(
     return SolvedDifference(
         lower,
         max(upper, lower),
-        min(lower_limit, lower),
-        max(upper_limit, upper, lower),
+        (min(lower_limit, lower), max(upper_limit, upper, lower)),
         _guess(joint, metric),
         pair.sharp,
     )
@@ -209,17 +207,16 @@ def solved_performance(
     least = min(pair.lower.limit, pair.lower.value)
     most = max(pair.upper.limit, pair.upper.value, pair.lower.value)
     return PerformanceBounds(
+        **with_gold(
+            pair.lower.value,
+            max(pair.upper.value, pair.lower.value),
+            (least, most),
+            limit.confidence,
+            gold,
+        ),
         metric=metric,
-        lower=pair.lower.value,
-        upper=max(pair.upper.value, pair.lower.value),
-        lower_limit=least if gold is None else gold.lower,
-        upper_limit=most if gold is None else gold.upper,
-        bounds_lower_limit=least,
-        bounds_upper_limit=most,
-        gold=gold,
         method=method,
         n=n,
-        confidence=limit.confidence,
         sharp=pair.sharp,
         robustness=problem.slack,
         sparse=sparse_share(counts),

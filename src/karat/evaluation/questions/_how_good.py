@@ -209,7 +209,7 @@ def _weak_table(title: str, results: dict[str, PerformanceBounds]) -> Table:
     rows = []
     for name, b in results.items():
         limits, ends = (b.lower_limit, b.upper_limit), (b.lower, b.upper)
-        shown = (*ends, *limits) if b.gold is None else (b.gold.estimate, *limits, *ends)
+        shown = (*ends, *limits) if b.gold is None else (b.value, *limits, *ends)
         rows.append((name, *(f"{v:.3f}" for v in shown)))
     return Table(columns=columns, rows=tuple(rows), caption=caption)
 
@@ -217,11 +217,11 @@ def _weak_table(title: str, results: dict[str, PerformanceBounds]) -> Table:
 def _outside(results: dict[str, PerformanceBounds]) -> list[str]:
     """Say where true labels and weak labels disagree, and which to believe."""
     return [
-        f"{name}: the estimate from true labels ({b.gold.estimate:.3f}) lies outside the bounds of "
+        f"{name}: the estimate from true labels ({b.value:.3f}) lies outside the bounds of "
         f"the weak labels ({b.lower:.3f} to {b.upper:.3f}): their model is wrong here, or these "
         "labels are unlike the rest. Believe the labels, if they were drawn at random."
         for name, b in results.items()
-        if b.gold is not None and not b.lower <= b.gold.estimate <= b.upper
+        if b.gold is not None and not b.lower <= b.value <= b.upper
     ]
 
 
@@ -229,7 +229,7 @@ def _weak_verdict(e: Evidence, name: str, b: PerformanceBounds) -> Verdict:
     what = of(b.metric.title, name)
     limits = f"{b.lower_limit:.3f} and {b.upper_limit:.3f}"
     if b.gold is not None:
-        said = f"{what} is {b.gold.estimate:.3f} (between {limits}){e.sampled}."
+        said = f"{what} is {b.value:.3f} (between {limits}){e.sampled}."
         badge = basis_of(b, assumes=e.sampled)
         return Verdict(sentence=said, badge=badge, change="more labels drawn at random")
     check = b.check

@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.bounds import (
+from karat.bounds import DifferenceBounds, PerformanceBounds
+from karat.bounds.result import (
     BoundsCurve,
-    DifferenceBounds,
     ExpectationBounds,
     ModelRanking,
-    PerformanceBounds,
     RobustnessCurve,
     WeakLabelValue,
 )
@@ -17,8 +16,6 @@ from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_LIMITS = ("lower_limit", "upper_limit")
 
 
 def draw_interval(
@@ -47,7 +44,7 @@ def draw_rows(ax: Any, rows: list[tuple[str, Any]]) -> None:
     for at, (_, b) in enumerate(rows):
         first = at == 0
         limits = f"one-sided {100 * b.confidence:g} % limits" if first else None
-        ends = [getattr(b, f"bounds_{end}", getattr(b, end)) for end in _LIMITS]
+        ends = [b.bounds_limits.lower, b.bounds_limits.upper]
         ax.plot(ends, [at, at], color=COLORS[0], lw=1.2, label=limits)
         for end in ends:
             ax.plot([end, end], [at - 0.12, at + 0.12], color=COLORS[0], lw=1.2)
@@ -62,10 +59,9 @@ def draw_rows(ax: Any, rows: list[tuple[str, Any]]) -> None:
             solid_capstyle="butt",
             label="bounds" if first else None,
         )
-        guess = getattr(b, "label_model_estimate", None)
-        if guess is not None:
+        if isinstance(b, PerformanceBounds):
             ax.plot(
-                guess,
+                b.label_model_estimate,
                 at,
                 marker="|",
                 ms=13,
@@ -97,7 +93,7 @@ def _draw_gold(ax: Any, at: int, b: Any, *, first: bool) -> None:
     label = f"{100 * b.confidence:g} % limits with true labels" if first else None
     ends = [b.gold.lower, b.gold.upper]
     ax.plot(ends, [above, above], color=color, lw=1.6, marker="|", ms=7, label=label)
-    ax.plot(b.gold.estimate, above, color=color, marker="o", ms=4.5, linestyle="none")
+    ax.plot(b.value, above, color=color, marker="o", ms=4.5, linestyle="none")
 
 
 def draw_curve(result: BoundsCurve, ax: "Axes | None" = None) -> "Axes":
@@ -115,8 +111,8 @@ def draw_curve(result: BoundsCurve, ax: "Axes | None" = None) -> "Axes":
     )
     ax.plot(x, result.upper, color=COLORS[0], linestyle="--", label="upper bound")
     ax.plot(x, result.lower, color=COLORS[0], label="lower bound")
-    if result.truth is not None:
-        ax.plot(x, result.truth, color=COLORS[1], lw=2, label="truth")
+    if not np.isnan(result.value).all():
+        ax.plot(x, result.value, color=COLORS[1], lw=2, label="truth")
     ax.set_xlabel("threshold")
     ax.set_ylabel(result.metric.title)
     ax.legend(frameon=False)

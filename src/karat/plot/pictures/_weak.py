@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.plot.style import COLORS, GRID, MARKERS, literal, new_axes, quiet
-from karat.weak import LabelModelCheck, VoteDiagnostics
+from karat.weak.result import LabelModelCheck, VoteDiagnostics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
