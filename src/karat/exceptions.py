@@ -1,5 +1,15 @@
 """Everything karat raises or warns with.
 
+Errors and warnings say their parts as fields too: ``argument``, ``column``, ``row`` (counted from
+0), ``given``, ``expected`` and ``remedy``, each None where the sentence has no such part.
+
+>>> from karat.metrics import accuracy
+>>> try:
+...     accuracy.score(["ham", None, "spam"], ["ham", "spam", "spam"])
+... except KaratError as error:
+...     error.argument, error.row, error.remedy
+('y_true', 1, 'drop these rows or fill them in before the call')
+
 ::
 
     KaratError
@@ -33,6 +43,8 @@
     └── UndefinedMetricWarning          a ratio with a zero denominator
 """
 
+from karat._sentences import Said
+
 __all__ = [
     "AnswerError",
     "AuditError",
@@ -65,8 +77,31 @@ __all__ = [
 ]
 
 
-class KaratError(Exception):
-    """Base of every error that karat raises on purpose."""
+class KaratError(Said):
+    """Base of every error that karat raises on purpose.
+
+    Parameters
+    ----------
+    *parts : str or mark
+        The sentence. Marks among its parts give the fields that are not passed.
+    argument : str, optional
+        The argument in which the fault is, such as ``"y_score"``.
+    column : object, optional
+        The column of that argument.
+    row : int, optional
+        The row, counted from 0.
+    given : object, optional
+        What was passed; as text if it is no plain value.
+    expected : str, optional
+        What was expected.
+    remedy : str, optional
+        How to fix it.
+
+    Attributes
+    ----------
+    sentence : str
+        What is said, with its parts, so that a front end says them in its own words.
+    """
 
 
 class DataError(KaratError, ValueError):
@@ -158,8 +193,8 @@ class MissingExtraError(KaratError, ImportError):
     """An optional package that this function needs is not installed."""
 
 
-class KaratWarning(UserWarning):
-    """Base of every warning that karat gives."""
+class KaratWarning(Said, UserWarning):
+    """Base of every warning that karat gives; it has the fields of `KaratError`."""
 
 
 class LabelsMatchedWarning(KaratWarning):

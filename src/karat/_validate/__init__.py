@@ -5,6 +5,7 @@ NumPy arrays, or raise a karat exception that says what was passed, what was exp
 fix it, naming the first offending row. Kernels never check anything.
 """
 
+from karat._sentences import shown
 from karat._validate._labels import (
     ABSTAINED,
     NOT_ASKED,
@@ -62,7 +63,6 @@ from karat._validate._values import (
     read_columns,
     refuse_lazy,
     refuse_option,
-    shown,
 )
 
 __all__ = [

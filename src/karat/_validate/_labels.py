@@ -13,6 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._callers import caller_level
+from karat._sentences import (
+    Argument,
+    Expected,
+    Given,
+    Option,
+    Part,
+    Remedy,
+    Row,
+    Wording,
+    argument,
+    arguments,
+    shown,
+)
 from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
 from karat._validate._values import (
     check_pos_label,
@@ -21,7 +34,6 @@ from karat._validate._values import (
     read_column,
     read_columns,
     refuse_option,
-    shown,
 )
 from karat.exceptions import ColumnError, KaratWarning, LabelError, PositiveClassError
 
@@ -67,7 +79,7 @@ def order_classes(
     pos_label: Any = None,
     *,
     stated: bool = False,
-    name: str = "y_true",
+    name: str | Sequence[str] = "y_true",
 ) -> Ordered:
     """Return two classes with the positive one last, or refuse where nothing tells which it is.
 
@@ -75,8 +87,17 @@ def order_classes(
     """
     if len(classes) != 2:
         raise LabelError(
-            f"{name} holds {len(classes)} class{'es' * (len(classes) > 1)}, "
-            f"{named(list(classes))}; expected two. Name them with classes= if one does not occur"
+            arguments(name),
+            f" holds {len(classes)} class{'es' * (len(classes) > 1)}, ",
+            f"{named(list(classes))}; expected ",
+            Expected("two"),
+            Remedy(
+                "Name them with ",
+                Option("classes"),
+                " if one does not occur",
+                after=". ",
+                elsewhere="",
+            ),
         )
     if pos_label is not None:
         return Ordered(classes if check_pos_label(pos_label, classes) == 1 else classes[::-1])
@@ -84,9 +105,11 @@ def order_classes(
         return Ordered(classes)
     at = told_positive(classes)
     if at is None:
-        first, second = (shown(c) for c in classes.tolist())
+        first, second = classes.tolist()
         raise PositiveClassError(
-            f"labels are {first} and {second}; say which is positive, for example pos_label={first}"
+            f"labels are {shown(first)} and {shown(second)}",
+            Remedy("say which is positive, for example ", Option("pos_label", first)),
+            argument=str(arguments(name)),
         )
     plain = _word(classes[at]) in ("1", "1.0", "true")
     return Ordered(classes if at == 1 else classes[::-1], not plain)
@@ -125,7 +148,9 @@ def _text(label: Any) -> str:
     return str(int(label)) if whole else str(label)
 
 
-def align_classes(known: Sequence[Any], found: AnyArray, name: str, of: str) -> AnyArray:
+def align_classes(
+    known: Sequence[Any], found: AnyArray, name: str | Sequence[str], of: str
+) -> AnyArray:
     """Return the labels of data in the order in which ``known`` names them.
 
     A label that does not occur is taken as ``known`` has it. Labels that ``known`` lacks are
@@ -137,28 +162,37 @@ def align_classes(known: Sequence[Any], found: AnyArray, name: str, of: str) -> 
         at = next((i for i, seen in enumerate(held) if same_label(label, seen)), None)
         order.append(label if at is None else held[at])
         taken.add(at)
+    names = (name,) if isinstance(name, str) else tuple(name)
     unknown = [c for i, c in enumerate(held) if i not in taken]
     if unknown:
         raise LabelError(
-            f"{name} hold{'s' * (' and ' not in name)} {named(list(found))} and {of} is about "
-            f"{named(list(known))}: {named(unknown)} {'is' if len(unknown) == 1 else 'are'} not "
-            f"among these. {_remedy(known, found, unknown, name)}"
+            arguments(names),
+            f" hold{'s' * (len(names) == 1)} {named(list(found))} and {of} is "
+            f"about {named(list(known))}: {named(unknown)} "
+            f"{'is' if len(unknown) == 1 else 'are'} not among these",
+            _remedy(known, found, unknown, names),
         )
     return _one_kind(order, found)
 
 
-def _remedy(known: Sequence[Any], found: AnyArray, unknown: list[Any], name: str) -> str:
+def _remedy(
+    known: Sequence[Any], found: AnyArray, unknown: list[Any], names: Sequence[str]
+) -> Remedy:
     folded = {str(k).strip().casefold(): k for k in known}
     mapping = {
         u: folded[str(u).strip().casefold()] for u in unknown if str(u).strip().casefold() in folded
     }
     if mapping and len(mapping) == len(unknown):
-        return f"Replace them by {mapping}"
-    if name == "groups":
-        return "Rename the groups, or pass a metric of these"
+        return Remedy(f"Replace them by {mapping}", after=". ")
+    if list(names) == ["groups"]:
+        return Remedy("Rename the groups, or pass a metric of these", after=". ")
     if len(found) == len(known):
-        return "Rename the labels, or name the metric's classes with metric.with_classes([...])"
-    return "Leave these rows out, or pass a metric for these classes"
+        return Remedy(
+            "Rename the labels, or name the metric's classes with metric.with_classes([...])",
+            after=". ",
+            elsewhere="rename the labels",
+        )
+    return Remedy("Leave these rows out, or pass a metric for these classes", after=". ")
 
 
 def _one_kind(order: list[Any], found: AnyArray) -> AnyArray:
@@ -187,7 +221,7 @@ _MOST_CLASSES = 10_000
 
 
 def encode_labels(
-    columns: Mapping[str, Column], classes: Column | None = None
+    columns: Mapping[Any, Column], classes: Column | None = None
 ) -> tuple[list[IntArray], AnyArray]:
     """Encode label columns together: codes of each, and the classes in order.
 
@@ -202,7 +236,7 @@ def encode_labels(
     return [look_up(v, order, name) for name, v in values.items()], order
 
 
-def encode_names(column: Column, name: str) -> tuple[IntArray, AnyArray]:
+def encode_names(column: Column, name: str | Argument) -> tuple[IntArray, AnyArray]:
     """Encode what has names of its own, such as items and judges: codes and the sorted names."""
     values = {name: as_label_values(*read_column(column, name), name)}
     found = union_of_values(values)
@@ -210,7 +244,7 @@ def encode_names(column: Column, name: str) -> tuple[IntArray, AnyArray]:
 
 
 def encode_groups(
-    groups: Column | None, *, name: str = "groups"
+    groups: Column | None, *, name: str | Argument = "groups"
 ) -> tuple[IntArray | None, AnyArray | None]:
     """Encode groups: codes and the sorted names, or (None, None) if there are none.
 
@@ -225,15 +259,25 @@ def require_two_classes(classes: AnyArray, *names: str) -> None:
     """Refuse a single class, or very many: both nearly always mean a slip in the data."""
     if len(classes) > _MOST_CLASSES:
         raise LabelError(
-            f"{' and '.join(names)} hold {len(classes):,} classes (first "
-            f"{named(list(classes[:3]))}); expected at most {_MOST_CLASSES:,}. Are these "
-            "identifiers, not labels?"
+            arguments(names),
+            f" hold {len(classes):,} classes (first {named(list(classes[:3]))}); expected ",
+            Expected(f"at most {_MOST_CLASSES:,}"),
+            ". Are these identifiers, not labels?",
         )
     if len(classes) < 2:
         raise LabelError(
-            f"{' and '.join(names)} hold{'s' if len(names) == 1 else ''} one class only, "
-            f"{shown(classes[0])}; expected at least two. If the others just do not occur here, "
-            "name them all with classes=, of two the positive one last"
+            arguments(names),
+            f" hold{'s' if len(names) == 1 else ''} one class only, ",
+            Given(classes[0]),
+            "; expected ",
+            Expected("at least two"),
+            Remedy(
+                "If the others just do not occur here, name them all with ",
+                Option("classes"),
+                ", of two the positive one last",
+                after=". ",
+                elsewhere="add rows of another class",
+            ),
         )
 
 
@@ -243,24 +287,32 @@ def check_classes(classes: Column) -> AnyArray:
     unique, counts = np.unique(order, return_counts=True)
     if len(unique) < len(order):
         raise LabelError(
-            f"classes holds {shown(unique[counts > 1][0])} twice; list each class once"
+            Argument("classes"),
+            " holds ",
+            Given(unique[counts > 1][0]),
+            " twice",
+            Remedy("list each class once"),
         )
     require_two_classes(order, "classes")
     return order
 
 
-def as_label_values(array: AnyArray, mask: AnyArray | None, name: str) -> AnyArray:
+def as_label_values(array: AnyArray, mask: AnyArray | None, name: str | Argument) -> AnyArray:
     """Check that a column holds labels, none missing; whole floats become integers."""
     if mask is not None:
-        row = int(np.flatnonzero(mask)[0])
+        row, n = int(np.flatnonzero(mask)[0]), int(mask.sum())
         raise LabelError(
-            f"{name} row {row} is missing ({int(mask.sum())} missing in all); drop these rows "
-            "or fill them in before the call"
+            argument(name),
+            Row(row, f" is missing ({n} missing in all)", f" is empty in {n} rows"),
+            Remedy(
+                "drop these rows or fill them in before the call",
+                elsewhere="drop these rows or fill them in",
+            ),
         )
     return whole_numbers(array, name) if array.dtype.kind == "f" else array
 
 
-def whole_numbers(array: AnyArray, name: str, mask: AnyArray | None = None) -> AnyArray:
+def whole_numbers(array: AnyArray, name: str | Argument, mask: AnyArray | None = None) -> AnyArray:
     """Turn floats that are whole numbers into integers, or say which row is not one."""
     present = array if mask is None else np.where(mask, 0.0, array)
     broken = ~np.isfinite(present) | (present != np.floor(present)) | (np.abs(present) > 2**53)
@@ -269,16 +321,20 @@ def whole_numbers(array: AnyArray, name: str, mask: AnyArray | None = None) -> A
         fix = (
             "threshold scores first, or pass class probabilities with one column per class "
             "where they are accepted"
-            if name.startswith("y_")
+            if argument(name).name.startswith("y_")
             else "cut numbers into classes first, or pass them as text"
         )
         raise LabelError(
-            f"{name} row {row} holds {shown(array[row])}, which is not a class label; {fix}"
+            argument(name),
+            Row(row, " holds "),
+            Given(array[row]),
+            ", which is not a class label",
+            Remedy(fix),
         )
     return present.astype(np.int64)
 
 
-def union_of_values(values: Mapping[str, AnyArray]) -> AnyArray:
+def union_of_values(values: Mapping[Any, AnyArray]) -> AnyArray:
     """Return the sorted distinct labels of all columns."""
     _check_one_kind(values)
     arrays = list(values.values())
@@ -289,15 +345,20 @@ def union_of_values(values: Mapping[str, AnyArray]) -> AnyArray:
     return np.array(sorted(set().union(*(set(a.tolist()) for a in arrays))))
 
 
-def _check_one_kind(values: Mapping[str, AnyArray]) -> None:
+def _check_one_kind(values: Mapping[Any, AnyArray]) -> None:
     text = {name: a.dtype.kind == "U" for name, a in values.items()}
     if len(set(text.values())) > 1:
         is_text = next(name for name in text if text[name])
         is_number = next(name for name in text if not text[name])
         text_shown = quoted_text(values[is_text], distinct=True)
         raise LabelError(
-            f"{is_text} holds text ({text_shown}) and {is_number} holds "
-            f"numbers (first {shown(values[is_number][0])}); give both the same labels"
+            argument(is_text),
+            " holds text (",
+            text_shown,
+            ") and ",
+            argument(is_number),
+            f" holds numbers (first {shown(values[is_number][0])})",
+            Remedy("give both the same labels"),
         )
 
 
@@ -321,7 +382,7 @@ def _offset(array: AnyArray, low: int) -> IntArray:
     return indices - low if low else indices
 
 
-def look_up(values: AnyArray, classes: AnyArray, name: str) -> IntArray:
+def look_up(values: AnyArray, classes: AnyArray, name: str | Argument) -> IntArray:
     """Return the position of each value in ``classes``."""
     _check_one_kind({name: values, "classes": classes})
     if values.dtype.kind in "biu" and classes.dtype.kind in "biu":
@@ -332,8 +393,11 @@ def look_up(values: AnyArray, classes: AnyArray, name: str) -> IntArray:
     if unknown.any():
         row = int(np.flatnonzero(unknown)[0])
         raise LabelError(
-            f"{name} row {row} holds {shown(values[row])}, which is not among the classes "
-            f"{named(list(classes))}; add it to classes= or drop the row"
+            argument(name),
+            Row(row, " holds "),
+            Given(values[row]),
+            f", which is not among the classes {named(list(classes))}",
+            Remedy("add it to ", Option("classes"), " or drop the row", elsewhere="drop the row"),
         )
     return codes
 
@@ -446,7 +510,7 @@ def _refuse_collision(texts: Sequence[str], held: Sequence[set[str]]) -> None:
 
 
 def check_spellings(
-    values: Mapping[str, AnyArray], classes: AnyArray, *, rows: bool = True
+    values: Mapping[Any, AnyArray], classes: AnyArray, *, rows: bool = True
 ) -> None:
     """Refuse classes that differ by case or spaces alone, with the mapping that makes them one.
 
@@ -468,16 +532,24 @@ def check_spellings(
     replace = {text: texts[0].strip() for texts in ordered for text in texts if text != texts[0]}
     odd = ordered[0][1]
     name = next(name for name, held in seen.items() if odd in held)
-    where = f"{name} row {values[name].tolist().index(odd)} is" if rows else f"{name} holds"
+    where: list[Part] = [argument(name), " holds "]
+    if rows:
+        where = [argument(name), Row(values[name].tolist().index(odd), " is ")]
     how = "spaces" if odd.strip() == ordered[0][0].strip() else "case"
     raise LabelError(
-        f"{where} {shown(odd)} and there is the class {shown(ordered[0][0])}, which "
-        f"differs by {how} alone; replace {replace} in the labels, or pass classes= if they are "
-        "two classes"
+        *where,
+        Given(odd),
+        f" and there is the class {shown(ordered[0][0])}, which differs by {how} alone",
+        Remedy(
+            f"replace {replace} in the labels, or pass ",
+            Option("classes"),
+            " if they are two classes",
+            elsewhere=f"replace {replace} in the file",
+        ),
     )
 
 
-def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
+def check_alike(codes: Mapping[Any, IntArray], classes: AnyArray) -> None:
     """Look at classes that were found, not named: refuse or warn of those that seem to be a slip.
 
     One number that two columns write in two ways ('1' and '1.0'), the text NaN, and columns that
@@ -495,34 +567,49 @@ def check_alike(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
         word = text.strip()
         if word.casefold() == "nan":
             raise LabelError(
-                f"{_first(codes, code)} is {shown(text)}, the text of a missing value; leave such "
-                "rows out, or pass classes= if it is a class"
+                *_first(codes, code),
+                Given(text),
+                ", the text of a missing value",
+                _unless("leave such rows out", "it is a class"),
             )
         other = numbers.setdefault(_number(word), text)
         if other != text and _in_other_columns(codes, code, texts.index(other)):
             raise LabelError(
-                f"{_first(codes, code)} is {shown(text)} and there is the class {shown(other)}, "
-                "the same number written another way; make numbers of both columns, or pass "
-                "classes= if they are two classes"
+                *_first(codes, code),
+                Given(text),
+                f" and there is the class {shown(other)}, the same number written another way",
+                _unless("make numbers of both columns", "they are two classes"),
             )
         if word.casefold() in _MISSING and not (called == code).any():
             _warn(
-                f"{_first(codes, code)} is {shown(text)}, which is never predicted and may mean "
-                "a missing value; it counts as a class. Leave such rows out, or pass classes= if "
-                "it is one"
+                *_first(codes, code),
+                Given(text),
+                ", which is never predicted and may mean a missing value; it counts as a class",
+                Remedy(
+                    "Leave such rows out, or pass ",
+                    Option("classes"),
+                    " if it is one",
+                    after=". ",
+                    elsewhere="leave such rows out if it is none",
+                ),
             )
 
 
-def _first(codes: Mapping[str, IntArray], code: int) -> str:
-    """Return the column and the row where a class occurs first."""
+def _unless(fix: str, meant: str) -> Remedy:
+    """Return a remedy, beside which Python has ``classes=`` for whoever means what is there."""
+    return Remedy(f"{fix}, or pass ", Option("classes"), f" if {meant}", elsewhere=fix)
+
+
+def _first(codes: Mapping[Any, IntArray], code: int) -> list[Part]:
+    """Return the column and the row where a class occurs first, and a verb."""
     for name, column in codes.items():
         at = np.flatnonzero(column == code)
         if len(at):
-            return f"{name} row {at[0]}"
-    return next(iter(codes))
+            return [argument(name), Row(at[0], " is ")]
+    return [argument(next(iter(codes))), " is "]
 
 
-def check_common(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
+def check_common(codes: Mapping[Any, IntArray], classes: AnyArray) -> None:
     """Refuse labels and predictions that share no class: one of them is another column.
 
     One class each is none such: a classifier may say the one class that never is true.
@@ -538,13 +625,18 @@ def check_common(codes: Mapping[str, IntArray], classes: AnyArray) -> None:
     first, second = codes
     held = [", ".join(shown(classes[c]) for c in one[:_SHOWN].tolist()) for one in found]
     raise LabelError(
-        f"{first} and {second} have no class in common ({held[0]} and {held[1]}), so that every "
-        "prediction would count as wrong; is one of them another column? Pass classes= if they "
-        "are right"
+        argument(first),
+        " and ",
+        argument(second),
+        " have no class in common "
+        f"({held[0]} and {held[1]}), so that every prediction would count as wrong; is one of "
+        "them another column?",
+        Wording(" Pass ", Option("classes"), " if they are right", elsewhere=""),
+        remedy="pass classes= if they are right",
     )
 
 
-def _in_other_columns(codes: Mapping[str, IntArray], one: int, other: int) -> bool:
+def _in_other_columns(codes: Mapping[Any, IntArray], one: int, other: int) -> bool:
     """Return whether no column holds both classes; one that does means both: 1.1 and 1.10."""
     return not any((c == one).any() and (c == other).any() for c in codes.values())
 
@@ -562,8 +654,8 @@ def _number(word: str) -> str:
         return word
 
 
-def _warn(said: str) -> None:
-    warnings.warn(said, KaratWarning, stacklevel=caller_level())
+def _warn(*said: Part) -> None:
+    warnings.warn(KaratWarning(*said), stacklevel=caller_level())
 
 
 # --- True labels of some items.
@@ -575,7 +667,11 @@ def present_gold(y_true: Column) -> tuple[AnyArray, BoolArray]:
     absent = np.zeros(len(array), dtype=bool) if mask is None else mask.copy()
     absent |= array == ("-1" if array.dtype.kind == "U" else -1)
     if absent.all():
-        raise LabelError("y_true is missing in every row; pass the true label of some items")
+        raise LabelError(
+            Argument("y_true"),
+            " is missing in every row",
+            Remedy("pass the true label of some items"),
+        )
     # What is absent takes the first label that is there, so that the column has one type.
     filled = np.where(absent, array[~absent][0], array)
     (codes,), order = encode_labels({"y_true": filled})
@@ -638,7 +734,7 @@ def encode_weak_labels(
     classes: Column | None = None,
     *,
     also: dict[str, AnyArray] | None = None,
-    name: str = "weak_labels",
+    name: str | Argument = "weak_labels",
     null: str = "not asked",
 ) -> WeakLabels:
     """Encode a vote matrix; ``also`` holds label columns whose values count as classes too."""
@@ -658,39 +754,45 @@ def encode_weak_labels(
 
 
 def _read(
-    weak_labels: Frame, classes: Column | None, also: dict[str, AnyArray] | None, name: str
+    weak_labels: Frame,
+    classes: Column | None,
+    also: dict[str, AnyArray] | None,
+    name: str | Argument,
 ) -> tuple[list[_Votes], AnyArray, list[Any]]:
     """Return the columns, the classes in order and the names."""
     columns, names = read_columns(weak_labels, name, null=-1, each="column per labeler")
-    votes = [_votes(a, m, f"{name} column {c!r}") for (a, m), c in zip(columns, names, strict=True)]
+    votes = [_votes(a, m, argument(name, c)) for (a, m), c in zip(columns, names, strict=True)]
     order = check_classes(classes) if classes is not None else _classes_of(votes, names, also, name)
     if (order == ("-1" if order.dtype.kind == "U" else -1)).any():
-        source = "classes" if classes is not None else " and ".join(also or ())
+        source = ["classes"] if classes is not None else list(also or ())
         raise LabelError(
-            f"{source} holds the label -1, which in {name} means that a labeler abstains; give "
-            "that class another name"
+            arguments(source),
+            " holds the label -1, which in ",
+            argument(name),
+            " means that a labeler abstains",
+            Remedy("give that class another name"),
         )
     return votes, order, names
 
 
-def _codes(votes: list[_Votes], order: AnyArray, names: list[Any], name: str) -> IntArray:
+def _codes(
+    votes: list[_Votes], order: AnyArray, names: list[Any], name: str | Argument
+) -> IntArray:
     small = np.int8 if len(order) < 127 else np.int32
     codes = np.empty((len(votes[0].values), len(votes)), dtype=small, order="F")
     for j, column in enumerate(votes):
-        codes[:, j] = _code(
-            column.values, column.without_vote, order, f"{name} column {names[j]!r}"
-        )
+        codes[:, j] = _code(column.values, column.without_vote, order, argument(name, names[j]))
     return codes
 
 
-def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> _Votes:
+def _votes(array: AnyArray, mask: BoolArray | None, name: str | Argument) -> _Votes:
     """Return the values of one labeler, and where it abstains or was not asked."""
     if array.dtype.kind == "f":
         try:
             array = whole_numbers(array, name, mask)
         except LabelError as error:
             raise ColumnError(
-                f"{error}. If this column is not a labeler, pass the vote columns only"
+                error, ". If this column is not a labeler, pass the vote columns only"
             ) from error
     if mask is not None and array.dtype.kind in "iu":
         array = np.where(mask, 0, array.astype(np.int64))
@@ -698,8 +800,11 @@ def _votes(array: AnyArray, mask: BoolArray | None, name: str) -> _Votes:
     if array.dtype.kind == "i" and array.min() < -1:
         row = int(np.flatnonzero(array < -1)[0])
         raise LabelError(
-            f"{name} row {row} holds {shown(array[row])}; expected a class, or -1 where the "
-            "labeler abstained, or null where it was not asked"
+            argument(name),
+            Row(row, " holds "),
+            Given(array[row]),
+            "; expected ",
+            Expected("a class, or -1 where the labeler abstained, or null where it was not asked"),
         )
     return _Votes(array, abstains, mask)
 
@@ -708,19 +813,25 @@ def _classes_of(
     votes: list[_Votes],
     names: list[Any],
     also: dict[str, AnyArray] | None,
-    name: str,
+    name: str | Argument,
 ) -> AnyArray:
     """Return the sorted labels that occur, abstention apart."""
     seen = {
-        f"{name} column {c!r}": _distinct(column.values, column.without_vote)
+        argument(name, c): _distinct(column.values, column.without_vote)
         for column, c in zip(votes, names, strict=True)
     }
-    seen |= also or {}
+    seen |= {argument(other): values for other, values in (also or {}).items()}
     seen = {key: values for key, values in seen.items() if values.size}
     if not seen:
         raise LabelError(
-            f"every vote in {name} abstains or is null; pass at least one vote, or name the "
-            "classes with classes="
+            "every vote in ",
+            argument(name),
+            " abstains or is null",
+            Remedy(
+                "pass at least one vote, or name the classes with ",
+                Option("classes"),
+                elsewhere="pass at least one vote",
+            ),
         )
     found = union_of_values(seen)
     check_spellings(seen, found, rows=False)
@@ -745,21 +856,28 @@ def _already_codes(weak_labels: Any, n_classes: int) -> IntArray | None:
     return weak_labels if int(weak_labels.max()) < n_classes else None
 
 
-def _code(values: AnyArray, abstains: BoolArray, classes: AnyArray, name: str) -> IntArray:
+def _code(
+    values: AnyArray, abstains: BoolArray, classes: AnyArray, name: str | Argument
+) -> IntArray:
     if abstains.all():
         return np.full(len(values), -1)
     if (values.dtype.kind == "U") != (classes.dtype.kind == "U"):
         first = int(np.flatnonzero(~abstains)[0])
         raise ColumnError(
-            f"{name} row {first} holds {shown(values[first])} and the classes are "
-            f"{named(list(classes))}; pass the vote columns only, labelled like the classes"
+            argument(name),
+            Row(first, " holds "),
+            Given(values[first]),
+            f" and the classes are {named(list(classes))}",
+            Remedy("pass the vote columns only, labelled like the classes"),
         )
     codes = np.full(len(values), -1, dtype=np.intp)
     codes[~abstains] = look_up_at(values, ~abstains, classes, name)
     return codes
 
 
-def look_up_at(values: AnyArray, where: BoolArray, classes: AnyArray, name: str) -> IntArray:
+def look_up_at(
+    values: AnyArray, where: BoolArray, classes: AnyArray, name: str | Argument
+) -> IntArray:
     """Look up the chosen rows, so that a message names the row of the whole column."""
     filled = np.where(where, values, classes[0]) if not where.all() else values
     return look_up(filled, classes, name)[where]

@@ -9,6 +9,19 @@ from typing import Any, Literal, NoReturn, overload
 import numpy as np
 
 from karat._callers import caller_level
+from karat._sentences import (
+    Argument,
+    Expected,
+    Given,
+    Option,
+    Part,
+    Remedy,
+    Row,
+    Sentence,
+    Wording,
+    argument,
+    shown,
+)
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat.exceptions import (
     ColumnError,
@@ -40,22 +53,35 @@ def check_confusions(confusion: Any) -> tuple[FloatArray, bool]:
         table = np.asarray(confusion, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(
-            f"the confusion is {shown(confusion)}; expected k×k joint probabilities"
+            Argument("the confusion"),
+            " is ",
+            Given(confusion),
+            "; expected ",
+            Expected("k×k joint probabilities"),
         ) from error
     if table.ndim not in (2, 3) or table.shape[-1] != table.shape[-2] or table.shape[-1] < 2:
         raise ShapeError(
-            f"the confusion has shape {table.shape}; expected k×k, or groups×k×k, with k at "
-            "least 2 (rows are the truth, columns the prediction)"
+            Argument("the confusion"),
+            " has shape ",
+            Given(table.shape),
+            "; expected ",
+            Expected(
+                "k×k, or groups×k×k, with k at least 2 (rows are the truth, columns the prediction)"
+            ),
         )
     if table.size == 0:
-        raise ShapeError("the stack holds no confusion; pass at least one")
+        raise ShapeError(Argument("the stack"), " holds no confusion", Remedy("pass at least one"))
     if not np.isfinite(table).all():
         raise ProbabilityError(
-            "the confusion holds a value that is not a finite number; expected joint probabilities"
+            Argument("the confusion"),
+            " holds a value that is not a finite number; expected ",
+            Expected("joint probabilities"),
         )
     if table.min() < -_TOLERANCE:
         raise ProbabilityError(
-            f"the confusion holds {table.min():.6g}; expected joint probabilities of at least 0"
+            Argument("the confusion"),
+            f" holds {table.min():.6g}; expected ",
+            Expected("joint probabilities of at least 0"),
         )
     stack = table[None] if table.ndim == 2 else table
     sums = stack.sum(axis=(1, 2))
@@ -63,8 +89,10 @@ def check_confusions(confusion: Any) -> tuple[FloatArray, bool]:
         return stack, table.ndim == 2
     if table.ndim == 2 or abs(sums.sum() - 1.0) > _TOLERANCE:
         raise ProbabilityError(
-            f"the confusion sums to {sums.sum():.6g}; expected joint probabilities that sum to 1. "
-            "If these are counts, divide them by their sum"
+            Argument("the confusion"),
+            f" sums to {sums.sum():.6g}; expected ",
+            Expected("joint probabilities that sum to 1"),
+            Remedy("If these are counts, divide them by their sum", after=". "),
         )
     with np.errstate(invalid="ignore"):
         return stack / np.where(sums > 0, sums, np.nan)[:, None, None], False
@@ -76,11 +104,12 @@ def check_confusions(confusion: Any) -> tuple[FloatArray, bool]:
 ROUNDED = 0.01 + 1e-9  # .99 itself is not above it
 
 
-def _as_floats(values: Column, name: str, error: type[DataError]) -> FloatArray:
+def _as_floats(values: Column, name: str | Argument, error: type[DataError]) -> FloatArray:
     """Return a column of finite numbers as float64."""
     array, mask = read_column(values, name)
     if array.dtype.kind == "U":
-        raise error(f"{name} holds text ({quoted_text(array, mask)}); expected numbers")
+        text = quoted_text(array, mask)
+        raise error(argument(name), " holds text (", text, "); expected ", Expected("numbers"))
     floats = array.astype(np.float64, copy=False)
     if mask is None and all_finite(floats):
         return floats
@@ -89,34 +118,49 @@ def _as_floats(values: Column, name: str, error: type[DataError]) -> FloatArray:
         broken = broken | mask
     if broken.any():
         row = int(np.flatnonzero(broken)[0])
-        what = "missing or NaN" if mask is not None and mask[row] else shown(floats[row])
+        missing = mask is not None and bool(mask[row])
         raise error(
-            f"{name} row {row} is {what} ({int(broken.sum())} such rows in all); expected "
-            "finite numbers. Drop these rows or fill them in"
+            argument(name),
+            Row(row, " is "),
+            "missing or NaN" if missing else Given(floats[row]),
+            f" ({int(broken.sum())} such rows in all); expected ",
+            Expected("finite numbers"),
+            Remedy("Drop these rows or fill them in", after=". "),
         )
     return floats
 
 
-def check_scores(y_score: Column, name: str = "y_score") -> FloatArray:
+def check_scores(y_score: Column, name: str | Argument = "y_score") -> FloatArray:
     """Check real scores, one per row."""
     return _as_floats(y_score, name, ScoreError)
 
 
 def check_score_columns(
-    scores: Frame, name: str, *, each: str, classes: AnyArray | None = None
+    scores: Frame, name: str | Argument, *, each: str, classes: AnyArray | None = None
 ) -> dict[Any, FloatArray]:
     """Check several columns of real scores; with ``classes``, one for each and in their order."""
     columns, names = read_columns(scores, name, each=each)
     if len(set(names)) < len(names):
-        raise ColumnError(f"{name} has the columns {named(names)}; expected every name once")
+        raise ColumnError(
+            argument(name),
+            f" has the columns {named(names)}; expected ",
+            Expected("every name once"),
+        )
     if classes is not None and len(columns) != len(classes):
         raise ShapeError(
-            f"{name} has {len(columns)} columns and there are {len(classes)} classes "
-            f"{named(list(classes))}; pass one column per class, and classes= to name them"
+            argument(name),
+            f" has {len(columns)} columns and there are {len(classes)} classes ",
+            named(list(classes)),
+            Remedy(
+                "pass one column per class, and ",
+                Option("classes"),
+                " to name them",
+                elsewhere="pass one column per class",
+            ),
         )
     floats = {
         column: check_scores(
-            array if mask is None else np.ma.array(array, mask=mask), f"{name} column {column!r}"
+            array if mask is None else np.ma.array(array, mask=mask), argument(name, column)
         )
         for column, (array, mask) in zip(names, columns, strict=True)
     }
@@ -131,7 +175,9 @@ def check_score_columns(
     )
 
 
-def check_weights(sample_weight: Column | None, name: str = "sample_weight") -> FloatArray | None:
+def check_weights(
+    sample_weight: Column | None, name: str | Argument = "sample_weight"
+) -> FloatArray | None:
     """Check sample weights: finite, none negative, not all zero."""
     if sample_weight is None:
         return None
@@ -139,16 +185,22 @@ def check_weights(sample_weight: Column | None, name: str = "sample_weight") -> 
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])
         raise WeightError(
-            f"{name} row {row} is {shown(weights[row])}; expected weights of at least 0. "
-            "Drop the row or give it the weight 0"
+            argument(name),
+            Row(row, " is "),
+            Given(weights[row]),
+            "; expected ",
+            Expected("weights of at least 0"),
+            Remedy("Drop the row or give it the weight 0", after=". "),
         )
     if not weights.any():
-        raise WeightError(f"{name} is zero in every row; give at least one row a weight")
+        raise WeightError(
+            argument(name), " is zero in every row", Remedy("give at least one row a weight")
+        )
     return weights
 
 
 def check_weighting(
-    weighting: str | None, weights: FloatArray | None, name: str = "sample_weight"
+    weighting: str | None, weights: FloatArray | None, name: str | Argument = "sample_weight"
 ) -> bool:
     """Return whether weights are importances, as they are unless said to be numbers of rows."""
     kind = check_choice(weighting, "weighting", ("frequency", "importance"), none=True)
@@ -159,14 +211,23 @@ def check_weighting(
     broken = np.flatnonzero(weights != np.floor(weights))
     if broken.size:
         raise WeightError(
-            f"{name} row {broken[0]} is {weights[broken[0]]:g} and weighting='frequency' counts "
-            "rows; pass whole numbers, or weighting='importance'"
+            argument(name),
+            Row(broken[0], " is "),
+            f"{weights[broken[0]]:g} and ",
+            Option("weighting", "frequency"),
+            " counts rows",
+            Remedy("pass whole numbers, or ", Option("weighting", "importance")),
+            given=float(weights[broken[0]]),
         )
     return False
 
 
 def check_probabilities(
-    proba: Frame, name: str, *, classes: AnyArray | None = None, n_classes: int | None = None
+    proba: Frame,
+    name: str | Argument,
+    *,
+    classes: AnyArray | None = None,
+    n_classes: int | None = None,
 ) -> FloatArray:
     """Check class probabilities: n×k, within [0, 1], each row summing to 1.
 
@@ -177,13 +238,19 @@ def check_probabilities(
     if k is not None and len(columns) != k:
         which = "" if classes is None else f" {named(list(classes))}"
         raise ShapeError(
-            f"{name} has {len(columns)} columns and there are {k} classes{which}; pass one "
-            "column of probabilities per class, and classes= if some class does not occur here"
+            argument(name),
+            f" has {len(columns)} columns and there are {k} classes{which}",
+            Remedy(
+                "pass one column of probabilities per class, and ",
+                Option("classes"),
+                " if some class does not occur here",
+                elsewhere="pass one column of probabilities per class",
+            ),
         )
     if classes is not None:
         columns = _in_class_order(columns, names, classes, name)
     precision = max((np.finfo(a.dtype).eps for a, _ in columns if a.dtype.kind == "f"), default=0.0)
-    floats = [_as_floats_of(a, m, f"{name} column {j}") for j, (a, m) in enumerate(columns)]
+    floats = [_as_floats_of(a, m, argument(name, j)) for j, (a, m) in enumerate(columns)]
     matrix = np.column_stack(floats)
     # Rounding of the type that was passed is fine: a float32 softmax does not sum to 1 exactly.
     tolerance = max(1e-6, 4.0 * matrix.shape[1] * float(precision))
@@ -191,32 +258,42 @@ def check_probabilities(
         outside = (matrix < -tolerance) | (matrix > 1 + tolerance)
         row, column = (int(i) for i in np.argwhere(outside)[0])
         raise ProbabilityError(
-            f"{name} row {row}, column {column} is {shown(matrix[row, column])}; expected "
-            "probabilities between 0 and 1. Apply a softmax, or pass labels"
+            argument(name),
+            Row(row, ","),
+            f" column {column} is ",
+            Given(matrix[row, column]),
+            "; expected ",
+            Expected("probabilities between 0 and 1"),
+            Remedy("Apply a softmax, or pass labels", after=". "),
+            column=column,
         )
     sums = reduce(np.add, floats)  # faster than along rows of few columns
     worst = max(sums.max() - 1.0, 1.0 - sums.min())
     if worst > ROUNDED:
         row = int(np.flatnonzero(np.abs(sums - 1.0) > ROUNDED)[0])
         raise ProbabilityError(
-            f"{name} row {row} sums to {sums[row]:.6g}; expected 1. Divide each row by its sum, "
-            "or add the column that is missing"
+            argument(name),
+            Row(row, f" sums to {sums[row]:.6g}; expected "),
+            Expected("1"),
+            Remedy("Divide each row by its sum, or add the column that is missing", after=". "),
         )
     if worst > tolerance:
         matrix = matrix.clip(0.0, 1.0)
         matrix /= matrix.sum(axis=1, keepdims=True)
         warnings.warn(
-            f"{name}: {int((np.abs(sums - 1.0) > tolerance).sum()):,} rows sum to between "
-            f"{sums.min():.6g} and {sums.max():.6g}, as rounded probabilities do; they were "
-            "divided by their sums",
-            KaratWarning,
+            KaratWarning(
+                argument(name),
+                f": {int((np.abs(sums - 1.0) > tolerance).sum()):,} rows sum to "
+                f"between {sums.min():.6g} and {sums.max():.6g}, as rounded probabilities do; they "
+                "were divided by their sums",
+            ),
             stacklevel=caller_level(),
         )
     return np.clip(matrix, 0.0, 1.0, out=matrix)
 
 
 def _in_class_order(
-    columns: list[Any], passed: list[Any], classes: AnyArray, name: str
+    columns: list[Any], passed: list[Any], classes: AnyArray, name: str | Argument
 ) -> list[Any]:
     """Put columns that are named after the classes into the order of the classes."""
     # A column may be called '1' where the class is 1.
@@ -226,58 +303,74 @@ def _in_class_order(
         return columns  # positions, or names of another kind: the caller's order counts
     if sorted(names) != sorted(order):
         raise ColumnError(
-            f"{name} has the columns {named(names)} and the classes are {named(order)}; name "
-            "every column after its class, or none"
+            argument(name),
+            f" has the columns {named(names)} and the classes are {named(order)}",
+            Remedy("name every column after its class, or none"),
         )
     return [columns[names.index(c)] for c in order]
 
 
-def _as_floats_of(array: AnyArray, mask: AnyArray | None, name: str) -> FloatArray:
+def _as_floats_of(array: AnyArray, mask: AnyArray | None, name: Argument) -> FloatArray:
     if mask is not None:
         row = int(np.flatnonzero(mask)[0])
-        raise ProbabilityError(f"{name} row {row} is missing or NaN; drop the row or fill it in")
+        raise ProbabilityError(
+            name, Row(row, " is missing or NaN"), Remedy("drop the row or fill it in")
+        )
     return _as_floats(array, name, ProbabilityError)
 
 
-def check_finite_matrix(values: Any, name: str) -> FloatArray:
+def check_finite_matrix(values: Any, name: str | Argument) -> FloatArray:
     """Check a small matrix of numbers, such as the weights of a metric."""
-    refuse_lazy(**{name: values})
+    native_frame(values, name)  # refuses a lazy frame
     try:
         if np.iscomplexobj(values):
             raise TypeError("complex numbers")
         matrix = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"{name} is {shown(values)}; expected a matrix of numbers") from error
+        raise ShapeError(
+            argument(name), " is ", Given(values), "; expected ", Expected("a matrix of numbers")
+        ) from error
     if not np.isfinite(matrix).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
-        raise DataError(f"{name} holds {matrix[first]} at {first}; expected finite numbers")
+        raise DataError(
+            argument(name),
+            f" holds {matrix[first]} at {first}; expected ",
+            Expected("finite numbers"),
+        )
     return matrix
 
 
 # --- Options: one of a list, a number in a range, a seed; and how a refused value is shown.
 
 
-def refuse_option(value: Any, name: str, expected: str) -> NoReturn:
+def refuse_option(value: Any, name: str | Argument, *expected: Part) -> NoReturn:
     """Raise the error of an option that is not among what a function takes."""
-    raise OptionError(f"{name} is {shown(value)}; expected {expected}")
+    raise OptionError(argument(name), " is ", Given(value), "; expected ", Expected(*expected))
 
 
 @overload
-def check_choice(value: Any, name: str, choices: Sequence[str]) -> str: ...
+def check_choice(value: Any, name: str | Argument, choices: Sequence[str]) -> str: ...
 @overload
 def check_choice(
-    value: Any, name: str, choices: Sequence[str], *, none: Literal[True]
+    value: Any, name: str | Argument, choices: Sequence[str], *, none: Literal[True]
 ) -> str | None: ...
 def check_choice(
-    value: Any, name: str, choices: Sequence[str], *, none: bool = False
+    value: Any, name: str | Argument, choices: Sequence[str], *, none: bool = False
 ) -> str | None:
     """Check one of a few words; or None, where that leaves the choice to karat."""
     if none and value is None:
         return None
     if not isinstance(value, str) or value not in choices:
-        *others, last = [repr(choice) for choice in choices] + ["None"] * none
-        refuse_option(value, name, f"{', '.join(others)} or {last}" if others else last)
+        words = [repr(choice) for choice in choices]
+        # An option that is left out is None in Python alone.
+        wanted = Wording(_either([*words, "None"]), elsewhere=_either(words))
+        refuse_option(value, name, wanted if none else _either(words))
     return value
+
+
+def _either(words: Sequence[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def check_pos_label(pos_label: Any, classes: AnyArray) -> int:
@@ -287,16 +380,15 @@ def check_pos_label(pos_label: Any, classes: AnyArray) -> int:
     hits = np.flatnonzero([single and bool(c == pos_label) for c in known])
     if hits.size == 0:
         most = 8  # classes that a sentence can list
-        *others, last = [shown(c) for c in known[:most]]
-        listed = f"{', '.join(others)} or {last}" if len(known) <= most else ""
-        wanted = listed or f"one of {len(known)} classes, such as {', '.join(others)}"
-        refuse_option(pos_label, "pos_label", wanted)
+        words = [shown(c) for c in known[:most]]
+        some = f"one of {len(known)} classes, such as {', '.join(words[:-1])}"
+        refuse_option(pos_label, "pos_label", _either(words) if len(known) <= most else some)
     return int(hits[0])
 
 
 def check_number(
     value: Any,
-    name: str,
+    name: str | Argument,
     *,
     at_least: float | None = None,
     above: float | None = None,
@@ -315,7 +407,7 @@ def check_number(
     return number
 
 
-def check_count(value: Any, name: str, *, at_least: int = 1) -> int:
+def check_count(value: Any, name: str | Argument, *, at_least: int = 1) -> int:
     """Check a whole number."""
     number = _as_number(value)
     if not (np.isfinite(number) and number == int(number) and number >= at_least):
@@ -331,7 +423,7 @@ def check_confidence(confidence: Any) -> float:
     return level
 
 
-def check_flag(value: Any, name: str) -> bool:
+def check_flag(value: Any, name: str | Argument) -> bool:
     """Check a yes or no."""
     if not isinstance(value, bool | np.bool_):
         refuse_option(value, name, "True or False")
@@ -343,7 +435,12 @@ def check_rng(rng: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(_refuse_flag(rng))
     except (TypeError, ValueError):
-        refuse_option(rng, "rng", "a whole number of at least 0, a numpy Generator or None")
+        refuse_option(
+            rng,
+            "rng",
+            "a whole number of at least 0",
+            Wording(", a numpy Generator or None", elsewhere=""),
+        )
 
 
 def check_seed(rng: Any) -> int:
@@ -388,7 +485,9 @@ def odd_text(values: AnyArray, mask: BoolArray | None = None) -> int | None:
     return None
 
 
-def quoted_text(values: AnyArray, mask: BoolArray | None = None, *, distinct: bool = False) -> str:
+def quoted_text(
+    values: AnyArray, mask: BoolArray | None = None, *, distinct: bool = False
+) -> Sentence:
     """Return the cell that makes a column one of text, for a message, and where it stands.
 
     Of ``distinct`` values nobody knows the rows.
@@ -400,10 +499,11 @@ def quoted_text(values: AnyArray, mask: BoolArray | None = None, *, distinct: bo
     """
     row = odd_text(values, mask) or 0
     text = str(values[row])
-    shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
+    quoted = repr(text if len(text) <= 60 else f"{text[:57]}...")
     if not row:
-        return f"first {shown}"
-    return f"such as {shown}" if distinct else f"row {row}: {shown}"
+        return Sentence(f"first {quoted}")
+    such = f"such as {quoted}"
+    return Sentence(such if distinct else Row(row, f": {quoted}", such, before=""))
 
 
 def _is_number(text: Any) -> bool:
@@ -419,13 +519,6 @@ def _is_number(text: Any) -> bool:
 _KINDS = "biufU"
 
 
-def shown(value: Any) -> str:
-    """Return a value as a message shows it: no NumPy wrapper, no endless string, on one line."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
-    text = " ".join(text.split()) if "\n" in text else text  # arrays span several lines
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 def named(names: Sequence[Any], most: int = 8) -> str:
     """Return a short list of names for a message."""
     listed = ", ".join(shown(name) for name in names[:most])
@@ -433,7 +526,7 @@ def named(names: Sequence[Any], most: int = 8) -> str:
 
 
 def read_column(
-    values: Any, name: str, *, null: int | None = None
+    values: Any, name: str | Argument, *, null: int | None = None
 ) -> tuple[AnyArray, BoolArray | None]:
     """Return a non-empty one-dimensional array and a mask of missing values (None: none missing).
 
@@ -448,16 +541,20 @@ def read_column(
         mask = mask if mask is None else mask.reshape(-1)
     if array.ndim != 1:
         raise ShapeError(
-            f"{name} has shape {array.shape}; expected one value per row, shape (n,). "
-            "Pass a single column"
+            argument(name),
+            " has shape ",
+            Given(array.shape),
+            "; expected ",
+            Expected("one value per row, shape (n,)"),
+            Remedy("Pass a single column", after=". "),
         )
     if array.size == 0:
-        raise EmptyDataError(f"{name} has no rows; pass at least one")
+        raise EmptyDataError(argument(name), " has no rows", Remedy("pass at least one"))
     return _plain_column(array, mask, name, null)
 
 
 def read_columns(
-    values: Any, name: str, *, null: int | None = None, each: str = "column"
+    values: Any, name: str | Argument, *, null: int | None = None, each: str = "column"
 ) -> tuple[list[tuple[AnyArray, BoolArray | None]], list[Any]]:
     """Return the columns of a matrix or frame, each as `read_column` does, and their names.
 
@@ -469,46 +566,53 @@ def read_columns(
     frame = native_frame(values, name)
     if frame is not None:
         columns = [
-            read_column(series, f"{name} column {series.name!r}", null=null)
+            read_column(series, argument(name, series.name), null=null)
             for series in frame.iter_columns()  # by position: a pandas name may be an integer
         ]
         if not columns:
-            raise ShapeError(f"{name} has no columns; pass at least one")
+            raise ShapeError(argument(name), " has no columns", Remedy("pass at least one"))
         return columns, list(frame.columns)
     _refuse_what_is_no_column(values, name)
     array, mask = _plain_array(values, name)
     if array.shape[0] == 0:
-        raise EmptyDataError(f"{name} has no rows; pass at least one")
+        raise EmptyDataError(argument(name), " has no rows", Remedy("pass at least one"))
     if array.ndim != 2:
         raise ShapeError(
-            f"{name} has shape {array.shape}; expected one row per item and one {each}, "
-            "shape (n, m)"
+            argument(name),
+            " has shape ",
+            Given(array.shape),
+            "; expected ",
+            Expected(f"one row per item and one {each}, shape (n, m)"),
         )
     if array.shape[1] == 0:
-        raise ShapeError(f"{name} has no columns; pass at least one")
+        raise ShapeError(argument(name), " has no columns", Remedy("pass at least one"))
     return [
-        _plain_column(array[:, j], None if mask is None else mask[:, j], f"{name} column {j}", null)
+        _plain_column(array[:, j], None if mask is None else mask[:, j], argument(name, j), null)
         for j in range(array.shape[1])
     ], [str(j) for j in range(array.shape[1])]
 
 
-def _refuse_what_is_no_column(values: Any, name: str) -> None:
+def _refuse_what_is_no_column(values: Any, name: str | Argument) -> None:
     """Refuse what NumPy would quietly turn into one object."""
     if isinstance(values, str | bytes):
         raise ColumnError(
-            f"{name} is the text {shown(values)}; pass the values themselves, one per row, for "
-            f"example frame[{shown(values)}]"
+            argument(name),
+            " is the text ",
+            Given(values),
+            Remedy(f"pass the values themselves, one per row, for example frame[{shown(values)}]"),
         )
     if values is None or np.isscalar(values):
-        raise ShapeError(f"{name} is {shown(values)}; pass one value per row")
+        raise ShapeError(argument(name), " is ", Given(values), Remedy("pass one value per row"))
     if isinstance(values, Mapping | Set | Iterator | KeysView | ValuesView):
         raise ShapeError(
-            f"{name} is a {type(values).__name__}; pass a list, an array or a column, whose order "
-            "is that of the rows"
+            argument(name),
+            f" is a {type(values).__name__}",
+            Remedy("pass a list, an array or a column, whose order is that of the rows"),
+            given=type(values).__name__,
         )
 
 
-def _plain_array(values: Any, name: str) -> tuple[AnyArray, BoolArray | None]:
+def _plain_array(values: Any, name: str | Argument) -> tuple[AnyArray, BoolArray | None]:
     """Return what NumPy makes of ``values``; a list that mixes types stays a list of objects."""
     if isinstance(values, np.ma.MaskedArray):
         return np.asarray(values.data), np.ma.getmaskarray(values)
@@ -521,23 +625,27 @@ def _plain_array(values: Any, name: str) -> tuple[AnyArray, BoolArray | None]:
             array = np.asarray(values, dtype=object)
     except ValueError as error:
         raise ShapeError(
-            f"{name} has rows of different lengths; pass a rectangular array"
+            argument(name), " has rows of different lengths", Remedy("pass a rectangular array")
         ) from error
     except Exception as error:  # a tensor on another device raises whatever it likes
         raise ShapeError(
-            f"{name} is a {type(values).__name__} that NumPy cannot read ({error}); convert it "
-            "to an array first, for example with .detach().cpu().numpy()"
+            argument(name),
+            f" is a {type(values).__name__} that NumPy cannot read ({error})",
+            Remedy("convert it to an array first, for example with .detach().cpu().numpy()"),
+            given=type(values).__name__,
         ) from error
     if array.ndim == 0:
         raise ShapeError(
-            f"{name} is a {type(values).__name__}; pass a list, an array or a column with one "
-            "value per row"
+            argument(name),
+            f" is a {type(values).__name__}",
+            Remedy("pass a list, an array or a column with one value per row"),
+            given=type(values).__name__,
         )
     return array, None
 
 
 def _plain_column(
-    array: AnyArray, mask: BoolArray | None, name: str, null: int | None
+    array: AnyArray, mask: BoolArray | None, name: str | Argument, null: int | None
 ) -> tuple[AnyArray, BoolArray | None]:
     """Give a column one of the plain dtypes and mark its missing values."""
     if array.dtype.kind in "ST":
@@ -546,15 +654,21 @@ def _plain_column(
         array, mask = _plain_objects(array, mask, name, null)
     if array.dtype.kind not in _KINDS:
         raise DataError(
-            f"{name} has dtype {array.dtype}; expected integers, booleans, floats or text. "
-            "Convert it first"
+            argument(name),
+            f" has dtype {array.dtype}; expected ",
+            Expected("integers, booleans, floats or text"),
+            Remedy("Convert it first", after=". "),
+            given=str(array.dtype),
         )
     if array.dtype.kind == "u":
         if array.size and array.max() > np.iinfo(np.int64).max:
             row = int(array.argmax())
             raise LabelError(
-                f"{name} row {row} holds {shown(array[row])}, which is beyond 2^63; pass such "
-                "identifiers as text"
+                argument(name),
+                Row(row, " holds "),
+                Given(array[row]),
+                ", which is beyond 2^63",
+                Remedy("pass such identifiers as text"),
             )
         array = array.astype(np.int64)
     if array.dtype.kind == "f" and not all_finite(array):
@@ -578,7 +692,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _plain_objects(
-    array: AnyArray, mask: BoolArray | None, name: str, null: int | None
+    array: AnyArray, mask: BoolArray | None, name: str | Argument, null: int | None
 ) -> tuple[AnyArray, BoolArray | None]:
     types = set(map(type, array))
     if mask is None and types <= {str, type(None)} and str in types:  # common, so in fast passes
@@ -596,19 +710,28 @@ def _plain_objects(
     if odd.size:
         first, other = array[present[0]], array[present[odd[0]]]
         raise LabelError(
-            f"{name} mixes types: row {present[0]} holds {shown(first)} "
-            f"({type(first).__name__}) and row {present[odd[0]]} holds {shown(other)} "
-            f"({type(other).__name__}); convert the column to one type"
+            argument(name),
+            " mixes types: ",
+            Row(present[0], " holds ", "", before=""),
+            f"{shown(first)} ({type(first).__name__}) and ",
+            Row(present[odd[0]], " holds ", "", before=""),
+            f"{shown(other)} ({type(other).__name__})",
+            Remedy("convert the column to one type"),
         )
     if kinds[0] == "?":
         first = array[present[0]]
         raise DataError(
-            f"{name} row {present[0]} holds {shown(first)} ({type(first).__name__}); expected "
-            "integers, booleans, floats or text"
+            argument(name),
+            Row(present[0], " holds "),
+            Given(first),
+            f" ({type(first).__name__}); expected ",
+            Expected("integers, booleans, floats or text"),
         )
     kept = np.array([_converted(v) for v in array[present].tolist()])
     if kept.dtype.kind == "O":
-        raise LabelError(f"{name} holds an integer beyond 2^63; pass such identifiers as text")
+        raise LabelError(
+            argument(name), " holds an integer beyond 2^63", Remedy("pass such identifiers as text")
+        )
     plain = np.zeros(len(array), dtype=kept.dtype)
     plain[present] = kept
     return plain, missing
@@ -644,7 +767,7 @@ def _converted(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray | None]:
+def _native_series(values: Any, name: str | Argument) -> tuple[AnyArray | None, BoolArray | None]:
     """Return array and mask of a series, or of the only column of a frame; else (None, None)."""
     frame = native_frame(values, name)
     if frame is None:
@@ -654,11 +777,16 @@ def _native_series(values: Any, name: str) -> tuple[AnyArray | None, BoolArray |
     elif len(frame.columns) == 1:
         series = next(frame.iter_columns())
     else:
+        some = len(frame.columns) > 0
         raise ColumnError(
-            f"{name} is a frame with the columns {named(frame.columns)}; expected one column. "
-            f"Pass it by name, for example frame[{shown(frame.columns[0])}]"
-            if len(frame.columns)
-            else f"{name} is a frame with no columns; expected one column"
+            argument(name),
+            f" is a frame with {f'the columns {named(frame.columns)}' if some else 'no columns'}"
+            "; expected ",
+            Expected("one column"),
+            *(
+                Remedy(f"Pass it by name, for example frame[{shown(column)}]", after=". ")
+                for column in frame.columns[:1]
+            ),
         )
     null = series.is_null()
     mask = np.asarray(null.to_numpy(), dtype=bool)
@@ -700,7 +828,7 @@ _RUN = {
 _LAZY_COLUMNS = {"dask", "ibis", "pyspark"}
 
 
-def seen_by_narwhals(values: Any, name: str) -> Any:
+def seen_by_narwhals(values: Any, name: str | Argument) -> Any:
     """Return a narwhals Series or frame if that is what ``values`` is, else None."""
     if isinstance(values, np.ndarray | list | tuple | range):
         return None
@@ -709,11 +837,13 @@ def seen_by_narwhals(values: Any, name: str) -> Any:
     try:
         seen = nw.from_native(values, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
-        raise ColumnError(f"{name} has two columns of the same name; rename one of them") from error
+        raise ColumnError(
+            argument(name), " has two columns of the same name", Remedy("rename one of them")
+        ) from error
     return seen if isinstance(seen, nw.Series | nw.DataFrame | nw.LazyFrame) else None
 
 
-def native_frame(values: Any, name: str) -> Any:
+def native_frame(values: Any, name: str | Argument) -> Any:
     """Return a narwhals DataFrame if ``values`` is a frame, else None; refuse a lazy frame."""
     seen = seen_by_narwhals(values, name)
     if hasattr(seen, "collect"):
@@ -734,7 +864,7 @@ def refuse_lazy(**arguments: Any) -> None:
         native_frame(values, name)
 
 
-def collected_alone(values: Any, name: str, *beside: Any) -> Any:
+def collected_alone(values: Any, name: str | Argument, *beside: Any) -> Any:
     """Return a lazy frame after collecting it once; anything else as it is.
 
     ``beside`` holds the other arguments with one value per row. Where one of them is given, a lazy
@@ -748,13 +878,17 @@ def collected_alone(values: Any, name: str, *beside: Any) -> Any:
     return seen.collect()
 
 
-def _refusal(library: str, name: str) -> LazyFrameError:
+def _refusal(library: str, name: str | Argument) -> LazyFrameError:
     run = _RUN.get(library, "narwhals.from_native(lazy).collect()")
     return LazyFrameError(
-        f"{name} is a lazy frame of {library}, and rows of a lazy frame come in no fixed order, so "
-        f"they cannot be matched with other rows; run the query once, frame = {run}, and pass the "
-        "columns of that one frame, or pass the lazy frame itself to karat.scan, which collects "
-        "its columns together or counts them"
+        argument(name),
+        f" is a lazy frame of {library}, and rows of a lazy frame come in no fixed "
+        "order, so they cannot be matched with other rows",
+        Remedy(
+            f"run the query once, frame = {run}, and pass the columns of that one frame, or pass "
+            "the lazy frame itself to karat.scan, which collects its columns together or counts "
+            "them"
+        ),
     )
 
 
@@ -765,8 +899,12 @@ def check_same_length(**arrays: Any) -> None:
     for other in others:
         if lengths[other] != lengths[first]:
             raise LengthMismatchError(
-                f"{other} has {lengths[other]} rows and {first} has {lengths[first]}; "
-                "pass one row of each per item"
+                argument(other),
+                f" has {lengths[other]} rows and ",
+                argument(first),
+                f" has {lengths[first]}",
+                Remedy("pass one row of each per item"),
+                given=lengths[other],
             )
 
 

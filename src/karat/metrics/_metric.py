@@ -20,6 +20,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Frozen, keeps_kind
+from karat._sentences import Argument, Given, Option, Remedy, Sentence, Wording, arguments
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     align_classes,
@@ -148,7 +149,7 @@ class MetricBase(Frozen):
         *,
         pos_label: Any = None,
         stated: bool = False,
-        name: str = "y_true and y_pred",
+        name: str | Sequence[str] = ("y_true", "y_pred"),
     ) -> AnyArray:
         """Return the labels of data in the order of the metric: matched by name, or refused.
 
@@ -160,14 +161,15 @@ class MetricBase(Frozen):
             The positive class.
         stated : bool
             Whether the caller put the labels in the order of the metric's classes.
-        name : str
-            Where the labels are, for messages.
+        name : str or sequence of str
+            The arguments that hold the labels, for messages.
         """
         if pos_label is not None and self.n_classes not in (None, 2):
             refuse_option(
                 pos_label,
                 "pos_label",
-                f"None: {self.title} is for {self.n_classes} classes, none of them positive",
+                Wording("None: ", elsewhere="no such choice: "),
+                f"{self.title} is for {self.n_classes} classes, none of them positive",
             )
         if self.classes is not None:
             return self._aligned(found, pos_label, name)
@@ -177,20 +179,34 @@ class MetricBase(Frozen):
             return order_classes(found, pos_label, stated=stated, name=name)[0]
         if found.dtype.kind == "U" and not stated and len(found) == self.n_classes:
             raise LabelError(
-                f"{name} holds {named(list(found))} and {self.title} does not say which of them "
-                "its weights are about; pass classes= in the order of the weights, or "
-                f"metric.with_classes({found.tolist()[:4]})"
+                arguments(name),
+                f" holds {named(list(found))} and {self.title} does not say which "
+                "of them its weights are about",
+                Remedy(
+                    "pass ",
+                    Option("classes"),
+                    f" in the order of the weights, or metric.with_classes({found.tolist()[:4]})",
+                    elsewhere=Sentence("pass ", Option("classes"), " in the order of the weights"),
+                ),
             )
         return found
 
-    def _aligned(self, found: AnyArray, pos_label: Any, name: str) -> AnyArray:
+    def _aligned(self, found: AnyArray, pos_label: Any, name: str | Sequence[str]) -> AnyArray:
         assert self.classes is not None
         order = align_classes(self.classes, found, name, self.title)
         if pos_label is not None and not same_label(pos_label, order[-1].item()):
             raise LabelError(
-                f"pos_label is {shown(pos_label)} and the positive class of {self.title} is "
-                f"{shown(order[-1])}; leave pos_label out, or name the classes the other way round "
-                f"with metric.with_classes({[*order.tolist()[::-1]]})"
+                Argument("pos_label"),
+                " is ",
+                Given(pos_label),
+                f" and the positive class of {self.title} is {shown(order[-1])}",
+                Remedy(
+                    "leave ",
+                    Argument("pos_label"),
+                    " out, or name the classes the other way round "
+                    f"with metric.with_classes({[*order.tolist()[::-1]]})",
+                    elsewhere=Sentence("leave ", Argument("pos_label"), " out"),
+                ),
             )
         return order
 
@@ -389,12 +405,19 @@ class MetricBase(Frozen):
         _, found = encode_labels(columns)
         if soft and pos_label is not None:
             raise MetricError(
-                "pos_label with class probabilities is ambiguous; name the columns with classes=, "
-                "positive class last, and leave pos_label out"
+                Argument("pos_label"),
+                " with class probabilities is ambiguous",
+                Remedy(
+                    "name the columns with ",
+                    Option("classes"),
+                    ", positive class last, and leave ",
+                    Argument("pos_label"),
+                    " out",
+                ),
             )
         if len(found) < 2 and self.classes is None:
             return None  # counting says that one class is too few
-        return self._order_of(found, pos_label=pos_label, name=" and ".join(columns))
+        return self._order_of(found, pos_label=pos_label, name=tuple(columns))
 
     def normalized(self) -> MetricBase:
         """Return the canonical member of the metric's family; by default the metric itself."""
