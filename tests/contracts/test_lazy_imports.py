@@ -70,6 +70,23 @@ def test_a_picture_loads_no_other_question():
     assert public == {"exceptions", "limits", "plot"}
 
 
+def test_the_list_of_commands_needs_no_numbers():
+    """``karat --help`` is what people type first: it loads typer and nothing that computes."""
+    code = """
+import sys
+from karat.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    print(*sys.modules)
+"""
+    seen = set(run(code).splitlines()[-1].split())
+    assert "typer" in seen
+    assert not seen & ((HEAVY - {"typer", "rich"}) | {"numpy", "scipy", "narwhals"})
+    packages = {name.split(".")[1] for name in seen if name.startswith("karat.")}
+    assert {name for name in packages if name[0] != "_"} <= {"cli", "exceptions"}
+
+
 def test_a_plain_frame_library_is_enough():
     """Reading a Polars frame must not load pandas."""
     code = """

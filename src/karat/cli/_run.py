@@ -16,12 +16,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+# What loads NumPy is imported where it is called: `karat --help` needs none of it.
 from karat._files import replaced
-from karat._result import plain
-from karat._validate import refuse_option
-from karat.cli._table import check_paths
 from karat.exceptions import DataError, KaratWarning, LabelsMatchedWarning
-from karat.sources.opening import first_line
 
 if TYPE_CHECKING:
     from karat.report import NextStep, Section, Verdict
@@ -50,6 +47,8 @@ def run(
     writes : mapping, optional
         Other files that ``work`` writes, by the flags that named them.
     """
+    from karat.cli._table import check_paths
+
     check_paths({"--output": output, **(writes or {})}, reads)
     with reported_warnings() as warned:
         answer = work()
@@ -60,6 +59,8 @@ def run(
             _write(page, [*warned.first, *warned.warnings], output)
     finally:
         if as_json:
+            from karat._result import plain
+
             said = {"notes": warned.first} | answer.data | {"warnings": warned.warnings}
             sys.stdout.write(json.dumps(plain(said)) + "\n")
         else:
@@ -386,6 +387,9 @@ class TableWriter:
 
     def check(self, frame: Any) -> None:
         """Refuse a format that cannot hold the columns of a frame, before the work."""
+        from karat._validate import refuse_option
+        from karat.sources.opening import first_line
+
         try:
             getattr(frame.head(1), self.method)(BytesIO())
         except Exception as error:  # the writers raise many kinds of error
@@ -395,6 +399,8 @@ class TableWriter:
 
     def __call__(self, frame: Any, target: Path) -> None:
         """Write a frame, or say in a line why not."""
+        from karat.sources.opening import first_line
+
         try:
             getattr(frame, self.method)(target)
         except OSError:
@@ -406,6 +412,8 @@ class TableWriter:
 
 def table_writer(flag: str, path: Path) -> TableWriter:
     """Return the writer for the ending of a path."""
+    from karat._validate import refuse_option
+
     method = _WRITERS.get(path.suffix.lower())
     if method is None:
         refuse_option(str(path), flag, f"a name that ends in {' or '.join(_WRITERS)}")
