@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from html import escape
@@ -23,8 +23,9 @@ import numpy as np
 from karat._basis import Basis, Guarantee, basis_of
 from karat._characters import visible
 from karat._extras import require
+from karat._sentences import Argument, Remedy, Row
 from karat._typing import AnyArray, FloatArray
-from karat.exceptions import KaratError
+from karat.exceptions import DataError, KaratError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -504,7 +505,10 @@ class Passed:
 
 
 def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let the results of a public function, or of a method, know the kind of frame passed in."""
+    """Let the results of a public function, or of a method, know the kind of frame passed in.
+
+    Columns of pandas whose rows are not in one order are refused.
+    """
     names = tuple(signature(function).parameters)
     anew = function.__name__.startswith("fit")
 
@@ -512,8 +516,10 @@ def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         if anew and args:  # what an earlier fit was given counts no more
             vars(args[0]).pop("_passed", None)
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        refuse_other_order(given)
         result = function(*args, **kwargs)
-        passed = passed_in(**dict(zip(names, args, strict=False)), **kwargs)
+        passed = passed_in(**given)
         if passed is not None:
             mark(args[0] if function.__name__ == "__init__" else result, passed)
         return result
@@ -538,6 +544,51 @@ def passed_in(**arguments: Any) -> Passed | None:
         if (dtype := _dtype(native)) is not None:
             dtypes[name] = dtype
     return None if library is None else Passed(library=library, dtypes=dtypes)
+
+
+def refuse_other_order(arguments: Mapping[str, Any]) -> None:
+    """Refuse columns of pandas that have the same index in two orders: rows go by position.
+
+    >>> import pandas as pd
+    >>> y = pd.Series([0, 1, 1], index=["a", "b", "c"])
+    >>> refuse_other_order({"y_true": y, "y_score": y[::-1]})
+    Traceback (most recent call last):
+    ...
+    karat.exceptions.DataError: y_score has the index of y_true in another order: row 0 is 'c' in \
+    one and 'a' in the other, and rows are matched by position; pass y_score.loc[y_true.index], or \
+    y_score.to_numpy() if the rows do belong together
+    """
+    known: dict[str, Any] = {}
+    for name, index in _indexes(arguments):
+        for first, other in known.items():
+            if len(index) != len(other) or index.equals(other):
+                continue
+            if not index.sort_values().equals(other.sort_values()):
+                continue
+            row = int((np.asarray(index) != np.asarray(other)).argmax())
+            align = f"{name}.loc[{first}.index], or " if index.is_unique else ""
+            raise DataError(
+                Argument(name),
+                " has the index of ",
+                Argument(first),
+                " in another order:",
+                Row(row, " is "),
+                f"{index[row]!r} in one and {other[row]!r} in the other, and rows are matched by "
+                "position",
+                Remedy(f"pass {align}{name}.to_numpy() if the rows do belong together"),
+            )
+        known[name] = index
+
+
+def _indexes(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the row labels of each column and frame of pandas, also of those in a mapping."""
+    for name, value in arguments.items():
+        if type(value) is dict:
+            yield from _indexes({f"{name}[{key!r}]": column for key, column in value.items()})
+            continue
+        native = _native(value)
+        if type(native).__name__ in ("Series", "DataFrame") and _library(native) == "pandas":
+            yield name, native.index
 
 
 def mark(value: Any, passed: Passed) -> None:

@@ -26,6 +26,7 @@ from karat import (
     weak,
 )
 from karat._result import Result
+from karat.exceptions import DataError
 from karat.metrics import accuracy
 from karat.statistics import confusion
 
@@ -258,6 +259,50 @@ def test_a_frame_of_mixed_libraries_is_of_the_first():
     y, predicted = pl.Series(TRUTH), pd.Series(COLUMNS["other"])
     assert isinstance(confusion(y, predicted).to_frame(), pl.DataFrame)
     assert isinstance(confusion(predicted, y).to_frame(), pd.DataFrame)
+
+
+class Shuffled:
+    """A frame of pandas whose columns, after the first that is taken, come in another order."""
+
+    def __init__(self, frame):
+        self.frame, self.taken = frame, []
+
+    def __getitem__(self, names):
+        found = self.frame[names] if not self.taken else self.frame.loc[::-1, names]
+        self.taken.append(names)
+        return found
+
+
+# They take one column or frame of rows; what else they take has no index, or is a whole source.
+OF_ONE_COLUMN = {
+    "patterns", "votes", "rates", "explanations", "panel", "audit", "history", "regions", "mean",
+}  # fmt: skip
+OF_A_FRAME = {"pattern counts", "votes of counts", "counts", "roc counts", "area of counts",
+              "evaluation"}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
+@pytest.mark.parametrize("call", sorted(set(CALLS) - OF_ONE_COLUMN - OF_A_FRAME))
+def test_columns_of_pandas_in_two_orders_are_refused(call):
+    """Pairing them by position gave an area of .500 where it is .827."""
+    with pytest.raises(DataError, match=r"in another order: row 0 is 59 in one and 0 in the other"):
+        CALLS[call](Shuffled(pd.DataFrame(COLUMNS)))
+
+
+def test_where_the_index_tells_nothing_rows_go_by_position():
+    y, other = pd.Series(TRUTH), pd.Series(COLUMNS["other"])
+    wanted = accuracy.score(y, other)
+    assert accuracy.score(y, other.set_axis(np.arange(N) + 7)) == wanted  # of another table
+    by_position = accuracy.score(y.to_numpy(), other.to_numpy()[::-1])
+    assert accuracy.score(y, other[::-1].to_numpy()) == by_position != wanted
+    with pytest.raises(DataError, match=r"pass y_pred.loc\[y_true.index\], or y_pred.to_numpy"):
+        accuracy.score(y, other[::-1])
+    twice = np.arange(N) // 2
+    with pytest.raises(DataError, match=r"by position; pass y_pred.to_numpy\(\) if"):
+        accuracy.score(y.set_axis(twice), other.set_axis(twice[::-1]))
+    scores = {"one": pd.Series(COLUMNS["score"]), "two": pd.Series(COLUMNS["chance"])[::-1]}
+    with pytest.raises(DataError, match=r"y_score\['two'\] has the index of y_true"):
+        ranking.compare_auc(y, scores)
 
 
 def test_narwhals_frames_are_of_their_library():

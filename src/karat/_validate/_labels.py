@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._callers import caller_level
+from karat._result import refuse_other_order
 from karat._sentences import (
     Argument,
     Expected,
@@ -227,6 +228,7 @@ def encode_labels(
 
     ``classes`` fixes the order; without it the classes are those found, sorted.
     """
+    refuse_other_order(columns)
     values = {name: as_label_values(*read_column(c, name), name) for name, c in columns.items()}
     if classes is None:
         order = union_of_values(values)
