@@ -293,7 +293,7 @@ def test_where_the_index_tells_nothing_rows_go_by_position():
     y, other = pd.Series(TRUTH), pd.Series(COLUMNS["other"])
     wanted = accuracy.score(y, other)
     assert accuracy.score(y, other.set_axis(np.arange(N) + 7)) == wanted  # of another table
-    by_position = accuracy.score(y.to_numpy(), other.to_numpy()[::-1])
+    by_position = accuracy.score(TRUTH, COLUMNS["other"][::-1])
     assert accuracy.score(y, other[::-1].to_numpy()) == by_position != wanted
     with pytest.raises(DataError, match=r"pass y_pred.loc\[y_true.index\], or y_pred.to_numpy"):
         accuracy.score(y, other[::-1])
@@ -301,7 +301,7 @@ def test_where_the_index_tells_nothing_rows_go_by_position():
     with pytest.raises(DataError, match=r"by position; pass y_pred.to_numpy\(\) if"):
         accuracy.score(y.set_axis(twice), other.set_axis(twice[::-1]))
     scores = {"one": pd.Series(COLUMNS["score"]), "two": pd.Series(COLUMNS["chance"])[::-1]}
-    with pytest.raises(DataError, match=r"y_score\['two'\] has the index of y_true"):
+    with pytest.raises(DataError, match=r"y_scores\['two'\] has the index of y_true"):
         ranking.compare_auc(y, scores)
 
 

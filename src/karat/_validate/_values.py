@@ -135,10 +135,35 @@ def check_scores(y_score: Column, name: str | Argument = "y_score") -> FloatArra
     return _as_floats(y_score, name, ScoreError)
 
 
+def check_ranked(y_score: Column, name: str | Argument = "y_score") -> AnyArray:
+    """Check real scores of which only the order counts.
+
+    Whole numbers that floats would round to one another, beyond 2^53, stay whole numbers.
+    """
+    array, mask = read_column(y_score, name)
+    if mask is None and array.dtype.kind == "i" and is_beyond_floats(array.min(), array.max()):
+        return array
+    return check_scores(y_score, name)
+
+
+def is_beyond_floats(least: Any, greatest: Any) -> bool:
+    """Return whether some whole numbers between two are no floats."""
+    return int(greatest) > 2**53 or int(least) < -(2**53)
+
+
 def check_score_columns(
-    scores: Frame, name: str | Argument, *, each: str, classes: AnyArray | None = None
+    scores: Frame,
+    name: str | Argument,
+    *,
+    each: str,
+    classes: AnyArray | None = None,
+    ranked: bool = False,
 ) -> dict[Any, FloatArray]:
-    """Check several columns of real scores; with ``classes``, one for each and in their order."""
+    """Check several columns of real scores; with ``classes``, one for each and in their order.
+
+    Of scores that are ``ranked`` only the order counts.
+    """
+    check = check_ranked if ranked else check_scores
     columns, names = read_columns(scores, name, each=each)
     if len(set(names)) < len(names):
         raise ColumnError(
@@ -159,7 +184,7 @@ def check_score_columns(
             ),
         )
     floats = {
-        column: check_scores(
+        column: check(
             array if mask is None else np.ma.array(array, mask=mask), argument(name, column)
         )
         for column, (array, mask) in zip(names, columns, strict=True)

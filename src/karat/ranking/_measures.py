@@ -18,9 +18,9 @@ from karat._validate import (
     check_confidence,
     check_count,
     check_number,
+    check_ranked,
     check_same_length,
     check_score_columns,
-    check_scores,
     check_weighting,
     check_weights,
     encode_groups,
@@ -601,9 +601,11 @@ class RankingMeasure(Result):
 def read_models(y_scores: Any) -> dict[Any, FloatArray]:
     """Return the scores of each model, by the name that was passed."""
     if isinstance(y_scores, Mapping):
-        scores = {k: check_scores(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
+        scores = {k: check_ranked(v, f"y_scores[{k!r}]") for k, v in y_scores.items()}
     else:
-        scores = dict(check_score_columns(y_scores, "y_scores", each="column per model"))
+        scores = dict(
+            check_score_columns(y_scores, "y_scores", each="column per model", ranked=True)
+        )
     if len(scores) < 2:
         raise DataError(f"y_scores holds {len(scores)} model; expected at least two to compare")
     return scores
@@ -664,7 +666,7 @@ def measured_ranking(
         _only_average_precision(measure)
         return _of_labels(measure, labels, level, average)
     positive, order = read_labels(y_true, pos_label, classes, what="a ranking")
-    score = check_scores(y_score)
+    score = check_ranked(y_score)
     weight = check_weights(sample_weight)
     codes, names = (None, None) if groups is None else encode_groups(groups)
     check_same_length(y_true=positive, y_score=score, sample_weight=weight, groups=codes)

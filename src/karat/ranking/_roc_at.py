@@ -11,8 +11,8 @@ from karat._validate import (
     check_choice,
     check_confidence,
     check_number,
+    check_ranked,
     check_same_length,
-    check_scores,
     check_weighting,
     check_weights,
 )
@@ -78,7 +78,7 @@ def roc_at(
     level = check_confidence(confidence)
     check_choice(certificate, "certificate", ("dkw", "beta"))
     positive, _ = read_labels(y_true, pos_label)
-    score, weight = check_scores(y_score), check_weights(sample_weight)
+    score, weight = check_ranked(y_score), check_weights(sample_weight)
     check_same_length(y_true=positive, y_score=score, sample_weight=weight)
     approximate = check_weighting(weighting, weight)
     placed = labelled_scores(positive, score, weight, approximate=approximate).placed()

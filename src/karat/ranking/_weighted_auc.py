@@ -17,10 +17,10 @@ from karat._validate import (
     check_choice,
     check_confidence,
     check_flag,
+    check_ranked,
     check_rng,
     check_same_length,
     check_score_columns,
-    check_scores,
     check_weighting,
     check_weights,
     encode_groups,
@@ -183,7 +183,7 @@ def weighted_auc(
         )
         return areas_of_labels(labels, options, average)
     positive, order = read_labels(y_true, pos_label, classes)
-    score = check_scores(y_score)
+    score = check_ranked(y_score)
     row_weight = check_weights(sample_weight)
     codes, names = (None, None) if groups is None else encode_groups(groups)
     check_same_length(y_true=positive, y_score=score, sample_weight=row_weight, groups=codes)
@@ -339,7 +339,9 @@ def positive_column(
     _, order = encode_labels({"y_true": y_true}, classes)
     if len(order) != 2:
         return y_score
-    columns = check_score_columns(y_score, "y_score", each="column per class", classes=order)
+    columns = check_score_columns(
+        y_score, "y_score", each="column per class", classes=order, ranked=True
+    )
     positive = order_classes(order, pos_label, stated=classes is not None).classes[-1]
     return list(columns.values())[int(order[-1] == positive)]
 

@@ -139,7 +139,7 @@ def labelled_scores(
     """
     if weight is None:
         n = int(np.count_nonzero(positive))
-        if len(score) > many:
+        if len(score) > many and score.dtype.kind == "f":
             whole = np.ascontiguousarray(score), np.ascontiguousarray(positive)
             return LabelledScores(*split_by_class(*whole, n))
         return LabelledScores(score[positive], score[~positive])
@@ -361,7 +361,9 @@ def classes_apart(
     no_groups(groups)
     (codes,), order = encode_labels({"y_true": y_true}, classes)
     require_two_classes(order, "y_true")
-    columns = check_score_columns(y_score, "y_score", each="column per class", classes=order)
+    columns = check_score_columns(
+        y_score, "y_score", each="column per class", classes=order, ranked=True
+    )
     weight = check_weights(sample_weight)
     check_same_length(y_true=codes, y_score=next(iter(columns.values())), sample_weight=weight)
     positive = {name: codes == j for j, name in enumerate(order.tolist())}
@@ -408,7 +410,7 @@ def read_labels_apart(
     labels: list[Any] = list(names)
     if isinstance(y_true, list | tuple | np.ndarray):
         labels = list(range(len(names)))  # columns without names
-    scores = check_score_columns(y_score, "y_score", each="column per label")
+    scores = check_score_columns(y_score, "y_score", each="column per label", ranked=True)
     if len(scores) != len(names):
         raise ShapeError(
             f"y_true has {len(names)} columns and y_score has {len(scores)}; pass one column of "

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
+from karat._validate import is_beyond_floats
 from karat.exceptions import DataError, EmptyDataError, LabelError, ScoreError, WeightError
 from karat.sources.engines import (
     about_distinct,
@@ -178,8 +179,8 @@ def roc_counts_of(
     cells: int | None,
 ) -> dict[Any, RocCounts]:
     """Return the counts of each group by its name; all rows under None where there is no group."""
-    _check_numbers(lazy, score)
-    if cells is None and by is None and weight is None:
+    exact = _check_numbers(lazy, score)
+    if exact and cells is None and by is None and weight is None:
         counted = _in_batches(lazy, label, score, pos_label, classes)
         if counted is not None:
             return {None: counted}
@@ -192,7 +193,7 @@ def roc_counts_of(
         )
         return {None: counted}
     order = _order(found.require(label, "label"), pos_label, classes)
-    sums = _by_score(lazy, label, score, by, weight, order[1].item())
+    sums = _by_score(lazy, label, score, by, weight, order[1].item(), exact=exact)
     if by is None:
         return {None: _counted(sums, score, order)}
     _refuse_nulls(sums, by)
@@ -233,16 +234,26 @@ def _in_batches(
 
 
 def _by_score(
-    lazy: Any, label: str, score: str, by: str | None, weight: RowWeight | None, positive: Any
+    lazy: Any,
+    label: str,
+    score: str,
+    by: str | None,
+    weight: RowWeight | None,
+    positive: Any,
+    *,
+    exact: bool,
 ) -> Any:
-    """Return rows and positives, or their weights, of each score (and group), ascending."""
+    """Return rows and positives, or their weights, of each score (and group), ascending.
+
+    Scores are cast to floats where these are ``exact``.
+    """
     import narwhals as nw
 
     if weight is not None:
         check_weight_column(lazy, weight)
     with engine_errors(engine_of(lazy)):
         # Cast before the groups are made: engines hash whole numbers and fractions differently.
-        columns = [nw.col(score).cast(nw.Float64)]
+        columns = [nw.col(score).cast(nw.Float64 if exact else nw.Int64)]
         one = nw.col(label) == positive
         kind: Any = nw.Int64
         if weight is None:
@@ -309,10 +320,23 @@ def _sorted_scores(
     )
 
 
-def _check_numbers(lazy: Any, score: str) -> None:
+def _check_numbers(lazy: Any, score: str) -> bool:
+    """Refuse scores that are no numbers; return whether floats hold each of them."""
+    import narwhals as nw
+
     kind = lazy.collect_schema()[score]
     if not kind.is_numeric():
         raise ScoreError(f"the score column {score!r} holds {kind}; expected numbers")
+    if kind not in (nw.Int64, nw.UInt64):
+        return True
+    value = nw.col(score)
+    seen = collect(lazy.select(value.min().alias("least"), value.max().alias("greatest")))
+    least, greatest = seen.row(0)
+    if greatest is not None and greatest > np.iinfo(np.int64).max:
+        raise ScoreError(
+            f"the score column {score!r} holds {greatest}, which is beyond 2^63; divide the scores"
+        )
+    return least is None or not is_beyond_floats(least, greatest)
 
 
 def _too_many(lazy: Any, found: Grouped, score: str) -> bool:

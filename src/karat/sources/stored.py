@@ -260,6 +260,11 @@ def _write_votes(one: Any) -> dict[str, Any]:
 
 def _write_roc(name: str, one: Any) -> dict[str, Any]:
     n = len(one.scores)
+    if one.is_beyond_floats:
+        raise DataError(
+            f"the scores of {name!r} are whole numbers beyond 2^53, which a file of counts "
+            "cannot hold; count them in cells"
+        )
     return {
         "karat": ["roc"] * 2 * n,
         "of": [name] * 2 * n,

@@ -15,8 +15,8 @@ from karat._result import Result, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import (
     check_count,
+    check_ranked,
     check_same_length,
-    check_scores,
     check_weighting,
     check_weights,
     encode_labels,
@@ -78,7 +78,7 @@ def roc_counts(
     ordered = order_classes(order, pos_label, stated=classes is not None).classes
     if ordered[1] != order[1]:
         codes, order = 1 - codes, ordered
-    scores = check_scores(y_score)
+    scores = check_ranked(y_score)
     weight = check_weights(sample_weight)
     important = check_weighting(weighting, weight)
     check_same_length(y_true=codes, y_score=scores, sample_weight=weight)

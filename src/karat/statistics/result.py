@@ -8,6 +8,7 @@ import numpy as np
 
 from karat._result import Result, crossed, keeps_kind
 from karat._typing import AnyArray, FloatArray
+from karat._validate import is_beyond_floats
 from karat.exceptions import DataError, LabelError
 from karat.statistics.patterns import added_squares, merge_groups, spread, union
 
@@ -229,6 +230,12 @@ class RocCounts(Result):
         return np.array([self.negatives.sum(), self.positives.sum()], dtype=np.float64)
 
     @property
+    def is_beyond_floats(self) -> bool:
+        """Whether scores are whole numbers beyond 2^53, which floats would round to one another."""
+        whole = self.scores.dtype.kind == "i" and len(self.scores) > 0
+        return whole and is_beyond_floats(self.scores[0], self.scores[-1])
+
+    @property
     def sizes(self) -> FloatArray:
         """Negatives and positives that limits may count on: Kish's numbers of importances."""
         if self.squares is None:
@@ -268,6 +275,11 @@ class RocCounts(Result):
             raise DataError(
                 "counts in cells of scores cannot be added: the cells of two parts overlap. Count "
                 "both parts in one scan, or count every score exactly"
+            )
+        if self.is_beyond_floats != other.is_beyond_floats:
+            raise DataError(
+                "one part has whole numbers beyond 2^53 as scores and the other has none, so that "
+                "floats cannot hold both; count both parts in one scan"
             )
         scores = np.union1d(self.scores, other.scores)
         mine, theirs = (np.searchsorted(scores, s) for s in (self.scores, other.scores))
