@@ -1,9 +1,13 @@
 """The Python lines on a page, built from the arguments that the command itself passed."""
 
+import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 _WIDTH = 88
+# What lines of code use, and the import that it takes.
+_USED = {"karat.": "import karat", "np.": "import numpy as np", "pl.": "import polars as pl"}
 
 
 class Coded(NamedTuple):
@@ -42,3 +46,24 @@ def script(imports: Iterable[str], *lines: str) -> str:
     # Plain imports come first, as formatters have it.
     ordered = sorted(needed, key=lambda x: (x.startswith("from"), x))
     return "\n".join([*ordered, "", *(line for line in lines if line)]) + "\n"
+
+
+def lines_of_code(*lines: str, imports: Iterable[str] = ()) -> str:
+    """Return lines as one block below the imports that they need; empty lines are left out.
+
+    Public names of karat are found by themselves, in the packages that the command has loaded.
+
+    >>> import karat.limits
+    >>> print(lines_of_code("wilson(7, 10)"), end="")
+    from karat.limits import wilson
+    <BLANKLINE>
+    wilson(7, 10)
+    """
+    whole = "\n".join(lines)
+    needed = [line for used, line in _USED.items() if re.search(rf"(?<![\w.'/]){used}\w", whole)]
+    called = set(re.findall(r"(?<![\w.'\"])([A-Za-z_]\w*)\(", whole))
+    for name, module in list(sys.modules.items()):
+        if name.count(".") == 1 and name.startswith("karat."):
+            own = sorted(called & set(getattr(module, "__all__", ())))
+            needed += [f"from {name} import {', '.join(own)}"] if own else []
+    return script([*needed, *imports], *lines)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from karat.cli._table import InputTable
-from karat.cli._voters import Reading, read_votes_of
+from karat.cli._votes import Reading, read_votes_of
 from karat.consensus import ErrorEstimator
 
 
@@ -281,7 +281,7 @@ def test_families_and_picked_labels(panel, karat):
     ran = karat(
         "judges", panel / "wide.csv", "--judge", "claude", "--judge", "llama", "--judge", "mistral",
         "--judge", "gpt_*", "--same", "small=llama,mistral", "--label", "gold",
-        "--labels", "picked", "--json",
+        "--design", "picked", "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     blocks = [set(block) for block in ran.data["status"][0]["copies"]]

@@ -1,4 +1,4 @@
-"""``karat judges`` on pairs in two orders, people beside judges, scores, and panels."""
+"""``karat pairs``, ``karat people``, and ratings and panels of ``karat judges``."""
 
 import numpy as np
 import polars as pl
@@ -37,7 +37,7 @@ def files(tmp_path_factory):
 
 @pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")  # agree too well
 def test_wide_pairs_by_patterns(files, karat):
-    ran = karat("judges", files / "pairs.csv", "--order", "*_ab", "--order", "*_ba", "--json")
+    ran = karat("pairs", files / "pairs.csv", "--judge", "*_ab", "--swapped", "*_ba", "--json")
     assert ran.code == 0, ran.err
     frame = pl.read_csv(files / "pairs.csv")
     first, second = (frame.select(pl.selectors.ends_with(end)) for end in ("_ab", "_ba"))
@@ -50,7 +50,7 @@ def test_wide_pairs_by_patterns(files, karat):
 
 def test_long_pairs_with_systems_gold_and_panel(files, karat, tmp_path):
     page = tmp_path / "page.html"
-    given = ("judges", files / "long.parquet", "--order", "shown", "--id", "pair_id")
+    given = ("pairs", files / "long.parquet", "--order", "shown", "--id", "pair_id")
     more = ("--same", "g=g*", "--label", "gold", "--system", "left", "--system", "right", "--panel")
     ran = karat(*given, *more, "--json")
     assert ran.code == 0, ran.err
@@ -93,7 +93,7 @@ def test_a_panel_where_labels_contradict_the_votes(karat, tmp_path):
 
 
 def test_people_beside_judges(files, karat, tmp_path):
-    given = ("judges", files / "people.csv", "--people", "person_*", "--judge", "good")
+    given = ("people", files / "people.csv", "--person", "person_*", "--judge", "good")
     ran = karat(*given, "--judge", "poor", "--epsilon", "0.1", "--json")
     assert ran.code == 0, ran.err
     assert [one["judge"] for one in ran.data["tests"]] == ["good", "poor"]
@@ -113,14 +113,14 @@ def test_in_a_wide_file_all_others_are_judges(files, karat, tmp_path):
     )
     more.write_csv(tmp_path / "more.csv")
     ran = karat(
-        "judges", tmp_path / "more.csv", "--people", "person_*", "--epsilon", "0.1",
-        "--label", "gold", "--json",
+        "people", tmp_path / "more.csv", "--person", "person_*", "--epsilon", "0.1",
+        "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     assert [one["judge"] for one in ran.data["tests"]] == ["good", "poor"]
-    assert any("note, length" in said for said in ran.data["warnings"])
+    assert any("gold, note, length" in said for said in ran.data["warnings"])
     rated = karat(
-        "judges", files / "people.csv", "--people", "person_*", "--epsilon", "0.1",
+        "people", files / "people.csv", "--person", "person_*", "--epsilon", "0.1",
         "--alignment", "rmse", "--json",
     )  # fmt: skip
     assert {one["judge"] for one in rated.data["tests"]} == {"good", "poor"}
@@ -128,7 +128,7 @@ def test_in_a_wide_file_all_others_are_judges(files, karat, tmp_path):
 
 def test_pairs_to_label_have_names_and_probabilities(files, karat, tmp_path):
     todo, page = tmp_path / "todo.csv", tmp_path / "page.html"
-    given = ("judges", files / "long.parquet", "--order", "shown", "--id", "pair_id")
+    given = ("pairs", files / "long.parquet", "--order", "shown", "--id", "pair_id")
     ran = karat(*given, "--label-next", "40", "--todo", todo, "--json")
     assert ran.code == 0, ran.err
     drawn = pl.read_csv(todo)
@@ -141,7 +141,7 @@ def test_pairs_to_label_have_names_and_probabilities(files, karat, tmp_path):
     labelled = frame.with_columns(pl.when(pl.col("chance").is_not_null()).then("gold").alias("y"))
     labelled.write_parquet(tmp_path / "labelled.parquet")
     again = (
-        "judges", tmp_path / "labelled.parquet", "--order", "shown", "--id", "pair_id",
+        "pairs", tmp_path / "labelled.parquet", "--order", "shown", "--id", "pair_id",
         "--label", "y", "--label-probability", "chance",
     )  # fmt: skip
     ran = karat(*again, "--json")
@@ -159,11 +159,11 @@ def test_wide_pairs_are_named_by_their_column(files, karat, tmp_path):
     frame = pl.read_csv(files / "pairs.csv")
     named = frame.with_columns(pair_id=pl.format("q{}", pl.int_range(pl.len())))
     named.write_csv(tmp_path / "named.csv")
-    both = ("--order", "*_ab", "--order", "*_ba", "--label-next", "5", "--json")
-    ran = karat("judges", tmp_path / "named.csv", *both)
+    both = ("--judge", "*_ab", "--swapped", "*_ba", "--label-next", "5", "--json")
+    ran = karat("pairs", tmp_path / "named.csv", *both)
     assert ran.code == 0, ran.err
     assert all(item.startswith("q") for item in ran.data["label_next"]["item"])
-    plain = karat("judges", files / "pairs.csv", *both)
+    plain = karat("pairs", files / "pairs.csv", *both)
     assert plain.data["label_next"]["item"] == [
         int(item[1:]) for item in ran.data["label_next"]["item"]
     ]
@@ -172,15 +172,15 @@ def test_wide_pairs_are_named_by_their_column(files, karat, tmp_path):
 
 def test_what_votes_cannot_tell_stands_first_and_in_the_head(files, karat):
     """Two judges of four: no table may speak of limits of an error rate."""
-    ran = karat("judges", files / "pairs.csv", "--order", "gpt_a*", "--order", "gpt_b*")
+    ran = karat("pairs", files / "pairs.csv", "--judge", "gpt_a*", "--swapped", "gpt_b*")
     assert ran.code == 3, "one judge is refused"
-    given = ("--order", "[cl]*_ab", "--order", "[cl]*_ba")
-    ran = karat("judges", files / "pairs.csv", *given)
+    given = ("--judge", "[cl]*_ab", "--swapped", "[cl]*_ba")
+    ran = karat("pairs", files / "pairs.csv", *given)
     assert ran.code == 0, ran.err
     assert ran.out.startswith("The votes do not identify the error rates, because ")
     head = next(line for line in ran.out.splitlines() if "error rate" in line and "judge" in line)
     assert head.index("votes cannot tell") < head.index("% limits")
-    ran = karat("judges", files / "stars.csv", "--scores", "--judge", "gpt", "--judge", "claude")
+    ran = karat("judges", files / "stars.csv", "--score", "gpt", "--score", "claude")
     assert ran.out.startswith("The scores alone do not identify the error rates")
     assert "scores cannot tell" in ran.out
     assert "% limits" not in ran.out
@@ -192,7 +192,7 @@ def test_long_people(files, karat, tmp_path):
         tmp_path / "long.csv"
     )
     ran = karat(
-        "judges", tmp_path / "long.csv", "--people", "person_*", "--epsilon", "0.1", "--json"
+        "people", tmp_path / "long.csv", "--person", "person_*", "--epsilon", "0.1", "--json"
     )
     assert ran.code == 0, ran.err
     assert {one["judge"] for one in ran.data["tests"]} == {"good", "poor"}
@@ -200,31 +200,36 @@ def test_long_people(files, karat, tmp_path):
 
 def test_scores(files, karat, tmp_path):
     page = tmp_path / "scores.html"
-    ran = karat("judges", files / "stars.csv", "--scores", "--json")
+    ran = karat("judges", files / "stars.csv", "--score", "*", "--json")
     assert ran.code == 0, ran.err
     assert ran.data["result"]["classifiers"] == ["gpt", "claude", "llama", "gemma"]
-    assert karat("judges", files / "stars.csv", "--scores", "--output", page).code == 0
+    assert karat("judges", files / "stars.csv", "--score", "*", "--output", page).code == 0
     assert "tell the classes apart" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--people", "person_*"), "--epsilon"),
-        (("--people", "*", "--epsilon", "0.1"), "--judge"),
-        (("--people", "person_*", "--label-next", "3"), "does not go with"),
-        (("--order", "good", "--structure", "coupled"), "does not go with"),
-        (("--order", "good", "--todo", "todo.csv"), "--label-next"),
-        (("--epsilon", "0.1"), "--people"),
-        (("--people", "person_*", "--scores"), "different questions"),
-        (("--scores", "--same", "a=b"), "does not go with"),
-        (("--order", "no_such"), "no such column"),
-        (("--system", "good", "--system", "poor"), "--order"),
-        (("--panel", "--cost", "nobody=2"), "--cost"),
+        (("people", "--person", "person_*"), "--epsilon"),
+        (("people", "--epsilon", "0.1"), "--person"),
+        (("people", "--person", "*", "--epsilon", "0.1"), "--judge"),
+        (("people", "--person", "person_*", "--epsilon", "0.1", "--judge", "person_0"), "both"),
+        (("people", "--person", "person_*", "--label-next", "3"), "--label-next"),
+        (("pairs", "--order", "good", "--structure", "coupled"), "--structure"),
+        (("pairs", "--order", "good", "--todo", "todo.csv"), "--label-next"),
+        (("pairs", "--order", "no_such"), "no such column"),
+        (("pairs", "--judge", "good"), "--swapped"),
+        (("pairs", "--judge", "person_*", "--swapped", "good"), "--swapped good 1"),
+        (("pairs", "--order", "good", "--system", "poor"), "two columns"),
+        (("judges", "--score", "good", "--same", "a=b"), "--same does not go with --score"),
+        (("judges", "--score", "good", "--panel"), "--panel does not go with --score"),
+        (("judges", "--score", "good", "--structure", "coupled"), "does not go with --score"),
+        (("judges", "--panel", "--cost", "nobody=2"), "--cost"),
     ],
 )
 def test_wrong_flags_are_said(files, karat, arguments, message):
-    ran = karat("judges", files / "people.csv", *arguments)
+    command, *flags = arguments
+    ran = karat(command, files / "people.csv", *flags)
     assert ran.code in (2, 3)
     assert message in ran.err
 
@@ -234,17 +239,16 @@ def test_long_files_of_people_scores_and_pairs_by_other_names(files, karat, tmp_
     wide = pl.read_csv(files / "people.csv").with_row_index("doc")
     people = wide.unpivot(index="doc", variable_name="Annotator", value_name="label")
     people.write_csv(tmp_path / "people.csv")
-    given = ("--people", "person_*", "--epsilon", "0.1", "--json")
-    long, short = (karat("judges", folder / "people.csv", *given) for folder in (tmp_path, files))
+    given = ("--person", "person_*", "--epsilon", "0.1", "--json")
+    long, short = (karat("people", folder / "people.csv", *given) for folder in (tmp_path, files))
     assert long.code == 0, long.err
     assert long.data["summary"] == short.data["summary"]
     stars = pl.read_csv(files / "stars.csv").with_row_index("task_id")
     stars.unpivot(index="task_id", variable_name="rater", value_name="rating").with_columns(
         label=pl.lit("a comment")
     ).write_csv(tmp_path / "stars.csv")
-    long, short = (
-        karat("judges", folder / "stars.csv", "--scores", "--json") for folder in (tmp_path, files)
-    )
+    long = karat("judges", tmp_path / "stars.csv", "--score", "rating", "--json")
+    short = karat("judges", files / "stars.csv", "--score", "*", "--json")
     assert long.code == 0, long.err
     assert sorted(long.data["result"]["value"]) == pytest.approx(
         sorted(short.data["result"]["value"]), abs=0.02
@@ -253,7 +257,7 @@ def test_long_files_of_people_scores_and_pairs_by_other_names(files, karat, tmp_
     pairs.rename({"pair_id": "example", "judge": "grader", "verdict": "choice"}).write_csv(
         tmp_path / "pairs.csv"
     )
-    long = karat("judges", tmp_path / "pairs.csv", "--order", "shown", "--label", "gold", "--json")
+    long = karat("pairs", tmp_path / "pairs.csv", "--order", "shown", "--label", "gold", "--json")
     assert long.code == 0, long.err
-    short = karat("judges", files / "long.parquet", "--order", "shown", "--label", "gold", "--json")
+    short = karat("pairs", files / "long.parquet", "--order", "shown", "--label", "gold", "--json")
     assert long.data["result"]["value"] == pytest.approx(short.data["result"]["value"])

@@ -59,7 +59,7 @@ def bounds(
         str | None,
         typer.Option(help="P(Y) where it is known, such as ham=0.8,spam=0.2: worth most."),
     ] = None,
-    null: flags.Null = "not-asked",
+    null: flags.Null = None,
     robustness: Annotated[
         float, typer.Option(help="Total variation by which the label model may be off.")
     ] = 0.0,
@@ -75,10 +75,10 @@ def bounds(
 
     def work() -> Answer:
         known = read_metric(metric)
-        meaning = read_null(null)
+        meaning = read_null(null) or "not asked"
         build, settings = _MODELS[check_choice(label_model, "--label-model", tuple(_MODELS))]
         if is_counts(file):
-            said = None if null == "not-asked" else null
+            said = null
             refuse_flags(
                 {"--weak": weak, "--label": label, "--group": group, "--rows": rows, "--null": said}
             )

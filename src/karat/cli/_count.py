@@ -56,7 +56,7 @@ def count(
         typer.Option(help="All classes, such as ham,spam, where not all occur in every file."),
     ] = None,
     pos_label: flags.PosLabel = None,
-    null: flags.Null = "not-asked",
+    null: flags.Null = None,
     as_json: flags.AsJson = False,
 ) -> None:
     """Reduce rows to counts, of which bounds, judges and auc answer without the rows.
@@ -100,7 +100,7 @@ def count(
                 held = [c for role in labelled for c in source.chosen.get(role, ())]
                 every = read_classes([_distinct(source, name) for name in held], classes)
             counts = source.counts(
-                null=read_null(null),
+                null=read_null(null) or "not asked",
                 pos_label=positive,
                 cells=cells,
                 classes=every,

@@ -92,7 +92,7 @@ Confidence = Annotated[
 ]
 Rows = Annotated[int | None, typer.Option("--rows", help="Read a random sample of so many rows.")]
 Null = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--null",
         help="What an empty cell of a voter is: not-asked (the voter did not see the item, the "
@@ -106,4 +106,60 @@ Output = Annotated[
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON and nothing else on the standard output.")
+]
+VoterColumn = Annotated[
+    str | None, typer.Option("--voter", help="Column of the voters' names in a long file.")
+]
+VoteColumn = Annotated[
+    str | None, typer.Option("--vote", help="Column of the votes in a long file.")
+]
+Design = Annotated[
+    str | None,
+    typer.Option(
+        "--design",
+        help="How labelled items were chosen: random, probability or picked. By default "
+        "probability with --label-probability, else random.",
+    ),
+]
+LabelProbability = Annotated[
+    str | None,
+    typer.Option(
+        "--label-probability", help="Column of the chance with which each label was drawn."
+    ),
+]
+Same = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--same",
+        help="Voters that count once: name=a,b,c or a pattern, such as gpt=gpt*. Repeat.",
+    ),
+]
+LabelNext = Annotated[
+    int | None, typer.Option("--label-next", help="Draw so many items to label next.")
+]
+TodoFile = Annotated[
+    Path | None,
+    typer.Option("--todo", help="Write the items to label to this CSV, Parquet or Arrow file."),
+]
+Errors = Annotated[
+    str | None,
+    typer.Option(
+        "--errors",
+        help="What errors depend on: class-conditional (the default for votes) or symmetric (the "
+        "default for pairs).",
+    ),
+]
+Dependence = Annotated[
+    str | None,
+    typer.Option(
+        "--dependence",
+        help="How errors may go together: auto (the default), none, difficulty or pairs.",
+    ),
+]
+Panel = Annotated[
+    bool, typer.Option("--panel", help="Name the cheapest judges that decide as all do.")
+]
+Cost = Annotated[
+    list[str] | None,
+    typer.Option("--cost", help="What a judge costs, for --panel: judge=number. Repeat."),
 ]

@@ -57,7 +57,7 @@ def optimize(
     output: flags.Output = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Decide by saved probabilities so that a metric is as great as it can be.
+    """Choose decision thresholds that maximise a metric.
 
     Example:  karat optimize mails.csv --label truth --score p_spam --metric f1
     """

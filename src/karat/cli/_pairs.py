@@ -1,347 +1,135 @@
-"""Judged pairs at the command line: error rates, position bias, ranked systems."""
+"""``karat pairs``: verdicts on pairs of answers that were shown in both orders."""
 
-from __future__ import annotations
+from typing import Annotated, Any
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any, NamedTuple
+import typer
 
-from karat._code import Coded, call_code, script, values
-from karat._result import plain
-from karat.cli._judge_flags import (
-    LongNames,
-    cannot_tell,
-    limits_text,
-    matching,
-    panel_of,
-    panel_section,
-    panel_text,
-    parse_families,
-)
-from karat.cli._run import Answer, Grid, Page, section
-from karat.cli._table import InputTable
-from karat.cli._voters import LONG_FLAGS, Todo, labels_grid, status_rows, sure_of, todo_section
-from karat.consensus import (
-    ErrorEstimator,
-    JudgePanel,
-    PairErrors,
-    PairEstimator,
-    SystemRanking,
-    rank_systems,
-)
-from karat.exceptions import ColumnError, OptionError
-from karat.votes.long_names import long_help
-
-_GOLD = (
-    "With the gold labels, on pairs where both orders give one verdict; valid whatever the model:"
-)
+from karat.cli import _flags as flags
+from karat.cli._calls import fit
+from karat.cli._run import run
+from karat.cli._table import read_table
+from karat.cli._votes import Gold, Reading, Todo, judges_of, named_items, panel_of, verdicts_of
+from karat.consensus import PairEstimator, rank_systems
+from karat.evaluation.answer import Answer
+from karat.evaluation.voters import Beside, of_pairs
+from karat.exceptions import OptionError
 
 
-def pairs_answer(table: InputTable, flags: PairFlags, options: dict[str, Any]) -> Answer:
-    """Return bias and error rates of judges on pairs, and on request systems and panel.
+def pairs(
+    file: flags.File,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            help="Column of a judge's verdicts in a wide file, or a pattern such as '*_ab'; "
+            "repeat.",
+        ),
+    ] = None,
+    swapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--swapped",
+            help="Column of the same judge's verdicts with the two answers swapped, or a pattern "
+            "such as '*_ba'; one for each --judge, or one for --vote.",
+        ),
+    ] = None,
+    label: flags.KnownLabel = None,
+    group: flags.Group = None,
+    item: flags.Id = None,
+    voter: flags.VoterColumn = None,
+    vote: flags.VoteColumn = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            "--order",
+            help="Column that says which order was shown, in a long file; by default order.",
+        ),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system",
+            help="Column of who wrote the first answer, and again for the second: ranks them.",
+        ),
+    ] = None,
+    design: flags.Design = None,
+    label_probability: flags.LabelProbability = None,
+    same: flags.Same = None,
+    label_next: flags.LabelNext = None,
+    todo: flags.TodoFile = None,
+    errors: flags.Errors = None,
+    dependence: flags.Dependence = None,
+    panel: flags.Panel = False,
+    cost: flags.Cost = None,
+    confidence: flags.Confidence = 0.95,
+    rows: flags.Rows = None,
+    output: flags.Output = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Estimate how often judges prefer the worse of two answers, and the first one.
 
-    ``options`` are those of the estimator.
+    Example:  karat pairs pairs.csv --judge '*_ab' --swapped '*_ba' --output pairs.html
+
+    Every pair of answers was shown in both orders. A verdict names the answer that is better,
+    wherever it stood, or says tie. A wide file has two columns per judge: --judge names those of
+    one order and --swapped those of the other. A long file has a row per verdict, with a column
+    that says the order (--order), or with the verdicts of both orders in two columns (--vote and
+    --swapped).
     """
-    verdicts, swapped, item = verdicts_of(table, flags)
-    confidence = options["confidence"]
-    design = {
-        "y_true": table.coded("--label", flags.label),
-        "labels": flags.labels or ("probability" if flags.label_probability else "random"),
-        "label_probability": table.coded("--label-probability", flags.label_probability),
-    }
-    fitted = design | {
-        "domains": table.coded("--group", flags.group),
-        "same": parse_families(flags.same, judges_of(verdicts)),
-    }
-    beside = [] if swapped is None else [swapped]
-    estimator = PairEstimator(**options).fit(
-        verdicts.value,
-        *(one.value for one in beside),
-        **values(fitted),
-    )
-    blind = estimator
-    if flags.system and flags.label is not None:  # gold helps a ranking only if judges are blind
-        without = values({name: v for name, v in fitted.items() if name not in design})
-        blind = PairEstimator(**options).fit(
-            verdicts.value, *(one.value for one in beside), **without
-        )
-    ranking = _systems(table, flags, blind, item, confidence)
-    panels = panel_of(estimator, flags.cost, confidence) if flags.panel else []
-    build = call_code("PairEstimator", **options)
-    code = script(
-        ("import polars as pl", "from karat.consensus import PairEstimator"),
-        table.code,
-        f"estimator = {call_code(f'{build}.fit', verdicts, *beside, **fitted)}",
-        "estimator.error_rates_",
-        flags.todo.code,
-    )
-    drawn = flags.todo.draw(estimator, item if swapped is None else None)
-    label = flags.todo.sentence(drawn, unknown=not all(estimator.identified_.values()))
-    said = _Said(table.path.name, estimator, ranking, panels, code, label, drawn)
-    return _answer(said)
-
-
-class _Said(NamedTuple):
-    """What is printed and stands on the page."""
-
-    name: str
-    estimator: PairEstimator
-    ranking: SystemRanking | None
-    panels: Sequence[JudgePanel]
-    code: str
-    label: str
-    drawn: Any
-
-    @property
-    def opening(self) -> list[str]:
-        """Whom to trust, how sure that is, and what to label."""
-        r = self.estimator.result_
-        return [f"{r.summary()}.", sure_of(r.domains, r.status), self.label]
-
-
-def _systems(
-    table: InputTable,
-    flags: PairFlags,
-    estimator: PairEstimator,
-    item: str | None,
-    confidence: float,
-) -> SystemRanking | None:
-    """Return the ranking of the systems, if their columns are named."""
-    if not flags.system:
-        return None
-    if len(flags.system) != 2:
+    items = Todo(label_next, todo)
+    items.check()
+    if system and len(system) != 2:
         raise OptionError(
-            f"--system is {list(flags.system)}; expected two columns: who wrote the first answer, "
-            "and who the second"
+            f"--system is {system}; expected two columns: who wrote the first answer, and who the "
+            "second"
         )
-    columns: list[Any] = [table.column("--system", name) for name in flags.system]
-    columns += [table.column("--label", flags.label)] if flags.label is not None else []
-    if estimator.items_ is not None and item is not None:
-        items = table.frame[item].to_list()
-        columns = [dict(zip(items, column.to_list(), strict=True)) for column in columns]
-    gold = columns[2] if len(columns) > 2 else None
-    return rank_systems(estimator, *columns[:2], y_true=gold, confidence=confidence, rng=0)
-
-
-def _grid(r: PairErrors) -> Grid:
-    order = sorted(range(len(r.value)), key=lambda i: (r.domain[i], r.value[i]))
-    level = f"{100 * r.confidence:g} % limits"
-    told = [status in ("consistent", "confirmed") for status in r.status]
-    several = len(r.domains) > 1
-    rows = tuple(
-        (
-            *((str(r.domains[r.domain[i]]),) if several else ()),
-            str(r.judges[r.judge[i]]),
-            f"{r.value[i]:.3f}",
-            cannot_tell("votes", told, r.domain[i]) + limits_text(r.lower[i], r.upper[i]),
-            f"{r.bias.value[r.judge[i]]:+.3f}",
-            limits_text(r.bias.lower[r.judge[i]], r.bias.upper[r.judge[i]], signed=True),
-            f"{r.cost.value[i]:.3f}",
-            r.status[r.domain[i]],
-        )
-        for i in order
-    )
-    of_rate = level if any(told) else "votes cannot tell"
-    names = ("domain",) * several + (
-        "judge",
-        "error rate",
-        of_rate,
-        "position bias",
-        level,
-        "cost of one order",
-        "status",
-    )
-    return Grid(names, rows)
-
-
-def _answer(said: _Said) -> Answer:
-    r = said.estimator.result_
-    data: dict[str, Any] = {
-        "summary": " ".join(said.opening),
-        "status": status_rows(r),
-        "result": r,
-        "position_bias": r.bias,
+    options: dict[str, Any] = {
+        "errors": errors,
+        "dependence": dependence,
+        "confidence": confidence,
+        "rng": 0,
     }
-    text: list[str | Grid] = [*said.opening, r.bias.summary(), _grid(r)]
-    if said.estimator.estimator_.from_labels_ is not None:
-        text += [_GOLD, labels_grid(said.estimator.estimator_)]
-    if said.drawn is not None:
-        data["label_next"] = plain(said.drawn.to_dict(as_series=False))
-    if said.ranking is not None:
-        data["systems"] = said.ranking
-        text.append(said.ranking.summary())
-    if said.panels:
-        data["panels"] = list(said.panels)
-        text += panel_text(said.panels)
-    return Answer(data=data, text=text, page=partial(_page, said))
+    also = [*(system or ()), label_probability]
+    reading = Reading(judge or (), label, group, item, voter, vote, also)
+    gold = Gold(label, group, design, label_probability, same or ())
 
-
-def _page(said: _Said) -> Page:
-    r = said.estimator.result_
-    sections = [
-        section(
-            "Whom to trust, how sure, and what to label?",
-            " ".join(said.opening),
-            code=said.code,
-        ),
-        section(
-            "How often does each judge prefer the worse answer?",
-            "These are the rates with the position bias out: a tie, and a verdict that the order "
-            f"changes, count as half an error. {sure_of(r.domains, r.status)}",
-            result=r,
-            picture="Error rate of each judge with the bias out, and in one order only.",
-            grid=_grid(r),
-            assumptions=(
-                "A pair and its mirror image are alike to a judge, but for the position.",
-                f"The votes leave the rates {', '.join(sorted(set(r.status)))}.",
-            ),
-            code="estimator.error_rates_",
-        ),
-        *_gold(said.estimator.estimator_),
-        section(
-            "Who follows the position of an answer?",
-            r.bias.summary(),
-            result=r.bias,
-            picture="Position bias of each judge with its limits.",
-            code="estimator.position_bias_",
-        ),
-    ]
-    if said.ranking is not None:
-        sections.append(
-            section(
-                "Which systems answer better?",
-                said.ranking.summary(),
-                result=said.ranking,
-                picture="Strength of each system, by tier.",
-                code="rank_systems(estimator, first, second)",
-            )
+    def work() -> Answer:
+        table = named_items(read_table(file, rows), reading)
+        verdicts = verdicts_of(table, reading, swapped or (), order)
+        both = [v for v in (verdicts.first, verdicts.swapped) if v is not None]
+        how = {"read": [table.code], "then": ["estimator.error_rates_", items.code]}
+        given = gold.options(table, judges_of(verdicts.first))
+        fitted = fit(PairEstimator, options, *both, **how, **given)
+        ranking = None
+        if system:
+            blind = fitted.result
+            if label is not None:  # gold helps a ranking only if judges are blind to it
+                unseen = {name: given[name] for name in ("domains", "same")}
+                blind = fit(PairEstimator, options, *both, **how, **unseen).result
+            wrote = [table.column("--system", name) for name in system]
+            truth = table.optional("--label", label)
+            by_item = verdicts.item if blind.items_ is not None else None
+            wrote, truth = _by_item(table, by_item, wrote, truth)
+            ranking = rank_systems(blind, *wrote, y_true=truth, confidence=confidence, rng=0)
+        beside = Beside(
+            name=file.name,
+            code=fitted.code,
+            drawn=items.draw(fitted.result, verdicts.item if verdicts.swapped is None else None),
+            path=todo,
+            panels=panel_of(fitted.result, cost or (), confidence) if panel else (),
         )
-    sections += [panel_section(panel) for panel in said.panels]
-    sections += todo_section(said.drawn)
-    return Page(
-        f"{said.name}: judges on pairs in two orders",
-        "Every pair was shown in both orders: what the position does to each judge, and how often "
-        "each errs without it.",
-        sections,
-    )
+        return of_pairs(fitted.result, beside, ranking)
+
+    run(work, output=output, as_json=as_json, reads=[file], writes={"--todo": todo})
 
 
-def _gold(estimator: ErrorEstimator) -> list[Any]:
-    if estimator.from_labels_ is None:
-        return []
-    return [
-        section(
-            "What do the gold labels say?",
-            _GOLD,
-            grid=labels_grid(estimator),
-            assumptions=("The labelled pairs were drawn at random, or with known probabilities.",),
-            code="estimator.estimator_.from_labels_",
-        )
-    ]
-
-
-# --- Which columns of a file are verdicts on pairs, in which order.
-
-
-class PairFlags(NamedTuple):
-    """What the flags say of pairs."""
-
-    order: Sequence[str]
-    names: LongNames
-    label: str | None = None
-    group: str | None = None
-    system: Sequence[str] = ()
-    panel: bool = False
-    cost: Sequence[str] = ()
-    same: Sequence[str] = ()
-    todo: Todo = Todo()
-    labels: str | None = None
-    label_probability: str | None = None
-
-
-class Verdicts(NamedTuple):
-    """The verdicts: one long table, or two wide ones; and the column of the pairs' names."""
-
-    first: Coded
-    swapped: Coded | None
-    item: str | None
-
-
-def verdicts_of(table: InputTable, flags: PairFlags) -> Verdicts:
-    """Return the verdicts of a file, wide or long."""
-    order = list(flags.order)
-    if len(order) > 2:
-        raise OptionError(
-            f"--order is {order}; expected one column that says the order, or two: the verdicts in "
-            "either order"
-        )
-    wide = len(order) == 2 and any(mark in "".join(order) for mark in "*?[")
-    if wide:
-        first, second = (matching(table, "--order", [pattern]) for pattern in order)
-        if len(first) != len(second):
-            raise ColumnError(
-                f"--order {order[0]} matches {len(first)} columns and {order[1]} {len(second)}; "
-                "expected a column per judge in either order"
-            )
-        same = dict(zip(second, first, strict=True))
-        item = _item(table, flags, first)
-        return Verdicts(
-            _named(table, item, table.frame.select(first), f"frame[{first}]"),
-            _named(
-                table,
-                item,
-                table.frame.select(second).rename(same),
-                f"frame[{second}].rename({same})",
-            ),
-            item,
-        )
-    for name in order:
-        table.column("--order", name)
-    parts = ("item", "voter", "vote") if len(order) == 1 else ("item", "voter")
-    columns = flags.names.found(
-        table,
-        parts=parts,
-        taken={flags.label, flags.group, *flags.system, *order},
-        beside=order if len(order) == 1 else (),
-        sure=True,
-    )
-    if columns is None:
-        raise ColumnError(
-            "--order: a long file has columns of items, judges and verdicts; here "
-            f"{long_help(table.frame.columns, LONG_FLAGS)}"
-        )
-    called = {"item": columns.item, "judge": columns.voter}
-    if len(order) == 1:
-        called |= {"order": order[0], "verdict": columns.vote}
-    else:
-        called |= {"verdict_order1": order[0], "verdict_order2": order[1]}
-    picked = ", ".join(f"{name}={column!r}" for name, column in called.items())
-    frame = table.frame.select([table.frame[c].alias(name) for name, c in called.items()])
-    return Verdicts(Coded(frame, f"frame.select({picked})"), None, columns.item)
-
-
-def _item(table: InputTable, flags: PairFlags, judges: Sequence[str]) -> str | None:
-    """Return the column that names the pairs of a wide file, None if there is none."""
-    item = flags.names.item_of(table)
-    if item is None or item in judges:
-        return None
-    names = table.frame[item]
-    if flags.names.item is None and names.n_unique() < len(names):
-        return None  # nobody said that this column names the pairs
-    return item
-
-
-def _named(table: InputTable, item: str | None, frame: Any, code: str) -> Coded:
-    """Return a wide table of verdicts with the names of its pairs, if the file has them."""
+def _by_item(table: Any, item: str | None, wrote: list[Any], truth: Any) -> tuple[list[Any], Any]:
+    """Return columns as a value for each item, where the verdicts have names."""
     if item is None:
-        return Coded(frame, code)
-    names = table.frame[item].alias("item")
-    return Coded(frame.with_columns(names), f"{code}.with_columns(item=frame[{item!r}])")
-
-
-def judges_of(verdicts: Coded) -> list[str]:
-    """Return the names of the judges of a long table, or of a wide one."""
-    frame = verdicts.value
-    if "judge" in frame.columns:
-        return [str(name) for name in frame["judge"].unique(maintain_order=True)]
-    return [name for name in frame.columns if name != "item"]
+        return wrote, truth
+    names = table.frame[item].to_list()
+    named = [
+        None if column is None else dict(zip(names, column.to_list(), strict=True))
+        for column in (*wrote, truth)
+    ]
+    return named[:2], named[2]

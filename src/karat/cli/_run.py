@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    work: Callable[[], Answer],
+    work: Callable[[], Any],
     *,
     output: Path | None = None,
     as_json: bool = False,
@@ -106,7 +106,7 @@ def show(parts: Sequence[str | Grid]) -> None:
     """Print lines and tables; what a file holds is never read as markup."""
     out = console()
     for part in parts:
-        if not isinstance(part, Grid):
+        if isinstance(part, str):
             out.print(options_in_flags(part), markup=False)
         elif _is_wider(table := _drawn(part), out):
             _print_cards(part, out)

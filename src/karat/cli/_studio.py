@@ -9,10 +9,15 @@ import typer
 from karat._extras import require
 from karat._validate import refuse_option
 from karat.cli import _flags as flags
+from karat.cli._help import Command, Group
 from karat.cli._run import Answer, Grid, run
 
 studio = typer.Typer(
-    add_completion=False, pretty_exceptions_enable=False, invoke_without_command=True
+    cls=Group,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    invoke_without_command=True,
+    rich_markup_mode=None,
 )
 DatabaseUrl = Annotated[
     str | None,
@@ -95,7 +100,7 @@ def serve(
     uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")
 
 
-@studio.command()
+@studio.command(cls=Command)
 def simulate(
     context: typer.Context,
     people: Annotated[int, typer.Option(help="Number of bots.")] = 20,

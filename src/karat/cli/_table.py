@@ -578,8 +578,9 @@ def read_classes(columns: Iterable[Any], text: str | None) -> list[Any] | None:
     return found
 
 
-def read_null(text: str) -> str:
+def read_null(text: str | None) -> str | None:
     """Return the library's ``null=`` for a flag, in which words are joined by a hyphen."""
-    return check_choice(text.replace(" ", "-"), "--null", ("not-asked", "abstain")).replace(
-        "-", " "
-    )
+    if text is None:
+        return None
+    known = ("not-asked", "abstain")
+    return check_choice(text.replace(" ", "-"), "--null", known).replace("-", " ")

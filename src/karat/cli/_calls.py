@@ -1,0 +1,74 @@
+"""A command calls the library once or a few times, and shows the lines that do the same.
+
+`call` calls a function and `fit` an estimator with columns of the file that was read; both give
+what came back beside the Python that gives it again. `check_taken` refuses flags that a function
+has no use for, by its signature, so that no command keeps a list of which flags go together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
+from typing import Any, NamedTuple
+
+from karat._code import Coded, call_code, lines_of_code, values
+from karat.exceptions import OptionError
+
+
+class Called(NamedTuple):
+    """What the library gave, and the lines that give it again."""
+
+    result: Any
+    code: str
+
+
+def call(
+    function: Callable[..., Any],
+    *columns: Any,
+    read: Sequence[str],
+    imports: Iterable[str] = (),
+    **options: Any,
+) -> Called:
+    """Call a function with columns of a table; ``read`` are the lines that read the table.
+
+    An option that is None is left out: the library's own default counts.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    result = function(*_values(columns), **values(given))
+    line = call_code(function.__name__, *columns, **given)
+    return Called(result, lines_of_code(*read, line, imports=imports))
+
+
+def fit(
+    kind: type,
+    options: Mapping[str, Any],
+    *columns: Any,
+    read: Sequence[str],
+    then: Sequence[str] = (),
+    **fitted: Any,
+) -> Called:
+    """Fit an estimator to columns of a table; ``then`` are the lines that look at it."""
+    options = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in fitted.items() if value is not None}
+    estimator = kind(**values(options)).fit(*_values(columns), **values(given))
+    build = call_code(kind.__name__, **options)
+    line = f"estimator = {call_code(f'{build}.fit', *columns, **given)}"
+    return Called(estimator, lines_of_code(*read, line, *then))
+
+
+def _values(columns: Sequence[Any]) -> list[Any]:
+    return [column.value if isinstance(column, Coded) else column for column in columns]
+
+
+def check_taken(
+    given: Mapping[str, Any], *functions: Callable[..., Any], beside: str, but: Sequence[str] = ()
+) -> None:
+    """Refuse options that no function takes, by their flags; ``beside`` says with what.
+
+    Options that were not given are None, False or empty. ``but`` names options that are not the
+    library's own.
+    """
+    taken = {name for function in functions for name in signature(function).parameters} | set(but)
+    for name, value in given.items():
+        if name not in taken and value not in (None, False, "", [], ()):
+            raise OptionError(f"--{name.replace('_', '-')} does not go with {beside}; leave it out")
