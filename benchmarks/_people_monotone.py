@@ -16,7 +16,8 @@ import numpy as np
 from karat.datasets import LogisticLaw
 from karat.elicit import DiagonalMonotone, DiagonalSpace, MetricOracle
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
-from karat.metrics import Metric, PowerMeanMetric, g_mean, weighted_accuracy
+from karat.metrics import PowerMeanMetric, g_mean, weighted_accuracy
+from karat.metrics.base import Metric
 
 __all__ = ["SPACES", "MonotoneRow", "agreement", "monotone_rows", "print_rows"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.elicit import MetricOracle, Query, Space
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 
 __all__ = ["Deployed"]
 

@@ -10,7 +10,8 @@ from scipy.stats import kendalltau
 
 from karat.elicit import DiagonalSpace, MetricOracle, Procedure, Query, Space
 from karat.exceptions import KaratWarning
-from karat.metrics import LinearMetric, MetricBase
+from karat.metrics import LinearMetric
+from karat.metrics.base import MetricBase
 
 __all__ = [
     "Array",

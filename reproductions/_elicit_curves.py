@@ -13,7 +13,7 @@ from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
 from karat.elicit import BinaryLinearFractional, BinarySpace
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 
 __all__ = ["Curve", "binary_curves", "curves_of_classes", "run_curves"]
 

@@ -28,7 +28,8 @@ from karat.elicit import (
     Procedure,
     Space,
 )
-from karat.metrics import LinearFractionalMetric, MetricBase
+from karat.metrics import LinearFractionalMetric
+from karat.metrics.base import MetricBase
 
 __all__ = [
     "RatioOfClasses",

@@ -23,7 +23,8 @@ from karat.elicit import (
     Query,
 )
 from karat.elicit.search import direction
-from karat.metrics import LinearMetric, MetricBase
+from karat.metrics import LinearMetric
+from karat.metrics.base import MetricBase
 
 __all__ = ["Liar", "growth_promises", "run_noise", "run_radii"]
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from karat.audit import Audit, judged_rate
 from karat.datasets import load_shared
-from karat.limits.pseudo import surprise_limits
+from karat.limits.pseudo import pseudo_count_limits
 
 __all__ = ["run_differences", "run_judged"]
 
@@ -144,7 +144,7 @@ def _difference(data: Any, other: Any, truth: float, runs: int) -> tuple[int, fl
         width += share * found.width / runs
         at = rng.choice(len(other), _LABELS, replace=False)
         counts = np.bincount(worth[at] + 1, minlength=3).astype(float)
-        ends = surprise_limits(lambda w: w @ np.array([-1.0, 0.0, 1.0]), counts, (-1, 1),
+        ends = pseudo_count_limits(lambda w: w @ np.array([-1.0, 0.0, 1.0]), counts, (-1, 1),
                                delta=0.025, draws=500, rng=rng)  # fmt: skip
         random += (ends[1] - ends[0]) / runs
     return hits, width, random

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from _show import Promise, number, say, show_table
+from karat.metrics.path.value import count_limits, table_values
 from scipy.stats import binom, binomtest
 
 from karat.limits import anytime_mean, wilson
 from karat.limits.proportions import clopper_pearson_limits
 from karat.metrics import balanced_accuracy, f_beta, mcc
-from karat.metrics.estimates import count_limits, table_values
 
 __all__ = ["run_anytime", "run_fixed"]
 
@@ -69,7 +69,7 @@ def run_fixed(*, quick: bool, share: float = 1.0) -> list[Promise]:
         low += sum(binomtest(round(s * runs), runs, 0.93, alternative="less").pvalue < 0.001
                    for s in seen)  # fmt: skip
         means.append(float(np.mean(seen)))
-        rows.append([metric.title, "surprise ½", f"{runs} runs", number(min(seen), 3),
+        rows.append([metric.title, "pseudo-count ½", f"{runs} runs", number(min(seen), 3),
                      number(means[-1], 3)])  # fmt: skip
     peer = _peer(some, runs)
     if peer is not None:
@@ -79,8 +79,8 @@ def run_fixed(*, quick: bool, share: float = 1.0) -> list[Promise]:
                ["metric", "limits", "by", "least coverage", "mean"], rows)  # fmt: skip
     return [
         Promise("Clopper–Pearson family, least coverage over 36 settings", least, 0.95),
-        Promise("surprise limits, settings below .93 (p < .001)", low, 0, True),
-        Promise("surprise limits, mean coverage of the worst metric", min(means), 0.93),
+        Promise("pseudo-count limits, settings below .93 (p < .001)", low, 0, True),
+        Promise("pseudo-count limits, mean coverage of the worst metric", min(means), 0.93),
     ]
 
 
@@ -132,7 +132,7 @@ def run_anytime(*, quick: bool, share: float = 1.0) -> list[Promise]:
             items = (rng.random(population or 200) < rate).astype(float)
             truth = rate if population is None else items.mean()
             path = anytime_mean(items[:200], population=population)
-            hits += bool(((path.lowers <= truth) & (truth <= path.uppers)).all())
+            hits += bool(((path.path.lower <= truth) & (truth <= path.path.upper)).all())
             width += path.width
             left = 1.0 if population is None else np.sqrt(1 - 200 / population)
             fixed += wilson(items[:200].sum(), 200).width * left

@@ -1,4 +1,4 @@
-"""The powered kernel on LLM judges: how often its limits hold, one judge at a time."""
+"""Prediction-powered limits on LLM judges: how often its limits hold, one judge at a time."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from _show import Promise, say, show_table
 from numpy.typing import NDArray
 
 from karat.datasets import load_shared
-from karat.limits.powered import powered_limits
+from karat.limits.prediction_powered import limits_of_mean
 
 __all__ = ["run_judges"]
 
@@ -44,7 +44,7 @@ def run_judges(*, quick: bool) -> list[Promise]:
                 promises.append(Promise(f"mean coverage, {kind}, {n} labels", mean, COVERAGE))
                 promises.append(Promise(f"width, {kind}, {n} labels", widest, WIDTH, True))
     columns = ["question", "how many", "covered: least, mean", "labels alone", "width / alone"]
-    show_table(f"Powered 95 % limits on LLMBar, {draws} samples", columns, rows)
+    show_table(f"Prediction-powered 95 % limits on LLMBar, {draws} samples", columns, rows)
     say(
         f"A sample is {ITEMS} items drawn from a subset with replacement; the first are labelled.\n"
     )
@@ -86,7 +86,7 @@ def _measured(
         at = np.random.default_rng([n, draw]).integers(0, len(f), ITEMS)
         own, shown = f[at[:n]], x[at]
         shift = shown.mean(axis=0) - shown[:n].mean(axis=0)
-        p = powered_limits(own, shown[:n], shift, ITEMS, delta=0.025, finite=False)
+        p = limits_of_mean(own, shown[:n], shift, ITEMS, delta=0.025, finite=False)
         found.append(
             (
                 p.lower <= truth <= p.upper, p.upper - p.lower,

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score
 
-from karat.metrics import GroupMetric, Metric
+from karat.metrics import GroupMetric
+from karat.metrics.base import Metric
 
 __all__ = ["Agreement", "exponential_ndcg", "order_agreement", "show_rankings", "values"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from karat.bounds._gold import metric_limits, read_sample
 from karat.bounds.inputs import build_problem, read_gold, read_inputs, read_predictions
 from karat.exceptions import KaratWarning
-from karat.limits import PoweredLimits
+from karat.limits.result import PredictionPoweredLimits
 from karat.metrics import as_metric
 from karat.metrics.estimates import metric_range
 
@@ -106,7 +106,7 @@ def _prepared(votes: NDArray[Any], predicted: list[NDArray[Any]], classes: Any) 
 
 def _limits(
     ready: Prepared, metrics: list[str], labels: NDArray[Any], rng: np.random.Generator
-) -> Iterator[tuple[str, PoweredLimits]]:
+) -> Iterator[tuple[str, PredictionPoweredLimits]]:
     """Yield the recommended limits, prediction by prediction and metric by metric.
 
     As `performance_bounds` makes them, but the label models without each fifth of the labels are
@@ -126,7 +126,7 @@ def _limits(
         yield name, found
 
 
-def _kept(found: PoweredLimits, truth: float) -> Kept:
+def _kept(found: PredictionPoweredLimits, truth: float) -> Kept:
     return Kept(found.lower <= truth <= found.upper, found.width, found.labels.width)
 
 

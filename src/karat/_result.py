@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T", bound="Result")
 _N = TypeVar("_N", float, FloatArray)
+SEVERAL = "there are several numbers and no single value; read .value, .lower and .upper"
 _MOST = 500_000  # characters of a picture that a notebook keeps with the page
 
 
@@ -137,6 +138,13 @@ class Estimate(Frozen, Generic[_N]):
         return replace(self, **parts)
 
     def __float__(self) -> float:
+        if isinstance(self.value, np.ndarray):
+            raise DataError(SEVERAL)
+        if math.isnan(self.value):
+            raise DataError(
+                f"there is no value (it is NaN), only limits from {self.lower:.4g} to "
+                f"{self.upper:.4g}; read .lower and .upper"
+            )
         return float(self.value)
 
 
@@ -278,7 +286,7 @@ class Estimated(Result, Generic[_N]):
     """A result whose headline is a number with limits, or columns of them.
 
     A subclass has a field ``estimate``, an `Estimate`; everything else that it holds is beside it.
-    ``float(result)`` is the number.
+    ``float(result)`` is the number; where there is none, an error says so.
     """
 
     __slots__ = ()
@@ -313,6 +321,10 @@ class Estimated(Result, Generic[_N]):
     def width(self) -> _N:
         """Distance between the limits."""
         return self.estimate.width
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the number with its limits, and the other fields, as plain Python data."""
+        return self.estimate.to_dict() | super().to_dict()
 
     def __float__(self) -> float:
         return float(self.estimate)

@@ -56,7 +56,7 @@ def test_all_labels_leave_nothing_open(metric):
     audit = Audit(called, metric=metric, proba=p, rng=0)
     audit.tell({i: truth[i] for i in audit.ask(60)["item"]})
     result, exact = audit.result, as_metric(metric).score(truth, called)
-    assert (result.estimate, result.lower, result.upper) == pytest.approx((exact,) * 3)
+    assert (result.value, result.lower, result.upper) == pytest.approx((exact,) * 3)
     assert result.n_labels == 60
     if metric in ("f1", "recall", "accuracy", "f2"):  # others are put together from parts
         assert result.anytime_lower == pytest.approx(exact, abs=1e-6)
@@ -76,7 +76,7 @@ def test_the_estimate_weighs_strata_by_their_items(spam):
             found += share
         else:
             missed += share
-    assert result.estimate == pytest.approx(found / (found + missed))
+    assert result.value == pytest.approx(found / (found + missed))
     assert sum(s.n_items for s in result.strata) == 3000
     assert sum(s.n_labels for s in result.strata) == 80
 
@@ -116,13 +116,13 @@ def test_an_estimate_lies_within_its_limits(metric, items, guessed):
     for n in (half, len(items) - half):
         audit.tell({i: truth[i] for i in audit.ask(n)["item"]})
         result = audit.result
-        if np.isnan(result.estimate):
+        if np.isnan(result.value):
             continue
-        assert result.lower <= result.estimate <= result.upper
-        assert result.anytime_lower <= result.estimate <= result.anytime_upper
-        path, seen = result.path, ~np.isnan(result.path.estimates)
-        assert (path.lowers <= path.estimates)[seen].all()
-        assert (path.estimates <= path.uppers)[seen].all()
+        assert result.lower <= result.value <= result.upper
+        assert result.anytime_lower <= result.value <= result.anytime_upper
+        path, seen = result.path, ~np.isnan(result.path.path.value)
+        assert (path.path.lower <= path.path.value)[seen].all()
+        assert (path.path.value <= path.path.upper)[seen].all()
 
 
 @few
@@ -181,7 +181,7 @@ def test_labels_of_one_class_are_named(spam):
     audit.tell(dict.fromkeys(audit.ask(60)["item"], "ham"))
     with pytest.warns(SmallSampleWarning, match="all 60 labels are 'ham'"):
         result = audit.result
-    assert np.isnan(result.estimate)
+    assert np.isnan(result.value)
     assert (result.lower, result.upper) == (0, 1)
 
 
@@ -242,7 +242,7 @@ def test_known_probabilities_weigh(spam):
     audit.tell(spam.labels(some), design="probability", probability=dict(enumerate(chance)))
     plain = Audit(spam.called, metric="accuracy", rng=0)
     plain.tell(spam.labels(some), design="random")  # strata of calls undo the same probabilities
-    assert audit.result.estimate == pytest.approx(plain.result.estimate)
+    assert audit.result.value == pytest.approx(plain.result.value)
     assert np.isnan(audit.result.anytime_lower)
 
 
@@ -270,7 +270,7 @@ def test_nothing_is_said_of_a_group_without_labels(spam):
     result = told()
     tiny = result.groups["tiny"]
     assert tiny.n_labels == 0
-    assert np.isnan(tiny.estimate)
+    assert np.isnan(tiny.value)
     assert (tiny.lower, tiny.upper) == (0, 1)
     assert result.unlabelled == ("tiny",)
     assert "nothing is known of 1 of 2 groups" in result.summary()
@@ -280,7 +280,7 @@ def test_nothing_is_said_of_a_group_without_labels(spam):
     apart = np.mean((spam.called != other)[groups == "tiny"])
     assert apart > 0  # where they agree the difference is 0
     assert (tiny.lower, tiny.upper) == pytest.approx((-apart, apart))
-    assert np.isnan(tiny.estimate)
+    assert np.isnan(tiny.value)
 
 
 @few
@@ -295,8 +295,8 @@ def test_without_guesses_a_prediction_without_labels_is_like_the_others():
         seen[called[i]] += 1
         audit.tell({i: called[i] if seen[called[i]] % 2 else wrong[called[i]]})
     right = [np.ceil(n / 2) / n for n in seen.values()]
-    assert audit.result.estimate == pytest.approx(np.mean(right))
-    assert audit.result.path.estimates[-1] == pytest.approx(audit.result.estimate)
+    assert audit.result.value == pytest.approx(np.mean(right))
+    assert audit.result.path.path.value[-1] == pytest.approx(audit.result.value)
 
 
 @few
@@ -341,7 +341,7 @@ def test_a_class_that_no_item_has_is_unknown_by_its_share_alone():
     with pytest.warns(UndefinedMetricWarning):
         found = audit.result
     assert (found.lower, found.upper) == pytest.approx((0.75 * exact, 0.75 * exact + 0.25))
-    assert found.lower <= found.estimate <= found.upper
+    assert found.lower <= found.value <= found.upper
 
 
 def test_three_classes():
@@ -367,8 +367,8 @@ def test_limits_hold_and_chosen_labels_are_worth_more(spam, metric, fails):
         result = run(spam, 80, metric, rng=seed).result
         held += result.lower <= truth <= result.upper
         path = result.path
-        always += bool(((path.lowers <= truth) & (truth <= path.uppers)).all())
-        errors.append(result.estimate - truth)
+        always += bool(((path.path.lower <= truth) & (truth <= path.path.upper)).all())
+        errors.append(result.value - truth)
         at = rng.choice(3000, 80, replace=False)
         classes = ["ham", "spam"]
         random.append(as_metric(metric).score(spam.truth[at], spam.called[at], classes=classes))

@@ -32,7 +32,7 @@ def test_only_disagreements_are_asked_for(spam, two):
     low, high = hypergeometric_limits(won, 40, apart, 0.025)
     share = apart / 3000
     result = audit.result
-    assert result.estimate == pytest.approx(share * (2 * won / 40 - 1))
+    assert result.value == pytest.approx(share * (2 * won / 40 - 1))
     assert (result.lower, result.upper) == pytest.approx(
         (share * (2 * low - 1), share * (2 * high - 1))
     )
@@ -46,7 +46,7 @@ def test_all_disagreements_give_the_difference_itself(spam, two):
         audit.tell(spam.labels(audit.ask(apart)["item"]))
         chosen = as_metric(metric)
         exact = chosen.score(spam.truth, two[0]) - chosen.score(spam.truth, two[1])
-        assert audit.result.estimate == pytest.approx(exact)
+        assert audit.result.value == pytest.approx(exact)
         assert (audit.result.lower, audit.result.upper) == pytest.approx((exact, exact))
         with pytest.raises(KaratError, match="on which the two systems disagree"):
             audit.ask(1)
@@ -105,7 +105,7 @@ def test_the_best_of_many_in_tiers():
         assert set(found.best) == {"m95", "m94"}
         assert found.tiers == (1, 1, 2)
         assert len(found.pairs) == 3
-        assert found.values.tolist() == sorted(found.values.tolist(), reverse=True)
+        assert found.value.tolist() == sorted(found.value.tolist(), reverse=True)
         gap = found.pairs[-1]
         score = as_metric(metric).score
         assert gap.value == pytest.approx(
@@ -218,7 +218,7 @@ def test_differences_of_many_classes_are_compared_too():
     models = {r: np.where(rng.random(900) < r, truth, rng.integers(0, 12, 900)) for r in (0.9, 0.6)}
     found = best_of_many(models, truth, metric=macro(f_beta(1)), rng=0)
     assert found.tiers == (1, 2)
-    assert found.pairs[0].lower <= found.values[0] - found.values[1] <= found.pairs[0].upper
+    assert found.pairs[0].lower <= found.value[0] - found.value[1] <= found.pairs[0].upper
 
 
 @pytest.mark.slow

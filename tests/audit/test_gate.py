@@ -41,7 +41,7 @@ def test_an_estimate_lies_within_its_limits(metric, k):
     truth = np.random.default_rng(0).permutation(np.arange(4 * k) % k)
     for called in (truth, np.roll(truth, 1), (truth + 1) % k):
         found = gate(truth, called, 0.5, metric=metric)
-        assert found.lower <= found.estimate <= found.upper
+        assert found.lower <= found.value <= found.upper
 
 
 @pytest.mark.parametrize(("n", "wanted"), [(3, 0.8), (20, 0.95), (10, 0.9)])

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from karat.audit import judged_rate
 from karat.exceptions import KaratError
-from karat.limits import powered_mean
+from karat.limits import prediction_powered_mean
 
 
 def judged(n=1200, rate=0.7, skills=(0.9, 0.8, 0.7), seed=0):
@@ -21,12 +21,12 @@ def some(truth, n):
     return [int(t) if i < n else None for i, t in enumerate(truth)]
 
 
-def test_it_is_the_powered_mean():
+def test_it_is_the_prediction_powered_mean():
     votes, truth = judged()
     found = judged_rate(votes, some(truth, 60))
-    plain = powered_mean(truth[:60].astype(float), votes[:60], votes[60:])
+    plain = prediction_powered_mean(truth[:60].astype(float), votes[:60], votes[60:])
     assert (found.value, found.lower, found.upper) == pytest.approx(
-        (plain.estimate, plain.lower, plain.upper)
+        (plain.value, plain.lower, plain.upper)
     )
     assert found.labels.lower == pytest.approx(plain.labels.lower)
     assert found.width < found.labels.width

@@ -9,7 +9,7 @@ from karat.bounds import difference_bounds, performance_bounds
 from karat.bounds._gold import metric_limits, read_sample
 from karat.bounds.inputs import build_problem, read_gold, read_inputs, read_predictions
 from karat.exceptions import LabelError, UndefinedMetricWarning
-from karat.limits import clopper_pearson, powered_mean, wilson
+from karat.limits import clopper_pearson, prediction_powered_mean, wilson
 from karat.metrics import LinearMetric, as_metric, balanced_accuracy, f_beta, macro
 from karat.weak import DetectorLabelModel, MajorityVote, OracleLabelModel
 
@@ -50,15 +50,15 @@ def test_the_recommended_limits_are_those_of_the_labels_and_the_bounds_stay_besi
     assert b.to_dict()["gold"]["labels"]["method"] == "wilson"
 
 
-def test_a_model_that_has_seen_no_label_is_a_powered_mean():
-    """P(Y | Z) as an array is taken not to have seen the labels: the limits are powered_mean's."""
+def test_a_model_that_has_seen_no_label_is_a_prediction_powered_mean():
+    """P(Y | Z) as an array is taken not to have seen the labels: the limits are those of a mean."""
     y, votes, h = drawn(1)
     gold, at = some(y, 80)
     p = DetectorLabelModel().fit(votes).predict_proba(votes)
     b = performance_bounds(h, votes, p, metric="accuracy", classes=[0, 1], y_true=gold, rng=0)
     x = p[np.arange(len(y)), h]
     rest = np.setdiff1d(np.arange(len(y)), at)
-    by_hand = powered_mean((h == y)[at].astype(float), x[at], x[rest])
+    by_hand = prediction_powered_mean((h == y)[at].astype(float), x[at], x[rest])
     assert (b.lower_limit, b.upper_limit) == pytest.approx((by_hand.lower, by_hand.upper))
 
 
@@ -83,7 +83,7 @@ def test_a_model_that_was_fitted_with_the_labels_is_fitted_again_without_them():
 
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "jaccard"])
-def test_ratios_of_two_classes_are_powered(metric):
+def test_ratios_of_two_classes_are_prediction_powered(metric):
     y, votes, h = drawn(4, n=3000)
     gold, _ = some(y, 400)
     b = performance_bounds(h, votes, metric=metric, y_true=gold, rng=0)
@@ -104,7 +104,7 @@ def test_other_metrics_have_limits_of_the_labels_alone(metric):
     y, votes, h = drawn(5)
     gold, _ = some(y, 60)
     b = performance_bounds(h, votes, metric=metric, y_true=gold, rng=0)
-    assert b.gold.labels.method == "surprise"
+    assert b.gold.labels.method == "pseudo-count"
     assert not b.gold.used
     assert b.lower_limit < b.value < b.upper_limit
 
@@ -124,7 +124,7 @@ def test_limits_of_the_labels_alone_are_those_of_an_estimate(metric, seen):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         alone = metric.estimate(y[at], h[at], classes=range(3), rng=0)
-    assert found.estimate == alone.value
+    assert found.value == alone.value
     assert (found.lower, found.upper) == pytest.approx((alone.lower, alone.upper), abs=0.01)
     if seen == 2 and metric is balanced_accuracy:
         assert alone.upper - alone.lower > 1 / 3
@@ -191,7 +191,7 @@ def test_labels_outside_the_classes_are_refused():
         performance_bounds(h, votes, metric="accuracy", y_true=gold)
 
 
-def test_a_difference_is_powered_too():
+def test_a_difference_is_prediction_powered_too():
     y, votes, h = drawn(10, n=3000)
     other = np.where(np.random.default_rng(1).random(3000) < 0.1, 1 - h, h)
     gold, _at = some(y, 300)
@@ -200,7 +200,7 @@ def test_a_difference_is_powered_too():
     assert d.lower_limit < truth < d.upper_limit
     assert d.upper_limit - d.lower_limit < 0.12  # they differ on a tenth of the items
     f1 = difference_bounds(h, other, votes, metric="f1", y_true=gold, rng=0)
-    assert f1.gold.labels.method == "surprise"
+    assert f1.gold.labels.method == "pseudo-count"
     assert f1.lower_limit < f1.value < f1.upper_limit
 
 
@@ -307,12 +307,12 @@ def test_with_a_label_of_every_item_the_estimate_is_what_is_seen(metric):
     y, votes, h = sparse(2, 1500, rng)
     found = performance_bounds(h, votes, metric=metric, y_true=y, rng=0).gold
     seen = as_metric(metric).estimate(y, h)
-    assert found.estimate == pytest.approx(seen.value, abs=1e-12)
-    assert found.labels.estimate == pytest.approx(seen.value, abs=1e-12)
+    assert found.value == pytest.approx(seen.value, abs=1e-12)
+    assert found.labels.value == pytest.approx(seen.value, abs=1e-12)
     assert found.lower <= seen.value <= found.upper
     assert found.width <= 1.02 * found.labels.width
     # One label less is nearly the same.
     gold = y.astype(float)
     gold[0] = np.nan
     nearly = performance_bounds(h, votes, metric=metric, y_true=gold, rng=0).gold
-    assert nearly.estimate == pytest.approx(found.estimate, abs=0.25 * found.width)
+    assert nearly.value == pytest.approx(found.value, abs=0.25 * found.width)

@@ -47,8 +47,8 @@ def value_of(metric, tp, truth, called):
     }[metric]
 
 
-def test_half_a_surprise_is_between_a_bootstrap_and_clopper_pearson():
-    """With no failure in n a bootstrap would be certain; with a whole surprise it is exact."""
+def test_half_a_pseudo_count_is_between_a_bootstrap_and_clopper_pearson():
+    """With no failure in n a bootstrap would be certain; with a whole pseudo-count it is exact."""
     counts = np.array([[[30.0]]])
     sample = Sample(counts, counts)
     limit = skew_limit(

@@ -97,8 +97,8 @@ def in_python(pair, swapped, folder):
         "estimate": [estimate.value, estimate.lower, estimate.upper],
         "tiers": [tiers.pairs[0].value, tiers.pairs[0].lower],
         "best": tiers.pairs[0].first,
-        "audit": [audited.estimate, audited.lower, audited.upper],
-        "gate": [held.estimate, held.lower, held.status],
+        "audit": [audited.value, audited.lower, audited.upper],
+        "gate": [held.value, held.lower, held.status],
         "evaluate": [scored.value, scored.lower],
         "verdicts": [v.badge for v in found.verdicts],
     }
@@ -148,8 +148,8 @@ def at_the_command_line(pair, swapped, folder, karat):
         "estimate": [estimate[k] for k in ("value", "lower", "upper")],
         "tiers": [tiers["pairs"][0]["value"], tiers["pairs"][0]["lower"]],
         "best": tiers["pairs"][0]["first"],
-        "audit": [audited[k] for k in ("estimate", "lower", "upper")],
-        "gate": [held["estimate"], held["lower"], held["status"]],
+        "audit": [audited[k] for k in ("value", "lower", "upper")],
+        "gate": [held["value"], held["lower"], held["status"]],
         "evaluate": [good["value"], good["lower"]],
         "verdicts": [v["badge"] for v in found["verdicts"]],
     }

@@ -80,8 +80,8 @@ def test_an_elicited_metric_and_a_basis(table, tmp_path, answer):
     saved = tmp_path / "costs.json"
     saved.write_text(cost_matrix([[0, 5], [1, 0]]).to_json())  # fraud is the first class
     found = answer(path, "--label", "y", "--metric", saved, "--basis", "kind", "--folds", "0")
-    assert found["history"]["basis"] == ["constant", "kind=card"]
-    assert found["history"]["held_out"] is None
+    assert found["history"]["basis_functions"] == ["constant", "kind=card"]
+    assert found["history"]["held_out"]["value"] is None
     proba = np.column_stack([p, 1 - p])[:2000]
     kind = pl.read_csv(path)["kind"].to_numpy()[:2000]
     basis = np.column_stack([np.ones(2000), kind == "card", kind == "wire"]).astype(float)

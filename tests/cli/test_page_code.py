@@ -120,8 +120,8 @@ def test_optimize(both, flags):
     history = data["history"]
     assert space["clf"].history_.deterministic == pytest.approx(history["deterministic"])
     assert space["clf"].history_.baseline == pytest.approx(history["baseline"])
-    if history["held_out"] is not None:
-        assert space["clf"].history_.held_out == pytest.approx(history["held_out"])
+    if history["held_out"]["value"] is not None:
+        assert space["clf"].history_.held_out.value == pytest.approx(history["held_out"]["value"])
     classes, counts = np.unique(found[-1], return_counts=True)
     assert dict(zip(classes.tolist(), counts.tolist(), strict=True)) == data["decisions"]
 

@@ -30,7 +30,8 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.metrics import Metric, f_beta, macro
+from karat.metrics import f_beta, macro
+from karat.metrics.base import Metric
 
 # Without PyTorch there is no karat.torch to look at; tests/torch skips with a reason then.
 NEEDS = {"torch": "torch", "studio": "fastapi"}  # left out where their extra is not installed

@@ -66,7 +66,6 @@ NOT_OPTIONS = {
 }  # fmt: skip
 # Counts that may be 0, where -1 is tried.
 MAY_BE_0 = {
-    "metrics.Elicited.n_queries",
     "torch.CopulaCalibrationLoss.memory",
     "torch.WeightedAUCLoss.memory",
 }
@@ -116,6 +115,8 @@ def _of(thing: Any, path: str) -> Iterator[tuple[str, Callable[..., Any]]]:
         return
     kind = thing if inspect.isclass(thing) else type(thing)
     if issubclass(kind, BaseException) or not kind.__module__.startswith("karat"):
+        return
+    if kind is limits.Estimate:  # a number that karat found: it takes no options
         return
     made = issubclass(kind, Result) or kind.__name__ in MADE_BY_KARAT
     if inspect.isclass(thing) and not made:
@@ -378,9 +379,6 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "elicit.BinarySpace.sample": lambda n=3, **o: SPACE.sample(n, **o),
     "elicit.ConfusionSpace.sample": lambda n=3, **o: CONFUSIONS.sample(n, **o),
     "elicit.Fair.frontier": fair_frontier,
-    "metrics.Elicited": lambda **o: metrics.Elicited(
-        **({"status": "certified", "n_queries": 3} | o)
-    ),
     "elicit.MetricOracle": lambda **o: elicit.MetricOracle(metrics.f_beta(1), **o)(QUERY),
     "elicit.Polynomial": lambda **o: elicit.Polynomial(RATES, **o),
     "elicit.Query": lambda **o: elicit.Query(QUERY.first, QUERY.second, **o),
@@ -405,11 +403,13 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "limits.bootstrap": lambda **o: limits.bootstrap(lambda w: w[0], [40, 10], **o),
     "limits.clopper_pearson": lambda **o: limits.clopper_pearson(7, 10, **o),
     "limits.normal_mean": lambda **o: limits.normal_mean(UNIT, **o),
-    "limits.powered_mean": lambda **o: limits.powered_mean([0, 1, 1, 0, 1], UNIT, [0.5], **o),
-    "limits.powered_ratio": lambda **o: limits.powered_ratio(
+    "limits.prediction_powered_mean": lambda **o: limits.prediction_powered_mean(
+        [0, 1, 1, 0, 1], UNIT, [0.5], **o
+    ),
+    "limits.prediction_powered_ratio": lambda **o: limits.prediction_powered_ratio(
         [0, 1, 1, 0, 1], [1, 1, 1, 1, 1], UNIT, [0.5], **o
     ),
-    "limits.surprise": lambda **o: limits.surprise(lambda w: w[:, 0], [40, 10], **o),
+    "limits.pseudo_count": lambda **o: limits.pseudo_count(lambda w: w[:, 0], [40, 10], **o),
     "limits.wilson": lambda **o: limits.wilson(7, 10, **o),
     "metrics.LinearFractionalMetric.estimate": lambda **o: metrics.f_beta(1).estimate(
         TRUTH, VOTES[:, 0], **o
@@ -581,7 +581,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "error_rates": (),
     "explanations": (),
     "label_next": (),
-    "powered": (),
+    "from_labels": (),
     "predict": (X,),
     "predict_from_proba": (PROBA,),
     "predict_pattern_proba": (VOTES,),

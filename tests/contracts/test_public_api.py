@@ -32,7 +32,8 @@ from karat import (
 from karat._result import Result
 from karat.datasets import LogisticLaw
 from karat.exceptions import NotIdentifiedWarning
-from karat.metrics import FairMetric, Metric, accuracy, cost_matrix
+from karat.metrics import FairMetric, accuracy, cost_matrix
+from karat.metrics.base import Metric
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 from karat.statistics.votes import count_votes
 
@@ -258,7 +259,9 @@ EXAMPLES = {
     "MetricEstimate": estimated,
     "MetricGap": lambda: estimated().gaps[0],
     "Limits": lambda: limits.wilson(7, 10),
-    "PoweredLimits": lambda: limits.powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]),
+    "PredictionPoweredLimits": lambda: limits.prediction_powered_mean(
+        [0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5]
+    ),
     "OptimizationHistory": lambda: optimised().history_,
     "Optimum": lambda: decisions.maximise(
         FairMetric([1, 2], [[1, 1]], 0.5), fairly().space.attainable

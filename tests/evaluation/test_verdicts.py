@@ -13,7 +13,7 @@ from karat.calibration import calibration_certificate
 from karat.cli import main
 from karat.evaluation import evaluate
 from karat.evaluation.questions import below_one_class
-from karat.limits import powered_mean
+from karat.limits import prediction_powered_mean
 from karat.metrics import as_metric
 from karat.ranking import weighted_auc
 
@@ -67,11 +67,14 @@ def test_a_mean_is_certain_if_it_is_of_these_items_and_all_are_labelled():
     rng = np.random.default_rng(0)
     right = (rng.random(60) < 0.4).astype(float)
     guess = np.clip(0.6 * right + 0.4 * rng.random(60), 0, 1)
-    known = powered_mean(right, guess, [], finite=True)
+    known = prediction_powered_mean(right, guess, [], finite=True)
     assert known.lower == known.upper == right.mean()
     assert basis_of(known) == "certain"
-    assert basis_of(powered_mean(right, guess, [])) == "likely"
-    assert basis_of(powered_mean(right[:40], guess[:40], guess[40:], finite=True)) == "likely"
+    assert basis_of(prediction_powered_mean(right, guess, [])) == "likely"
+    assert (
+        basis_of(prediction_powered_mean(right[:40], guess[:40], guess[40:], finite=True))
+        == "likely"
+    )
 
 
 @pytest.mark.parametrize("more", [{"label": "y"}, {"weak": ["w1", "w2", "w3"]}])

@@ -71,9 +71,9 @@ def test_an_estimate_lies_within_its_limits(values, others):
             anytime_ratio((x > 0.5) & (x < 0.9), x > 0.5),
         ]
     for path in paths:
-        seen = ~np.isnan(path.estimates)
-        assert (path.lowers <= path.estimates)[seen].all()
-        assert (path.estimates <= path.uppers)[seen].all()
+        seen = ~np.isnan(path.path.value)
+        assert (path.path.lower <= path.path.value)[seen].all()
+        assert (path.path.value <= path.path.upper)[seen].all()
 
 
 def test_rows_that_leave_their_limits_are_no_random_draws():
@@ -82,7 +82,7 @@ def test_rows_that_leave_their_limits_are_no_random_draws():
         KaratWarning, match=r"the mean of the first \d+ rows.*in random order"
     ) as seen:
         found = anytime_mean(x)
-    assert found.lower == found.estimate == 0.5
+    assert found.lower == found.value == 0.5
     assert seen[0].filename == __file__
     with pytest.warns(KaratWarning, match=r"the ratio of the first \d+ rows"):
         anytime_ratio(x, np.ones(60))
@@ -98,9 +98,9 @@ def test_invariants(values):
     assert (np.diff(low) >= 0).all()
     assert (np.diff(high) <= 0).all()
     found, mirrored = anytime_mean(x), anytime_mean(1 - x)
-    assert found.lowers == pytest.approx(1 - mirrored.uppers, abs=1e-9)
+    assert found.path.lower == pytest.approx(1 - mirrored.path.upper, abs=1e-9)
     scaled = anytime_mean(10 * x - 5, low=-5, high=5)
-    assert scaled.lowers == pytest.approx(10 * found.lowers - 5, abs=1e-6)
+    assert scaled.path.lower == pytest.approx(10 * found.path.lower - 5, abs=1e-6)
 
 
 def test_a_ratio_whose_denominator_always_counts_is_a_mean():

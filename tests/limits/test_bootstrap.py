@@ -44,7 +44,7 @@ def test_the_limits_of_a_mean_are_normal_in_large_samples(rng, multipliers):
         lambda w: w @ x, np.ones(2000), multipliers=multipliers, n_resamples=2000, rng=1
     )
     reach = 1.96 * x.std() / np.sqrt(2000)
-    assert found.estimate == pytest.approx(x.mean())
+    assert found.value == pytest.approx(x.mean())
     assert (found.lower, found.upper) == pytest.approx(
         (x.mean() - reach, x.mean() + reach), abs=0.15 * reach
     )
@@ -56,7 +56,7 @@ def test_cells_are_items_counted(rng):
     items = np.repeat(x, counts)
     cells = bootstrap(lambda w: w @ x, counts, n_resamples=4000, rng=0)
     rows = bootstrap(lambda w: w @ items, np.ones(200), n_resamples=4000, rng=1)
-    assert cells.estimate == pytest.approx(rows.estimate)
+    assert cells.value == pytest.approx(rows.value)
     width = rows.width
     assert (cells.lower, cells.upper) == pytest.approx((rows.lower, rows.upper), abs=0.06 * width)
 

@@ -51,7 +51,7 @@ def test_the_weighted_error_is_its_formula(rng):
     n = sum(w) ** 2 / sum(w**2)
     error = math.sqrt(n / (n - 1) * sum(w**2 * (x - mean) ** 2)) / sum(w)
     found = normal_mean(x, sample_weight=w)
-    assert found.estimate == pytest.approx(mean)
+    assert found.value == pytest.approx(mean)
     assert found.n == pytest.approx(n)
     assert found.upper - mean == pytest.approx(t.ppf(0.975, n - 1) * error)
 
@@ -190,8 +190,8 @@ def test_nothing_to_average(function):
 def test_limits_are_around_the_mean_and_within_the_range(x, confidence):
     for function in BOUNDED:
         found = function(x, confidence=confidence)
-        assert 0 <= found.lower <= found.estimate + 1e-12
-        assert found.estimate - 1e-12 <= found.upper <= 1
+        assert 0 <= found.lower <= found.value + 1e-12
+        assert found.value - 1e-12 <= found.upper <= 1
 
 
 @given(shares, levels)

@@ -79,7 +79,7 @@ def test_no_success_has_a_closed_form(n):
 def test_without_trials_nothing_is_known(function):
     found = function(0, 0)
     assert (found.lower, found.upper, found.n) == (0.0, 1.0, 0.0)
-    assert math.isnan(found.estimate)
+    assert math.isnan(found.value)
     assert "nothing was seen" in found.summary()
 
 
@@ -129,8 +129,8 @@ def test_limits_are_ordered_and_within_the_range(count, confidence):
     for function in LIMITS:
         found = function(*count, confidence=confidence)
         assert 0 <= found.lower <= found.upper <= 1
-        assert found.lower <= found.estimate + 1e-12
-        assert found.upper >= found.estimate - 1e-12
+        assert found.lower <= found.value + 1e-12
+        assert found.upper >= found.value - 1e-12
 
 
 @given(counts | fractions, levels)

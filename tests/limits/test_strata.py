@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.limits import clopper_pearson, surprise
+from karat.limits import clopper_pearson, pseudo_count
 from karat.limits.strata import stratified_limits
 
 
@@ -15,7 +15,7 @@ def test_one_large_stratum_is_a_proportion():
     rng = np.random.default_rng(0)
     found = stratified_limits(
         share, np.array([[33.0, 7.0]]), np.array([1e7]), (0, 1), delta=0.025, draws=40_000, rng=rng,
-        surprise=1.0,
+        pseudo=1.0,
     )  # fmt: skip
     exact = clopper_pearson(7, 40)
     assert found == pytest.approx((exact.lower, exact.upper), abs=0.005)
@@ -49,11 +49,11 @@ def test_strata_that_hold_one_kind_are_narrower_than_one_sample():
     assert apart[1] - apart[0] < 0.6 * (together[1] - together[0])
 
 
-def test_the_public_surprise_of_a_proportion():
-    found = surprise(lambda w: w[:, 0], [7, 13], size=1.0, n_resamples=40_000, rng=0)
+def test_the_public_pseudo_count_of_a_proportion():
+    found = pseudo_count(lambda w: w[:, 0], [7, 13], size=1.0, n_resamples=40_000, rng=0)
     exact = clopper_pearson(7, 20)
     assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper), abs=0.006)
-    assert found.estimate == 0.35
+    assert found.value == 0.35
 
 
 @pytest.mark.parametrize("seed", range(2))

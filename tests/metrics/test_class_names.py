@@ -12,7 +12,6 @@ from karat.datasets import LogisticLaw
 from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
 from karat.exceptions import LabelError, MetricError, PositiveClassError
 from karat.metrics import (
-    Elicited,
     FairMetric,
     LinearMetric,
     accuracy,
@@ -21,6 +20,7 @@ from karat.metrics import (
     load_metric,
     recall,
 )
+from karat.metrics.base import Elicited
 from karat.statistics import confusion, pattern_counts
 
 COSTS = cost_matrix([[0, 1], [5, 0]], ["low", "high"])

@@ -89,7 +89,7 @@ def test_a_single_true_positive_is_not_certainty():
     assert found.lower < 0.06
 
 
-def test_surprise_limits_beside_an_independent_computation():
+def test_pseudo_count_limits_beside_an_independent_computation():
     """MCC by its textbook formula, quantiles over 40,000 draws of another generator."""
     counts = np.array([[30, 6], [4, 10]])
     truth, called = np.repeat([0, 0, 1, 1], counts.ravel()), np.repeat([0, 1, 0, 1], counts.ravel())
@@ -315,7 +315,7 @@ def test_bad_input():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", [mcc, macro(f_beta(1))], ids=["MCC", "macro F1"])
-def test_surprise_limits_cover(metric):
+def test_pseudo_count_limits_cover(metric):
     """120 samples of 5 % positives notice .93 against .83; 36 settings are in the reproduction."""
     rng, runs, seen = np.random.default_rng(7), 120, 0
     law = np.array([0.855, 0.095, 0.015, 0.035])
@@ -345,7 +345,7 @@ def test_gaps_cover_together():
 
 @pytest.mark.slow
 def test_macro_f1_with_rare_classes_is_covered():
-    """100 samples notice .93 against .80; .89 of 80 were covered by one surprise for all."""
+    """100 samples notice .93 against .80; .89 of 80 were covered by one pseudo-count for all."""
     law = np.array([0.7, 0.2, 0.04, 0.03, 0.02, 0.01])[:, None] * (0.7 * np.eye(6) + 0.05)
     law = law / law.sum()
     hit = 2 * np.diag(law) / (law.sum(axis=0) + law.sum(axis=1))

@@ -29,7 +29,7 @@ def test_clusters_are_chosen_where_weights_differ(saved_model, rng):
     X, y = noisy(rng, 4000, [0.0, 0.8])
     clf = PlugInClassifier(saved_model([0, 1]), "accuracy", basis=CHOICE)
     clf.fit(X, y, X_val=X, y_val=y)
-    assert clf.history_.basis == ("2=0.0", "2=1.0")
+    assert clf.history_.basis_functions == ("2=0.0", "2=1.0")
     thresholds = dict(zip(*_thresholds(clf), strict=True))
     assert thresholds["2=0.0"] == pytest.approx(0.5, abs=0.05)
     assert thresholds["2=1.0"] == pytest.approx(0.1, abs=0.05)
@@ -64,9 +64,9 @@ def test_the_candidate_of_the_greatest_held_out_value_is_taken(saved_model, rng)
     ]
     both = FrankWolfeClassifier(saved_model([0, 1]), basis=CHOICE, **options)
     both.fit(X, y, X_val=X, y_val=y)
-    best = max(alone, key=lambda h: h.held_out)
+    best = max(alone, key=lambda h: h.held_out.value)
     assert both.history_.held_out == best.held_out
-    assert both.history_.basis == best.basis
+    assert both.history_.basis_functions == best.basis_functions
     assert both.history_.value == pytest.approx(best.value)
 
 
@@ -94,18 +94,19 @@ def test_held_out_rows_take_no_part(law, deterministic, matching, rng):
         part = FrankWolfeClassifier(n_iter=3, deterministic=deterministic, matching=matching)
         part.fit_from_proba(proba[used], y[used])
         shares[kept] = part.predict_proba_from_proba(proba[kept])
-    assert clf.history_.held_out == pytest.approx(g_mean.score(y, shares), abs=1e-12)
-    assert clf.history_.lower < clf.history_.held_out < clf.history_.upper
+    assert clf.history_.held_out.value == pytest.approx(g_mean.score(y, shares), abs=1e-12)
+    assert clf.history_.held_out.lower < clf.history_.held_out.value < clf.history_.held_out.upper
     assert clf.history_.held_out_baseline == clf.history_.baseline
 
 
 def test_limits_are_those_of_a_rate(law, rng):
     """The delta method of accuracy is the binomial standard error."""
     proba, y = law(2).sample(400, rng)
-    found = PlugInClassifier(metric="accuracy", n_folds=4).fit_from_proba(proba, y).history_
-    error = np.sqrt(found.held_out * (1 - found.held_out) / 400)
-    assert found.upper - found.held_out == pytest.approx(1.959964 * error, rel=1e-6)
-    assert found.held_out - found.lower == pytest.approx(1.959964 * error, rel=1e-6)
+    found = PlugInClassifier(metric="accuracy", n_folds=4).fit_from_proba(proba, y)
+    found = found.history_.held_out
+    error = np.sqrt(found.value * (1 - found.value) / 400)
+    assert found.upper - found.value == pytest.approx(1.959964 * error, rel=1e-6)
+    assert found.value - found.lower == pytest.approx(1.959964 * error, rel=1e-6)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "g_mean"])
@@ -115,9 +116,9 @@ def test_who_never_errs_on_few_rows_may_err_yet(metric, rng):
     sure = np.clip(0.2 + 0.6 * y + 0.1 * rng.random(200), 0, 1)
     clf = FrankWolfeClassifier(metric=metric, n_iter=3, n_folds=5)
     found = clf.fit_from_proba(np.column_stack([1 - sure, sure]), y).history_
-    assert found.held_out == pytest.approx(1, abs=1e-12)
-    assert found.upper == pytest.approx(1, abs=1e-12)
-    assert 0.9 < found.lower < 0.99
+    assert found.held_out.value == pytest.approx(1, abs=1e-12)
+    assert found.held_out.upper == pytest.approx(1, abs=1e-12)
+    assert 0.9 < found.held_out.lower < 0.99
     assert "(1.0000 to 1.0000)" not in found.summary()
 
 
@@ -138,9 +139,9 @@ def test_held_out_is_honest_and_the_value_is_not(law, capsys):
         found = clf.fit_from_proba(proba, y, basis=basis).history_
         shares = clf.predict_proba_from_proba(where.population, basis=np.eye(n_basis)[cells])
         true = g_mean(where.confusion(shares))
-        hits += found.lower <= true <= found.upper
+        hits += found.held_out.lower <= true <= found.held_out.upper
         inside.append(found.value)
-        held.append(found.held_out)
+        held.append(found.held_out.value)
         truth.append(true)
     optimism, bias = np.subtract(inside, truth), np.subtract(held, truth)
     error = bias.std() / runs**0.5

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from karat.optimize import DecisionRegions, FrankWolfeClassifier
+from karat.optimize import FrankWolfeClassifier
+from karat.optimize.result import DecisionRegions
 
 GRID = np.linspace(0.0, 1.0, 101)
 

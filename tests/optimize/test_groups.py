@@ -134,8 +134,8 @@ def test_folds_hold_rows_of_each_group_out():
     clf = FrankWolfeClassifier(metric=metric, n_folds=5)
     clf.fit_from_proba(proba, y, groups_val=groups, basis=basis)
     history = clf.history_
-    assert history.lower < history.held_out < history.upper
-    assert history.held_out > history.held_out_baseline
+    assert history.held_out.lower < history.held_out.value < history.held_out.upper
+    assert history.held_out.value > history.held_out_baseline
 
 
 def test_groups_must_be_there_and_as_many_as_the_metric_compares():

@@ -98,7 +98,7 @@ def test_a_row_without_weight_is_as_if_absent(n_folds, as_function):
         one = clf.fit_from_proba(proba, y, sample_weight=weight).history_
         other = clf.fit_from_proba(proba[kept], y[kept]).history_
         np.testing.assert_allclose(one.values, other.values)
-        np.testing.assert_allclose(one.held_out, other.held_out)
+        np.testing.assert_allclose(one.held_out.value, other.held_out.value)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 100.0])

@@ -195,7 +195,7 @@ def test_frames(frame, data):
         y_val,
         basis=frame({"high": 1.0 * (kind == "high"), "low": 1.0 * (kind == "low")}),
     )
-    assert saved.history_.basis == ("high", "low")
+    assert saved.history_.basis_functions == ("high", "low")
     plain = FrankWolfeClassifier(n_iter=3).fit_from_proba(
         proba, y_val, basis=np.column_stack([kind == "high", kind == "low"]).astype(float)
     )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from karat.calibration import marginal_calibration_error
-from karat.limits import normal_mean, powered_mean, wilson
+from karat.limits import normal_mean, prediction_powered_mean, wilson
 
 
 def ends(ax):
@@ -16,7 +16,7 @@ def test_limits_are_drawn_where_they_are():
     found = wilson(3, 10)
     drawn = ends(found.plot())
     assert (found.lower, found.upper) in drawn
-    assert (found.estimate, found.estimate) in drawn
+    assert (found.value, found.value) in drawn
 
 
 def test_an_infinite_limit_is_left_out():
@@ -25,8 +25,8 @@ def test_an_infinite_limit_is_left_out():
     assert ends(normal_mean([0.3]).plot()) == [(0.3, 0.3)]
 
 
-def test_powered_limits_are_drawn_beside_those_of_the_labels():
-    found = powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5])
+def test_prediction_powered_limits_are_drawn_beside_those_of_the_labels():
+    found = prediction_powered_mean([0, 1, 1, 0, 1], [0.2, 0.9, 0.6, 0.4, 0.7], [0.5])
     drawn = ends(found.plot())
     for limits in (found, found.labels, found.certain):
         assert (limits.lower, limits.upper) in drawn

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import karat.metrics
 from karat.exceptions import UndefinedMetricWarning
-from karat.metrics import LinearFractionalMetric, LinearMetric, Metric, f_beta, macro, micro
+from karat.metrics import LinearFractionalMetric, LinearMetric, f_beta, macro, micro
+from karat.metrics.base import Metric
 from karat.statistics import confusion, pattern_counts, patterns, rates, roc_counts
 
 NAMED = {

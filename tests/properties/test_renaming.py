@@ -49,6 +49,7 @@ from karat import (
 )
 from karat._result import Result
 from karat.exceptions import LabelError
+from karat.metrics.base import MetricBase
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),  # few rows are few
@@ -316,7 +317,7 @@ def case(
 NAMED = {
     name: value
     for name in metrics.__all__
-    if isinstance(value := getattr(metrics, name), metrics.MetricBase)
+    if isinstance(value := getattr(metrics, name), MetricBase)
 }
 COSTS = {2: [[0, 1], [5, 0]], 3: [[0, 1, 2], [3, 0, 1], [7, 2, 0]]}
 
@@ -1164,15 +1165,15 @@ def gates(d: Data, names: Names, rng: int) -> dict[str, Any]:
                 audit.assert_at_least(y, a, least, **said, shuffle=True, rng=rng)
         tiers = audit.best_of_many({"model a": a, "model b": b}, y, **said, rng=rng)
         order = np.argsort(tiers.names)
-        out[f"{name} values"] = np.asarray(tiers.values)[order]
-        out[f"~{name} limits"] = np.stack([tiers.lowers, tiers.uppers])[:, order]
+        out[f"{name} values"] = np.asarray(tiers.value)[order]
+        out[f"~{name} limits"] = np.stack([tiers.lower, tiers.upper])[:, order]
         out[f"{name} tiers"] = str(tiers.tiers)
     return out
 
 
 def gate_numbers(found: Any) -> dict[str, Any]:
     return {
-        "status": found.status, "n": found.n_labels, "estimate": found.estimate,
+        "status": found.status, "n": found.n_labels, "estimate": found.value,
         "limits": [found.lower, found.upper],
     }  # fmt: skip
 
@@ -1220,21 +1221,21 @@ def audits(d: Data, names: Names, rng: int) -> dict[str, Any]:
             told(run, run.ask(30)["item"].to_list(), d, names)
             r, here = run.result, f"{name} {how}"
             out[f"{here} n"] = [r.n_labels, r.n_items]
-            out[f"~{here}"] = [r.estimate, r.lower, r.upper]
+            out[f"~{here}"] = [r.value, r.lower, r.upper]
             out[f"~{here} anytime"] = [r.anytime_lower, r.anytime_upper]
             for group, part in (r.groups or {}).items():
-                out[f"~{here} {names.code(group)}"] = [part.estimate, part.lower, part.upper]
+                out[f"~{here} {names.code(group)}"] = [part.value, part.lower, part.upper]
             if how in ("plain", "groups", "against"):  # with every label nothing is left to chance
                 left = 60 if how != "against" else int((d.a != d.b).sum()) - 30
                 told(run, run.ask(left)["item"].to_list(), d, names)
-                out[f"{here} complete"] = run.result.estimate
+                out[f"{here} complete"] = run.result.value
     run = audit.Audit(names(d.a), **names.asked(metrics_for(d.k)["costs"]), rng=rng)
     told(run, run.ask(90)["item"].to_list(), d, names)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "audit.json"
         run.save(path)
         again = audit.Audit.resume(path, names(d.a))
-        out["resumed"] = again.result.estimate
+        out["resumed"] = again.result.value
     return out
 
 

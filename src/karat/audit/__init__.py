@@ -9,15 +9,12 @@ from karat.audit._audit import Audit
 from karat.audit._best_of_many import best_of_many
 from karat.audit._gate import assert_at_least, gate
 from karat.audit._judged_rate import judged_rate
-from karat.audit.result import AuditResult, GateResult, JudgedRate, LabelBudget, ModelTiers
+from karat.audit.result import AuditResult, GateResult
 
 __all__ = [
     "Audit",
     "AuditResult",
     "GateResult",
-    "JudgedRate",
-    "LabelBudget",
-    "ModelTiers",
     "assert_at_least",
     "best_of_many",
     "gate",

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat._result import Estimate
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.audit._design import Calls, Strata
 from karat.audit._gate import Bets, labels_ahead
-from karat.limits import AnytimeLimits
 from karat.limits.anytime import Steps, anytime_path, holding, value_grid
 from karat.limits.proportions import hypergeometric_limits
 from karat.limits.resampling import enough_draws
+from karat.limits.result import AnytimeLimits
 from karat.limits.strata import stratified_limits, stratified_steps
 from karat.metrics.estimates import table_values
 
@@ -45,10 +46,7 @@ def anytime_limits(evidence: Evidence, *, delta: float, confidence: float) -> An
     lowers, uppers = holding(estimates, *ends)
     return AnytimeLimits(
         of=evidence.calls.metric.title,
-        estimates=estimates,
-        lowers=lowers,
-        uppers=uppers,
-        confidence=confidence,
+        path=Estimate.of(estimates, lowers, uppers, confidence, "finite-sample"),
         n_total=len(evidence.calls.code),
     )
 
@@ -223,7 +221,7 @@ def fixed_limits(
 ) -> tuple[float, float]:
     """Return limits of the metric of all items, ``delta`` on either side.
 
-    One stratum of two outcomes has exact limits, without replacement; otherwise by a surprise.
+    One stratum of two outcomes has exact limits, without replacement; otherwise by a pseudo-count.
     """
     rows = evidence.rows(group)
     own, size = counts[rows], evidence.strata.size[rows]
@@ -249,13 +247,13 @@ def fixed_limits(
         draws=fixed_draws(len(own), own.shape[1], delta),
         rng=rng,
         possible=possible,
-        surprise=_surprise(evidence, float(own.sum())),
+        pseudo=_pseudo_size(evidence, float(own.sum())),
     )
     return float(low), float(high)
 
 
-def _surprise(evidence: Evidence, n: float) -> float:
-    """Return the size of the surprise: a whole item for a difference and up to 50 labels.
+def _pseudo_size(evidence: Evidence, n: float) -> float:
+    """Return the size of the pseudo-count: a whole item for a difference and up to 50 labels.
 
     Half an item from 100 labels on. With half an item, recall on credit defaults was covered .91
     at 50 labels, of which every stratum has eight.

@@ -18,8 +18,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._basis import Guarantee
 from karat._callers import caller_level
-from karat._result import Passed, frame_of, keeps_kind
+from karat._result import Estimate, Passed, frame_of, keeps_kind
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -70,7 +71,8 @@ from karat.exceptions import (
 )
 from karat.limits.anytime import holding
 from karat.limits.means import normal_quantile
-from karat.metrics import Metric, MetricBase, as_metric, load_metric
+from karat.metrics import as_metric, load_metric
+from karat.metrics.base import Metric, MetricBase
 from karat.metrics.estimates import metric_range
 
 
@@ -85,8 +87,8 @@ class Audit:
 
     where a and b are what an item adds to numerator and denominator of the metric G. Labels are
     drawn stratum by stratum with recorded chances; the estimate is the stratified one. Its limits
-    are by a surprise, with the items that have no label drawn too; limits at every look bet on each
-    label.
+    are by a pseudo-count, with the items that have no label drawn too; limits at every look bet on
+    each label.
 
     Parameters
     ----------
@@ -398,13 +400,12 @@ def answer_of(run: Run) -> AuditResult:
     return AuditResult(
         metric=run.metric,
         difference=run.items.other is not None,
-        estimate=estimate,
-        lower=float(low),
-        upper=float(high),
+        estimate=Estimate.of(
+            estimate, float(low), float(high), run.confidence, _guarantee(run, n, low, high)
+        ),
         anytime_lower=float(any_low),
         anytime_upper=float(any_high),
         path=path,
-        confidence=run.confidence,
         n_labels=n,
         n_items=run.items.n,
         more=more,
@@ -414,6 +415,13 @@ def answer_of(run: Run) -> AuditResult:
         strata=_strata(run, evidence),
         groups=_groups(run, evidence, delta),
     )
+
+
+def _guarantee(run: Run, n: int, low: float, high: float) -> Guarantee:
+    """Return what the limits for this number of labels are worth: nothing without a label."""
+    if not n:
+        return "untested"
+    return "complete" if n == run.items.n and low == high else "approximate"
 
 
 def _positive(run: Run) -> object:
@@ -448,7 +456,7 @@ def _groups(run: Run, evidence: Evidence, delta: float) -> dict[object, AuditGro
         else:
             low, high = evidence.calls.span
         low, high = holding(value, low, high)
-        found[name] = AuditGroup(estimate=value, lower=float(low), upper=float(high), n_labels=n)
+        found[name] = AuditGroup(value=value, lower=float(low), upper=float(high), n_labels=n)
     return found
 
 
@@ -578,7 +586,7 @@ def gate_of(run: Run, result: AuditResult, at_least: Any) -> GateResult:
         return more_until(
             evidence_of(run, run.predicted),
             wanted,
-            estimate=result.estimate,
+            estimate=result.value,
             limit=limit,
             delta=1 - run.confidence,
         )
@@ -586,7 +594,7 @@ def gate_of(run: Run, result: AuditResult, at_least: Any) -> GateResult:
     return decide(
         run.metric,
         wanted,
-        estimate=result.estimate,
+        value=result.value,
         lower=result.anytime_lower,
         upper=result.anytime_upper,
         confidence=run.confidence,

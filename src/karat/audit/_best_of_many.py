@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
     check_alike,
@@ -21,15 +21,10 @@ from karat._validate import (
 from karat.audit.result import ModelTiers
 from karat.exceptions import MetricError, ShapeError
 from karat.limits.resampling import enough_draws, flip_limits
-from karat.metrics import (
-    LinearFractionalMetric,
-    LinearMetric,
-    Metric,
-    MetricBase,
-    MetricGap,
-    as_metric,
-)
+from karat.metrics import LinearFractionalMetric, LinearMetric, as_metric
+from karat.metrics.base import Metric, MetricBase
 from karat.metrics.estimates import count_limits, metric_range, table_value, table_values
+from karat.metrics.result import MetricGap
 
 
 @keeps_kind
@@ -157,26 +152,31 @@ def _ranked(
     return ModelTiers(
         metric=chosen,
         names=tuple(names[i] for i in order),
-        values=np.array([each[i].value for i in order]),
-        lowers=np.array([each[i].lower for i in order]),
-        uppers=np.array([each[i].upper for i in order]),
+        estimate=Estimate.of(
+            np.array([each[i].value for i in order]),
+            np.array([each[i].lower for i in order]),
+            np.array([each[i].upper for i in order]),
+            level,
+            "exact" if all(own.method == "clopper-pearson" for own in each) else "approximate",
+        ),
         tiers=_tiers(beats[np.ix_(order, order)]),
         pairs=tuple(
             MetricGap(
                 metric=chosen,
                 first=names[u],
                 second=names[v],
-                value=each[u].value - each[v].value,
-                lower=float(lower[u, v]),
-                upper=float(upper[u, v]),
-                confidence=level,
+                estimate=_apart(each[u].value - each[v].value, lower[u, v], upper[u, v], level),
                 pairs=len(pairs),
             )
             for u, v in pairs
         ),
-        confidence=level,
         n=len(true),
     )
+
+
+def _apart(value: Any, lower: Any, upper: Any, level: float) -> Estimate[float]:
+    """Return a difference with its limits, which hold as the number of items grows."""
+    return Estimate.of(float(value), float(lower), float(upper), level, "approximate")
 
 
 def _tables(true: IntArray, models: Sequence[IntArray], k: int) -> FloatArray:
@@ -294,10 +294,7 @@ def _reversed_by(
                 metric=other.metric,
                 first=names[ahead],
                 second=names[first],
-                value=float(values[ahead] - values[first]),
-                lower=float(lower[0, 1]),
-                upper=float(upper[0, 1]),
-                confidence=level,
+                estimate=_apart(values[ahead] - values[first], lower[0, 1], upper[0, 1], level),
                 pairs=1,
                 pos_label=other.positive,
             )

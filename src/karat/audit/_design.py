@@ -17,7 +17,8 @@ import numpy as np
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.audit._inputs import Items
 from karat.exceptions import MetricError
-from karat.metrics import LinearFractionalMetric, LinearMetric, Metric, recall
+from karat.metrics import LinearFractionalMetric, LinearMetric, recall
+from karat.metrics.base import Metric
 from karat.metrics.estimates import metric_range, table_ends, table_value, table_values
 from karat.metrics.named import BalancedAccuracy, Macro, one_vs_rest
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
@@ -27,7 +27,8 @@ from karat.audit._design import ratios_of
 from karat.audit.result import GateResult
 from karat.exceptions import AuditError, MetricError
 from karat.limits.anytime import Steps, anytime_path, holding, labels_until, ratio_steps, value_grid
-from karat.metrics import Metric, MetricBase, as_metric
+from karat.metrics import as_metric
+from karat.metrics.base import Metric, MetricBase
 from karat.metrics.estimates import count_items, metric_range, table_value
 
 
@@ -162,7 +163,7 @@ def gate(
     return decide(
         chosen,
         wanted,
-        estimate=estimate,
+        value=estimate,
         lower=low,
         upper=high,
         confidence=level,
@@ -187,7 +188,7 @@ def decide(
     metric: Metric,
     at_least: float,
     *,
-    estimate: float,
+    value: float,
     lower: float,
     upper: float,
     confidence: float,
@@ -202,17 +203,14 @@ def decide(
     """
     status = "PASS" if lower >= at_least else "FAIL" if upper < at_least else "INCONCLUSIVE"
     more = None
-    if status == "INCONCLUSIVE" and n_labels and estimate == estimate:
-        more = ahead(lower if estimate > at_least else upper)
+    if status == "INCONCLUSIVE" and n_labels and value == value:
+        more = ahead(lower if value > at_least else upper)
     return GateResult(
         status=status,
         metric=metric,
         difference=difference,
         at_least=at_least,
-        estimate=estimate,
-        lower=lower,
-        upper=upper,
-        confidence=confidence,
+        estimate=Estimate.of(value, lower, upper, confidence, "finite-sample"),
         n_labels=n_labels,
         more=more,
         pos_label=pos_label,

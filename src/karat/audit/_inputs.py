@@ -33,7 +33,7 @@ from karat._validate import (
     shown,
 )
 from karat.exceptions import ColumnError, DataError, LabelError, ProbabilityError
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 
 
 def fingerprints(items: Items) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -38,7 +38,7 @@ from karat._validate import (
 from karat.audit.result import JudgedRate
 from karat.exceptions import AuditError, LabelError, ProbabilityError
 from karat.limits import Limits
-from karat.limits.powered import powered_limits
+from karat.limits.prediction_powered import limits_of_mean
 from karat.limits.resampling import enough_draws
 
 _DESIGNS = ("random", "by-class", "probability")
@@ -62,9 +62,10 @@ def judged_rate(
 ) -> JudgedRate:
     r"""Estimate how often a system passes, from judges that err and a few true labels.
 
-    With labels of a random sample it is the prediction-powered mean of `karat.limits.powered_mean`
-    with a column for every judge. With labels of sets that were drawn class by class, the share p
-    of positive verdicts is corrected by the judges' own rates,
+    With labels of a random sample it is the prediction-powered mean of
+    `karat.limits.prediction_powered_mean` with a column for every judge. With labels of sets that
+    were drawn class by class, the share p of positive verdicts is corrected by the judges' own
+    rates,
 
     .. math:: \hat\theta = \frac{\hat p + \hat q_0 - 1}{\hat q_0 + \hat q_1 - 1}
 
@@ -155,7 +156,7 @@ def judged_rate(
     if second is not None:
         f = (f - (second.truth[known] == second.positive) + 1) / 2
         x, span = (x - second.says() + 1) / 2, (-1.0, 1.0)
-    found = powered_limits(
+    found = limits_of_mean(
         f,
         x[known],
         x.mean(axis=0) - _mean(x[known], chance, known),
@@ -170,20 +171,21 @@ def judged_rate(
         return span[0] + (span[1] - span[0]) * v
 
     alone = Limits(
-        estimate=back(found.labels),
-        lower=back(found.labels_lower),
-        upper=back(found.labels_upper),
-        confidence=level,
+        estimate=Estimate.of(
+            back(found.labels),
+            back(found.labels_lower),
+            back(found.labels_upper),
+            level,
+            "approximate",
+        ),
         side="both",
         method="clopper-pearson" if found.exact else "wilson",
-        guarantee="approximate",
         n=float(len(f)),
     )
     return JudgedRate(
-        value=back(found.estimate),
-        lower=back(found.lower),
-        upper=back(found.upper),
-        confidence=level,
+        estimate=Estimate.of(
+            back(found.value), back(found.lower), back(found.upper), level, "approximate"
+        ),
         labels=alone,
         judged=back(float(x.mean())),
         used=found.left < 1,
@@ -274,10 +276,7 @@ def _by_class(
     tables = None if group is None else _by_cluster(seen, majority, _recoded(group))
     value, low, high = class_limits(right, rest, delta=(1 - level) / 2, rng=rng, clusters=tables)
     return JudgedRate(
-        value=value,
-        lower=low,
-        upper=high,
-        confidence=level,
+        estimate=Estimate.of(value, low, high, level, "approximate"),
         labels=None,
         judged=float(rest[-1] / rest.sum()),
         used=True,
@@ -306,10 +305,10 @@ def class_limits(
     ``right`` (k, k) counts the labelled items by truth and verdict, of sets drawn class by class;
     ``seen`` (k,) the verdicts on the items without a label. With P(verdict | truth) = C the shares
     θ solve Cᵀθ = p; of two classes that is (p + q₀ − 1)/(q₀ + q₁ − 1). Every row draws its shares
-    with gamma variables, and one cell of all has a surprise of ½ on top. Judges that are no better
-    than chance leave everything open. ``clusters`` (clusters, k + 1, k) are the same counts of each
-    cluster, those of ``seen`` last: all items of a cluster then draw one weight, and the surprise
-    is half a cluster of the usual size.
+    with gamma variables, and one cell of all has a pseudo-count of ½ on top. Judges that are no
+    better than chance leave everything open. ``clusters`` (clusters, k + 1, k) are the same counts
+    of each cluster, those of ``seen`` last: all items of a cluster then draw one weight, and the
+    pseudo-count is half a cluster of the usual size.
     """
     value = float(_share(right[None], seen[None])[0])
     rows = np.concatenate([right, seen[None]])

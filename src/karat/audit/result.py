@@ -6,25 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat._basis import Guarantee
-from karat._result import Frozen, Result
+from karat._result import Estimate, Estimated, Frozen, Result
 from karat._typing import FloatArray
-from karat.limits import AnytimeLimits, Limits
-from karat.metrics import Metric, MetricGap
+from karat.limits.result import AnytimeLimits, Limits
+from karat.metrics.base import Metric
+from karat.metrics.result import MetricGap
 
 _TRADED = ("precision", "recall")  # one is had for the other
 _CLOSE = 0.02  # distance that the bets of a gate hardly ever decide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class JudgedRate(Result):
+class JudgedRate(Estimated[float]):
     """The rate of a system that judges scored, or the difference of two.
 
     Attributes
     ----------
-    value, lower, upper : float
-        The rate and its limits.
-    confidence : float
-        Probability that the limits hold.
+    estimate : Estimate
+        The rate with its limits.
     labels : Limits or None
         What the labels alone say; None for labels of balanced sets, which alone say nothing.
     judged : float
@@ -43,10 +42,7 @@ class JudgedRate(Result):
         The verdict whose rate it is.
     """
 
-    value: float
-    lower: float
-    upper: float
-    confidence: float
+    estimate: Estimate[float]
     labels: Limits | None
     judged: float
     used: bool
@@ -56,11 +52,6 @@ class JudgedRate(Result):
     n_labels: int
     n_items: int
     pos_label: Any
-
-    @property
-    def width(self) -> float:
-        """Distance between the limits."""
-        return self.upper - self.lower
 
     def summary(self) -> str:
         """Return the rate beside what the judges and the labels alone say."""
@@ -85,7 +76,7 @@ class JudgedRate(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class GateResult(Result):
+class GateResult(Estimated[float]):
     """Whether a metric is at least as great as it has to be.
 
     Attributes
@@ -99,10 +90,10 @@ class GateResult(Result):
         Whether it is the metric of one system minus that of another.
     at_least : float
         What it has to reach.
-    estimate, lower, upper : float
-        The estimate, NaN where the labels do not define it, and limits that hold at every look.
-    confidence : float
-        Probability that the status is right, however often one looks.
+    estimate : Estimate
+        The metric of the labelled items, NaN where the labels do not define it, with limits that
+        hold at every look; ``confidence`` is the probability that the status is right, however
+        often one looks.
     n_labels : int
         Labels so far.
     more : int or None
@@ -116,10 +107,7 @@ class GateResult(Result):
     metric: Metric
     difference: bool
     at_least: float
-    estimate: float
-    lower: float
-    upper: float
-    confidence: float
+    estimate: Estimate[float]
     n_labels: int
     more: int | None
     pos_label: Any
@@ -134,8 +122,8 @@ class GateResult(Result):
         asked = f"at least {self.at_least:g} is asked for"
         if not self.n_labels:
             return f"{self.status}: nothing is labelled yet, and {self.title} of {asked}"
-        what = f"is {self.estimate:.3f}"
-        if math.isnan(self.estimate):
+        what = f"is {self.value:.3f}"
+        if math.isnan(self.value):
             what = "is undefined by these labels"
         said = (
             f"{self.status}: {self.title} {what}, between {self.lower:.3f} and {self.upper:.3f} at "
@@ -146,9 +134,9 @@ class GateResult(Result):
             return said
         if self.more is not None:
             return f"{said}; about {self.more:,} more labels like these would decide it"
-        if math.isnan(self.estimate):
+        if math.isnan(self.value):
             return f"{said}; label more"
-        if abs(self.estimate - self.at_least) <= _CLOSE:
+        if abs(self.value - self.at_least) <= _CLOSE:
             return f"{said}; the estimate is so close that no number of labels would decide it soon"
         return f"{said}; how many more labels would decide it cannot be foretold"
 
@@ -161,7 +149,7 @@ class GateResult(Result):
         """Return a summary for a pull request or a job's page."""
         mark = {"PASS": "✅", "FAIL": "❌", "INCONCLUSIVE": "❔"}[self.status]
         more = "–" if self.more is None else f"about {self.more:,}"
-        value = "–" if math.isnan(self.estimate) else f"{self.estimate:.3f}"
+        value = "–" if math.isnan(self.value) else f"{self.value:.3f}"
         return "\n".join(
             [
                 f"### {mark} {self.status}: {self.title} at least {self.at_least:g}",
@@ -179,7 +167,7 @@ class GateResult(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ModelTiers(Result):
+class ModelTiers(Estimated[FloatArray]):
     """Which of several models are best, with limits that hold for all pairs at once.
 
     Attributes
@@ -188,8 +176,9 @@ class ModelTiers(Result):
         The metric.
     names : tuple
         The models, best first.
-    values, lowers, uppers : array
-        The metric of each with its own limits.
+    estimate : Estimate of arrays
+        The metric of each with its own limits. ``confidence`` holds for each of them, and for all
+        ``pairs`` together.
     tiers : tuple of int
         1 for the models that none beats, 2 for those that only models of tier 1 beat, and so on.
     pairs : tuple of MetricGap
@@ -199,28 +188,23 @@ class ModelTiers(Result):
         the first, each with its own limits. A metric of one class names it as ``pos_label``. Of
         more than five classes only metrics that are linear in the counts have limits; those of
         others are infinite.
-    confidence : float
-        Probability that they do.
     n : int
         Labelled items.
     """
 
     metric: Metric
     names: tuple[Any, ...]
-    values: FloatArray
-    lowers: FloatArray
-    uppers: FloatArray
+    estimate: Estimate[FloatArray]
     tiers: tuple[int, ...]
     pairs: tuple[MetricGap, ...]
-    confidence: float
     n: int
     reversed_by: tuple[MetricGap, ...] = ()
 
     _COLUMNS = (
         "name=names",
-        "value=values",
-        "lower=lowers",
-        "upper=uppers",
+        "value",
+        "lower",
+        "upper",
         "tier=tiers",
         "n",
         "confidence",
@@ -273,7 +257,7 @@ class ModelTiers(Result):
         return ". ".join(said)
 
     def _table(self) -> list[tuple[str, str]]:
-        rows = zip(self.names, self.tiers, self.values, self.lowers, self.uppers, strict=True)
+        rows = zip(self.names, self.tiers, self.value, self.lower, self.upper, strict=True)
         return [
             (str(name), f"tier {tier}: {value:.3f} ({low:.3f} to {high:.3f})")
             for name, tier, value, low, high in rows
@@ -327,30 +311,30 @@ class AuditGroup(Frozen):
 
     Attributes
     ----------
-    estimate, lower, upper : float
-        As of an audit, for this group alone. Without a label in the group the estimate is NaN and
+    value, lower, upper : float
+        As of an audit, for this group alone. Without a label in the group the value is NaN and
         the limits are all that is possible; a difference is known without labels where the two
         systems agree on all items of the group.
     n_labels : int
         Labels in the group.
     """
 
-    estimate: float
+    value: float
     lower: float
     upper: float
     n_labels: int
 
     def summary(self) -> str:
-        """Return the estimate with its limits, or that there is no label."""
+        """Return the value with its limits, or that there is no label."""
         between = f"{self.lower:.3f} to {self.upper:.3f}"
-        if math.isnan(self.estimate):
+        if math.isnan(self.value):
             why = "no label yet" if not self.n_labels else "undefined by its labels"
             return f"{why} ({between}, {self.n_labels:,} labels)"
-        return f"{self.estimate:.3f} ({between}, {self.n_labels:,} labels)"
+        return f"{self.value:.3f} ({between}, {self.n_labels:,} labels)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AuditResult(Result):
+class AuditResult(Estimated[float]):
     """The metric of exactly these items, from the labels so far.
 
     Attributes
@@ -359,17 +343,13 @@ class AuditResult(Result):
         The metric.
     difference : bool
         Whether it is the metric of one system minus that of another.
-    estimate : float
-        The stratified estimate; NaN while there are no labels.
-    lower, upper : float
-        Limits for this number of labels, fixed beforehand: they do not allow for stopping as soon
-        as they please.
+    estimate : Estimate
+        The stratified estimate, NaN while there are no labels, with limits for this number of
+        labels, fixed beforehand: they do not allow for stopping as soon as they please.
     anytime_lower, anytime_upper : float
         Limits that hold at every look; NaN where the metric or the design has none.
     path : AnytimeLimits or None
         The estimate and these limits after every label.
-    confidence : float
-        Probability that the metric lies between the limits.
     n_labels, n_items : int
         Labelled items, all items.
     more : int
@@ -386,13 +366,10 @@ class AuditResult(Result):
 
     metric: Metric
     difference: bool
-    estimate: float
-    lower: float
-    upper: float
+    estimate: Estimate[float]
     anytime_lower: float
     anytime_upper: float
     path: AnytimeLimits | None
-    confidence: float
     n_labels: int
     n_items: int
     more: int
@@ -409,11 +386,6 @@ class AuditResult(Result):
         """What is measured."""
         return measured(self.metric, difference=self.difference, pos_label=self.pos_label)
 
-    @property
-    def width(self) -> float:
-        """Distance between the limits for this number of labels."""
-        return self.upper - self.lower
-
     def summary(self) -> str:
         """Return what is known, at every look too, and what more labels would bring."""
         if not self.n_labels:
@@ -422,8 +394,8 @@ class AuditResult(Result):
                 f"about {self.more_upper - self.more_lower:.2f} wide"
             )
         sure = f"{100 * self.confidence:g} % confidence"
-        value = f"is {self.estimate:.3f}"
-        if math.isnan(self.estimate):
+        value = f"is {self.value:.3f}"
+        if math.isnan(self.value):
             value = "is undefined by the labels so far"
         said = (
             f"{self.title} of these {self.n_items:,} items {value}, between "
@@ -452,7 +424,7 @@ class AuditResult(Result):
         """The groups of which nothing is known, since no item of them has a label."""
         groups = self.groups or {}
         return tuple(
-            name for name, part in groups.items() if not part.n_labels and math.isnan(part.estimate)
+            name for name, part in groups.items() if not part.n_labels and math.isnan(part.value)
         )
 
     def _table(self) -> list[tuple[str, str]]:

@@ -38,7 +38,7 @@ from karat.bounds.result import (
 from karat.bounds.solvers._binary import threshold_bounds
 from karat.bounds.solvers._solve import solve, solved_performance
 from karat.exceptions import DataError, LabelError, UndefinedMetricWarning
-from karat.metrics import Metric
+from karat.metrics.base import Metric
 from karat.statistics import Patterns, roc_counts
 from karat.statistics.patterns import distinct_votes
 

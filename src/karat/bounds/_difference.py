@@ -32,8 +32,8 @@ from karat.bounds.inputs import (
 from karat.bounds.result import DifferenceBounds, with_gold
 from karat.bounds.solvers._solve import solved_difference
 from karat.exceptions import DataError
-from karat.limits import PoweredLimits
-from karat.metrics import Metric
+from karat.limits.result import PredictionPoweredLimits
+from karat.metrics.base import Metric
 from karat.metrics.estimates import metric_range
 from karat.statistics import PatternCounts, Patterns
 
@@ -208,10 +208,12 @@ def difference_bounds(
     )
 
 
-def _exactly_zero(found: PoweredLimits) -> PoweredLimits:
+def _exactly_zero(found: PredictionPoweredLimits) -> PredictionPoweredLimits:
     """Return the limits of two classifiers that predict the same for every item."""
-    labels = replace(found.labels, estimate=0.0, lower=0.0, upper=0.0)
-    return replace(found, estimate=0.0, lower=0.0, upper=0.0, labels=labels, certain=None)
+    zero = replace(found.estimate, value=0.0, lower=0.0, upper=0.0)
+    alone = replace(found.labels.estimate, value=0.0, lower=0.0, upper=0.0)
+    labels = replace(found.labels, estimate=alone)
+    return replace(found, estimate=zero, labels=labels, certain=None)
 
 
 def _silent(inputs: Inputs, apart: BoolArray) -> float:

@@ -13,14 +13,19 @@ import numpy as np
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat.bounds.inputs import Inputs, Predictions, refitted
 from karat.exceptions import UndefinedMetricWarning
-from karat.limits import PoweredLimits
 from karat.limits.means import cluster_number, effective_number
 from karat.limits.options import LimitRequest
-from karat.limits.powered import Powered, powered_limits, powered_result
-from karat.limits.powered import ratio_of_powered as powered_ratio
-from karat.limits.pseudo import surprise_limits
+from karat.limits.prediction_powered import (
+    PredictionPowered,
+    limits_of_mean,
+    limits_of_ratio,
+    result_of,
+)
+from karat.limits.pseudo import pseudo_count_limits
 from karat.limits.resampling import enough_draws
-from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric, MetricBase
+from karat.limits.result import PredictionPoweredLimits
+from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric
+from karat.metrics.base import MetricBase
 from karat.metrics.estimates import Proportion, as_proportion, table_ends, table_limits, table_value
 from karat.statistics import Patterns
 from karat.weak.checks import GoldRows, check_patterns
@@ -184,7 +189,8 @@ def _some(gold: GoldRows) -> GoldRows:
 #
 # `read_sample` finds P(Y | Z) of label models that have each not seen one fold of the labels.
 # `metric_limits` and `difference_limits` make limits of them: prediction-powered where the metric
-# is linear or a ratio of successes (`karat.limits.powered_mean`), from the labels alone elsewhere.
+# is linear or a ratio of successes (`karat.limits.prediction_powered_mean`), from the labels alone
+# elsewhere.
 
 
 def difference_limits(
@@ -196,7 +202,7 @@ def difference_limits(
     span: tuple[float, float],
     confidence: float,
     rng: np.random.Generator,
-) -> PoweredLimits | None:
+) -> PredictionPoweredLimits | None:
     """Return limits of the metric of the first classifier minus that of the second."""
     items = gold_items(inputs, sample, None, f"difference in {metric.title}", confidence)
     k = len(inputs.classes)
@@ -213,7 +219,7 @@ def difference_limits(
             return np.asarray(np.sum((p @ gain) * calls, axis=1, keepdims=True) - p @ centre)
 
         far, shift = crossed(items, controls, calls[sample.rows], calls, inputs.votes.ids)
-        found = powered_limits(
+        found = limits_of_mean(
             f + 0.5,
             far,
             shift,
@@ -233,7 +239,7 @@ def _from_counts(
     predicted: Sequence[Predictions],
     reach: float,
     rng: np.random.Generator,
-) -> PoweredLimits | None:
+) -> PredictionPoweredLimits | None:
     """Return limits from counts of the truth and both predictions; None of too many cells."""
     sample, k = items.sample, int(items.sample.p.shape[-1])
     if k**3 > MOST_CELLS or not np.isfinite(reach):
@@ -255,7 +261,7 @@ def _from_counts(
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         one, other = (table_value(metric, t[0]) for t in tables(counts[None] / counts.sum()))
-        low, high = surprise_limits(
+        low, high = pseudo_count_limits(
             ends,
             counts,
             (-reach, reach),
@@ -279,7 +285,7 @@ def metric_limits(
     rng: np.random.Generator,
     rows: BoolArray | None = None,
     groups: IntArray | None = None,
-) -> PoweredLimits | None:
+) -> PredictionPoweredLimits | None:
     """Return limits of the metric of the items in ``rows``; None where no label is among them.
 
     ``q`` is P(Ŷ | pattern), and ``groups`` the group of each item, for a metric that compares them.
@@ -310,7 +316,7 @@ def _linear(
     at_all: FloatArray,
     patterns: IntArray,
     span: tuple[float, float],
-) -> PoweredLimits:
+) -> PredictionPoweredLimits:
     """Return limits of E gain[Y, Ŷ]; the control is its mean under the label model."""
     f = np.sum(gain[items.sample.labels] * at_labels, axis=1)
 
@@ -318,7 +324,7 @@ def _linear(
         return np.asarray(np.sum((p @ gain) * calls, axis=1, keepdims=True))
 
     far, shift = crossed(items, controls, at_labels, at_all, patterns)
-    found = powered_limits(
+    found = limits_of_mean(
         f,
         far,
         shift,
@@ -339,7 +345,7 @@ def _ratio(
     at_all: FloatArray,
     q: FloatArray,
     patterns: IntArray,
-) -> PoweredLimits:
+) -> PredictionPoweredLimits:
     """Return limits of a ratio of two classes.
 
     The controls are the call h, P(Y=1 | z), their product, and the least and greatest chance that
@@ -359,7 +365,7 @@ def _ratio(
         for calls, ids in ((at_labels, patterns[items.sample.rows]), (at_all, items.ids))
     ]
     far, shift = crossed(items, controls, with_q[0], with_q[1], patterns)
-    found = powered_ratio(
+    found = limits_of_ratio(
         top,
         bottom,
         far,
@@ -382,7 +388,7 @@ def _alone(
     groups: IntArray | None,
     span: tuple[float, float],
     rng: np.random.Generator,
-) -> PoweredLimits | None:
+) -> PredictionPoweredLimits | None:
     """Return limits of any other metric, from the labels alone."""
     y, called = items.sample.labels, np.asarray(predicted.codes)[items.sample.rows]
     k = int(items.sample.p.shape[-1])
@@ -441,15 +447,21 @@ class GoldItems(NamedTuple):
         w = self.weight
         return np.asarray(values.mean(axis=0) if w is None else w @ values / w.sum())
 
-    def counted(self, value: float, low: float, high: float) -> PoweredLimits:
+    def counted(self, value: float, low: float, high: float) -> PredictionPoweredLimits:
         """Return the result from counts of the labels alone."""
-        return self.wrapped(Powered(value, low, high, value, low, high, 1.0, 0.0), counted=True)
+        return self.wrapped(
+            PredictionPowered(value, low, high, value, low, high, 1.0, 0.0), counted=True
+        )
 
     def wrapped(
-        self, found: Powered, span: tuple[float, float] = (0.0, 1.0), *, counted: bool = False
-    ) -> PoweredLimits:
+        self,
+        found: PredictionPowered,
+        span: tuple[float, float] = (0.0, 1.0),
+        *,
+        counted: bool = False,
+    ) -> PredictionPoweredLimits:
         """Return the result; ``counted`` where it is from counts of the labels alone."""
-        return powered_result(
+        return result_of(
             found,
             self.request,
             of=self.title,
@@ -458,7 +470,7 @@ class GoldItems(NamedTuple):
             finite=False,
             low=span[0],
             high=span[1],
-            method="surprise" if counted else None,
+            method="pseudo-count" if counted else None,
         )
 
     def label_mean(self, values: FloatArray) -> FloatArray:

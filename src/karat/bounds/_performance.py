@@ -32,7 +32,8 @@ from karat.bounds.inputs import (
 from karat.bounds.result import PerformanceBounds, undefined_bounds
 from karat.bounds.solvers._solve import solved_performance
 from karat.exceptions import DataError, UndefinedHereError
-from karat.metrics import GroupMetric, MetricBase, as_metric
+from karat.metrics import GroupMetric, as_metric
+from karat.metrics.base import MetricBase
 from karat.metrics.estimates import metric_range
 from karat.statistics import PatternCounts, Patterns
 

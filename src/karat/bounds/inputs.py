@@ -44,7 +44,8 @@ from karat.exceptions import (
     MetricError,
     UndefinedMetricWarning,
 )
-from karat.metrics import GroupMetric, Metric, MetricBase, as_metric
+from karat.metrics import GroupMetric, as_metric
+from karat.metrics.base import Metric, MetricBase
 from karat.statistics import PatternCounts, Patterns
 from karat.statistics.patterns import joint_counts, recode
 from karat.votes.reading import read_weak_labels

@@ -14,12 +14,13 @@ from typing import Any, Generic, NoReturn, TypeVar
 import numpy as np
 
 from karat._basis import Guarantee
-from karat._result import Estimate, Estimated, Result, plain, stacked
+from karat._result import SEVERAL, Estimate, Estimated, Result, plain, stacked
 from karat._typing import FloatArray
 from karat.bounds._gold import DeferredCheck
 from karat.exceptions import DataError
-from karat.limits import PoweredLimits
-from karat.metrics import GroupMetric, Metric, MetricBase
+from karat.limits.result import PredictionPoweredLimits
+from karat.metrics import GroupMetric
+from karat.metrics.base import Metric, MetricBase
 from karat.weak.result import LabelModelCheck
 
 _N = TypeVar("_N", float, FloatArray)
@@ -46,9 +47,6 @@ class Checked(Estimated[_N], Generic[_N]):
     def upper_limit(self) -> _N:
         """The recommended upper limit: of the true labels if there are any, else of the bounds."""
         return self.bounds_limits.upper
-
-    def __float__(self) -> float:
-        return float_of(self.estimate)
 
     @property
     def check(self) -> LabelModelCheck | None:
@@ -87,27 +85,15 @@ class Checked(Estimated[_N], Generic[_N]):
             return f"{self.check.summary()}{more}. {said}"
         return f"{said}. {self.check.summary()}"
 
-    def with_gold(self, found: PoweredLimits, bounds: str, more: str = "") -> str:
+    def with_gold(self, found: PredictionPoweredLimits, bounds: str, more: str = "") -> str:
         """Return what the true labels say, and after it what the bounds say without them."""
         help_ = " and the label model" if found.used else " alone"
         return (
-            f"{found.of[:1].upper()}{found.of[1:]} is {found.estimate:.3f} (between "
+            f"{found.of[:1].upper()}{found.of[1:]} is {found.value:.3f} (between "
             f"{found.lower:.3f} and {found.upper:.3f} at {percent(found.confidence)} confidence, "
             f"from {found.n:,} true labels{help_}, if they were drawn at random). By the bounds: "
             f"{self.with_caveat(bounds, more)}"
         )
-
-
-MANY = "there are several numbers and no single value; read .value, .lower and .upper"
-
-
-def float_of(estimate: Estimate[Any]) -> float:
-    """Return the value as a number, or say why there is none."""
-    if np.ndim(estimate.value):
-        raise DataError(MANY)
-    if np.isnan(estimate.value):
-        raise DataError("bounds without labels have no value; read .lower and .upper")
-    return float(estimate.value)
 
 
 def bounds_and_limits(
@@ -136,12 +122,12 @@ def with_gold(
     upper: float,
     limits: tuple[float, float],
     confidence: float,
-    gold: PoweredLimits | None,
+    gold: PredictionPoweredLimits | None,
 ) -> dict[str, Any]:
     """Return the same of single bounds, with what true labels say beside them."""
     known: dict[str, Any] = {}
     if gold is not None:
-        known = {"value": gold.estimate, "guarantee": gold.guarantee}
+        known = {"value": gold.value, "guarantee": gold.guarantee}
     return {"gold": gold, **bounds_and_limits(lower, upper, limits, confidence, **known)}
 
 
@@ -220,7 +206,7 @@ class _Several(Result):
         return np.array([one.upper for one in self._each()])
 
     def __float__(self) -> NoReturn:
-        raise DataError(MANY)
+        raise DataError(SEVERAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -368,7 +354,7 @@ _POWER = 1.96 + 0.84  # standard errors of a lead that labels find four times in
 class Interval(Checked[float]):
     """Two bounds and their one-sided confidence limits, perhaps beside what true labels say."""
 
-    gold: PoweredLimits | None = None
+    gold: PredictionPoweredLimits | None = None
 
     @property
     def lower_limit(self) -> float:
@@ -409,7 +395,7 @@ class DifferenceBounds(Interval):
         labels limits from those, as in `PerformanceBounds`.
     bounds_limits : Estimate
         The one-sided limits of the two bounds, with or without true labels.
-    gold : PoweredLimits or None
+    gold : PredictionPoweredLimits or None
         With true labels: the estimate, its limits and those of the labels alone. The label model
         helps if the metric is linear.
     metric : Metric
@@ -545,7 +531,7 @@ class PerformanceBounds(Interval):
         What ``lower_limit`` and ``upper_limit`` rest on: ``"unknown"`` without true labels.
     bounds_limits : Estimate
         The one-sided limits of the two bounds, with or without true labels.
-    gold : PoweredLimits or None
+    gold : PredictionPoweredLimits or None
         With true labels: the estimate, its limits, those of the labels alone, and whether the label
         model helped (``used``). It does not below 20 labels, nor for a metric that is neither
         linear nor precision, recall, F1 or Jaccard of two classes.

@@ -264,8 +264,8 @@ def _groups(result: AuditResult) -> Section:
             f"{part.n_labels:,}",
             f"{part.lower:.3f}",
             "no label yet"
-            if not part.n_labels and part.estimate != part.estimate
-            else f"{part.estimate:.3f}",
+            if not part.n_labels and part.value != part.value
+            else f"{part.value:.3f}",
             f"{part.upper:.3f}",
         )
         for name, part in (result.groups or {}).items()

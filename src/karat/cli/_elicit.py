@@ -38,7 +38,7 @@ from karat.elicit import (
 from karat.elicit.by_name import FAMILIES, GROUPED
 from karat.elicit.oracles import counts_by_group, leave_at_once
 from karat.exceptions import ContradictionWarning, OptionError
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 from karat.metrics.families import class_name
 
 

@@ -244,9 +244,9 @@ def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
         ("the most probable class", f"{history.baseline:.4f}"),
         ("these decisions", f"{history.value:.4f}"),
     )
-    if not np.isnan(history.held_out):
+    if not np.isnan(history.held_out.value):
         columns += ("cross-validated",)
-        unused = (history.held_out_baseline, history.held_out)
+        unused = (history.held_out_baseline, history.held_out.value)
         rows = tuple((*row, f"{v:.4f}") for row, v in zip(rows, unused, strict=True))
     sections = [
         section(

@@ -8,13 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from karat._code import Coded, call_code, script, values
-from karat.audit import ModelTiers, best_of_many
+from karat.audit import best_of_many
+from karat.audit.result import ModelTiers
 from karat.cli import _flags as flags
 from karat.cli._run import Answer, Grid, Page, run, section
 from karat.cli._table import InputTable, classes_of, read_metric, read_pos_label, read_table
 from karat.evaluation.questions import below_one_class
 from karat.exceptions import EmptyDataError, KaratWarning
-from karat.metrics import GroupMetric, MetricEstimate, as_metric
+from karat.metrics import GroupMetric, as_metric
+from karat.metrics.result import MetricEstimate
 from karat.report import Verdict
 
 _COLUMNS = ("items", "labels", "lower", "value", "upper")

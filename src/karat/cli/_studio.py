@@ -164,10 +164,10 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
                 if main is None
                 else f"{main.estimate:.3g} ({main.lower:.3g} to {main.upper:.3g})",
                 f"{100 * result.agreement:.0f} %",
-                "–" if evaluated is None else f"{100 * evaluated.agreement.estimate:.0f} %",
+                "–" if evaluated is None else f"{100 * evaluated.agreement.value:.0f} %",
                 "–"
                 if evaluated is None or evaluated.baseline is None
-                else f"{100 * evaluated.baseline.estimate:.0f} %",
+                else f"{100 * evaluated.baseline.value:.0f} %",
             )
         )
         records.append(
@@ -177,7 +177,7 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
                 "n_answers": result.n_queries,
                 "ratios": result.ratios,
                 "expected_agreement": result.agreement,
-                "agreement": None if evaluated is None else evaluated.agreement.estimate,
+                "agreement": None if evaluated is None else evaluated.agreement.value,
             }
         )
     certified = sum(known.result.status == "certified" for known in found)

@@ -37,7 +37,8 @@ from karat.exceptions import (
     OptionError,
     ProbabilityError,
 )
-from karat.metrics import MetricBase, load_metric
+from karat.metrics import load_metric
+from karat.metrics.base import MetricBase
 from karat.sources import scan
 from karat.sources.opening import first_line, is_plain, read_rows, read_texts, text_options
 from karat.sources.stored import is_counts

@@ -1,6 +1,6 @@
 """Error rates from a few gold labels, with the votes as control: valid whatever the model.
 
-The rate and its limits are those of `karat.limits.powered_mean` (prediction-powered); predictions
+The rate and its limits are those of `karat.limits.prediction_powered_mean`; predictions
 that learn from the labels are crossed as in T. Zrnic and E. J. Candès, Cross-prediction-powered
 inference, PNAS 121 (2024).
 """
@@ -13,7 +13,7 @@ from scipy.special import softmax
 from karat._typing import FloatArray, IntArray
 from karat.consensus._fitting import DomainFit
 from karat.consensus.model import build_problem, class_proba, labelled_errors
-from karat.limits.powered import powered_bernstein, powered_limits
+from karat.limits.prediction_powered import bernstein_of_mean, limits_of_mean
 from karat.votes.domains import Domain
 from karat.votes.em import fit_point, starting_state
 from karat.votes.tables import VoteTable
@@ -162,7 +162,7 @@ def rate_with_votes(
     far = predicted - unseen[fold]
     delta = (1 - confidence) / 2
     seen = far.mean() if weight is None else float(weight @ far / weight.sum())
-    found = powered_limits(
+    found = limits_of_mean(
         right,
         far[:, None],
         np.array([n / total * far.mean() - seen]),
@@ -175,10 +175,10 @@ def rate_with_votes(
     at = float(np.mean(unseen[fold]))
     low = high = np.nan
     if weight is None:
-        low, high = powered_bernstein(right, predicted, at, n_others, delta=delta)
+        low, high = bernstein_of_mean(right, predicted, at, n_others, delta=delta)
     return LabelRate(
         n_gold=n,
-        value=1 - found.estimate,
+        value=1 - found.value,
         lower=1 - found.upper,
         upper=1 - found.lower,
         labels_value=1 - found.labels,

@@ -11,7 +11,7 @@ from karat._result import Frozen, frozen_array
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_finite_matrix, check_number, check_rng
 from karat.exceptions import DataError, MetricError, ShapeError
-from karat.metrics import Metric
+from karat.metrics.base import Metric
 
 # Decision boundaries closer than this (on an interval of length 2) may be missed by `confusion`.
 _GRID = 20_001

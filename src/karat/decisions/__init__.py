@@ -5,14 +5,13 @@ measured, one search for the best: `elicit`, `bounds` and `optimize` are built o
 """
 
 from karat.decisions._attainable import Attainable
-from karat.decisions._maximise import Optimum, maximise
+from karat.decisions._maximise import maximise
 from karat.decisions.rules import BayesClassifier, Mixture, RandomizedClassifier
 
 __all__ = [
     "Attainable",
     "BayesClassifier",
     "Mixture",
-    "Optimum",
     "RandomizedClassifier",
     "maximise",
 ]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from karat._callers import caller_level
-from karat._result import Result, keeps_kind
-from karat._typing import AnyArray, FloatArray
+from karat._result import Estimate, keeps_kind
 from karat._validate import check_count, check_number, named
 from karat.decisions._attainable import AttainableSet
+from karat.decisions.result import Optimum
 from karat.decisions.rules import Mixture
 from karat.decisions.solvers import Columns, confusion_shape, solution_of
 from karat.exceptions import KaratWarning, LabelError, MetricError, PositiveClassError
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 
 
 @keeps_kind
@@ -79,10 +78,15 @@ def maximise(
     shape = confusion_shape(fixed, attainable.n_classes)
     return Optimum(
         metric=metric.title,
-        value=float(found.value),
+        estimate=Estimate(
+            value=float(found.value),
+            lower=float(found.value),
+            upper=float(found.value + found.gap) if certified else float("nan"),
+            confidence=1.0,
+            basis="certain" if certified else "unknown",
+        ),
         gap=float(found.gap),
         tol=level,
-        certified=certified,
         confusion=found.point.reshape(shape),
         groups=attainable.groups,
         mixture=Mixture.of_blocks(found.shares, known.makers),
@@ -133,71 +137,3 @@ def _check_order(metric: MetricBase, attainable: AttainableSet) -> None:
                 f"{metric.title} compares the groups {named(list(own))}, in this order, and what "
                 f"is attainable has {named(found)}; name the groups of the metric in that order"
             )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Optimum(Result):
-    """The best classifier that was found, and how much more there can be.
-
-    Attributes
-    ----------
-    metric : str
-        What was maximised.
-    value : float
-        Its value, which ``mixture`` attains.
-    gap : float
-        By how much a better classifier could exceed it.
-    tol : float
-        The gap that was asked for.
-    certified : bool
-        Whether the gap bounds every mixture of rules that decide by weighted probabilities. It
-        does not for metrics that are neither linear, nor a ratio, nor concave, and for more than
-        two classes where labels are counted: rules are then best only as far as probabilities are
-        right.
-    confusion : array (k, k) or (groups, k, k)
-        The confusion of the mixture.
-    groups : array (groups,)
-        The names of the groups; empty where the confusion is of all items.
-    mixture : Mixture
-        The rules and their shares: weights (T, blocks, k, k). Apply it with the block of each
-        row: ``mixture.class_shares(proba, np.eye(n_blocks)[block])``, one column of ones where
-        there is one block.
-    values, gaps : array (rounds,)
-        Value and gap, round by round.
-    """
-
-    metric: str
-    value: float
-    gap: float
-    tol: float
-    certified: bool
-    confusion: FloatArray
-    groups: AnyArray
-    mixture: Mixture
-    values: FloatArray
-    gaps: FloatArray
-
-    @property
-    def converged(self) -> bool:
-        """Whether the gap is as small as was asked for."""
-        return self.gap <= self.tol
-
-    def summary(self) -> str:
-        """Return the value, how it is attained, and how much better a classifier can be."""
-        n = len(self.mixture.shares)
-        made = "one rule" if n == 1 else f"a mixture of {n} rules"
-        rest = (
-            f"no mixture of rules is better by more than {self.gap:.2g}"
-            if self.certified
-            else f"the rules that were looked for gain no more than {self.gap:.2g} at first order; "
-            "others may"
-        )
-        return f"{self.metric} is {self.value:.6g} for {made}; {rest}."
-
-    def _table(self) -> list[tuple[str, str]]:
-        return [
-            ("value", f"{self.value:.6g}"),
-            ("gap", f"{self.gap:.2g}"),
-            ("rules", str(len(self.mixture.shares))),
-            ("rounds", str(len(self.values))),
-        ]

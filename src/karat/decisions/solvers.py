@@ -17,7 +17,8 @@ import numpy as np
 
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.exceptions import MetricError, UndefinedMetricWarning
-from karat.metrics import FairMetric, LinearFractionalMetric, MetricBase
+from karat.metrics import FairMetric, LinearFractionalMetric
+from karat.metrics.base import MetricBase
 from karat.metrics.rates import off_diagonal
 
 

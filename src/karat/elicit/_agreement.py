@@ -34,7 +34,8 @@ from karat.elicit.spaces import QuestionSpace, Space
 from karat.elicit.transcript import SIGNS, Query, check_answer
 from karat.exceptions import ElicitationError
 from karat.limits import Limits, clopper_pearson
-from karat.metrics import MetricBase, as_metric
+from karat.metrics import as_metric
+from karat.metrics.base import MetricBase
 
 
 @keeps_kind
@@ -181,7 +182,7 @@ class AgreementOnPairs(Result):
         if self.n == 0:
             return "No answer prefers a side, so there is nothing to agree with."
         text = (
-            f"The metric agrees with {_percent(self.agreement.estimate)} of {self.n} answers "
+            f"The metric agrees with {_percent(self.agreement.value)} of {self.n} answers "
             f"({100 * self.confidence:g} %: {_percent(self.agreement.lower)} to "
             f"{_percent(self.agreement.upper)})"
         )
@@ -190,7 +191,7 @@ class AgreementOnPairs(Result):
         if self.baseline is None:
             return text + "."
         return text + (
-            f"; the baseline with {_percent(self.baseline.estimate)}, a difference of "
+            f"; the baseline with {_percent(self.baseline.value)}, a difference of "
             f"{100 * self.difference:+.0f} points ({100 * self.difference_lower:+.0f} to "
             f"{100 * self.difference_upper:+.0f}; McNemar's p = {self.p_value:.2g})."
         )

@@ -24,7 +24,8 @@ from karat.elicit.transcript import SIGNS, Query
 from karat.exceptions import DataError
 from karat.limits import Limits, clopper_pearson
 from karat.limits.proportions import clopper_pearson_limits
-from karat.metrics import MetricBase, as_metric
+from karat.metrics import as_metric
+from karat.metrics.base import MetricBase
 
 _FEWEST_TIMES = 3
 
@@ -390,7 +391,7 @@ class CheckScores(Result):
             _said(self.n_right, self.n_dominated, "dominated pair", "rightly", self.attention),
             _said(self.n_same, self.n_repeated, "repeated question", "as before", self.consistency),
         ]
-        if math.isnan(self.attention.estimate) and math.isnan(self.consistency.estimate):
+        if math.isnan(self.attention.value) and math.isnan(self.consistency.value):
             return "There is no check among the answers."
         return "; ".join(part for part in parts if part) + "."
 
@@ -399,9 +400,9 @@ class CheckScores(Result):
 
     def _table(self) -> list[tuple[str, str]]:
         return [
-            (name, f"{share.estimate:.2f} ({share.lower:.2f} to {share.upper:.2f})")
+            (name, f"{share.value:.2f} ({share.lower:.2f} to {share.upper:.2f})")
             for name, share in (("attention", self.attention), ("consistency", self.consistency))
-            if not math.isnan(share.estimate)
+            if not math.isnan(share.value)
         ]
 
 

@@ -34,7 +34,7 @@ from karat.elicit.result import (
 from karat.elicit.spaces import Space
 from karat.elicit.transcript import SIGNS
 from karat.exceptions import KaratWarning, OptionError
-from karat.metrics import Elicited, MetricBase
+from karat.metrics.base import Elicited, MetricBase
 
 _CHAINS = 16
 _KEPT = 400  # draws that the result keeps

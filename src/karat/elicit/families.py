@@ -30,11 +30,11 @@ from karat.metrics import (
     FairQuadraticMetric,
     GroupMetric,
     LinearMetric,
-    MetricBase,
     PolynomialMetric,
     PowerMeanMetric,
     QuadraticMetric,
 )
+from karat.metrics.base import MetricBase
 from karat.metrics.families import class_name, power_mean, power_mean_slopes
 
 # --- What every family of metrics offers: a prior over metrics, and what its metrics prefer.

@@ -23,7 +23,8 @@ from karat._validate import (
     refuse_option,
 )
 from karat.elicit.transcript import Answer, Query
-from karat.metrics import Metric, MetricBase, as_metric
+from karat.metrics import as_metric
+from karat.metrics.base import Metric, MetricBase
 from karat.metrics.families import class_name
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from karat._result import Frozen, Result, crossed, stacked
 from karat._typing import FloatArray
 from karat.elicit.transcript import Transcript
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 
 # What is said first: a metric is not to be read without its status.
 _LEAD = {"certified": "Certified. ", "undecided": "Undecided. ", "flagged": "Flagged. "}

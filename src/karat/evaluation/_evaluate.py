@@ -35,7 +35,8 @@ from karat.exceptions import (
     OptionError,
     PositiveClassError,
 )
-from karat.metrics import MetricBase, as_metric, load_metric
+from karat.metrics import as_metric, load_metric
+from karat.metrics.base import MetricBase
 from karat.sources import Source, scan
 
 

@@ -6,18 +6,18 @@ law of the count itself), ``"finite-sample"`` (an inequality that holds for any 
 hold after every label, however often one looks.
 """
 
+from karat._result import Estimate
 from karat.limits.anytime import anytime_mean, anytime_ratio
 from karat.limits.means import bernstein_mean, betting_mean, normal_mean
-from karat.limits.powered import powered_mean, powered_ratio
+from karat.limits.prediction_powered import prediction_powered_mean, prediction_powered_ratio
 from karat.limits.proportions import binomial_kl, clopper_pearson, wilson
-from karat.limits.pseudo import surprise
+from karat.limits.pseudo import pseudo_count
 from karat.limits.resampling import bootstrap
-from karat.limits.result import AnytimeLimits, Limits, PoweredLimits
+from karat.limits.result import Limits
 
 __all__ = [
-    "AnytimeLimits",
+    "Estimate",
     "Limits",
-    "PoweredLimits",
     "anytime_mean",
     "anytime_ratio",
     "bernstein_mean",
@@ -26,8 +26,8 @@ __all__ = [
     "bootstrap",
     "clopper_pearson",
     "normal_mean",
-    "powered_mean",
-    "powered_ratio",
-    "surprise",
+    "prediction_powered_mean",
+    "prediction_powered_ratio",
+    "pseudo_count",
     "wilson",
 ]

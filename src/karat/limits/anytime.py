@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._callers import caller_level
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_confidence,
@@ -193,10 +193,7 @@ def path_result(
         )
     return AnytimeLimits(
         of=of,
-        estimates=estimates,
-        lowers=lowers,
-        uppers=uppers,
-        confidence=confidence,
+        path=Estimate.of(estimates, lowers, uppers, confidence, "finite-sample"),
         n_total=n_total,
     )
 

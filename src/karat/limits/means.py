@@ -68,7 +68,7 @@ def bernstein_mean(
     reach = bernstein_reach(variance, n, most - least, request.delta)
     return request.limits(
         (float(np.maximum(mean - reach, least)), float(np.minimum(mean + reach, most))),
-        estimate=mean,
+        value=mean,
         n=n,
         method="bernstein",
         guarantee="finite-sample",
@@ -133,7 +133,7 @@ def betting_mean(
     x = bounded_values(values, "values", least, most)
     return request.limits(
         betting_limits(x, least, most, request.delta),
-        estimate=float(x.mean()),
+        value=float(x.mean()),
         n=len(x),
         method="betting",
         guarantee="finite-sample",
@@ -203,7 +203,7 @@ def normal_mean(
     reach = quantile * error if np.isfinite(quantile) else np.inf
     return request.limits(
         (mean - reach, mean + reach),
-        estimate=mean,
+        value=mean,
         n=n,
         method="normal",
         guarantee="approximate",

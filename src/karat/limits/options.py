@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._basis import Guarantee
+from karat._result import Estimate
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -72,21 +74,23 @@ class LimitRequest:
         self,
         ends: tuple[float, float],
         *,
-        estimate: float,
+        value: float,
         n: float,
         method: str,
-        guarantee: str,
+        guarantee: Guarantee,
         whole: tuple[float, float] = (0.0, 1.0),
     ) -> Limits:
         """Return the result; an end that was not asked for is that of the whole range."""
         return Limits(
-            estimate=float(estimate),
-            lower=float(whole[0] if self.side == "upper" else ends[0]),
-            upper=float(whole[1] if self.side == "lower" else ends[1]),
-            confidence=self.confidence,
+            estimate=Estimate.of(
+                float(value),
+                float(whole[0] if self.side == "upper" else ends[0]),
+                float(whole[1] if self.side == "lower" else ends[1]),
+                self.confidence,
+                guarantee,
+            ),
             side=self.side,
             method=method,
-            guarantee=guarantee,
             n=float(n),
         )
 

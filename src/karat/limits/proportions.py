@@ -60,7 +60,7 @@ def binomial_kl(
     low, high = kl_limits(x, trials, request.delta)
     return request.limits(
         (float(low), float(high)),
-        estimate=x / trials if trials else math.nan,
+        value=x / trials if trials else math.nan,
         n=trials,
         method="binomial-kl",
         guarantee="finite-sample" if trials.is_integer() else "approximate",
@@ -118,7 +118,7 @@ def clopper_pearson(
     whole = x.is_integer() and trials.is_integer()
     return request.limits(
         (float(low), float(high)),
-        estimate=x / trials if trials else math.nan,
+        value=x / trials if trials else math.nan,
         n=trials,
         method="clopper-pearson",
         guarantee="exact" if whole else "approximate",
@@ -170,7 +170,7 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95, side: str = 
     low, high = wilson_limits(x, trials, request.delta)
     return request.limits(
         (float(low), float(high)),
-        estimate=x / trials if trials else math.nan,
+        value=x / trials if trials else math.nan,
         n=trials,
         method="wilson",
         guarantee="approximate",

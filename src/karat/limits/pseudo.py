@@ -20,7 +20,7 @@ from karat.limits.result import Limits
 
 
 @keeps_kind
-def surprise(
+def pseudo_count(
     statistic: Callable[[FloatArray], FloatArray],
     counts: Column,
     *,
@@ -35,10 +35,11 @@ def surprise(
     r"""Limit a statistic of the shares of cells by the worst item that could come next.
 
     Every cell c draws :math:`\gamma_c \sim Gamma(n_c)` (0 where nothing was seen) and one cell a
-    surprise :math:`e \sim Gamma(s)` on top. The lower limit is the least, over the cells that the
-    surprise may fall into, of the δ quantile of :math:`G((\gamma + e 1_c)/\Sigma)`; the upper limit
-    is the greatest of the 1 − δ quantile. With s = 1 the limits of a proportion are those of
-    Clopper and Pearson; with s = ½ they are narrower and cover nearly as often as they say.
+    pseudo-count :math:`e \sim Gamma(s)` on top. The lower limit is the least, over the cells that
+    the pseudo-count may fall into, of the δ quantile of :math:`G((\gamma + e 1_c)/\Sigma)`; the
+    upper limit is the greatest of the 1 − δ quantile. With s = 1 the limits of a proportion are
+    those of Clopper and Pearson; with s = ½ they are narrower and cover nearly as often as they
+    say.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def surprise(
     low, high : float
         The least and the greatest value of the statistic.
     size : float, default 0.5
-        The size s of the surprise.
+        The size s of the pseudo-count.
     n_resamples : int, optional
         Number of draws; at least 50/δ, where δ is what each limit leaves out, since fewer do not
         tell its quantile. By default that number, and at least 2,000.
@@ -72,7 +73,7 @@ def surprise(
 
     >>> import numpy as np
     >>> balanced = lambda w: (w[:, 0] / (w[:, 0] + w[:, 1]) + w[:, 3] / (w[:, 2] + w[:, 3])) / 2
-    >>> r = surprise(balanced, [9, 3, 1, 27], rng=0)
+    >>> r = pseudo_count(balanced, [9, 3, 1, 27], rng=0)
     >>> round(r.lower, 2), round(r.upper, 2)
     (0.71, 0.96)
     """
@@ -95,22 +96,22 @@ def surprise(
 
     with np.errstate(all="ignore"):
         value = float(checked(cells[None] / cells.sum())[0])
-        ends = surprise_limits(
+        ends = pseudo_count_limits(
             checked,
             cells,
             (least, most),
             delta=request.delta,
             draws=draws,
             rng=generator,
-            surprise=shape,
+            pseudo=shape,
         )
     if np.isfinite(value):
         ends = min(ends[0], value), max(ends[1], value)
     return request.limits(
         ends,
-        estimate=value,
+        value=value,
         n=float(cells.sum()),
-        method="surprise",
+        method="pseudo-count",
         guarantee="approximate",
         whole=(least, most),
     )
@@ -148,7 +149,7 @@ _SOME = 250  # draws by which they are chosen then
 Statistic = Callable[[FloatArray], FloatArray | tuple[FloatArray, FloatArray]]
 
 
-def surprise_limits(
+def pseudo_count_limits(
     statistic: Statistic,
     counts: FloatArray,
     span: tuple[float, float],
@@ -156,7 +157,7 @@ def surprise_limits(
     delta: float,
     draws: int,
     rng: np.random.Generator,
-    surprise: float = 0.5,
+    pseudo: float = 0.5,
     unit: FloatArray | None = None,
     strata: IntArray | None = None,
     few: int = 5,
@@ -164,29 +165,29 @@ def surprise_limits(
     """Return limits of a statistic of the shares of cells, ``delta`` on either side.
 
     Every cell gets a gamma variable with its count as shape, 0 where nothing was seen, and one
-    cell a surprise, a gamma variable of shape ½, on top; the statistic of the shares has quantiles
-    for each cell that the surprise may fall into, and the outermost count. With a surprise of 1
-    the limits of a proportion are those of Clopper and Pearson exactly; with ½ they are narrower
-    and still cover where many cells are empty. Where the statistic of a draw is not finite it is
-    either end of ``span``. ``statistic`` takes shares (draws, cells); it may return the least and
-    the greatest value of each row instead of one. Of more than 64 cells those that are outermost
-    in the first draws are tried with all of them. ``unit`` (cells,) is what one item of a cell
-    weighs, see `weighted_cells`.
+    cell a pseudo-count, a gamma variable of shape ½, on top; the statistic of the shares has
+    quantiles for each cell that the pseudo-count may fall into, and the outermost count. With a
+    pseudo-count of 1 the limits of a proportion are those of Clopper and Pearson exactly; with ½
+    they are narrower and still cover where many cells are empty. Where the statistic of a draw is
+    not finite it is either end of ``span``. ``statistic`` takes shares (draws, cells); it may
+    return the least and the greatest value of each row instead of one. Of more than 64 cells those
+    that are outermost in the first draws are tried with all of them. ``unit`` (cells,) is what one
+    item of a cell weighs, see `weighted_cells`.
 
     A statistic that averages over classes needs each of them: of ``strata``, the class of each
-    cell, every one with fewer than ``few`` items gets a surprise of its own, all at once, in the
-    cell that is worst for it.
+    cell, every one with fewer than ``few`` items gets a pseudo-count of its own, all at once, in
+    the cell that is worst for it.
     """
     size = len(counts)
     seen = np.where(counts > 0, counts, 1.0)
     weigh = np.ones(size) if unit is None else unit
     base = rng.standard_gamma(seen, (draws, size)) * ((counts > 0) * weigh)
-    extra = rng.standard_gamma(surprise, draws)
+    extra = rng.standard_gamma(pseudo, draws)
     lows, highs, tried = _by_cell(statistic, base, extra, weigh, span, delta)
     low, high = float(lows[tried].min()), float(highs[tried].max())
     rare = [] if strata is None else _rare(counts, strata, few)
     if len(rare) > 1:
-        several = rng.standard_gamma(surprise, (draws, len(rare)))
+        several = rng.standard_gamma(pseudo, (draws, len(rare)))
         for side, outermost in enumerate((lows, -highs)):
             table = base.copy()
             for column, cells_of in enumerate(rare):
@@ -205,7 +206,7 @@ def drawn_limits(
     *,
     delta: float,
 ) -> tuple[float, float]:
-    """Return the limits where the weights (draws, cells) and surprises (draws,) are drawn."""
+    """Return the limits where the weights (draws, cells) and pseudo-counts (draws,) are drawn."""
     lows, highs, tried = _by_cell(statistic, base, extra, np.ones(base.shape[1]), span, delta)
     return max(float(lows[tried].min()), span[0]), min(float(highs[tried].max()), span[1])
 
@@ -217,7 +218,7 @@ def by_cell(
     every: int,
     kept: int,
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return both quantiles with the surprise in each cell, and the cells of which all draws tell.
+    """Return both quantiles with the pseudo-count in each cell, and the cells tried in full.
 
     ``ends`` takes cells and a number of draws, None for all of them. The same draws stand behind
     every cell, so where there are more than ``every`` cells a few draws tell which of them are
@@ -304,11 +305,11 @@ _EQUAL = 1e-9  # of the weights of a cell: rounding
 
 
 class WeightedCells(NamedTuple):
-    """Cells for `surprise_limits`: items that each is worth, their weight, and the surprise."""
+    """Cells for `pseudo_count_limits`: how many items each is worth, and what an item weighs."""
 
     counts: FloatArray
     unit: FloatArray
-    surprise: float
+    pseudo: float
 
 
 def weighted_cells(
@@ -317,8 +318,8 @@ def weighted_cells(
     """Return the cells of weighted items.
 
     ``rows`` and ``columns`` (cells,) are the two margins of each cell, truth and prediction. An
-    empty cell takes the mean weight of the margin that explains the weights better. The surprise
-    is half an item, and a whole one where weights vary within cells.
+    empty cell takes the mean weight of the margin that explains the weights better. The
+    pseudo-count is half an item, and a whole one where weights vary within cells.
     """
     cell, weight = cell[weight > 0], weight[weight > 0]
     size = len(rows)

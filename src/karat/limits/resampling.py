@@ -100,7 +100,7 @@ def bootstrap(
         )
     return request.limits(
         percentile_limits(values, request.delta),
-        estimate=float(statistic(cells / cells.sum())),
+        value=float(statistic(cells / cells.sum())),
         n=float(cells.sum()),
         method="bootstrap",
         guarantee="approximate",

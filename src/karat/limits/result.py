@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat._basis import Guarantee
-from karat._result import Result, rows_of
+from karat._result import Estimate, Estimated, rows_of
 from karat._typing import FloatArray
 
 _NAMES = {
@@ -18,46 +18,43 @@ _NAMES = {
     "bernstein": "empirical Bernstein",
     "betting": "betting",
     "bootstrap": "bootstrap",
-    "surprise": "surprise",
+    "pseudo-count": "pseudo-count",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Limits(Result):
+class Limits(Estimated[float]):
     """Confidence limits of one number.
 
     Attributes
     ----------
-    estimate : float
-        The proportion, the mean or the statistic of the sample; NaN where there is no item.
-    lower, upper : float
-        The limits. Of a one-sided limit the other end is the end of the range.
-    confidence : float
-        Probability that the number lies between the limits.
+    estimate : Estimate
+        The proportion, the mean or the statistic of the sample (NaN where there is no item) with
+        its limits, as ``value``, ``lower``, ``upper``, ``confidence`` and ``basis``. Of a one-sided
+        limit the other end is the end of the range.
     side : str
         ``"both"``, ``"lower"`` or ``"upper"``. Both limits share the error equally.
     method : str
         How the limits were found.
-    guarantee : str
-        ``"exact"`` and ``"finite-sample"`` limits cover at least as often as ``confidence`` says
-        for any number of independent items; ``"approximate"`` ones as the number grows.
     n : float
         Number of items; with weights, Kish's effective number.
     """
 
-    estimate: float
-    lower: float
-    upper: float
-    confidence: float
+    estimate: Estimate[float]
     side: str
     method: str
-    guarantee: str
     n: float
 
     @property
-    def width(self) -> float:
-        """Distance between the limits."""
-        return self.upper - self.lower
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth.
+
+        ``"exact"`` and ``"finite-sample"`` limits cover at least as often as ``confidence`` says
+        for any number of independent items; ``"approximate"`` ones as the number grows.
+        """
+        if self.basis != "guaranteed":
+            return "approximate"
+        return "exact" if self.method == "clopper-pearson" else "finite-sample"
 
     def summary(self) -> str:
         """Return the limits in one sentence."""
@@ -66,7 +63,7 @@ class Limits(Result):
             "lower": f"at least {self.lower:.4g}",
             "upper": f"at most {self.upper:.4g}",
         }[self.side]
-        seen = "nothing was seen" if math.isnan(self.estimate) else f"{self.estimate:.4g} was seen"
+        seen = "nothing was seen" if math.isnan(self.value) else f"{self.value:.4g} was seen"
         return (
             f"{where} at {100 * self.confidence:g} % confidence ({_NAMES[self.method]} limits, "
             f"{self.guarantee}); {seen} (n = {self.n:,.6g})"
@@ -74,7 +71,7 @@ class Limits(Result):
 
     def _table(self) -> list[tuple[str, str]]:
         return [
-            ("estimate", f"{self.estimate:.4g}"),
+            ("value", f"{self.value:.4g}"),
             ("lower", f"{self.lower:.4g}"),
             ("upper", f"{self.upper:.4g}"),
             ("method", _NAMES[self.method]),
@@ -83,19 +80,17 @@ class Limits(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PoweredLimits(Result):
+class PredictionPoweredLimits(Estimated[float]):
     """Limits of a mean or a ratio from a few labelled items and predictions for all.
 
     Attributes
     ----------
     of : str
         ``"mean"``, ``"ratio"``, or the name of a metric.
-    estimate : float
-        The prediction-powered estimate; NaN for a ratio if no label counts in its denominator.
-    lower, upper : float
-        Its limits, approximate.
-    confidence : float
-        Probability that the number lies between the limits.
+    estimate : Estimate
+        The prediction-powered estimate with its limits; NaN for a ratio if no label counts in its
+        denominator. The limits hold as the number of labels grows (``"likely"``); where the number
+        is that of exactly these items and all of them have labels, it is known (``"certain"``).
     used : bool
         Whether predictions enter at all; if not, the limits are those of the labels.
     left : float
@@ -116,10 +111,7 @@ class PoweredLimits(Result):
     """
 
     of: str
-    estimate: float
-    lower: float
-    upper: float
-    confidence: float
+    estimate: Estimate[float]
     used: bool
     left: float
     weight: float
@@ -131,23 +123,14 @@ class PoweredLimits(Result):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the limits are worth: they hold as the number of labels grows.
-
-        Where the number is that of exactly these items and all of them have labels, it is known.
-        """
-        known = self.finite and self.n == self.n_total and self.lower == self.upper
-        return "complete" if known else "approximate"
-
-    @property
-    def width(self) -> float:
-        """Distance between the limits."""
-        return self.upper - self.lower
+        """What the limits are worth: they hold as the number of labels grows, or all is known."""
+        return "complete" if self.basis == "certain" else "approximate"
 
     def summary(self) -> str:
         """Return the estimate beside what the labels alone say."""
         what = f"the {self.of} of these items" if self.finite else f"the {self.of}"
         said = (
-            f"{what} is {self.estimate:.4g} (between {self.lower:.4g} and {self.upper:.4g} at "
+            f"{what} is {self.value:.4g} (between {self.lower:.4g} and {self.upper:.4g} at "
             f"{100 * self.confidence:g} % confidence, approximate)"
         )
         if not self.used:
@@ -171,70 +154,60 @@ class PoweredLimits(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AnytimeLimits(Result):
+class AnytimeLimits(Estimated[float]):
     """Limits after every label, which hold at all of them together.
 
     Attributes
     ----------
     of : str
         ``"mean"``, ``"ratio"``, or the name of a metric.
-    estimates : array (n,)
-        The estimate after each label; NaN where there is none yet.
-    lowers, uppers : array (n,)
-        The limits after each label.
-    confidence : float
-        Probability that the number lies between the limits after every label.
+    path : Estimate of arrays (n,)
+        The value after each label, NaN where there is none yet, and the limits, which hold after
+        every label together. ``value``, ``lower`` and ``upper`` of the result are the last ones.
     n_total : int or None
         Number of all items, if the number is that of exactly these items.
     """
 
     of: str
-    estimates: FloatArray
-    lowers: FloatArray
-    uppers: FloatArray
-    confidence: float
+    path: Estimate[FloatArray]
     n_total: int | None
 
     @property
     def n(self) -> int:
         """Number of labels."""
-        return len(self.lowers)
+        return len(self.path.lower)
 
     @property
-    def estimate(self) -> float:
-        """The estimate after the last label."""
-        return float(self.estimates[-1])
+    def estimate(self) -> Estimate[float]:  # type: ignore[override]
+        """The number after the last label, with the limits that hold then and before."""
+        return Estimate(
+            value=float(self.path.value[-1]),
+            lower=float(self.path.lower[-1]),
+            upper=float(self.path.upper[-1]),
+            confidence=self.path.confidence,
+            basis=self.path.basis,
+        )
 
     @property
-    def lower(self) -> float:
-        """The lower limit after the last label."""
-        return float(self.lowers[-1])
-
-    @property
-    def upper(self) -> float:
-        """The upper limit after the last label."""
-        return float(self.uppers[-1])
-
-    @property
-    def width(self) -> float:
-        """Distance between the limits after the last label."""
-        return self.upper - self.lower
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth: they hold for any law of the values and any number of them."""
+        return "finite-sample"
 
     def summary(self) -> str:
         """Return the limits after the last label in one sentence."""
         return (
             f"the {self.of} is between {self.lower:.4g} and {self.upper:.4g} at "
-            f"{100 * self.confidence:g} % confidence, however often one looks; {self.estimate:.4g} "
+            f"{100 * self.confidence:g} % confidence, however often one looks; {self.value:.4g} "
             f"was seen after {self.n:,} labels"
         )
 
     def _columns(self) -> dict[str, Any]:
-        words = ("estimate=estimates", "lower=lowers", "upper=uppers", "confidence")
-        return {"n": np.arange(1, self.n + 1)} | rows_of(self, words)
+        words = ("value", "lower", "upper", "confidence")
+        return {"n": np.arange(1, self.n + 1)} | rows_of(self.path, words)
 
     def _table(self) -> list[tuple[str, str]]:
         return [
-            ("estimate", f"{self.estimate:.4g}"),
+            ("value", f"{self.value:.4g}"),
             ("limits at every look", f"{self.lower:.4g} to {self.upper:.4g}"),
             ("labels", f"{self.n:,}"),
         ]

@@ -23,24 +23,24 @@ def stratified_limits(
     delta: float,
     draws: int,
     rng: np.random.Generator,
-    surprise: float = 0.5,
+    pseudo: float = 0.5,
     possible: BoolArray | None = None,
 ) -> tuple[float, float]:
     """Return limits of a statistic of exactly these items, ``delta`` on either side.
 
     ``counts`` (strata, classes) are the labels of each stratum and ``sizes`` its items. As in
-    `surprise_limits`, gamma variables with the counts as shapes give the shares of each stratum,
-    and one cell of one stratum a surprise on top; the items without a label are then drawn by
-    these shares. ``statistic`` takes numbers of items (draws, strata, classes). A stratum without
-    labels may hold anything; ``possible`` (strata, classes) says which classes it may hold.
+    `pseudo_count_limits`, gamma variables with the counts as shapes give the shares of each
+    stratum, and one cell of one stratum a pseudo-count on top; the items without a label are then
+    drawn by these shares. ``statistic`` takes numbers of items (draws, strata, classes). A stratum
+    without labels may hold anything; ``possible`` (strata, classes) says which classes it may hold.
     """
     strata, k = counts.shape
     rest = np.maximum(np.round(sizes - counts.sum(axis=1)), 0).astype(np.int64)
     none = counts.sum(axis=1) == 0
     can = np.ones(counts.shape, dtype=bool) if possible is None else possible
-    shapes = np.where(none[:, None], surprise * can, counts)
+    shapes = np.where(none[:, None], pseudo * can, counts)
     base = rng.standard_gamma(np.where(shapes > 0, shapes, 1.0), (draws, strata, k)) * (shapes > 0)
-    extra = rng.standard_gamma(surprise, draws)
+    extra = rng.standard_gamma(pseudo, draws)
     thin = (counts.sum(axis=1) <= 1) & (rest > 0)
     pairs = [
         (h, int(c))
@@ -70,10 +70,10 @@ def stratified_limits(
 _Drawn = tuple[FloatArray, FloatArray, FloatArray]
 
 
-def _surprised(
+def _with_pseudo_count(
     drawn: _Drawn, counts: FloatArray, rest: IntArray, h: int, c: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the numbers of items with the surprise in one cell of one stratum."""
+    """Return the numbers of items with the pseudo-count in one cell of one stratum."""
     weight, extra, totals = drawn
     own = weight[:, h].copy()
     own[:, c] += extra
@@ -92,13 +92,13 @@ def _widest(
     delta: float,
     rng: np.random.Generator,
 ) -> tuple[float, float]:
-    """Return the outermost quantiles with the surprise in one of the cells of strata."""
+    """Return the outermost quantiles with the pseudo-count in one of the cells of strata."""
 
     def ends(tried: IntArray, some: int | None) -> tuple[FloatArray, FloatArray]:
         weight, extra, totals = (part[:some] for part in drawn)
         lows, highs = np.empty(len(tried)), np.empty(len(tried))
         for i, (h, c) in enumerate(pairs[at] for at in tried):
-            table = _surprised((weight, extra, totals), counts, rest, h, c, rng)
+            table = _with_pseudo_count((weight, extra, totals), counts, rest, h, c, rng)
             lows[i], highs[i] = ends_of(statistic(table), span, delta)
         return lows, highs
 

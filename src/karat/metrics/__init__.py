@@ -5,7 +5,6 @@ A metric is a frozen object, callable on a confusion ``C[i, j] = P(Y=i, Ŷ=j)``;
 
 from karat.metrics._group import FairMetric, FairQuadraticMetric, GroupMetric
 from karat.metrics._json import load_metric
-from karat.metrics._metric import Elicited, Metric, MetricBase
 from karat.metrics.families import (
     LinearFractionalMetric,
     LinearMetric,
@@ -28,19 +27,13 @@ from karat.metrics.named import (
     recall,
     weighted_accuracy,
 )
-from karat.metrics.result import MetricEstimate, MetricGap
 
 __all__ = [
-    "Elicited",
     "FairMetric",
     "FairQuadraticMetric",
     "GroupMetric",
     "LinearFractionalMetric",
     "LinearMetric",
-    "Metric",
-    "MetricBase",
-    "MetricEstimate",
-    "MetricGap",
     "PolynomialMetric",
     "PowerMeanMetric",
     "QuadraticMetric",

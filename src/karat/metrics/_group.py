@@ -20,7 +20,7 @@ from karat._validate import (
     named,
 )
 from karat.exceptions import MetricError, ProbabilityError
-from karat.metrics._metric import Form, MetricBase
+from karat.metrics.base import Form, MetricBase
 from karat.metrics.families import error_names
 from karat.metrics.rates import classes_for, error_rates, pulled_back
 from karat.statistics import Confusion

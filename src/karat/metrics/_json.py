@@ -11,7 +11,7 @@ from karat._typing import Column
 from karat._validate import check_flag
 from karat.exceptions import LabelError, MetricError
 from karat.metrics._group import FairMetric, FairQuadraticMetric
-from karat.metrics._metric import SCHEMA, SCHEMA_VERSION, MetricBase
+from karat.metrics.base import SCHEMA, SCHEMA_VERSION, MetricBase
 from karat.metrics.families import (
     LinearFractionalMetric,
     LinearMetric,
@@ -19,14 +19,7 @@ from karat.metrics.families import (
     PowerMeanMetric,
     QuadraticMetric,
 )
-from karat.metrics.named import (
-    MCC,
-    Accuracy,
-    BalancedAccuracy,
-    GMean,
-    Macro,
-    Micro,
-)
+from karat.metrics.named import MCC, Accuracy, BalancedAccuracy, GMean, Macro, Micro
 
 _STUDY, _STUDY_VERSION = "karat.study", 1  # as karat.studio exports it
 _NAMELESS = 1  # the version of metrics without the names of their classes

@@ -9,12 +9,14 @@ what ``Metric.estimate`` calls.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._callers import caller_level
+from karat._result import Estimate
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_alike,
@@ -31,11 +33,11 @@ from karat._validate import (
 from karat.exceptions import DataError, MetricError, SmallSampleWarning, UndefinedMetricWarning
 from karat.limits.means import cluster_number
 from karat.limits.proportions import clopper_pearson_limits
-from karat.limits.pseudo import WeightedCells, drawn_limits, surprise_limits, weighted_cells
+from karat.limits.pseudo import WeightedCells, drawn_limits, pseudo_count_limits, weighted_cells
 from karat.limits.resampling import enough_draws
 from karat.metrics import LinearFractionalMetric, LinearMetric, PowerMeanMetric
 from karat.metrics._group import GroupMetric
-from karat.metrics._metric import MetricBase
+from karat.metrics.base import MetricBase
 from karat.metrics.named import MCC, BalancedAccuracy, GMean, Macro, one_vs_rest
 from karat.metrics.result import MetricEstimate, MetricGap
 
@@ -99,13 +101,12 @@ def estimate_metric(
             metric=metric,
             first=names[u],
             second=names[v],
-            confidence=level,
+            estimate=Estimate.of(*mover_gap(wide[u], wide[v]), level, "approximate"),
             pairs=len(pairs),
-            **dict(zip(("value", "lower", "upper"), mover_gap(wide[u], wide[v]), strict=True)),
         )
         for u, v in pairs
     )
-    return MetricEstimate(**{**_fields(whole), "groups": parts, "gaps": gaps})
+    return replace(whole, groups=parts, gaps=gaps)
 
 
 def _warn_of_clusters(m: int, number: float) -> None:
@@ -118,10 +119,6 @@ def _warn_of_clusters(m: int, number: float) -> None:
             SmallSampleWarning,
             stacklevel=caller_level(),
         )
-
-
-def _fields(result: MetricEstimate) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in MetricEstimate.__dataclass_fields__}
 
 
 def mover_gap(first: Any, second: Any) -> tuple[float, float, float]:
@@ -180,14 +177,12 @@ def _one(
     exact = answer.method == "clopper-pearson" and items.weight is None
     return MetricEstimate(
         metric=metric,
-        value=answer.value,
-        lower=answer.lower,
-        upper=answer.upper,
-        confidence=level,
+        estimate=Estimate.of(
+            answer.value, answer.lower, answer.upper, level, "exact" if exact else "approximate"
+        ),
         n=n,
         n_effective=number,
         method=answer.method,
-        guarantee="exact" if exact else "approximate",
         pos_label=items.classes[1].item() if metric.n_classes == 2 else None,
         groups=None,
         gaps=(),
@@ -265,7 +260,7 @@ def count_items(
     return Counted(true * len(found) + called, weight, group, names, cluster, found)
 
 
-# --- Limits of a metric from counts: exact for a proportion, by a surprise for any other.
+# --- Limits of a metric from counts: exact for a proportion, by a pseudo-count for any other.
 
 _FEW = 10  # items of a class below which an average over classes counts it as uncertain by itself
 _GAMMAS = 4_000_000  # gamma variables that are held at a time
@@ -381,26 +376,26 @@ def _simulated(
     rng: np.random.Generator,
     shared: float,
 ) -> Found:
-    """Return limits by a surprise."""
+    """Return limits by a pseudo-count."""
     span = metric_range(metric)
     total = cells.counts * cells.unit
     if total.sum() <= 0:
-        return Found(np.nan, *span, "surprise")
+        return Found(np.nan, *span, "pseudo-count")
     draws = enough_draws(delta, width=len(total), shared=shared, remedy=_remedy(shared))
-    low, high = surprise_limits(
+    low, high = pseudo_count_limits(
         lambda shares: table_ends(metric, shares.reshape(-1, *shape)),
         cells.counts,
         span,
         delta=delta,
         draws=draws,
         rng=rng,
-        surprise=cells.surprise,
+        pseudo=cells.pseudo,
         unit=cells.unit,
         strata=_classes(metric, shape),
         few=_FEW,
     )
     value = table_value(metric, (total / total.sum()).reshape(shape))
-    return _around(value, low, high, "surprise")
+    return _around(value, low, high, "pseudo-count")
 
 
 def _remedy(shared: float) -> str:
@@ -437,10 +432,10 @@ def cluster_limits(
 ) -> Found:
     """Return limits where whole clusters are independent, by weights that clusters draw together.
 
-    Each cluster gets a gamma variable of shape 1. The surprise is a cluster of the size Σm²/Σm,
+    Each cluster gets a gamma variable of shape 1. The pseudo-count is a cluster of the size Σm²/Σm,
     that of the cluster an item is in on average, all in one cell: half of it where all are of one
     size, the whole where they count as half as many (Kish 1965). With one item a cluster it is the
-    surprise of `count_limits`. Limits of accuracy covered at least .94 in 52 laws of 10 to 100
+    pseudo-count of `count_limits`. Limits of accuracy covered at least .94 in 52 laws of 10 to 100
     clusters (300 samples each); half a cluster of the mean size covered .71 to .87 in three of
     them.
     """

@@ -17,7 +17,7 @@ from karat._result import frozen_array
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_count, check_finite_matrix, check_flag, check_number
 from karat.exceptions import MetricError
-from karat.metrics._metric import Form, Metric, warn_undefined
+from karat.metrics.base import Form, Metric, warn_undefined
 from karat.metrics.rates import classes_for, error_rates, pulled_back
 
 if TYPE_CHECKING:

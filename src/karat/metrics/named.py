@@ -11,7 +11,7 @@ import numpy as np
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_classes, check_finite_matrix, check_number, refuse_option
 from karat.exceptions import MetricError
-from karat.metrics._metric import Form, Metric, MetricBase, warn_undefined
+from karat.metrics.base import Form, Metric, MetricBase, warn_undefined
 from karat.metrics.families import LinearFractionalMetric, LinearMetric, recalls, square_matrix
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat._basis import Guarantee
-from karat._result import Result
-from karat.metrics._metric import MetricBase
+from karat._result import Estimate, Estimated
+from karat.metrics.base import MetricBase
 
 _METHODS = {
     "clopper-pearson": "Clopper–Pearson",
-    "surprise": "surprise",
+    "pseudo-count": "pseudo-count",
     "cluster": "cluster",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class MetricGap(Result):
+class MetricGap(Estimated[float]):
     """The difference of a metric between two groups, with limits that hold for all pairs at once.
 
     Attributes
@@ -26,12 +26,9 @@ class MetricGap(Result):
         The metric.
     first, second : label
         The groups, by their own names.
-    value : float
-        The metric of the first group minus that of the second.
-    lower, upper : float
-        Limits that hold for all pairs of groups together.
-    confidence : float
-        Probability that they do.
+    estimate : Estimate
+        The metric of the first group minus that of the second, with limits that hold for all pairs
+        of groups together.
     pairs : int
         Number of pairs of groups.
     pos_label : label or None
@@ -41,10 +38,7 @@ class MetricGap(Result):
     metric: MetricBase
     first: Any
     second: Any
-    value: float
-    lower: float
-    upper: float
-    confidence: float
+    estimate: Estimate[float]
     pairs: int
     pos_label: Any = None
 
@@ -79,29 +73,22 @@ class MetricGap(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class MetricEstimate(Result):
+class MetricEstimate(Estimated[float]):
     """A metric of labelled items, with limits for the population that they are a sample of.
 
     Attributes
     ----------
     metric : MetricBase
         The metric.
-    value : float
-        Its value on the items; NaN where they leave it undefined.
-    lower, upper : float
-        The limits.
-    confidence : float
-        Probability that the metric of the population lies between them.
+    estimate : Estimate
+        The value on the items, NaN where they leave it undefined, with limits for the population.
     n : int
         Labelled items.
     n_effective : float
         How many independent items they are worth: fewer where weights vary among items of one
         class and prediction, and at most Kish's number of clusters, ``(Σm)²/Σm²`` of their sizes m.
     method : str
-        ``"clopper-pearson"``, ``"surprise"`` or ``"cluster"``.
-    guarantee : str
-        ``"exact"`` limits cover at least as often as ``confidence`` says for every number of
-        independent items; ``"approximate"`` ones fall short by little.
+        ``"clopper-pearson"``, ``"pseudo-count"`` or ``"cluster"``.
     pos_label : label or None
         The positive class of a metric for two classes.
     groups : mapping or None
@@ -111,14 +98,10 @@ class MetricEstimate(Result):
     """
 
     metric: MetricBase
-    value: float
-    lower: float
-    upper: float
-    confidence: float
+    estimate: Estimate[float]
     n: int
     n_effective: float
     method: str
-    guarantee: str
     pos_label: Any
     groups: Mapping[Any, "MetricEstimate"] | None
     gaps: tuple[MetricGap, ...]
@@ -126,9 +109,13 @@ class MetricEstimate(Result):
     _PARTS = (("group", "groups"),)
 
     @property
-    def width(self) -> float:
-        """Distance between the limits."""
-        return self.upper - self.lower
+    def guarantee(self) -> Guarantee:
+        """What the limits are worth.
+
+        ``"exact"`` limits cover at least as often as ``confidence`` says for every number of
+        independent items; ``"approximate"`` ones fall short by little.
+        """
+        return "exact" if self.basis == "guaranteed" else "approximate"
 
     def summary(self) -> str:
         """Return the metric and its limits in one sentence."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from karat.optimize._feedback import Preferences
 from karat.optimize.basis import Basis, Clusters, ColumnBasis, Constant, RadialBasis
-from karat.optimize.result import ClassWeights, DecisionRegions, OptimizationHistory
 
 if TYPE_CHECKING:
     from karat.optimize._classifiers import (
@@ -22,16 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Basis",
-    "ClassWeights",
     "Clusters",
     "ColumnBasis",
     "Constant",
     "CoordinateSearchClassifier",
     "CostSensitiveClassifier",
-    "DecisionRegions",
     "FrankWolfeClassifier",
     "ImportanceWeightedClassifier",
-    "OptimizationHistory",
     "PlugInClassifier",
     "Preferences",
     "RadialBasis",

@@ -21,7 +21,8 @@ from karat._validate import (
 )
 from karat.decisions.rules import decide, last_argmax, one_hot
 from karat.exceptions import DataError, MetricError
-from karat.metrics import LinearMetric, MetricBase
+from karat.metrics import LinearMetric
+from karat.metrics.base import MetricBase
 from karat.optimize._feedback import BlackBox, ProbedMetric
 from karat.optimize._post_shift import (
     PostShiftClassifier,

@@ -20,7 +20,8 @@ from karat.elicit.posterior import Brackets
 from karat.elicit.search import Steps, angle_sweep, direction
 from karat.elicit.transcript import check_answer
 from karat.exceptions import DataError, MetricError, ProbeError, UndefinedMetricWarning
-from karat.metrics import GroupMetric, MetricBase
+from karat.metrics import GroupMetric
+from karat.metrics.base import MetricBase
 from karat.optimize._probes import Position, Probes
 
 # --- A metric that is known only by which of two classifiers is better.

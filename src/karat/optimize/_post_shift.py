@@ -45,7 +45,8 @@ from karat._validate import (
 from karat.decisions import Mixture
 from karat.decisions.rules import one_hot
 from karat.exceptions import DataError, LabelError, SmallSampleWarning
-from karat.metrics import GroupMetric, MetricBase, as_metric
+from karat.metrics import GroupMetric, as_metric
+from karat.metrics.base import MetricBase
 from karat.optimize._feedback import Preferences, ValidationRows
 from karat.optimize._probes import Sample
 from karat.optimize._problem import SearchOptions, Task, check_n_folds, check_search_options
@@ -389,7 +390,7 @@ class ProbingClassifier(PostShiftClassifier):
         options = check_search_options(self, metric)
         n_folds = check_n_folds(self.n_folds, len(tasks), metric, tasks[0].validation)
         tried = [self._held_out(task, options, n_folds) for task in tasks] if n_folds else []
-        best = int(np.argmax([t.held_out for t in tried])) if tried else 0
+        best = int(np.argmax([t.held_out.value for t in tried])) if tried else 0
         task = tasks[best]
         found = run_search(task, options)
         self.mixture_ = found.mixture

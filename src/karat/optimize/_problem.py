@@ -10,7 +10,8 @@ import numpy as np
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_number, check_seed, refuse_option
 from karat.decisions.rules import decide, last_argmax, one_hot
-from karat.metrics import GroupMetric, MetricBase
+from karat.metrics import GroupMetric
+from karat.metrics.base import MetricBase
 from karat.optimize._feedback import BlackBox, Feedback, Preferences, ProbedMetric, ValidationRows
 from karat.optimize._probes import Position, Probes, Sample, WeightSystem
 

@@ -17,13 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from karat._result import Estimate
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat.decisions import Attainable, Mixture, maximise
 from karat.decisions.population import Population
 from karat.decisions.rules import mixed, one_hot
 from karat.decisions.solvers import Columns, Smooth, climb
 from karat.exceptions import ProbeError, UndefinedMetricWarning
-from karat.metrics import GroupMetric, MetricBase
+from karat.metrics import GroupMetric
+from karat.metrics.base import MetricBase
 from karat.metrics.estimates import count_limits, metric_range
 from karat.optimize._feedback import (
     BlackBox,
@@ -52,7 +54,7 @@ from karat.optimize._problem import (
     most_probable,
     scale_of_sample,
 )
-from karat.optimize.result import ClassWeights, OptimizationHistory
+from karat.optimize.result import ClassWeights, OptimizationHistory, no_limits
 
 # --- One search: the probes and the feedback that a task and its options ask for.
 
@@ -754,7 +756,7 @@ def history_of(
     """Return the course of a search, with what cross-validation found if there was any."""
     decided = one_hot(np.argmax(found.shares, axis=1), len(task.classes))
     values, gaps, shares, conditions, n_evaluations = zip(*found.steps, strict=True)
-    apart = {} if held_out is None else held_out._asdict()
+    apart = HeldOut(no_limits(np.nan), np.nan) if held_out is None else held_out
     argmax = most_probable(task)
     groups, before = _rates_by_group(task, argmax)
     return OptimizationHistory(
@@ -770,11 +772,11 @@ def history_of(
         deterministic=metric_value(task, decided),
         randomized=randomized,
         n_rows=len(task.validation.proba),
-        basis=task.basis_names,
+        basis_functions=task.basis_names,
         groups=groups,
         rates=_rates_by_group(task, found.shares if randomized else decided)[1],
         baseline_rates=before,
-        **apart,
+        **apart._asdict(),
     )
 
 
@@ -819,12 +821,10 @@ _NONE = 1e-9  # spread of rows that all tell the same, but for rounding
 
 
 class HeldOut(NamedTuple):
-    """The metric on held-out rows, that of the most probable class there, and limits."""
+    """The metric on held-out rows with its limits, and that of the most probable class there."""
 
-    held_out: float
+    held_out: Estimate[float]
     held_out_baseline: float
-    lower: float
-    upper: float
 
 
 def held_out(
@@ -838,10 +838,12 @@ def held_out(
     of probabilities and basis functions that gives class shares.
     """
     shares = _held_out_shares(task.validation, fit, n_folds, seed=0)
-    limits = (float("nan"), float("nan"))
+    found = no_limits(metric_value(task, shares))
     if isinstance(task.metric, MetricBase):
-        limits = _limits_of(task.metric, task.validation, shares)
-    return HeldOut(metric_value(task, shares), metric_value(task, most_probable(task)), *limits)
+        low, high = _limits_of(task.metric, task.validation, shares)
+        if not np.isnan(low):
+            found = Estimate.of(found.value, low, high, 1 - 2 * _DELTA, "approximate")
+    return HeldOut(found, metric_value(task, most_probable(task)))
 
 
 def folds(labels: IntArray, n: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:

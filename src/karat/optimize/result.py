@@ -5,12 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from karat._result import Result, crossed, rows_of
+from karat._result import Estimate, Estimated, Result, crossed, rows_of
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 
+def no_limits(value: float) -> Estimate[float]:
+    """Return a number without limits."""
+    nan = float("nan")
+    return Estimate(value=value, lower=nan, upper=nan, confidence=nan, basis="unknown")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class OptimizationHistory(Result):
+class OptimizationHistory(Estimated[float]):
     """The course of an optimisation, on the validation rows.
 
     Attributes
@@ -48,20 +54,20 @@ class OptimizationHistory(Result):
         Whether the classifier draws from the mixture; else it is the deterministic one.
     n_rows : int
         Number of validation rows.
-    basis : tuple of str
+    basis_functions : tuple of str
         The basis functions in use.
     groups : array (G,)
         The groups of the validation rows, as they were passed; empty where there are none.
     rates, baseline_rates : array (G, k)
         How often each class is predicted rightly in each group, by the classifier and by the most
         probable class; classes in the order of the metric, the positive one last.
-    held_out, held_out_baseline : float
-        The metric and the baseline on rows that took no part in finding the classifier that
-        decides them (cross-validation); NaN if it was not asked for.
-    lower, upper : float
-        Limits of ``held_out``, of 95 % confidence (delta method; by the counts where all rows tell
-        the same); NaN if there are none. They are of classifiers found on parts of the rows, not
-        of this one: with few rows the two differ.
+    held_out : Estimate
+        The metric on rows that took no part in finding the classifier that decides them
+        (cross-validation), NaN if it was not asked for, with limits of 95 % confidence (delta
+        method; by the counts where all rows tell the same), NaN if there are none. They are of
+        classifiers found on parts of the rows, not of this one: with few rows the two differ.
+    held_out_baseline : float
+        The baseline on those rows.
     """
 
     metric: str
@@ -76,19 +82,21 @@ class OptimizationHistory(Result):
     deterministic: float
     randomized: bool
     n_rows: int
-    basis: tuple[str, ...]
+    basis_functions: tuple[str, ...]
     groups: AnyArray
     rates: FloatArray
     baseline_rates: FloatArray
-    held_out: float = float("nan")
-    held_out_baseline: float = float("nan")
-    lower: float = float("nan")
-    upper: float = float("nan")
+    held_out: Estimate[float]
+    held_out_baseline: float
 
     @property
-    def value(self) -> float:
-        """The metric of the classifier, on the rows that it was found with."""
-        return self.mixture if self.randomized else self.deterministic
+    def estimate(self) -> Estimate[float]:  # type: ignore[override]
+        """The metric of the classifier, on the rows that it was found with.
+
+        Rows that chose a classifier give no limits for it: those of ``held_out`` are honest.
+        """
+        value = self.mixture if self.randomized else self.deterministic
+        return no_limits(value)
 
     @property
     def deterministic_gap(self) -> float:
@@ -114,11 +122,11 @@ class OptimizationHistory(Result):
                 f"{self.metric}: nothing better was found than the model's most probable class, "
                 f"{self.baseline:.4f} on the {self.n_rows:,} validation rows, {course}"
             )
-        if np.isnan(self.held_out):
+        if np.isnan(self.held_out.value):
             return text
         return (
             f"{text}; classifiers found the same way, each on a part of these rows, have "
-            f"{self.held_out:.4f}{self._limits()} on the rows left out"
+            f"{self.held_out.value:.4f}{self._limits()} on the rows left out"
         )
 
     def _columns(self) -> dict[str, Any]:
@@ -133,9 +141,10 @@ class OptimizationHistory(Result):
         return {"iteration": np.arange(len(self.values))} | rows_of(self, words)
 
     def _limits(self) -> str:
-        if np.isnan(self.lower):
+        held = self.held_out
+        if np.isnan(held.lower):
             return f" against {self.held_out_baseline:.4f}"
-        return f" ({self.lower:.4f} to {self.upper:.4f}) against {self.held_out_baseline:.4f}"
+        return f" ({held.lower:.4f} to {held.upper:.4f}) against {self.held_out_baseline:.4f}"
 
     def _table(self) -> list[tuple[str, str]]:
         return [
@@ -144,7 +153,7 @@ class OptimizationHistory(Result):
             ("deterministic", f"{self.deterministic:.4f}"),
             ("evaluations", str(int(self.n_evaluations[-1]))),
             *self._condition(),
-            ("basis functions", ", ".join(self.basis)),
+            ("basis functions", ", ".join(self.basis_functions)),
             *self._by_group(),
         ]
 

@@ -77,7 +77,7 @@ _PICTURES = {
     },
     "_limits": {
         "Limits": "draw_limits",
-        "PoweredLimits": "draw_powered",
+        "PredictionPoweredLimits": "draw_prediction_powered",
         "AnytimeLimits": "draw_anytime",
         "MetricEstimate": "draw_estimate",
         "MetricGap": "draw_gap",

@@ -10,7 +10,7 @@ from karat._typing import BoolArray, FloatArray, IntArray
 from karat.bounds._problem import Bound, BoundPair, Limit, Problem
 from karat.bounds.inputs import Inputs, features
 from karat.exceptions import UndefinedHereError, UndefinedMetricWarning
-from karat.metrics import Metric
+from karat.metrics.base import Metric
 from karat.metrics.estimates import metric_range
 
 # --- A binary metric at every threshold of a score, in one pass over the thresholds.

@@ -15,7 +15,8 @@ from karat.bounds.solvers._binary import ROUNDING, binary_bound, binary_bounds, 
 from karat.bounds.solvers._ratio import ratio_bounds
 from karat.decisions.solvers import Columns, Oracle, solution_of
 from karat.exceptions import KaratWarning, MetricError
-from karat.metrics import GroupMetric, LinearFractionalMetric, Metric, PowerMeanMetric, recall
+from karat.metrics import GroupMetric, LinearFractionalMetric, PowerMeanMetric, recall
+from karat.metrics.base import Metric
 from karat.metrics.families import power_mean, power_mean_slopes
 from karat.metrics.named import MCC, BalancedAccuracy, GMean, Macro
 from karat.metrics.rates import with_zero_diagonal

@@ -45,8 +45,9 @@ from karat.exceptions import (
     UndefinedHereError,
     UndefinedMetricWarning,
 )
-from karat.limits import PoweredLimits
-from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric, Metric, MetricBase
+from karat.limits.result import PredictionPoweredLimits
+from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric
+from karat.metrics.base import Metric, MetricBase
 from karat.metrics.estimates import metric_range
 from karat.metrics.rates import with_zero_diagonal
 
@@ -192,7 +193,7 @@ def solved_performance(
     truth: float | None = None,
     draws: Sequence[FloatArray] = (),
     group: Any = None,
-    gold: PoweredLimits | None = None,
+    gold: PredictionPoweredLimits | None = None,
 ) -> PerformanceBounds:
     """Solve a problem and wrap the answer in a `PerformanceBounds`.
 

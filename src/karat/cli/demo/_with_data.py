@@ -58,10 +58,10 @@ def fifty_labels(models: Models, seed: int = 0) -> tuple[Part, ...]:
         ),
         code=_CODE,
     )
-    limits = Interval(f"recall of {name}", result.estimate, result.lower, result.upper, truth)
+    limits = Interval(f"recall of {name}", result.value, result.lower, result.upper, truth)
     every_look = Interval(
         f"recall of {name} at every look",
-        result.estimate,
+        result.value,
         result.anytime_lower,
         result.anytime_upper,
         truth,
@@ -83,7 +83,7 @@ def _random(models: Models, called: object, order: object) -> float:
 def _answer(name: str, result: AuditResult, truth: float, random: float) -> str:
     return (
         f"After {result.n_labels} labels, the recall of {name} on these {result.n_items} biopsies "
-        f"is {100 * result.estimate:.0f} %, between {100 * result.lower:.0f} and "
+        f"is {100 * result.value:.0f} %, between {100 * result.lower:.0f} and "
         f"{100 * result.upper:.0f} % (hidden truth {100 * truth:.0f} %), and between "
         f"{100 * result.anytime_lower:.0f} and {100 * result.anytime_upper:.0f} % however often "
         f"one looks. The limits are {100 * result.width:.0f} points apart; those of as many random "

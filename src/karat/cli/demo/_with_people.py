@@ -21,7 +21,6 @@ from karat.exceptions import UndefinedMetricWarning
 from karat.metrics import (
     FairMetric,
     LinearMetric,
-    Metric,
     accuracy,
     balanced_accuracy,
     cost_matrix,
@@ -30,6 +29,7 @@ from karat.metrics import (
     jaccard,
     mcc,
 )
+from karat.metrics.base import Metric
 from karat.plot.style import COLORS, GRID, INK, MARKERS, quiet
 from karat.report import Section, Table, figure_svg, result_svg
 from karat.statistics import RocCounts, roc_counts

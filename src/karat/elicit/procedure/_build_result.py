@@ -29,7 +29,8 @@ from karat.elicit.result import (
 from karat.elicit.spaces import BinarySpace, Space
 from karat.elicit.transcript import SIGNS
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
-from karat.metrics import Elicited, GroupMetric, MetricBase
+from karat.metrics import GroupMetric
+from karat.metrics.base import Elicited, MetricBase
 
 if TYPE_CHECKING:
     from karat.elicit.procedure._procedure import Procedure

@@ -47,7 +47,7 @@ from karat.elicit.transcript import (
     unpack,
 )
 from karat.exceptions import AnswerError, ElicitationError, KaratError, LabelError, TranscriptError
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 
 STRATEGIES = ("active", "bisection", "published")
 ORIENTATIONS = ("increasing", "decreasing", "ask")

@@ -21,7 +21,8 @@ from karat._validate import order_classes, told_positive
 from karat.calibration import CalibrationCertificate, CanonicalCalibration
 from karat.evaluation.roles import Roles
 from karat.exceptions import PositiveClassError
-from karat.metrics import MetricBase, as_metric
+from karat.metrics import as_metric
+from karat.metrics.base import MetricBase
 from karat.report import NextStep, Section, Table, Verdict, result_svg
 
 # What a row is of, the number and its limits, under the names that results have for them.

@@ -178,7 +178,7 @@ def _gold_verdict(r: ErrorRates, from_labels: Any) -> Verdict:
         sentence=f"{best['classifier']} {_least(rivals, len(here) - 1)}{domain}: "
         f"{100 * best['value']:.1f} % (between {100 * best['lower']:.1f} and "
         f"{100 * best['upper']:.1f} %), from {best['n_gold']:,} true labels{votes}.",
-        badge=basis_of("approximate"),  # as `powered_mean`, from which the table is made
+        badge=basis_of("approximate"),  # as `prediction_powered_mean`, from which the table is made
         change="more true labels drawn at random",
     )
 

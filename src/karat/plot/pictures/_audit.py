@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._extras import require
-from karat.audit import AuditResult, GateResult, JudgedRate, LabelBudget, ModelTiers
+from karat.audit import AuditResult, GateResult
+from karat.audit.result import JudgedRate, LabelBudget, ModelTiers
 from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
 
 if TYPE_CHECKING:
@@ -45,14 +46,14 @@ def _path(ax: Any, result: AuditResult) -> None:
         at = np.arange(1, path.n + 1)
         ax.fill_between(
             at,
-            path.lowers,
-            path.uppers,
+            path.path.lower,
+            path.path.upper,
             color=COLORS[0],
             alpha=0.15,
             linewidth=0,
             label="limits at every look",
         )
-        ax.plot(at, path.estimates, color=INK, linewidth=1.3, label="estimate")
+        ax.plot(at, path.path.value, color=INK, linewidth=1.3, label="estimate")
     whisker: dict[str, Any] = {"marker": "_", "markersize": 11, "linewidth": 1.8}
     if n:
         ax.plot(
@@ -62,7 +63,7 @@ def _path(ax: Any, result: AuditResult) -> None:
             **whisker,
             label=f"limits with these {n:,} labels",
         )
-        ax.plot(n, result.estimate, color=COLORS[1], marker="o", markersize=5)
+        ax.plot(n, result.value, color=COLORS[1], marker="o", markersize=5)
     if result.more > 0:
         later = n + result.more
         ax.plot(
@@ -147,7 +148,7 @@ def draw_gate(result: GateResult, ax: "Axes | None" = None) -> "Axes":
     ax = new_axes(ax, (6.0, 1.7))
     color = {"PASS": COLORS[2], "FAIL": COLORS[1], "INCONCLUSIVE": COLORS[0]}[result.status]
     ax.axvline(result.at_least, color=GRID, linewidth=1.4, linestyle="--")
-    _whisker(ax, 0, result.lower, result.estimate, result.upper, color)
+    _whisker(ax, 0, result.lower, result.value, result.upper, color)
     ax.set_yticks([0], [result.status])
     ax.set_ylim(-0.6, 0.6)
     ax.set_xlabel(
@@ -165,7 +166,7 @@ def draw_judged(result: JudgedRate, ax: "Axes | None" = None) -> "Axes":
     _whisker(ax, 0, result.lower, result.value, result.upper, COLORS[0])
     if result.labels is not None:
         alone = result.labels
-        _whisker(ax, 1, alone.lower, alone.estimate, alone.upper, COLORS[1])
+        _whisker(ax, 1, alone.lower, alone.value, alone.upper, COLORS[1])
         names.append("labels alone")
     ax.plot(result.judged, len(names), color=COLORS[3], marker="D", markersize=6, linestyle="")
     names.append("judges alone")
@@ -180,7 +181,7 @@ def draw_judged(result: JudgedRate, ax: "Axes | None" = None) -> "Axes":
 def draw_tiers(result: ModelTiers, ax: "Axes | None" = None) -> "Axes":
     """Draw every model with its limits, in the colour of its tier."""
     ax = new_axes(ax, (6.0, 1.2 + 0.35 * len(result.names)))
-    rows = zip(result.values, result.lowers, result.uppers, result.tiers, strict=True)
+    rows = zip(result.value, result.lower, result.upper, result.tiers, strict=True)
     for at, (value, low, high, tier) in enumerate(rows):
         _whisker(ax, at, low, value, high, COLORS[(tier - 1) % len(COLORS)])
     names = [

@@ -60,7 +60,7 @@ def _draw_shares(ax: Any, rows: list[tuple[str, Limits]]) -> None:
     for at, (_, share) in enumerate(rows):
         color = COLORS[at]
         ax.hlines(at, share.lower, share.upper, color=color, linewidth=2.2, zorder=3)
-        ax.plot(share.estimate, at, "o", ms=6, color=color, zorder=4)
+        ax.plot(share.value, at, "o", ms=6, color=color, zorder=4)
     ax.set_yticks(range(len(rows)), [name for name, _ in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(-0.02, 1.02)

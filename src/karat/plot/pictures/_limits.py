@@ -11,8 +11,8 @@ from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from karat.limits import AnytimeLimits, Limits, PoweredLimits
-    from karat.metrics import MetricEstimate, MetricGap
+    from karat.limits.result import AnytimeLimits, Limits, PredictionPoweredLimits
+    from karat.metrics.result import MetricEstimate, MetricGap
 
 
 def draw_limits(result: Limits, ax: Axes | None = None) -> Axes:
@@ -22,7 +22,7 @@ def draw_limits(result: Limits, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def draw_powered(result: PoweredLimits, ax: Axes | None = None) -> Axes:
+def draw_prediction_powered(result: PredictionPoweredLimits, ax: Axes | None = None) -> Axes:
     """Draw the limits with the predictions, of the labels alone, and for any number of items."""
     ax = new_axes(ax, (6.0, 2.4))
     rows: list[tuple[str, Any]] = [
@@ -41,7 +41,7 @@ def _draw_rows(ax: Any, rows: list[tuple[str, Any]], confidence: float) -> None:
         # An infinite limit is drawn as a line without its end.
         ends = [end for end in (limits.lower, limits.upper) if np.isfinite(end)]
         ax.plot(ends, [at] * len(ends), color=color, linewidth=1.6, marker="|", markersize=10)
-        ax.plot(limits.estimate, at, color=color, marker="o", markersize=5)
+        ax.plot(limits.value, at, color=color, marker="o", markersize=5)
     ax.set_yticks(range(len(rows)), [name for name, _ in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(f"{100 * confidence:g} % limits")
@@ -60,10 +60,11 @@ def draw_anytime(result: AnytimeLimits, ax: Axes | None = None) -> Axes:
 def draw_path(ax: Any, result: AnytimeLimits) -> None:
     """Draw a path and its band."""
     at = np.arange(1, result.n + 1)
-    ax.fill_between(at, result.lowers, result.uppers, color=COLORS[0], alpha=0.18, linewidth=0)
-    ax.plot(at, result.lowers, color=COLORS[0], linewidth=0.9)
-    ax.plot(at, result.uppers, color=COLORS[0], linewidth=0.9)
-    ax.plot(at, result.estimates, color=INK, linewidth=1.4)
+    path = result.path
+    ax.fill_between(at, path.lower, path.upper, color=COLORS[0], alpha=0.18, linewidth=0)
+    ax.plot(at, path.lower, color=COLORS[0], linewidth=0.9)
+    ax.plot(at, path.upper, color=COLORS[0], linewidth=0.9)
+    ax.plot(at, path.value, color=INK, linewidth=1.4)
     ax.set_xlabel("labels")
     ax.set_xlim(1, max(result.n, 2))
     quiet(ax, grid="y")

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.decisions import Optimum
-from karat.optimize import ClassWeights, DecisionRegions, OptimizationHistory
+from karat.decisions.result import Optimum
+from karat.optimize.result import ClassWeights, DecisionRegions, OptimizationHistory
 from karat.plot.style import COLORS, GRID, INK, MARKERS, ON_PALE, literal, new_axes, quiet
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _draw_ends(ax: Any, result: OptimizationHistory, last: float) -> None:
             label=f"{name} {value:.3f}",
             clip_on=False,
         )
-    if not np.isnan(result.held_out):
+    if not np.isnan(result.held_out.value):
         _draw_held_out(ax, result, last + (len(ends) + 1) * apart)
     ax.set_xlim(1 - apart, last + (len(ends) + 2) * apart)
 
@@ -104,14 +104,13 @@ def draw_optimum(result: Optimum, ax: "Axes | None" = None) -> "Axes":
 
 
 def _draw_held_out(ax: Any, result: OptimizationHistory, at: float) -> None:
-    name = f"cross-validated {result.held_out:.3f}"
-    if np.isnan(result.lower):
-        ax.plot(at, result.held_out, color=COLORS[1], marker="D", ls="none", label=name)
+    found = result.held_out
+    name = f"cross-validated {found.value:.3f}"
+    if np.isnan(found.lower):
+        ax.plot(at, found.value, color=COLORS[1], marker="D", ls="none", label=name)
         return
-    reach = [[result.held_out - result.lower], [result.upper - result.held_out]]
-    ax.errorbar(
-        at, result.held_out, yerr=reach, color=COLORS[1], fmt="D", ms=5, capsize=3, label=name
-    )
+    reach = [[found.value - found.lower], [found.upper - found.value]]
+    ax.errorbar(at, found.value, yerr=reach, color=COLORS[1], fmt="D", ms=5, capsize=3, label=name)
 
 
 def draw_class_weights(result: ClassWeights, ax: "Axes | None" = None) -> "Axes":

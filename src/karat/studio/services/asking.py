@@ -28,7 +28,8 @@ from karat.elicit import (
 )
 from karat.elicit.by_name import FAMILIES, GROUPED
 from karat.exceptions import ElicitationError
-from karat.metrics import FairMetric, MetricBase, cost_matrix
+from karat.metrics import FairMetric, cost_matrix
+from karat.metrics.base import MetricBase
 from karat.studio.data import StudyData, unpack_data
 from karat.studio.schemas import FormField, StudyConfig, StudyOptions
 

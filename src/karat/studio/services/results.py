@@ -21,7 +21,7 @@ from karat.elicit import (
     shared_metric,
 )
 from karat.exceptions import ElicitationError, KaratError, KaratWarning
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 from karat.studio.models import LogEntry, Person, Study
 from karat.studio.services import asking, people, session, studies
 from karat.studio.storage import Store

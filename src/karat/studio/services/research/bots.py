@@ -13,7 +13,7 @@ import numpy as np
 from karat._validate import check_count, check_number
 from karat.elicit import MetricOracle
 from karat.exceptions import ElicitationError, OptionError
-from karat.metrics import MetricBase
+from karat.metrics.base import MetricBase
 from karat.studio.models import Person, Study
 from karat.studio.schemas import FormField
 from karat.studio.services import asking, people, session, studies

@@ -137,16 +137,16 @@ class Overview:
             rows.append(
                 Interval(
                     name_of(known),
-                    100 * share.estimate,
+                    100 * share.value,
                     100 * share.lower,
                     100 * share.upper,
-                    None if base is None else 100 * base.estimate,
+                    None if base is None else 100 * base.value,
                 )
             )
             if base is not None:
                 n += found.n
-                hits += round(share.estimate * found.n)
-                guessed += round(base.estimate * found.n)
+                hits += round(share.value * found.n)
+                guessed += round(base.value * found.n)
                 way = (found.only_metric > found.only_baseline) - (
                     found.only_metric < found.only_baseline
                 )

@@ -105,11 +105,11 @@ def _person_row(known: PersonResult) -> dict[str, Any]:
     if known.evaluation is not None:
         found = known.evaluation
         row |= {
-            "agreement": found.agreement.estimate,
+            "agreement": found.agreement.value,
             "agreement, lower": found.agreement.lower,
             "agreement, upper": found.agreement.upper,
             "agreement, n": found.n,
-            "agreement of guess": None if found.baseline is None else found.baseline.estimate,
+            "agreement of guess": None if found.baseline is None else found.baseline.value,
         }
     if known.checks is not None:
         checks = known.checks

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.exceptions import DataError, LengthMismatchError, OptionError
-from karat.limits import clopper_pearson, powered_mean, powered_ratio, wilson
+from karat.limits import clopper_pearson, prediction_powered_mean, prediction_powered_ratio, wilson
 
 COUNTS = {  # numerator and denominator of each, and what a success adds
     "precision": (lambda h, y: (h * y, h), (1, 1)),
@@ -26,15 +26,15 @@ def limits_of(name, h, y, p, n, **options):
     of, success = COUNTS[name]
     top, bottom = of(h[:n], y[:n])
     known = np.stack([h * p, p, h], axis=1)
-    return powered_ratio(top, bottom, known[:n], known[n:], success=success, **options)
+    return prediction_powered_ratio(top, bottom, known[:n], known[n:], success=success, **options)
 
 
 def test_a_ratio_over_all_items_is_a_mean():
     h, y, p = law(0, 400)
     right = (h == y).astype(float)
-    ratio = powered_ratio(right[:50], np.ones(50), p[:50], p[50:])
-    mean = powered_mean(right[:50], p[:50], p[50:])
-    assert ratio.estimate == pytest.approx(mean.estimate, abs=1e-9)
+    ratio = prediction_powered_ratio(right[:50], np.ones(50), p[:50], p[50:])
+    mean = prediction_powered_mean(right[:50], p[:50], p[50:])
+    assert ratio.value == pytest.approx(mean.value, abs=1e-9)
     assert (ratio.lower, ratio.upper) == pytest.approx((mean.lower, mean.upper), abs=0.02)
 
 
@@ -43,11 +43,11 @@ def test_without_help_the_limits_are_those_of_the_labels_that_count(name):
     h, y, _ = law(1, 150)
     of, success = COUNTS[name]
     top, bottom = of(h, y)
-    found = powered_ratio(top, bottom, np.zeros(150), np.zeros(200), success=success)
+    found = prediction_powered_ratio(top, bottom, np.zeros(150), np.zeros(200), success=success)
     alone = wilson((top > 0).sum(), (bottom > 0).sum())
     carried = [success[0] * v / (success[1] * v + 1 - v) for v in (alone.lower, alone.upper)]
     assert (found.lower, found.upper) == pytest.approx(carried)
-    assert found.estimate == pytest.approx(top.sum() / bottom.sum())
+    assert found.value == pytest.approx(top.sum() / bottom.sum())
 
 
 def test_few_labels_count_alone_and_exactly():
@@ -61,15 +61,15 @@ def test_few_failures_count_alone_and_exactly():
     """Of 100 labels only those that count matter: 30 successes and 4 failures are few."""
     top, bottom = np.repeat([1.0, 0.0, 0.0], [30, 4, 66]), np.repeat([1.0, 0.0], [34, 66])
     x = np.stack([0.9 * top + 0.05, bottom], axis=1)
-    found, exact = powered_ratio(top, bottom, x, x), clopper_pearson(30, 34)
+    found, exact = prediction_powered_ratio(top, bottom, x, x), clopper_pearson(30, 34)
     assert not found.used
     assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
     assert found.labels.method == "clopper-pearson"
 
 
 def test_no_label_that_counts_leaves_everything_open():
-    found = powered_ratio(np.zeros(30), np.zeros(30), np.linspace(0, 1, 30), [0.5])
-    assert np.isnan(found.estimate)
+    found = prediction_powered_ratio(np.zeros(30), np.zeros(30), np.linspace(0, 1, 30), [0.5])
+    assert np.isnan(found.value)
     assert (found.lower, found.upper) == (0, 1)
 
 
@@ -85,13 +85,13 @@ def test_a_large_sample_finds_the_ratio():
 def test_wrong_input_is_refused():
     h, y, p = law(4, 50)
     with pytest.raises(DataError, match=r"row 0 adds \(2, 2\)"):
-        powered_ratio([2.0] * 30, [2.0] * 30, p[:30], p[30:])
+        prediction_powered_ratio([2.0] * 30, [2.0] * 30, p[:30], p[30:])
     with pytest.raises(LengthMismatchError):
-        powered_ratio((h * y)[:30], h[:29], p[:30], p[30:])
+        prediction_powered_ratio((h * y)[:30], h[:29], p[:30], p[30:])
     with pytest.raises(OptionError, match="success"):
-        powered_ratio((h * y)[:30], h[:30], p[:30], p[30:], success=(1, 0))
+        prediction_powered_ratio((h * y)[:30], h[:30], p[:30], p[30:], success=(1, 0))
     with pytest.raises(OptionError, match="two numbers"):
-        powered_ratio((h * y)[:30], h[:30], p[:30], p[30:], success=1)
+        prediction_powered_ratio((h * y)[:30], h[:30], p[:30], p[30:], success=1)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(COUNTS)), st.booleans())
@@ -102,8 +102,8 @@ def test_limits_lie_around_the_estimate_and_widen(seed, name, finite):
     assert 0 <= found.lower <= found.upper <= 1
     assert wider.lower <= found.lower
     assert wider.upper >= found.upper
-    if not np.isnan(found.estimate):
-        assert found.lower - 1e-9 <= found.estimate <= found.upper + 1e-9
+    if not np.isnan(found.value):
+        assert found.lower - 1e-9 <= found.value <= found.upper + 1e-9
 
 
 @given(st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
@@ -147,9 +147,9 @@ def test_a_prediction_that_only_varies_beyond_the_labels_carries_nothing_away(na
     odd = np.where(np.arange(600) < 100, 1e-5 * rng.random(600), rng.random(600) < 0.01)
     known = np.stack([h * p, p, h], axis=1)
     with_it = np.column_stack([known, odd])
-    plain = powered_ratio(top, bottom, known[:100], known[100:], success=success)
-    found = powered_ratio(top, bottom, with_it[:100], with_it[100:], success=success)
-    assert found.estimate == pytest.approx(plain.estimate, abs=0.02)
+    plain = prediction_powered_ratio(top, bottom, known[:100], known[100:], success=success)
+    found = prediction_powered_ratio(top, bottom, with_it[:100], with_it[100:], success=success)
+    assert found.value == pytest.approx(plain.value, abs=0.02)
 
 
 @pytest.mark.slow

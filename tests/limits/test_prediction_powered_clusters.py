@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 
 from karat.limits import clopper_pearson
-from karat.limits.powered import powered_limits
-from karat.limits.powered import ratio_of_powered as powered_ratio
+from karat.limits.prediction_powered import (
+    limits_of_mean,
+    limits_of_ratio,
+)
 from karat.limits.proportions import wilson_limits
 
 
 def limits_of(f, clusters, x=None, shift=0.0, n_total=np.inf):
     """Return the limits of labels in clusters of equal size, in their order."""
     x = np.zeros(len(f)) if x is None else x
-    return powered_limits(
+    return limits_of_mean(
         f, x[:, None], np.array([shift]), n_total, delta=0.025, finite=False,
         cluster=np.repeat(np.arange(clusters), len(f) // clusters),
     )  # fmt: skip
@@ -28,7 +30,7 @@ def test_labels_that_all_agree_are_as_many_as_their_clusters(value):
 
 
 def test_a_ratio_of_labels_that_all_agree_has_as_many_as_their_clusters():
-    found = powered_ratio(
+    found = limits_of_ratio(
         np.ones(100), np.ones(100), np.zeros((100, 1)), np.zeros(1), np.inf, success=(1, 1),
         failure=(0, 1), delta=0.025, finite=False, cluster=np.repeat(np.arange(10), 10),
     )  # fmt: skip
@@ -50,15 +52,15 @@ def test_repeats_of_every_label_change_nothing():
     once = limits_of(f, 40, x, 0.05, 2000.0)
     often = limits_of(np.repeat(f, 6), 40, np.repeat(x, 6), 0.05, 12_000.0)
     assert 0 < once.left < 1
-    assert often.estimate == pytest.approx(once.estimate, abs=1e-6)
+    assert often.value == pytest.approx(once.value, abs=1e-6)
     assert often.weight == pytest.approx(once.weight, abs=1e-6)
     top, bottom = f * (x > 0.3), np.maximum(f, x > 0.6).astype(float)
     shape = {"success": (1, 1), "failure": (0, 1), "delta": 0.025, "finite": False}
     ratios = [
-        powered_ratio(
+        limits_of_ratio(
             np.repeat(top, m), np.repeat(bottom, m), np.repeat(x, m)[:, None], np.array([0.05]),
             2000.0 * m, cluster=np.repeat(np.arange(40), m), **shape,
-        ).estimate
+        ).value
         for m in (1, 6)
     ]  # fmt: skip
     assert ratios[0] == pytest.approx(ratios[1], abs=1e-6)

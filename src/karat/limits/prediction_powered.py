@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_confidence,
@@ -33,11 +33,11 @@ from karat.limits.means import (
 from karat.limits.options import LimitRequest, bounded_values, check_range
 from karat.limits.proportions import clopper_pearson_limits, wilson_limits
 from karat.limits.pseudo import check_kinds
-from karat.limits.result import Limits, PoweredLimits
+from karat.limits.result import Limits, PredictionPoweredLimits
 
 
 @keeps_kind
-def powered_mean(
+def prediction_powered_mean(
     labelled: Column,
     predicted: Column | Frame,
     others: Column | Frame,
@@ -47,7 +47,7 @@ def powered_mean(
     high: float = 1.0,
     finite: bool = False,
     confidence: float = 0.95,
-) -> PoweredLimits:
+) -> PredictionPoweredLimits:
     r"""Limit a mean from a random sample of labels and predictions for every item.
 
     With values f and predictions m of the n labelled items among N,
@@ -88,7 +88,7 @@ def powered_mean(
 
     Returns
     -------
-    PoweredLimits
+    PredictionPoweredLimits
 
     References
     ----------
@@ -103,7 +103,7 @@ def powered_mean(
     >>> rng = np.random.default_rng(0)
     >>> chance = rng.beta(2, 1, 2000)
     >>> right = rng.random(2000) < chance
-    >>> r = powered_mean(right[:100].astype(float), chance[:100], chance[100:])
+    >>> r = prediction_powered_mean(right[:100].astype(float), chance[:100], chance[100:])
     >>> bool(r.lower < 2 / 3 < r.upper), r.upper - r.lower < r.labels.width
     (True, True)
     """
@@ -112,7 +112,7 @@ def powered_mean(
     exactly = check_flag(finite, "finite")
     f = (bounded_values(labelled, "labelled", least, most) - least) / (most - least)
     given = read_labelled({"labelled": f}, predicted, others, sample_weight, least, most)
-    found = powered_limits(
+    found = limits_of_mean(
         f,
         given.x,
         given.shift,
@@ -125,15 +125,15 @@ def powered_mean(
     if given.weight is None:
         m = given.x.mean(axis=1)
         unseen = float(given.others.mean() if len(given.others) else m.mean())
-        ends = powered_bernstein(f, m, unseen, len(given.others), delta=request.delta)
+        ends = bernstein_of_mean(f, m, unseen, len(given.others), delta=request.delta)
         certain = request.limits(
             (least + (most - least) * ends[0], least + (most - least) * ends[1]),
-            estimate=least + (most - least) * float(np.mean(f)),
+            value=least + (most - least) * float(np.mean(f)),
             n=len(f),
             method="bernstein",
             guarantee="finite-sample",
         )
-    return powered_result(
+    return result_of(
         found,
         request,
         of="mean",
@@ -147,7 +147,7 @@ def powered_mean(
 
 
 @keeps_kind
-def powered_ratio(
+def prediction_powered_ratio(
     numerator: Column,
     denominator: Column,
     predicted: Column | Frame,
@@ -158,14 +158,14 @@ def powered_ratio(
     sample_weight: Column | None = None,
     finite: bool = False,
     confidence: float = 0.95,
-) -> PoweredLimits:
+) -> PredictionPoweredLimits:
     r"""Limit a ratio, such as precision, recall or F1, from a random sample of labels.
 
     Each labelled item adds (t, b) to numerator and denominator: a success (t₁, b₁), a failure
     (0, b₀), or nothing (0, 0). Then :math:`g = t_1 p / (b_1 p + b_0 (1 - p))` with the share p of
-    the successes among the items that count, and the limits of p are those of `powered_mean`,
-    numerator and denominator each regressed on the predictions; they are carried over to g.
-    Fewer than 5 successes or 5 failures count alone, by Clopper and Pearson.
+    the successes among the items that count, and the limits of p are those of
+    `prediction_powered_mean`, numerator and denominator each regressed on the predictions; they are
+    carried over to g. Fewer than 5 successes or 5 failures count alone, by Clopper and Pearson.
 
     Parameters
     ----------
@@ -180,11 +180,11 @@ def powered_ratio(
     success, failure : pair of float
         What an item adds to numerator and denominator: (2, 2) and (0, 1) for F1.
     sample_weight, finite, confidence
-        As in `powered_mean`.
+        As in `prediction_powered_mean`.
 
     Returns
     -------
-    PoweredLimits
+    PredictionPoweredLimits
 
     Examples
     --------
@@ -196,7 +196,7 @@ def powered_ratio(
     >>> y, h = rng.random(2000) < p, p > 0.2
     >>> known = np.stack([p, h, h * p], axis=1)
     >>> top, bottom = 2.0 * (h & y)[:200], 1.0 * h[:200] + y[:200]
-    >>> r = powered_ratio(top, bottom, known[:200], known[200:], success=(2, 2))
+    >>> r = prediction_powered_ratio(top, bottom, known[:200], known[200:], success=(2, 2))
     >>> r.upper - r.lower < r.labels.width
     True
     """
@@ -206,7 +206,7 @@ def powered_ratio(
     check_same_length(numerator=top, denominator=bottom)
     ends = check_kinds(top, bottom, success, failure)
     given = read_labelled({"numerator": top}, predicted, others, sample_weight, 0.0, 1.0)
-    found = ratio_of_powered(
+    found = limits_of_ratio(
         top,
         bottom,
         given.x,
@@ -218,9 +218,7 @@ def powered_ratio(
         finite=exactly,
         weight=given.weight,
     )
-    return powered_result(
-        found, request, of="ratio", n=len(top), n_total=given.n_total, finite=exactly
-    )
+    return result_of(found, request, of="ratio", n=len(top), n_total=given.n_total, finite=exactly)
 
 
 # --- Labelled values and the predictions that help them.
@@ -281,8 +279,8 @@ def _is_empty(column: Any) -> bool:
     return hasattr(column, "__len__") and len(column) == 0
 
 
-def powered_result(
-    found: Powered,
+def result_of(
+    found: PredictionPowered,
     request: LimitRequest,
     *,
     of: str,
@@ -293,7 +291,7 @@ def powered_result(
     low: float = 0.0,
     high: float = 1.0,
     method: str | None = None,
-) -> PoweredLimits:
+) -> PredictionPoweredLimits:
     """Wrap what a kernel found, moved back to the range of the values.
 
     ``method`` is that of the labels' own limits, if it is not the usual one.
@@ -305,17 +303,16 @@ def powered_result(
     usual = "clopper-pearson" if found.exact else "wilson"
     labels = request.limits(
         (back(found.labels_lower), back(found.labels_upper)),
-        estimate=back(found.labels),
+        value=back(found.labels),
         n=n,
         method=usual if method is None else method,
         guarantee="approximate",
     )
-    return PoweredLimits(
+    ends = back(found.value), back(found.lower), back(found.upper)
+    known = finite and n == n_total and ends[1] == ends[2]
+    return PredictionPoweredLimits(
         of=of,
-        estimate=back(found.estimate),
-        lower=back(found.lower),
-        upper=back(found.upper),
-        confidence=request.confidence,
+        estimate=Estimate.of(*ends, request.confidence, "complete" if known else "approximate"),
         used=found.left < 1,
         left=found.left,
         weight=found.weight,
@@ -342,7 +339,7 @@ _LEAST_GAIN = 0.05  # share of the variance that predictions must explain, each 
 _LEAST_LEFT = 0.25  # share of it that is taken to remain however well they seem to predict
 
 
-class Powered(NamedTuple):
+class PredictionPowered(NamedTuple):
     """An estimate with its limits, the same of the labels alone, and what predictions explain.
 
     ``left`` is the share of the labels' variance that remains, 1 where predictions are not used,
@@ -350,7 +347,7 @@ class Powered(NamedTuple):
     their limits are Clopper and Pearson's.
     """
 
-    estimate: float
+    value: float
     lower: float
     upper: float
     labels: float
@@ -427,7 +424,7 @@ def _source_ridge(moments: FloatArray) -> FloatArray:
     return np.asarray(ridge)
 
 
-def powered_limits(
+def limits_of_mean(
     f: FloatArray,
     x: FloatArray,
     shift: FloatArray,
@@ -439,7 +436,7 @@ def powered_limits(
     cluster: IntArray | None = None,
     sources: bool = True,
     fewest: int = FEWEST,
-) -> Powered:
+) -> PredictionPowered:
     r"""Return the mean of f, with a limit on either side.
 
     ``f`` (n,) are values and ``x`` (n, s) predictions of the labelled items, ``shift`` (s,) the
@@ -458,7 +455,7 @@ def powered_limits(
     n = len(f)
     if finite and n >= n_total:
         known = float(f.mean())  # every item has its label
-        return Powered(*(known,) * 6, 1.0, 0.0)
+        return PredictionPowered(*(known,) * 6, 1.0, 0.0)
     w = np.ones(n) if weight is None else weight * (n / weight.sum())
     mean = float(w @ f / n)
     units = n if cluster is None else cluster_number(w, cluster)
@@ -471,11 +468,11 @@ def powered_limits(
     number = share.number / narrow
     labels = labels_limits(mean, number, n_total, delta=delta, finite=finite, few=few)
     if few or share.left > 1 - _LEAST_GAIN:
-        return Powered(mean, *labels, mean, *labels, 1.0, 0.0, few)
+        return PredictionPowered(mean, *labels, mean, *labels, 1.0, 0.0, few)
     estimate = float(np.clip(found.mean[0], 0.0, 1.0))
     left = max(share.left, _LEAST_LEFT)
     ends = _wilson(estimate, number, left, n_total, delta, finite=finite)
-    return Powered(estimate, *ends, mean, *labels, left, float(found.weight[0]))
+    return PredictionPowered(estimate, *ends, mean, *labels, left, float(found.weight[0]))
 
 
 def _are_few(n: int, cluster: IntArray | None, fewest: int = FEWEST) -> bool:
@@ -512,7 +509,7 @@ def _wilson(
     return max(float(low) - half, 0.0), min(float(high) + half, 1.0)
 
 
-def ratio_of_powered(
+def limits_of_ratio(
     top: FloatArray,
     bottom: FloatArray,
     x: FloatArray,
@@ -525,7 +522,7 @@ def ratio_of_powered(
     finite: bool,
     weight: FloatArray | None = None,
     cluster: IntArray | None = None,
-) -> Powered:
+) -> PredictionPowered:
     r"""Return the ratio of the means of ``top`` and ``bottom``, with a limit on either side.
 
     An item counts as a success (t₁, b₁), a failure (0, b₀) or not at all (0, 0), so that the ratio
@@ -548,7 +545,7 @@ def ratio_of_powered(
 
     nothing = (float("nan"), 0.0, 1.0)
     if total <= 0:
-        return Powered(*nothing, *nothing, 1.0, 0.0, _are_few(n, cluster))
+        return PredictionPowered(*nothing, *nothing, 1.0, 0.0, _are_few(n, cluster))
     share_alone = float(w @ (top > 0)) / total
     units = None if cluster is None else cluster_number(w, cluster)
     found = regress(np.stack([top, bottom], axis=1), x, shift, w, sources=False, units=units)
@@ -566,14 +563,14 @@ def ratio_of_powered(
     labels = carried(ends[0]), carried(ends[1])
     alone = carried(share_alone)
     if few or share.left > 1 - _LEAST_GAIN:
-        return Powered(alone, *labels, alone, *labels, 1.0, 0.0, few)
+        return PredictionPowered(alone, *labels, alone, *labels, 1.0, 0.0, few)
     p = ratio * failure[1] / (success[0] - ratio * success[1] + ratio * failure[1])
     left = max(share.left, _LEAST_LEFT)
     low, high = _wilson(float(np.clip(p, 0, 1)), number, left, whole, delta, finite=finite)
-    return Powered(ratio, carried(low), carried(high), alone, *labels, left, 0.0)
+    return PredictionPowered(ratio, carried(low), carried(high), alone, *labels, left, 0.0)
 
 
-def powered_bernstein(
+def bernstein_of_mean(
     f: FloatArray, m: FloatArray, unseen: float, n_others: float, *, delta: float
 ) -> tuple[float, float]:
     """Return limits of the mean of f that hold for any n: weights 0 and 1, fixed beforehand.

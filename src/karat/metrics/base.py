@@ -289,8 +289,8 @@ class MetricBase(Frozen):
 
         Accuracy, recall and precision are shares of items, and so is
         :math:`J = TP/(TP + FP + FN)`, with :math:`F_1 = 2J/(1 + J)`: their limits are those of
-        Clopper and Pearson 1934. Any other metric G gets limits by a surprise: each cell c of the
-        confusion draws :math:`\gamma_c \sim Gamma(n_c)`, one cell an :math:`e \sim Gamma(1/2)`
+        Clopper and Pearson 1934. Any other metric G gets limits by a pseudo-count: each cell c of
+        the confusion draws :math:`\gamma_c \sim Gamma(n_c)`, one cell an :math:`e \sim Gamma(1/2)`
         on top; the lower limit is the least, over the cells that e may fall into, of the lower
         quantile of :math:`G((\gamma + e 1_c)/\Sigma)`, the upper limit the greatest of the upper
         one. Where G is undefined it may be anything.

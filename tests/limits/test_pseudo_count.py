@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from karat.exceptions import DataError, OptionError
-from karat.limits import clopper_pearson, surprise
-from karat.limits.pseudo import drawn_limits, surprise_limits
+from karat.limits import clopper_pearson, pseudo_count
+from karat.limits.pseudo import drawn_limits, pseudo_count_limits
 
 
 def share(table):
@@ -14,11 +14,11 @@ def share(table):
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 12), (7, 20), (20, 20), (150, 400)])
-def test_a_whole_surprise_is_clopper_and_pearsons_limit(hits, n):
+def test_a_whole_pseudo_count_is_clopper_and_pearsons_limit(hits, n):
     rng = np.random.default_rng(0)
     counts = np.array([hits, n - hits], dtype=float)
-    low, high = surprise_limits(
-        share, counts, (0, 1), delta=0.025, draws=40_000, rng=rng, surprise=1.0
+    low, high = pseudo_count_limits(
+        share, counts, (0, 1), delta=0.025, draws=40_000, rng=rng, pseudo=1.0
     )
     exact = clopper_pearson(hits, n)
     assert (low, high) == pytest.approx((exact.lower, exact.upper), abs=0.006)
@@ -28,26 +28,26 @@ def test_a_whole_surprise_is_clopper_and_pearsons_limit(hits, n):
 @pytest.mark.parametrize("confidence", [0.99, 0.999, 0.9999, 0.99995])
 def test_limits_are_told_far_out(confidence, side):
     """2,000 draws gave the limits of .999 at best, whatever the confidence."""
-    found = surprise(share, [14, 6], size=1.0, confidence=confidence, side=side, rng=0)
+    found = pseudo_count(share, [14, 6], size=1.0, confidence=confidence, side=side, rng=0)
     exact = clopper_pearson(14, 20, confidence=confidence, side=side)
     assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper), abs=0.012)
 
 
 def test_a_confidence_that_draws_do_not_tell_is_refused():
     with pytest.raises(OptionError, match=r"confidence is 0.999999; expected at most 0.99998 here"):
-        surprise(share, [14, 6], confidence=0.999999)
+        pseudo_count(share, [14, 6], confidence=0.999999)
     with pytest.raises(
         OptionError, match="n_resamples is 2000; expected at least 10,000 for confi"
     ):
-        surprise(share, [14, 6], confidence=0.99, n_resamples=2000)
-    assert surprise(share, [14, 6], n_resamples=2000, rng=0).lower > 0
+        pseudo_count(share, [14, 6], confidence=0.99, n_resamples=2000)
+    assert pseudo_count(share, [14, 6], n_resamples=2000, rng=0).lower > 0
 
 
 def test_where_the_statistic_is_undefined_it_may_be_anything():
     rng = np.random.default_rng(1)
     recall = lambda t: np.divide(t[:, 0], t[:, 0] + t[:, 1], where=t[:, 2] < 0.99,  # noqa: E731
                                  out=np.full(len(t), np.nan))  # fmt: skip
-    low, high = surprise_limits(
+    low, high = pseudo_count_limits(
         recall, np.array([0.0, 0.0, 500.0]), (0, 1), delta=0.025, draws=500, rng=rng
     )
     assert (low, high) == (0, 1)
@@ -68,7 +68,7 @@ def test_balanced_accuracy_is_covered(n):
     true, seen = balanced(law[None])[0], 0
     for _ in range(400):
         counts = rng.multinomial(n, law).astype(float)
-        low, high = surprise_limits(balanced, counts, (0, 1), delta=0.025, draws=800, rng=rng)
+        low, high = pseudo_count_limits(balanced, counts, (0, 1), delta=0.025, draws=800, rng=rng)
         seen += low <= true <= high
     print(f"balanced accuracy, {n} labels: covered {seen / 400:.3f}")
     assert binomtest(seen, 400, 0.93, alternative="less").pvalue > 0.001
@@ -90,21 +90,21 @@ def test_classes_with_few_items_are_all_surprising_at_once():
     strata = np.repeat(np.arange(4), 4)
     options = {"delta": 0.025, "draws": 2000}
     one, every = (
-        surprise_limits(
+        pseudo_count_limits(
             balanced_of(4), counts, (0, 1), rng=np.random.default_rng(0), strata=known, **options
         )
         for known in (None, strata)
     )
     assert every[0] < one[0] - 0.2  # three classes of which nothing is known
     assert every[1] == one[1] == 1.0
-    gaps = surprise_limits(  # numbers of classes that no cell has
+    gaps = pseudo_count_limits(  # numbers of classes that no cell has
         balanced_of(4), counts, (0, 1), rng=np.random.default_rng(0), strata=2 * strata + 1,
         **options,
     )  # fmt: skip
     assert gaps == every
     plenty = np.diag([40.0, 9.0, 8.0, 7.0]).ravel() + 1.0
     one, same = (
-        surprise_limits(
+        pseudo_count_limits(
             balanced_of(4), plenty, (0, 1), rng=np.random.default_rng(0), strata=known, **options
         )
         for known in (None, strata)
@@ -114,7 +114,7 @@ def test_classes_with_few_items_are_all_surprising_at_once():
 
 @pytest.mark.slow
 def test_balanced_accuracy_of_many_classes_is_covered():
-    """40 labels of six classes, four of them rare and often missed: one surprise covers .91.
+    """40 labels of six classes, four of them rare and often missed: one pseudo-count covers .91.
 
     150 samples notice .93 against .85.
     """
@@ -125,7 +125,7 @@ def test_balanced_accuracy_of_many_classes_is_covered():
     strata, seen = np.repeat(np.arange(6), 6), 0
     for _ in range(150):
         counts = rng.multinomial(40, law.ravel()).astype(float)
-        low, high = surprise_limits(
+        low, high = pseudo_count_limits(
             balanced_of(6), counts, (0, 1), delta=0.025, draws=400, rng=rng, strata=strata
         )
         seen += low <= truth <= high
@@ -176,16 +176,16 @@ def test_of_many_cells_those_that_are_tried_are_the_outermost(make, seed):
 )
 def test_a_statistic_that_is_none_is_named(statistic, said):
     with pytest.raises(DataError, match=said):
-        surprise(statistic, [4, 6], rng=0)
+        pseudo_count(statistic, [4, 6], rng=0)
 
 
 def test_constant_and_undefined_statistics():
-    same = surprise(lambda w: np.full(len(w), 0.25), [4, 6], rng=0)
-    assert (same.estimate, same.lower, same.upper) == (0.25, 0.25, 0.25)
-    none = surprise(lambda w: np.full(len(w), np.nan), [4, 6], rng=0)
-    assert np.isnan(none.estimate)
+    same = pseudo_count(lambda w: np.full(len(w), 0.25), [4, 6], rng=0)
+    assert (same.value, same.lower, same.upper) == (0.25, 0.25, 0.25)
+    none = pseudo_count(lambda w: np.full(len(w), np.nan), [4, 6], rng=0)
+    assert np.isnan(none.value)
     assert (none.lower, none.upper) == (0, 1)
-    whole = surprise(lambda w: w[:, 0] > 0.5, [4, 6], rng=0)
+    whole = pseudo_count(lambda w: w[:, 0] > 0.5, [4, 6], rng=0)
     assert (whole.lower, whole.upper) == (0, 1)
     with pytest.raises(DataError, match="counts"):
-        surprise(lambda w: w[:, 0], [0, 0], rng=0)
+        pseudo_count(lambda w: w[:, 0], [0, 0], rng=0)
