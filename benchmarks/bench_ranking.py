@@ -65,9 +65,9 @@ STREAM = """
 import time
 from pathlib import Path
 from karat.ranking import FprBand, weighted_auc_from_counts
-from karat.statistics import scan_roc_counts
+from karat.sources import scan
 start = time.perf_counter()
-counts = scan_roc_counts("{path}", label="y", score="s")
+counts = scan("{path}").roles(label="y", score="s").roc_counts(cells=1 << 20)
 r = weighted_auc_from_counts(counts, weight=FprBand(0, 0.1), cells=True)
 seconds = time.perf_counter() - start
 status = Path("/proc/self/status").read_text() if Path("/proc/self/status").exists() else ""

@@ -18,7 +18,7 @@ import pytest
 import karat
 from karat.cli import main
 from karat.metrics import cost_matrix
-from karat.report import Verdict
+from karat.report.parts import Verdict
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

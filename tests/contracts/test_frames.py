@@ -21,7 +21,6 @@ from karat import (
     limits,
     optimize,
     ranking,
-    sources,
     statistics,
     weak,
 )
@@ -331,7 +330,7 @@ def test_joint_counts_are_cells_with_items():
         score=["score", "score2"]
     )
     counts = [data.roc_counts(name) for name in ("score", "score2")]
-    joint = sources.joint_roc_counts(data, *counts, names=("score", "score2"), cells=3)
+    joint = data.joint_roc_counts(*counts, names=("score", "score2"), cells=3)
     table = joint.to_frame()
     assert table["count"].sum() == N
     assert table["count"].min() > 0

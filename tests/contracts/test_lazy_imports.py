@@ -153,7 +153,7 @@ print(len(results))
 
 CALLS = {
     "jinja2": "karat.report.render_report(karat.report.Report(title='a', introduction='b'))",
-    "polars": "karat.statistics.scan_roc_counts('a.parquet', label='y', score='s')",
+    "polars": "karat.statistics.confusion([0, 1], [0, 1]).to_frame()",
     "typer": "karat.cli.main(['doctor'])",
 }
 

@@ -34,8 +34,6 @@ from karat import (
     metrics,
     optimize,
     ranking,
-    report,
-    sources,
     statistics,
     votes,
     weak,
@@ -272,7 +270,6 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "evaluation.evaluate": lambda **o: karat.evaluate(
         {"y": TRUTH, "a": VOTES[:, 0]}, label="y", pred="a", **o
     ),
-    "report.Verdict": lambda badge="likely": report.Verdict(sentence="s", badge=badge),
     "bounds.bounds_curve": lambda **o: bounds.bounds_curve(
         CHANCE, VOTES, MODEL, metric="accuracy", **o
     ),
@@ -468,17 +465,15 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "sources.Source.roles": lambda **o: scanned().roles(**o),
     "sources.Source.roc_counts": lambda **o: scanned().roc_counts(**o),
     "sources.Source.vote_counts": lambda **o: scanned().vote_counts(**o),
-    "sources.joint_roc_counts": lambda **o: sources.joint_roc_counts(
-        scanned().roles(score=["s", "lf_0"]),
+    "sources.Source.joint_roc_counts": lambda **o: scanned().roles(
+        score=["s", "lf_0"]
+    ).joint_roc_counts(
         *(scanned().roles(score=["s", "lf_0"]).roc_counts(name) for name in ("s", "lf_0")),
         names=("s", "lf_0"), **o,
     ),
     "statistics.pattern_counts": lambda **o: statistics.pattern_counts(VOTES[:, 0], VOTES, **o),
     "statistics.patterns": lambda **o: statistics.patterns(VOTES, **o),
     "statistics.roc_counts": lambda **o: statistics.roc_counts(TRUTH, CHANCE, **o),
-    "statistics.scan_roc_counts": lambda **o: statistics.scan_roc_counts(
-        pl.LazyFrame({"y": TRUTH, "s": CHANCE}), label="y", score="s", **o
-    ),
     "votes.read_patterns": lambda **o: votes.read_patterns(VOTES, **o),
     "weak.DawidSkene": lambda **o: weak.DawidSkene(**o).fit(VOTES),
     "weak.OracleLabelModel": lambda **o: weak.OracleLabelModel(**o).fit(VOTES, TRUTH),

@@ -26,7 +26,6 @@ from karat import (
     limits,
     optimize,
     ranking,
-    sources,
     weak,
 )
 from karat._result import Result
@@ -239,7 +238,7 @@ def joint_of():
     table = pl.DataFrame({"y": RANKED, "a": SCORES, "b": -SCORES})
     data = karat.scan(table).roles(label="y", score=["a", "b"])
     counts = [data.roc_counts(name) for name in "ab"]
-    return sources.joint_roc_counts(data, *counts, names=("a", "b"), cells=3)
+    return data.joint_roc_counts(*counts, names=("a", "b"), cells=3)
 
 
 def evaluated():

@@ -42,7 +42,6 @@ from karat import (
     metrics,
     optimize,
     ranking,
-    sources,
     statistics,
     votes,
     weak,
@@ -566,16 +565,16 @@ def predictions_by_votes(d: Data, names: Names, rng: int) -> dict[str, Any]:
     return out
 
 
-@case("statistics.roc_counts", "statistics.scan_roc_counts", sizes=(2,))
+@case("statistics.roc_counts", sizes=(2,))
 def roc_counts(d: Data, names: Names, rng: int) -> dict[str, Any]:
     y, out = names(d.y), {}
-    frame = pl.LazyFrame({"y": y, "s": d.score})
+    data = karat.scan(pl.LazyFrame({"y": y, "s": d.score})).roles(label="y", score="s")
     for name, found in {
         "label": statistics.roc_counts(y, d.score, **names.pos),
         "stated": statistics.roc_counts(y, d.score, classes=names.classes),
         "weights": statistics.roc_counts(y, d.score, sample_weight=d.weight, **names.pos),
-        "scan": statistics.scan_roc_counts(frame, label="y", score="s", **names.pos),
-        "cells": statistics.scan_roc_counts(frame, label="y", score="s", cells=7, **names.pos),
+        "scan": data.roc_counts(cells=1 << 20, **names.pos),
+        "cells": data.roc_counts(cells=7, **names.pos),
     }.items():
         assert codes(found.classes, names) == [0, 1]
         out |= {f"{name} {key}": value for key, value in numbers(found, names).items()}
@@ -622,14 +621,14 @@ def counts_of_a_table(d: Data, names: Names, rng: int) -> dict[str, Any]:
     return out
 
 
-@case("sources.Source.roc_counts", "sources.joint_roc_counts", sizes=(2,), examples=8)
+@case("sources.Source.roc_counts", "sources.Source.joint_roc_counts", sizes=(2,), examples=8)
 def roc_counts_of_a_table(d: Data, names: Names, rng: int) -> dict[str, Any]:
     frame = pl.DataFrame({"y": names(d.y), "s": d.score, "t": d.other_score})
     source, out = karat.scan(frame).roles(label="y", score=["s", "t"]), {}
     two = [source.roc_counts(name, **names.pos) for name in ("s", "t")]
     for name, found in {
         "s": two[0], "t": two[1], "stated": source.roc_counts("s", classes=names.classes),
-        "joint": sources.joint_roc_counts(source, *two, names=("s", "t"), cells=5),
+        "joint": source.joint_roc_counts(*two, names=("s", "t"), cells=5),
     }.items():  # fmt: skip
         out |= {f"{name} {key}": value for key, value in numbers(found, names).items()}
     return out

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import karat
 from karat.exceptions import OptionError
 from karat.ranking import (
     FprBand,
@@ -18,7 +19,7 @@ from karat.ranking import (
 from karat.ranking.areas import area, area_and_limits, enclosure, limits_in_bands, strict_area
 from karat.ranking.certificates import bands_of
 from karat.ranking.placements import labelled_scores
-from karat.statistics import roc_counts, scan_roc_counts
+from karat.statistics import roc_counts
 
 REGIONS = [
     Uniform(),
@@ -55,9 +56,8 @@ def test_finer_cells_hide_less(rows):
     y, score = rows(1, 2000)
     ranges = []
     for cells in (10, 100, 100_000):
-        counts = scan_roc_counts(
-            pl.LazyFrame({"y": y, "s": score}), label="y", score="s", cells=cells
-        )
+        data = karat.scan(pl.LazyFrame({"y": y, "s": score})).roles(label="y", score="s")
+        counts = data.roc_counts(cells=cells)
         low, high = weighted_auc_from_counts(counts, cells=True).value_range
         assert low <= weighted_auc(y, score).value <= high
         ranges.append(high - low)

@@ -2,16 +2,8 @@ import matplotlib.pyplot as plt
 import pytest
 
 from karat.exceptions import MissingExtraError, OptionError
-from karat.report import (
-    NextStep,
-    Report,
-    Section,
-    Table,
-    Verdict,
-    figure_svg,
-    render_markdown,
-    render_report,
-)
+from karat.report import Report, Section, figure_svg, render_markdown, render_report
+from karat.report.parts import NextStep, Table, Verdict
 
 
 def test_text_is_escaped_and_figures_are_not():

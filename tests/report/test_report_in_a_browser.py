@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from karat.evaluation import evaluate
-from karat.report import NextStep, Report, Section, Table, Verdict, render_report
+from karat.report import Report, Section, render_report
+from karat.report.parts import NextStep, Table, Verdict
 
 pytestmark = pytest.mark.slow  # a browser
 

@@ -14,7 +14,6 @@ from karat.ranking import (
     weighted_auc,
     weighted_auc_from_counts,
 )
-from karat.sources import joint_roc_counts
 from karat.sources.engines import fold_of
 from karat.statistics import confusion, pattern_counts, roc_counts
 
@@ -144,7 +143,7 @@ def test_paired_comparisons_from_joint_counts(table, database):
     for make in (as_grouped, as_relation):
         source = karat.scan(make(table, database)).roles(**ROLES)
         counts = {name: source.roc_counts(name) for name in names}
-        joint = joint_roc_counts(source, *counts.values(), names=names)
+        joint = source.joint_roc_counts(*counts.values(), names=names)
         assert joint.counts.sum() == len(table)
         assert (joint + joint).n == 2 * joint.n
         found = compare_auc_from_counts(counts, joint=[joint], certificate="delong").differences[0]

@@ -8,7 +8,6 @@ import karat
 from karat.consensus import ErrorEstimator
 from karat.exceptions import ColumnError, DataError, OptionError
 from karat.ranking import compare_auc_from_counts
-from karat.sources import joint_roc_counts
 from karat.statistics import roc_counts
 
 
@@ -24,28 +23,26 @@ def two_scores(**changed):
 DATA, COUNTS = two_scores()
 OTHER = two_scores(a=[1.0, 9, 3, 4, 5, 6])[1]
 MIRRORED = {name: DATA.roc_counts(name, pos_label=0) for name in ("a", "b")}
-JOINT = joint_roc_counts(DATA, *COUNTS.values(), names=("a", "b"), cells=2)
+JOINT = DATA.joint_roc_counts(*COUNTS.values(), names=("a", "b"), cells=2)
 WEIGHTED = DATA.roles(weight="w")
 JOINED = {
-    "weights": (lambda: joint_roc_counts(WEIGHTED, *COUNTS.values(), names=("a", "b")),
+    "weights": (lambda: WEIGHTED.joint_roc_counts(*COUNTS.values(), names=("a", "b")),
                 ColumnError, "joint counts are of rows; count both scores without weights"),
-    "weighted counts": (lambda: joint_roc_counts(
-        DATA, WEIGHTED.roc_counts("a"), COUNTS["b"], names=("a", "b")), DataError,
+    "weighted counts": (lambda: DATA.joint_roc_counts(
+        WEIGHTED.roc_counts("a"), COUNTS["b"], names=("a", "b")), DataError,
         "the counts of 'a' are no exact counts of rows"),
-    "other rows": (lambda: joint_roc_counts(DATA, OTHER["a"], COUNTS["b"], names=("a", "b"),
+    "other rows": (lambda: DATA.joint_roc_counts(OTHER["a"], COUNTS["b"], names=("a", "b"),
                                             cells=2), DataError,
                    "are not of the rows that the counts of a are of"),
-    "other classes": (lambda: joint_roc_counts(DATA, MIRRORED["a"], COUNTS["b"],
+    "other classes": (lambda: DATA.joint_roc_counts(MIRRORED["a"], COUNTS["b"],
                                                names=("a", "b")), DataError,
                       r"counts of 'a' have the classes \[1, 0\] and those of 'b' \[0, 1\]"),
-    "one name": (lambda: joint_roc_counts(DATA, *COUNTS.values(), names="ab"), OptionError,
+    "one name": (lambda: DATA.joint_roc_counts(*COUNTS.values(), names="ab"), OptionError,
                  "names is 'ab'; expected the columns of two scores"),
-    "a name twice": (lambda: joint_roc_counts(DATA, *COUNTS.values(), names=("a", "a")),
+    "a name twice": (lambda: DATA.joint_roc_counts(*COUNTS.values(), names=("a", "a")),
                      OptionError, "expected the columns of two scores"),
-    "no source": (lambda: joint_roc_counts(pl.DataFrame(), *COUNTS.values(), names=("a", "b")),
-                  DataError, "source is a DataFrame; expected a karat.scan"),
     "no list": (lambda: compare_auc_from_counts(COUNTS, joint=JOINT), OptionError,
-                "joint is .*; expected a list of karat.sources.joint_roc_counts"),
+                "joint is .*; expected a list of a source's joint_roc_counts"),
     "no joint counts": (lambda: compare_auc_from_counts(COUNTS, joint=[3]), OptionError,
                         "joint is 3; expected a list"),
     "no sequence": (lambda: compare_auc_from_counts(COUNTS, joint=7), OptionError, "joint is 7"),

@@ -12,7 +12,7 @@ from karat.consensus import ErrorEstimator
 from karat.exceptions import DataError, LabelError, LazyFrameError
 from karat.ranking import weighted_auc, weighted_auc_from_counts
 from karat.sources.engines import fold_of
-from karat.statistics import confusion, scan_roc_counts
+from karat.statistics import confusion
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 if shutil.which("java") is None:
@@ -98,8 +98,10 @@ def test_columns_are_collected_together_and_never_apart(shuffled, table):
 
 
 def test_scores_in_cells(shuffled, table):
-    counts = scan_roc_counts(shuffled, label="y", score="score", cells=128)
-    same = scan_roc_counts(table, label="y", score="score", cells=128)
+    counts, same = (
+        karat.scan(rows).roles(label="y", score="score").roc_counts(cells=128)
+        for rows in (shuffled, table)
+    )
     assert counts == same
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+import karat
 from karat.bounds import performance_bounds
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
 from karat.consensus import ErrorEstimator
 from karat.exceptions import LazyFrameError
 from karat.metrics import f_beta, mcc
 from karat.ranking import compare_auc, roc_at, weighted_auc, weighted_auc_from_counts
-from karat.statistics import confusion, pattern_counts, patterns, roc_counts, scan_roc_counts
+from karat.statistics import confusion, pattern_counts, patterns, roc_counts
 from karat.weak import MajorityVote, OracleLabelModel, vote_diagnostics
 
 N = 300_000
@@ -151,7 +152,7 @@ def test_one_lazy_table_gives_the_right_number(rows, tables, engine, operation):
     assert (found.counts == right.counts).all()
     assert (found.patterns == right.patterns).all()
     assert vote_diagnostics(votes) == vote_diagnostics(known)
-    counts = scan_roc_counts(table, label="y", score="score", cells=1 << 12)
+    counts = karat.scan(table).roles(label="y", score="score").roc_counts(cells=1 << 12)
     area = weighted_auc_from_counts(counts, cells=True)
     truth = weighted_auc(rows["y"], rows["score"]).value
     assert area.lower <= truth <= area.upper

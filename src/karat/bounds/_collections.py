@@ -39,8 +39,8 @@ from karat.bounds.solvers._binary import threshold_bounds
 from karat.bounds.solvers._solve import solve, solved_performance
 from karat.exceptions import DataError, LabelError, UndefinedMetricWarning
 from karat.metrics.base import Metric
-from karat.statistics import Patterns, roc_counts
-from karat.statistics.patterns import distinct_votes
+from karat.statistics import roc_counts
+from karat.statistics.patterns import Patterns, distinct_votes
 
 
 @keeps_kind

@@ -35,7 +35,8 @@ from karat.exceptions import DataError
 from karat.limits.result import PredictionPoweredLimits
 from karat.metrics.base import Metric
 from karat.metrics.estimates import metric_range
-from karat.statistics import PatternCounts, Patterns
+from karat.statistics import PatternCounts
+from karat.statistics.patterns import Patterns
 
 
 @keeps_kind

@@ -27,7 +27,7 @@ from karat.bounds.inputs import (
 from karat.bounds.result import ExpectationBounds, bounds_and_limits
 from karat.bounds.solvers._multiclass import crossfit_values, exact_values, smoothed_values
 from karat.exceptions import ShapeError
-from karat.statistics import Patterns
+from karat.statistics.patterns import Patterns
 
 
 @keeps_kind

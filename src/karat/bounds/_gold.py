@@ -27,7 +27,7 @@ from karat.limits.result import PredictionPoweredLimits
 from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric
 from karat.metrics.base import MetricBase
 from karat.metrics.estimates import Proportion, as_proportion, table_ends, table_limits, table_value
-from karat.statistics import Patterns
+from karat.statistics.patterns import Patterns
 from karat.weak.checks import GoldRows, check_patterns
 from karat.weak.label_model import has_seen_gold
 from karat.weak.result import LabelModelCheck

@@ -35,7 +35,8 @@ from karat.exceptions import DataError, UndefinedHereError
 from karat.metrics import GroupMetric, as_metric
 from karat.metrics.base import MetricBase
 from karat.metrics.estimates import metric_range
-from karat.statistics import PatternCounts, Patterns
+from karat.statistics import PatternCounts
+from karat.statistics.patterns import Patterns
 
 
 @keeps_kind

@@ -46,8 +46,8 @@ from karat.exceptions import (
 )
 from karat.metrics import GroupMetric, as_metric
 from karat.metrics.base import Metric, MetricBase
-from karat.statistics import PatternCounts, Patterns
-from karat.statistics.patterns import joint_counts, recode
+from karat.statistics import PatternCounts
+from karat.statistics.patterns import Patterns, joint_counts, recode
 from karat.votes.reading import read_weak_labels
 from karat.weak import DetectorLabelModel
 from karat.weak.label_model import (

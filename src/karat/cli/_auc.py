@@ -36,6 +36,7 @@ from karat.ranking import (
 )
 from karat.sources.stored import is_counts
 
+_CELLS = 1 << 20  # of scores, where a file is too large to be read
 _SCORES = ("score", "y_score", "prob")  # how columns of scores begin
 # Certificates that also hold for differences.
 _COMPARED = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
@@ -218,7 +219,7 @@ def _streamed(
     options: dict[str, Any],
 ) -> _Measured:
     """Measure without reading the file into memory."""
-    from karat.statistics import scan_roc_counts
+    from karat.sources import scan
 
     if any(others) or not score:
         raise OptionError(
@@ -231,15 +232,17 @@ def _streamed(
     positive = None if pos_label is None else read_pos_label([table.labels(label)], pos_label)
     results, codes = {}, {}
     for name in score:
-        columns: dict[str, Any] = {"label": label, "score": name, "pos_label": positive}
-        counts = scan_roc_counts(file, **columns)
+        columns = {"label": label, "score": name}
+        cells: dict[str, Any] = {"pos_label": positive, "cells": _CELLS}
+        counts = scan(file).roles(**columns).roc_counts(**cells)
         results[name] = weighted_auc_from_counts(counts, **options)
         codes[name] = script(
             (
                 _imports("weighted_auc_from_counts", options),
-                "from karat.statistics import scan_roc_counts",
+                "from karat.sources import scan",
             ),
-            "counts = " + call_code("scan_roc_counts", str(file), **columns),
+            f"data = {call_code('scan', str(file))}.{call_code('roles', **columns)}",
+            "counts = " + call_code("data.roc_counts", **cells),
             call_code("weighted_auc_from_counts", Coded(counts, "counts"), **options),
         )
     return _Measured(results, codes)

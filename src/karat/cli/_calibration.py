@@ -22,7 +22,7 @@ from karat.cli._optimize import MappedTable, check_new_columns, labelled, mapped
 from karat.cli._run import Answer, Grid, Page, run, section, table_writer
 from karat.cli._table import InputTable, read_pos_label, read_table
 from karat.evaluation.questions import calibration_verdict
-from karat.report import Verdict
+from karat.report.parts import Verdict
 
 
 def calibration(

@@ -9,7 +9,7 @@ import typer
 from karat._basis import basis_of
 from karat.cli._run import Answer, Page, console, run
 from karat.cli.demo import INTRODUCTION, PARTS, TITLE, TRY, Interval, Part, train_models
-from karat.report import Verdict
+from karat.report.parts import Verdict
 
 
 def demo(

@@ -21,7 +21,8 @@ from karat._files import replaced
 from karat.exceptions import DataError, KaratWarning, LabelsMatchedWarning
 
 if TYPE_CHECKING:
-    from karat.report import NextStep, Section, Verdict
+    from karat.report import Section
+    from karat.report.parts import NextStep, Verdict
 
 
 def run(
@@ -198,7 +199,8 @@ def section(
     code: str = "",
 ) -> Section:
     """Return a section of a page, with the picture of a result; ``picture`` says what it shows."""
-    from karat.report import Section, Table, result_svg
+    from karat.report import Section, result_svg
+    from karat.report.parts import Table
 
     return Section(
         question=question,

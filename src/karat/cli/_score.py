@@ -17,7 +17,7 @@ from karat.evaluation.questions import below_one_class
 from karat.exceptions import EmptyDataError, KaratWarning
 from karat.metrics import GroupMetric, as_metric
 from karat.metrics.result import MetricEstimate
-from karat.report import Verdict
+from karat.report.parts import Verdict
 
 _COLUMNS = ("items", "labels", "lower", "value", "upper")
 

@@ -29,8 +29,8 @@ from karat.consensus.result import (
     basis_of_votes,
 )
 from karat.exceptions import DataError, KaratWarning, NotIdentifiedWarning
-from karat.statistics import Patterns, VoteCounts
-from karat.statistics.patterns import effective_counts
+from karat.statistics import VoteCounts
+from karat.statistics.patterns import Patterns, effective_counts
 from karat.votes.domains import Domain, Votes
 from karat.votes.em import State
 

@@ -18,7 +18,7 @@ from karat.consensus._comparison import (
 from karat.consensus._fitting import DEPENDENCE, ERRORS, STRUCTURES
 from karat.consensus.model import Errors
 from karat.consensus.result import ModelComparison
-from karat.statistics import Patterns
+from karat.statistics.patterns import Patterns
 from karat.votes.agreement import shared_votes
 from karat.votes.domains import Votes, read_votes
 

@@ -50,7 +50,8 @@ from karat.consensus.result import (
     VoterAgreement,
 )
 from karat.exceptions import DataError, LazyFrameError
-from karat.statistics import Patterns, VoteCounts
+from karat.statistics import VoteCounts
+from karat.statistics.patterns import Patterns
 from karat.votes.agreement import NearCopies
 from karat.votes.domains import read_votes
 

@@ -10,7 +10,8 @@ from karat._result import Result, plain
 from karat.evaluation.questions import Finding, LeftOut, estimates_of
 from karat.evaluation.roles import Roles
 from karat.exceptions import DataError
-from karat.report import NextStep, Report, Section, Verdict, render_markdown, render_report
+from karat.report import Report, Section, render_markdown, render_report
+from karat.report.parts import NextStep, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -322,7 +322,7 @@ def compare_auc_from_counts(
     certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
         As in `compare_auc`; scores in cells have ``auto`` and ``dkw``.
     joint : sequence of JointRocCounts, optional
-        From `karat.sources.joint_roc_counts`, one per pair of models; for weights that are no
+        From `Source.joint_roc_counts` of a scan, one per pair of models; for weights that are no
         `TprBand` and no two-way band.
 
     Returns
@@ -400,10 +400,10 @@ def _check_joint(
 ) -> Sequence[JointRocCounts]:
     """Refuse joint counts that are none, or not of these models and rows."""
     if isinstance(joint, str | JointRocCounts) or not isinstance(joint, Sequence):
-        refuse_option(joint, "joint", "a list of karat.sources.joint_roc_counts")
+        refuse_option(joint, "joint", "a list of a source's joint_roc_counts")
     for one in joint:
         if not isinstance(one, JointRocCounts):
-            refuse_option(one, "joint", "a list of karat.sources.joint_roc_counts")
+            refuse_option(one, "joint", "a list of a source's joint_roc_counts")
         if not {*one.names} <= {*counts}:
             raise DataError(
                 f"joint counts are of {named(list(one.names))}, and there are counts of "

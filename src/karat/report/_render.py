@@ -10,7 +10,7 @@ from karat._characters import visible
 from karat._extras import require
 from karat._result import Result
 from karat.plot.style import INK
-from karat.report._report import Report, Section, Table
+from karat.report.parts import Report, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

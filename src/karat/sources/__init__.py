@@ -4,7 +4,7 @@
 together, or counts for which the engine reads the rows and only the counts come back.
 """
 
-from karat.sources._scan import Source, joint_roc_counts, scan
+from karat.sources._scan import Source, scan
 from karat.sources.result import Counts
 
-__all__ = ["Counts", "Source", "joint_roc_counts", "scan"]
+__all__ = ["Counts", "Source", "scan"]

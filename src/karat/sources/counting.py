@@ -35,7 +35,6 @@ from karat.statistics import (
     confusion,
     pattern_counts,
     roc_counts,
-    scan_roc_counts,
 )
 from karat.statistics.votes import count_votes
 
@@ -187,12 +186,9 @@ def roc_counts_of(
     found = grouped(lazy, [label])
     if cells is None and by is None and weight is None and _too_many(lazy, found, score):
         cells = 1 << 20
-    if cells is not None:
-        counted = scan_roc_counts(
-            lazy.to_native(), label=label, score=score, pos_label=pos_label, cells=cells
-        )
-        return {None: counted}
     order = _order(found.require(label, "label"), pos_label, classes)
+    if cells is not None:
+        return {None: _in_cells(lazy, label, score, order, cells)}
     sums = _by_score(lazy, label, score, by, weight, order[1].item(), exact=exact)
     if by is None:
         return {None: _counted(sums, score, order)}
@@ -317,6 +313,41 @@ def _sorted_scores(
         ones, rows = (np.rint(x).astype(np.int64) for x in (ones, rows))
     return RocCounts(
         scores=values, positives=ones, negatives=rows - ones, classes=order, squares=squares
+    )
+
+
+def _in_cells(lazy: Any, label: str, score: str, order: AnyArray, cells: int) -> RocCounts:
+    """Return positives and negatives in equal cells of the scores, in two passes.
+
+    ``scores`` are the lower ends of the cells that are not empty.
+    """
+    import narwhals as nw
+
+    value = nw.col(score).cast(nw.Float64)
+    with engine_errors(engine_of(lazy)):
+        # Spark sums no booleans.
+        broken = (value.is_null() | ~value.is_finite()).cast(nw.Int64).sum()
+        seen = collect(
+            lazy.select(value.min().alias("low"), value.max().alias("high"), broken.alias("broken"))
+        )
+        low, high, missing = seen.row(0)
+        if missing or low is None:
+            raise ScoreError(f"column {score!r} is missing or not finite in {missing:,} rows")
+        width = high - low if high > low else 1.0
+        cell = ((value - low) / width * cells).floor().clip(0, cells - 1).cast(nw.Int64)
+        one = (nw.col(label) == order[1].item()).cast(nw.Int64)
+        counted = collect(
+            lazy.select(cell.alias("cell"), one.alias("one"))
+            .group_by("cell")
+            .agg(nw.col("one").sum().alias("ones"), nw.len().alias("rows"))
+        ).sort("cell")
+    ones, rows = (counted[c].to_numpy().astype(np.int64) for c in ("ones", "rows"))
+    return RocCounts(
+        scores=low + counted["cell"].to_numpy() * (width / cells),
+        positives=ones,
+        negatives=rows - ones,
+        classes=order,
+        cells=True,
     )
 
 

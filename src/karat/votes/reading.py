@@ -44,8 +44,8 @@ from karat.exceptions import (
     LazyFrameError,
     LengthMismatchError,
 )
-from karat.statistics import Patterns
 from karat.statistics.patterns import (
+    Patterns,
     distinct_rows,
     distinct_votes,
     effective_counts,

@@ -4,7 +4,7 @@ import numpy as np
 
 from karat._result import keeps_kind
 from karat._typing import Column, Frame
-from karat.statistics import Patterns
+from karat.statistics.patterns import Patterns
 from karat.votes.reading import read_weak_labels
 from karat.weak.label_model import totals_of
 from karat.weak.result import VoteDiagnostics

@@ -13,7 +13,7 @@ from karat._validate import (
     refuse_lazy,
 )
 from karat.exceptions import DataError, LabelError
-from karat.statistics import Patterns
+from karat.statistics.patterns import Patterns
 from karat.votes.reading import read_weak_labels
 from karat.votes.tables import naive_bayes, outcome_counts, vote_shares
 from karat.weak.label_model import (

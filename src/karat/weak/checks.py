@@ -21,8 +21,7 @@ from karat._validate import (
     encode_gold,
     present_gold,
 )
-from karat.statistics import Patterns
-from karat.statistics.patterns import effective_counts
+from karat.statistics.patterns import Patterns, effective_counts
 from karat.votes.agreement import (
     Agreement,
     LabelerTable,

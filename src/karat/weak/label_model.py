@@ -40,8 +40,7 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.statistics import Patterns
-from karat.statistics.patterns import distinct_votes, recode
+from karat.statistics.patterns import Patterns, distinct_votes, recode
 from karat.votes.reading import long_columns, read_weak_labels
 from karat.votes.tables import TINY, list_votes, vote_totals
 

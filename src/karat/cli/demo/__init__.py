@@ -24,7 +24,7 @@ from karat.cli.demo._with_people import (
     which_metric,
     worth_of_fairness,
 )
-from karat.report import NextStep
+from karat.report.parts import NextStep
 
 __all__ = [
     "DOCTORS_COST",

@@ -7,7 +7,8 @@ import numpy as np
 
 from karat._extras import require
 from karat._typing import AnyArray, FloatArray
-from karat.report import Section, Table, Verdict
+from karat.report import Section
+from karat.report.parts import Table, Verdict
 
 if TYPE_CHECKING:
     from karat.evaluation import Evaluation

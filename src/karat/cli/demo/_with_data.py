@@ -18,7 +18,8 @@ from karat.cli.demo._part import Interval, Models, Part, part_of
 from karat.evaluation import evaluate
 from karat.exceptions import KaratWarning
 from karat.metrics import cost_matrix, recall
-from karat.report import Section, Table, Verdict, result_svg
+from karat.report import Section, result_svg
+from karat.report.parts import Table, Verdict
 
 _LABELS = 50
 _CODE = """\

@@ -31,7 +31,8 @@ from karat.metrics import (
 )
 from karat.metrics.base import Metric
 from karat.plot.style import COLORS, GRID, INK, MARKERS, quiet
-from karat.report import Section, Table, figure_svg, result_svg
+from karat.report import Section, figure_svg, result_svg
+from karat.report.parts import Table
 from karat.statistics import RocCounts, roc_counts
 
 _MISS = 10

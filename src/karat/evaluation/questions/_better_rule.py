@@ -18,7 +18,7 @@ from karat.evaluation.questions._finding import (
 )
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
-from karat.report import NextStep, Table, Verdict
+from karat.report.parts import NextStep, Table, Verdict
 
 _LEAST = 100  # labelled rows: fewer cannot tell thresholds apart
 

@@ -18,7 +18,7 @@ from karat.evaluation.questions._finding import (
     several,
 )
 from karat.metrics import GroupMetric
-from karat.report import NextStep, Table, Verdict
+from karat.report.parts import NextStep, Table, Verdict
 
 _QUESTION = "Which is better?"
 

@@ -23,7 +23,8 @@ from karat.evaluation.roles import Roles
 from karat.exceptions import PositiveClassError
 from karat.metrics import as_metric
 from karat.metrics.base import MetricBase
-from karat.report import NextStep, Section, Table, Verdict, result_svg
+from karat.report import Section, result_svg
+from karat.report.parts import NextStep, Table, Verdict
 
 # What a row is of, the number and its limits, under the names that results have for them.
 _NAMES = ("group", "class", "model", "name", "classifier", "judge", "label", "system", "person")

@@ -15,7 +15,7 @@ from karat.evaluation.questions._finding import (
     script,
 )
 from karat.metrics import GroupMetric
-from karat.report import Table, Verdict
+from karat.report.parts import Table, Verdict
 
 _QUESTION = "Is it as good for every group?"
 

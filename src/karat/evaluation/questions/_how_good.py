@@ -19,7 +19,7 @@ from karat.evaluation.questions._finding import (
     sentence,
     several,
 )
-from karat.report import NextStep, Table, Verdict
+from karat.report.parts import NextStep, Table, Verdict
 
 _NARROW = 1.0  # points: limits that more labels need not halve
 _QUESTION = "How good is it?"

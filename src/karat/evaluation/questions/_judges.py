@@ -17,7 +17,7 @@ from karat.evaluation.questions._finding import (
     several,
 )
 from karat.exceptions import KaratWarning
-from karat.report import NextStep, Table, Verdict
+from karat.report.parts import NextStep, Table, Verdict
 
 _QUESTION = "How good are the judges?"
 _LABELS = 30  # asked for where the user named no budget

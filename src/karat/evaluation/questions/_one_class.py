@@ -10,7 +10,7 @@ from karat._typing import FloatArray
 from karat.evaluation.questions._finding import Evidence, Finding, percent, script, several
 from karat.exceptions import KaratError
 from karat.metrics import as_metric
-from karat.report import Table, Verdict
+from karat.report.parts import Table, Verdict
 from karat.statistics import confusion
 
 _ROUNDING = 1e-12  # shares of weighted rows that differ by less are equal

@@ -16,7 +16,7 @@ from karat.evaluation.questions._finding import (
     sentence,
     several,
 )
-from karat.report import Table, Verdict
+from karat.report.parts import Table, Verdict
 
 _QUESTION = "Can the probabilities be trusted jointly?"
 _LEAST = 30  # labelled rows: three folds of ten

@@ -24,7 +24,7 @@ from karat.ranking import (
     compare_auc,
     weighted_auc,
 )
-from karat.report import Table, Verdict
+from karat.report.parts import Table, Verdict
 
 _BAND = 0.1  # false-positive rates that are shown beside the whole curve
 _KINDS = (

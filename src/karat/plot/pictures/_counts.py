@@ -6,15 +6,9 @@ import numpy as np
 
 from karat._typing import AnyArray
 from karat.plot.style import COLORS, GRID, ON_PALE, literal, new_axes, quiet
-from karat.statistics import (
-    Confusion,
-    JointRocCounts,
-    PatternCounts,
-    Patterns,
-    Rates,
-    RocCounts,
-    VoteCounts,
-)
+from karat.statistics import Confusion, JointRocCounts, PatternCounts, RocCounts, VoteCounts
+from karat.statistics.patterns import Patterns
+from karat.statistics.result import Rates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

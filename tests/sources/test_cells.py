@@ -6,9 +6,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import karat
 from karat.exceptions import ColumnError, DataError, LabelError, OptionError, ScoreError
 from karat.ranking import FprBand, TprBand, Uniform, weighted_auc, weighted_auc_from_counts
-from karat.statistics import scan_roc_counts
+
+
+def in_cells(table, *, label="y", cells=1 << 20, **options):
+    return karat.scan(table).roles(label=label, score="s").roc_counts(cells=cells, **options)
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +27,14 @@ def test_every_engine_counts_the_same(rows, tmp_path):
     rows.write_parquet(path)
     relation = duckdb.sql(f"select * from '{path}'")
     sources = [path, str(path), rows, rows.lazy(), rows.to_pandas(), rows.to_arrow(), relation]
-    counted = [scan_roc_counts(s, label="y", score="s", cells=64) for s in sources]
+    counted = [in_cells(s, cells=64) for s in sources]
     assert all(c == counted[0] for c in counted)
     assert counted[0].positives.sum() == (rows["y"] == "yes").sum()
     assert counted[0].negatives.sum() == (rows["y"] == "no").sum()
 
 
 def test_cells_are_those_of_numpy(rows):
-    counts = scan_roc_counts(rows, label="y", score="s", cells=50, pos_label="no")
+    counts = in_cells(rows, cells=50, pos_label="no")
     s, y = rows["s"].to_numpy(), (rows["y"] == "no").to_numpy()
     edges = np.linspace(s.min(), s.max(), 51)
     wanted = np.histogram(s[y], edges)[0]
@@ -43,7 +47,7 @@ def test_cells_are_those_of_numpy(rows):
 def test_what_cells_hide_is_enclosed(rows, weight, cells):
     y, s = rows["y"].to_numpy(), rows["s"].to_numpy()
     read = weighted_auc(y, s, weight=weight)
-    counts = scan_roc_counts(rows, label="y", score="s", cells=cells)
+    counts = in_cells(rows, cells=cells)
     found = weighted_auc_from_counts(counts, weight=weight, cells=True)
     low, high = found.value_range
     assert low - 1e-12 <= read.value <= high + 1e-12
@@ -54,7 +58,7 @@ def test_what_cells_hide_is_enclosed(rows, weight, cells):
 
 
 def test_constant_scores_are_one_cell():
-    counts = scan_roc_counts(pd.DataFrame({"y": [0, 1, 1], "s": [2.0, 2, 2]}), label="y", score="s")
+    counts = in_cells(pd.DataFrame({"y": [0, 1, 1], "s": [2.0, 2, 2]}))
     assert counts.scores.tolist() == [2.0]
     assert (counts.positives.tolist(), counts.negatives.tolist()) == ([2], [1])
 
@@ -62,9 +66,9 @@ def test_constant_scores_are_one_cell():
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        ({"y": ["a", None, "b"]}, LabelError, "missing in 1 rows"),
+        ({"y": ["a", None, "b"]}, LabelError, "missing in 1 of 3 rows"),
         ({"y": ["a", "a", "a"]}, LabelError, "one class only"),
-        ({"y": ["a", "b", "c"]}, LabelError, "more than two"),
+        ({"y": ["a", "b", "c"]}, LabelError, "holds 3 classes"),
         ({"s": [0.1, None, 0.3]}, ScoreError, "not finite in 1 rows"),
         ({"s": [0.1, float("nan"), 0.3]}, ScoreError, "not finite in 1 rows"),
         ({"s": [0.1, float("inf"), 0.3]}, ScoreError, "not finite in 1 rows"),
@@ -74,20 +78,20 @@ def test_constant_scores_are_one_cell():
 def test_bad_columns_are_named(change, error, said):
     frame = pl.DataFrame({"y": ["no", "yes", "no"], "s": [0.1, 0.2, 0.3], **change})
     with pytest.raises(error, match=said):
-        scan_roc_counts(frame.lazy(), label="y", score="s")
+        in_cells(frame.lazy())
 
 
 def test_bad_sources_are_named(tmp_path, rows):
-    with pytest.raises(ColumnError, match="no column 'z'"):
-        scan_roc_counts(rows, label="z", score="s")
-    with pytest.raises(DataError, match="cannot be scanned"):
-        scan_roc_counts(tmp_path / "none.parquet", label="y", score="s")
-    with pytest.raises(DataError, match="expected a path"):
-        scan_roc_counts([1, 2], label="y", score="s")
+    with pytest.raises(ColumnError, match="label='z': there is no such column"):
+        in_cells(rows, label="z")
+    with pytest.raises(DataError, match=r"none\.parquet"):
+        in_cells(tmp_path / "none.parquet")
+    with pytest.raises(DataError, match="expected"):
+        in_cells([1, 2])
     with pytest.raises(DataError, match="no rows"):
-        scan_roc_counts(rows.head(0), label="y", score="s")
+        in_cells(rows.head(0))
     with pytest.raises(OptionError, match="cells"):
-        scan_roc_counts(rows, label="y", score="s", cells=0)
-    counts = scan_roc_counts(rows, label="y", score="s", cells=64)
+        in_cells(rows, cells=0)
+    counts = in_cells(rows, cells=64)
     with pytest.raises(OptionError, match="expected 'auto' or 'dkw' with cells=True"):
         weighted_auc_from_counts(counts, cells=True, certificate="delong")
