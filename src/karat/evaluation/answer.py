@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from karat.evaluation.questions import Finding
-from karat.report import NextStep, Report, Table, Verdict, render_report
+from karat.report import Report, render_report
+from karat.report.parts import NextStep, Table, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

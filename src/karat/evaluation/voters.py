@@ -29,7 +29,7 @@ from karat.consensus import (
 )
 from karat.evaluation.answer import Answer, finding, table
 from karat.evaluation.questions import Finding
-from karat.report import Table
+from karat.report.parts import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
