@@ -19,9 +19,9 @@ from karat.cli._votes import (
     ratings_of,
 )
 from karat.consensus import ErrorEstimator, ScoreEstimator
-from karat.evaluation.answer import Answer
 from karat.evaluation.voters import Beside, of_ratings, of_votes
 from karat.exceptions import OptionError
+from karat.report.answer import Answer
 from karat.sources.stored import is_counts
 
 

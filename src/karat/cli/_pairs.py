@@ -10,9 +10,9 @@ from karat.cli._run import run
 from karat.cli._table import read_table
 from karat.cli._votes import Gold, Reading, Todo, judges_of, named_items, panel_of, verdicts_of
 from karat.consensus import PairEstimator, rank_systems
-from karat.evaluation.answer import Answer
 from karat.evaluation.voters import Beside, of_pairs
 from karat.exceptions import OptionError
+from karat.report.answer import Answer
 
 
 def pairs(

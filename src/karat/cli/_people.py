@@ -10,8 +10,8 @@ from karat.cli._run import run
 from karat.cli._table import read_table
 from karat.cli._votes import Reading, judges_beside, named_items
 from karat.consensus import annotator_test
-from karat.evaluation.answer import Answer
 from karat.evaluation.voters import of_people
+from karat.report.answer import Answer
 
 
 def people(

@@ -22,7 +22,7 @@ from karat._validate import (
     refuse_option,
     same_label,
 )
-from karat.evaluation.questions import QUESTIONS, Evidence, Finding, LeftOut, flag
+from karat.evaluation.questions import QUESTIONS, Evidence, LeftOut, flag
 from karat.evaluation.result import Evaluation
 from karat.evaluation.roles import Roles, guess_roles, long_code, long_votes, roles_of
 from karat.exceptions import (
@@ -37,6 +37,7 @@ from karat.exceptions import (
 )
 from karat.metrics import as_metric, load_metric
 from karat.metrics.base import MetricBase
+from karat.report.answer import Finding
 from karat.sources import Source, scan
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from karat._files import replaced
 from karat._result import Result, plain
-from karat.evaluation.questions import Finding, LeftOut, estimates_of
+from karat.evaluation.questions import LeftOut, estimates_of
 from karat.evaluation.roles import Roles
 from karat.exceptions import DataError
 from karat.report import Report, Section, render_markdown, render_report
+from karat.report.answer import Finding
 from karat.report.parts import NextStep, Verdict
 
 if TYPE_CHECKING:

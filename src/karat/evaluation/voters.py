@@ -27,8 +27,7 @@ from karat.consensus import (
     ScoreEstimator,
     SystemRanking,
 )
-from karat.evaluation.answer import Answer, finding, table
-from karat.evaluation.questions import Finding
+from karat.report.answer import Answer, Finding, finding, table
 from karat.report.parts import Table
 
 

@@ -6,7 +6,7 @@ answer the question, or None where nobody asked. `estimates_of` gives the number
 
 from karat.evaluation.questions._better_rule import better_rule
 from karat.evaluation.questions._comparison import which_is_better
-from karat.evaluation.questions._finding import Evidence, Finding, LeftOut, estimates_of, flag
+from karat.evaluation.questions._finding import Evidence, LeftOut, estimates_of, flag
 from karat.evaluation.questions._groups import every_group
 from karat.evaluation.questions._how_good import how_good
 from karat.evaluation.questions._judges import judges
@@ -18,7 +18,6 @@ from karat.evaluation.questions._where_it_matters import where_it_matters
 __all__ = [
     "QUESTIONS",
     "Evidence",
-    "Finding",
     "LeftOut",
     "below_one_class",
     "calibration_verdict",

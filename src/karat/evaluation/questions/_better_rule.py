@@ -6,18 +6,10 @@ import numpy as np
 
 from karat._basis import basis_of
 from karat._validate import order_classes
-from karat.evaluation.questions._finding import (
-    Evidence,
-    Finding,
-    between,
-    flag,
-    of,
-    percent,
-    script,
-    sentence,
-)
+from karat.evaluation.questions._finding import Evidence, between, flag, of, percent, script
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
+from karat.report.answer import Finding, sentence
 from karat.report.parts import NextStep, Table, Verdict
 
 _LEAST = 100  # labelled rows: fewer cannot tell thresholds apart

@@ -8,16 +8,15 @@ from karat.audit import best_of_many
 from karat.bounds import difference_bounds
 from karat.evaluation.questions._finding import (
     Evidence,
-    Finding,
     LeftOut,
     code_of,
     flag,
     of,
     script,
-    sentence,
     several,
 )
 from karat.metrics import GroupMetric
+from karat.report.answer import Finding, sentence
 from karat.report.parts import NextStep, Table, Verdict
 
 _QUESTION = "Which is better?"

@@ -23,8 +23,8 @@ from karat.evaluation.roles import Roles
 from karat.exceptions import PositiveClassError
 from karat.metrics import as_metric
 from karat.metrics.base import MetricBase
-from karat.report import Section, result_svg
-from karat.report.parts import NextStep, Table, Verdict
+from karat.report.answer import Finding
+from karat.report.parts import Verdict
 
 # What a row is of, the number and its limits, under the names that results have for them.
 _NAMES = ("group", "class", "model", "name", "classifier", "judge", "label", "system", "person")
@@ -244,47 +244,6 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Finding(Frozen):
-    """The answer to one question.
-
-    Attributes
-    ----------
-    key : str
-        Name of the question in `Evaluation.findings`.
-    question, answer : str
-        Heading and answer of the section.
-    results : dict
-        The results of the library by name; the first is drawn.
-    picture : str
-        What the picture shows.
-    """
-
-    key: str
-    question: str
-    answer: str
-    results: dict[str, Result]
-    picture: str = ""
-    table: Table | None = None
-    assumptions: tuple[str, ...] = ()
-    code: str = ""
-    verdicts: tuple[Verdict, ...] = ()
-    next_steps: tuple[NextStep, ...] = ()
-    drawn: Result | None = None
-
-    def section(self) -> Section:
-        """Return the section of a report, with its picture."""
-        return Section(
-            question=self.question,
-            answer=sentence(self.answer),
-            figure="" if self.drawn is None else result_svg(self.drawn),
-            figure_text=self.picture,
-            table=self.table,
-            assumptions=self.assumptions,
-            code=self.code,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeftOut(Frozen):
     """A question that the columns do not answer, and what would.
 
@@ -341,11 +300,6 @@ def between(r: Any) -> str:
 def of(title: str, name: Any) -> str:
     """Return what is measured of whom, as a sentence begins."""
     return f"{title[:1].upper()}{title[1:]} of {name}"
-
-
-def sentence(text: str) -> str:
-    """Return text that ends as a sentence does."""
-    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 def several(names: Sequence[Any]) -> str:

@@ -5,16 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._basis import Guarantee, basis_of
-from karat.evaluation.questions._finding import (
-    Evidence,
-    Finding,
-    LeftOut,
-    code_of,
-    of,
-    percent,
-    script,
-)
+from karat.evaluation.questions._finding import Evidence, LeftOut, code_of, of, percent, script
 from karat.metrics import GroupMetric
+from karat.report.answer import Finding
 from karat.report.parts import Table, Verdict
 
 _QUESTION = "Is it as good for every group?"

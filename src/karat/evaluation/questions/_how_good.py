@@ -8,7 +8,6 @@ from karat._basis import basis_of
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.evaluation.questions._finding import (
     Evidence,
-    Finding,
     LeftOut,
     between,
     code_of,
@@ -16,9 +15,9 @@ from karat.evaluation.questions._finding import (
     of,
     percent,
     script,
-    sentence,
     several,
 )
+from karat.report.answer import Finding, sentence
 from karat.report.parts import NextStep, Table, Verdict
 
 _NARROW = 1.0  # points: limits that more labels need not halve

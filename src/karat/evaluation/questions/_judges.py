@@ -7,16 +7,15 @@ from karat._basis import basis_of
 from karat.consensus import ErrorEstimator, ErrorRates
 from karat.evaluation.questions._finding import (
     Evidence,
-    Finding,
     LeftOut,
     code_of,
     flag,
     percent,
     script,
-    sentence,
     several,
 )
 from karat.exceptions import KaratWarning
+from karat.report.answer import Finding, sentence
 from karat.report.parts import NextStep, Table, Verdict
 
 _QUESTION = "How good are the judges?"

@@ -7,9 +7,10 @@ import numpy as np
 
 from karat._basis import basis_of
 from karat._typing import FloatArray
-from karat.evaluation.questions._finding import Evidence, Finding, percent, script, several
+from karat.evaluation.questions._finding import Evidence, percent, script, several
 from karat.exceptions import KaratError
 from karat.metrics import as_metric
+from karat.report.answer import Finding
 from karat.report.parts import Table, Verdict
 from karat.statistics import confusion
 

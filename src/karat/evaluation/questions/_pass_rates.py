@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from karat._basis import basis_of
-from karat.evaluation.questions._finding import Evidence, Finding, percent, script
+from karat.evaluation.questions._finding import Evidence, percent, script
 from karat.metrics import as_metric
+from karat.report.answer import Finding
 from karat.report.parts import Table, Verdict
 
 _MOST = 3  # verdicts, one a judge

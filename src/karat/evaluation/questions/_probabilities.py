@@ -9,13 +9,12 @@ from karat.calibration import calibration_certificate, canonical_calibration_err
 from karat.calibration.inputs import pair_columns, paired_columns
 from karat.evaluation.questions._finding import (
     Evidence,
-    Finding,
     LeftOut,
     code_of,
     script,
-    sentence,
     several,
 )
+from karat.report.answer import Finding, sentence
 from karat.report.parts import Table, Verdict
 
 _QUESTION = "Can the probabilities be trusted jointly?"

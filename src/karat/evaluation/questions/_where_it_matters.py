@@ -7,7 +7,6 @@ from karat._basis import basis_of
 from karat._callers import caller_level
 from karat.evaluation.questions._finding import (
     Evidence,
-    Finding,
     LeftOut,
     between,
     code_of,
@@ -24,6 +23,7 @@ from karat.ranking import (
     compare_auc,
     weighted_auc,
 )
+from karat.report.answer import Finding
 from karat.report.parts import Table, Verdict
 
 _BAND = 0.1  # false-positive rates that are shown beside the whole curve

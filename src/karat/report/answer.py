@@ -1,4 +1,7 @@
-"""What a command, or a report on one result, says: lines and tables, and a page of findings."""
+"""What is found, before it is printed or drawn: a `Finding` per question, an `Answer` of several.
+
+The command line prints an answer and writes its page; in Python ``answer.to_html()`` gives it.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,50 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from karat.evaluation.questions import Finding
-from karat.report import Report, render_report
-from karat.report.parts import NextStep, Table, Verdict
+from karat._result import Frozen, Result
+from karat.report._render import render_report, result_svg
+from karat.report.parts import NextStep, Report, Section, Table, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Finding(Frozen):
+    """The answer to one question.
+
+    Attributes
+    ----------
+    key : str
+        Name of the question in `Evaluation.findings`.
+    question, answer : str
+        Heading and answer of the section.
+    results : dict
+        The results of the library by name; the first is drawn.
+    picture : str
+        What the picture shows.
+    """
+
+    key: str
+    question: str
+    answer: str
+    results: dict[str, Result]
+    picture: str = ""
+    table: Table | None = None
+    assumptions: tuple[str, ...] = ()
+    code: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+    next_steps: tuple[NextStep, ...] = ()
+    drawn: Result | None = None
+
+    def section(self) -> Section:
+        """Return the section of a report, with its picture."""
+        return Section(
+            question=self.question,
+            answer=sentence(self.answer),
+            figure="" if self.drawn is None else result_svg(self.drawn),
+            figure_text=self.picture,
+            table=self.table,
+            assumptions=self.assumptions,
+            code=self.code,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,3 +126,8 @@ def finding(
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> Table:
     """Return a table of text."""
     return Table(columns=tuple(columns), rows=tuple(map(tuple, rows)), caption=caption)
+
+
+def sentence(text: str) -> str:
+    """Return text that ends as a sentence does."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
