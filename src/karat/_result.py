@@ -491,6 +491,7 @@ def plain(value: Any) -> Any:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_V = TypeVar("_V")
 
 _LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 # The argument that gives a column of a table its dtype: the first that is a column of a frame.
@@ -514,6 +515,7 @@ class Passed:
 
     library: str
     dtypes: Mapping[str, Any] = field(default_factory=dict)
+    called: Mapping[str, str] = field(default_factory=dict)  # own names of columns, by karat's
 
 
 def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -532,6 +534,9 @@ def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
         refuse_other_order(given)
         result = function(*args, **kwargs)
         passed = passed_in(**given)
+        before = getattr(result, "_passed", None)
+        if passed is not None and isinstance(before, Passed) and before.called:
+            passed = replace(passed, called=before.called)  # as `call_columns` said
         if passed is not None:
             mark(args[0] if function.__name__ == "__init__" else result, passed)
         return result
@@ -539,14 +544,27 @@ def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return wrapper
 
 
+def call_columns(value: _V, called: Mapping[str, str]) -> _V:
+    """Return a result, or an estimator, whose tables call their columns as the input did.
+
+    ``called`` holds the input's names by those of the result.
+    """
+    if called:
+        before = getattr(value, "_passed", None) or Passed(library="polars")
+        object.__setattr__(value, "_passed", replace(before, called=dict(called)))
+    return value
+
+
 def passed_in(**arguments: Any) -> Passed | None:
     """Return the library of the first argument that has one, and the dtypes of its columns."""
     library: str | None = None
     dtypes: dict[str, Any] = {}
+    called: dict[str, str] = {}
     for name, value in arguments.items():
         before = getattr(value, "_passed", None)
         if isinstance(before, Passed):  # counts, or an estimator, that once were given a frame
             library, dtypes = library or before.library, {**before.dtypes, **dtypes}
+            called = {**before.called, **called}
             continue
         native = _native(value)
         found = _library(native)
@@ -555,7 +573,7 @@ def passed_in(**arguments: Any) -> Passed | None:
             continue
         if (dtype := _dtype(native)) is not None:
             dtypes[name] = dtype
-    return None if library is None else Passed(library=library, dtypes=dtypes)
+    return None if library is None else Passed(library, dtypes, called)
 
 
 def refuse_other_order(arguments: Mapping[str, Any]) -> None:
@@ -642,7 +660,7 @@ def frame_of(columns: Mapping[str, Any], passed: Passed | None = None) -> Any:
     require(library, purpose="a table of a result")
     plain = {name: _plain(values) for name, values in columns.items()}
     frame = nw.from_dict(plain, backend=library)
-    if passed is None or not passed.dtypes:
+    if passed is None:
         return frame.to_native()
     changed = [
         nw.from_native(again, series_only=True).alias(name)
@@ -650,7 +668,9 @@ def frame_of(columns: Mapping[str, Any], passed: Passed | None = None) -> Any:
         if (dtype := _dtype_of(name, passed)) is not None
         and (again := _cast(frame[name].to_native(), dtype)) is not None
     ]
-    return frame.with_columns(*changed).to_native()
+    frame = frame.with_columns(*changed) if changed else frame
+    own = {name: passed.called[name] for name in columns if name in passed.called}
+    return frame.rename({a: b for a, b in own.items() if b not in columns}).to_native()
 
 
 def _native(value: Any) -> Any:

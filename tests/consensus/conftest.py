@@ -10,7 +10,7 @@ from karat.consensus.model import Model, build_problem
 from karat.consensus.sampling import Stop, build_pooled, run_chain, run_pooled_chain
 from karat.consensus.sampling._arrays import PooledState
 from karat.votes.em import State, vote_cells
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 
 def table_from_rows(votes, classes, *, abstains=False, gold=None, count=None):

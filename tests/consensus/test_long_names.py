@@ -190,7 +190,9 @@ def test_a_text_that_repeats_is_no_long_table():
 def test_two_columns_of_one_part_are_refused():
     """Which of two columns is the vote, and which the truth, is not guessed."""
     frame = table("item", "annotator", "label").with_columns(answer=1 - pl.col("label"))
-    with pytest.raises(ColumnError, match=r"\['label', 'answer'\] may be the votes .* 'vote'"):
+    with pytest.raises(
+        ColumnError, match=r"\['label', 'answer'\] may be the votes .*'vote': 'label'"
+    ):
         read_patterns(frame)
     with pytest.raises(ColumnError, match=r"long={'vote': column"):
         evaluate(frame)
@@ -223,7 +225,7 @@ def test_a_table_without_a_part_says_which():
     assert "the columns are ['item', 'who', 'label']" in said
     assert "items in ['item'] and votes in ['label']" in said
     assert "none is named like voters" in said
-    assert "call those of a long table 'item', 'classifier' and 'vote'" in said
+    assert "read_table(frame, columns={'item': …, 'voter': …, 'vote': …})" in said
     for fit in (read_patterns, MajorityVote().fit, ErrorEstimator().fit):
         for item in ("item", "task"):
             with pytest.raises(DataError, match="none is named like voters"):

@@ -84,6 +84,7 @@ ALONE = {
 UNUSED = {
     ("ConsensusLabelModel.fit", "weak_labels"),
     ("ImportanceWeightedClassifier.fit", "groups_val"),
+    ("read_table", "frame"),  # comes alone, and is collected
 }
 
 

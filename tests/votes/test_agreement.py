@@ -5,7 +5,7 @@ import pytest
 
 from karat.statistics import patterns
 from karat.votes.agreement import agreement_of_posterior, backing, labelers
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 from karat.weak import DawidSkene, check_label_model
 
 N = 1e9  # so many items that the continuity correction and small counts do not matter

@@ -21,7 +21,7 @@ from karat.votes.em import (
     run_em,
     starting_state,
 )
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 EASY_AND_HARD = ((0.5, 4.0), (1.5, 2.0))
 

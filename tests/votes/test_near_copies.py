@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from karat.votes.agreement import kappas, near_copies, one_vote_each
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 # The voter that is copied, how often in all, and the others.
 SETTINGS = [

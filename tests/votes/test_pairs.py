@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.votes.agreement import shared_votes
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 
 @pytest.mark.parametrize("patterns", [60, 4000])

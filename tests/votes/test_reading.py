@@ -23,8 +23,7 @@ from karat.exceptions import (
 from karat.statistics import patterns
 from karat.votes import read_patterns
 from karat.votes.domains import read_votes
-from karat.votes.reading import read_ballots
-from karat.votes.tables import (
+from karat.votes.patterns import (
     VoteTable,
     list_votes,
     naive_bayes,
@@ -32,6 +31,7 @@ from karat.votes.tables import (
     vote_shares,
     vote_totals,
 )
+from karat.votes.reading import read_ballots
 from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
 
 

@@ -80,11 +80,12 @@ def test_names_of_items_are_no_votes(frame, text, votes):
     names = [f"case {i}" if text else i + 1000 for i in range(300)]
     if text:
         table = {rule: np.where(column, "yes", "no").tolist() for rule, column in table.items()}
-    said = r"column 'id' has a different value in every row; drop it, or name it item"
+    said = r"column 'code' has a different value in every row; drop it, or name it item"
     with pytest.raises(ColumnError, match=f"weak_labels {said}"):
-        DetectorLabelModel().fit(frame({"id": names, **table}))
+        DetectorLabelModel().fit(frame({"code": names, **table}))
     with pytest.raises(ColumnError, match=f"votes {said}"):
-        ErrorEstimator().fit(frame({"id": names, **table}))
+        ErrorEstimator().fit(frame({"code": names, **table}))
+    assert MajorityVote().fit(frame({"id": names, **table})).names_ == tuple(table)
 
 
 def test_a_column_called_item_is_no_labeler(votes):

@@ -20,7 +20,7 @@ from karat.cli._table import InputTable
 from karat.consensus import ErrorEstimator, JudgePanel, PairEstimator, cheapest_panel
 from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.sources import Counts
-from karat.votes.long_names import NUMBER_NAMES, LongColumns, find_long, fitting, long_help
+from karat.votes.names import NUMBER_NAMES, LongColumns, find_long, fitting, long_help
 
 LONG_FLAGS = {"item": "--id", "voter": "--voter", "vote": "--vote"}
 # Columns of verdicts in either order, in a long file.

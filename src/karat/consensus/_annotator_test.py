@@ -9,26 +9,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from karat._result import Estimate, Estimated, keeps_kind
-from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
+from karat._result import Estimate, Estimated, call_columns, keeps_kind
+from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
     check_confidence,
     check_count,
     check_number,
-    encode_names,
     named,
     native_frame,
     read_column,
-    read_columns,
     refuse_lazy,
     shown,
     union_of_values,
 )
 from karat.exceptions import ColumnError, DataError, LabelError, LengthMismatchError, ShapeError
 from karat.limits.proportions import clopper_pearson_limits, wilson_limits
-from karat.votes.long_names import LongColumns, find_long, fitting
-from karat.votes.reading import PassedValues, split_keys
+from karat.votes.names import fitting
+from karat.votes.table import Cells, Listed, table_of
 
 
 @keeps_kind
@@ -125,7 +123,8 @@ def annotator_test(
     tested = [one for one, kept in zip(found, enough, strict=True) if kept]
     names = [name for name, kept in zip(answers.names, enough, strict=True) if kept]
     skipped = [name for name, kept in zip(answers.names, enough, strict=True) if not kept]
-    return _result(tested, answers.judge_name, names, skipped, margin, rate, level, alignment)
+    result = _result(tested, answers.judge_name, names, skipped, margin, rate, level, alignment)
+    return call_columns(result, answers.called)
 
 
 def _result(
@@ -401,33 +400,23 @@ class Answers:
     people: FloatArray  # (items, people)
     names: tuple[Any, ...]  # of the people, as they were passed
     judge_name: Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """Answers in a list: who, on which item, what."""
-
-    item: IntArray
-    who: IntArray
-    value: AnyArray
-    absent: BoolArray
+    called: Mapping[str, str]  # what a long table calls the people
 
 
 def read_answers(judge: Any, people: Frame, *, numeric: bool) -> Answers:
     """Read the answers of people, wide or long, and of a judge on the same items."""
-    frame = native_frame(people, "people")
-    long = None if frame is None else find_long(frame, name="people")
-    if frame is not None and long is not None:
-        said, names, places = _read_long(frame, long)
-    else:
-        said, names, places = _read_wide(people, frame)
+    table = table_of(people, "people")
+    cells = table.cells(null=-1, each="column per person")
+    said, names = _said(cells), cells.voters.tolist()
+    named_by = range(cells.n_items) if cells.items is None else cells.items.tolist()
+    places = {name: i for i, name in enumerate(named_by)}
     n, others = len(places), list(range(len(names)))
     own, name = _taken_out(judge, names, said), "judge"
     if own is not None:
         name = judge
         others.remove(names.index(judge))
     else:
-        own = _read_judge(judge, places, wide=long is None)
+        own = _read_judge(judge, places, wide=not table.is_long)
         name = _judge_name(judge)
     if len(others) < 2:
         raise ShapeError(
@@ -438,49 +427,31 @@ def read_answers(judge: Any, people: Frame, *, numeric: bool) -> Answers:
     numbers = _numbers if numeric else _codes
     said_value, own_value = numbers(said, own)
     matrix = np.full((n, len(names)), np.nan)
-    matrix[said.item, said.who] = said_value
+    matrix[said.item, said.voter] = said_value
     column = np.full(n, np.nan)
     column[own.item] = own_value
     if not numeric:  # an abstention of a person is no answer; one of the judge agrees with nobody
         matrix[matrix < 0] = np.nan
-    return Answers(column, matrix[:, others], tuple(names[j] for j in others), name)
+    return Answers(
+        column,
+        matrix[:, others],
+        tuple(names[j] for j in others),
+        name,
+        table.named(person="voter"),
+    )
 
 
-def _read_long(frame: Any, names: LongColumns) -> tuple[_Said, list[Any], dict[Any, int]]:
-    item, _ = encode_names(frame[names.item].to_native(), "item")
-    who, found = encode_names(frame[names.voter].to_native(), names.voter)
-    value, mask = read_column(frame[names.vote].to_native(), names.vote, null=-1)
-    listed = PassedValues.of_column(frame[names.voter].to_native(), who, len(found)).tolist()
-    items = PassedValues.of_column(frame[names.item].to_native(), item, int(item.max()) + 1)
-    absent = np.zeros(len(value), dtype=bool) if mask is None else mask
-    places = {name: i for i, name in enumerate(items.tolist())}
-    return _Said(item, who, value, absent), listed, places
-
-
-def _read_wide(people: Any, frame: Any) -> tuple[_Said, list[Any], dict[Any, int]]:
-    keys, frame = (None, None) if frame is None else split_keys(frame)
-    wide = people if frame is None else frame
-    columns, names = read_columns(wide, "people", null=-1, each="column per person")
-    n, listed = len(columns[0][0]), list(names)
-    values = {str(j): v for j, (v, m) in enumerate(columns) if m is None or not m.all()}
-    if not values:
+def _said(cells: Cells) -> Listed:
+    """Return the answers in a list; text and numbers in different columns are refused."""
+    there = {c.name: c.values for c in cells.columns if not c.absent.all()}
+    if not there:
         raise LabelError("no cell of people holds an answer; pass at least two per item")
-    kinds = {v.dtype.kind == "U" for v in values.values()}
-    if len(kinds) > 1:
-        union_of_values(values)  # says which column is text and which holds numbers
-    text = kinds == {True}
-    parts = [v if str(j) in values else np.zeros(n) for j, (v, _) in enumerate(columns)]
-    value = np.concatenate([p.astype(str) for p in parts] if text else parts)
-    absent = np.concatenate([np.zeros(n, dtype=bool) if m is None else m for _, m in columns])
-    if frame is not None:
-        listed = PassedValues.of_columns(frame).tolist()
-    item = np.tile(np.arange(n), len(columns))
-    named_by = range(n) if keys is None or keys.items is None else keys.items.tolist()
-    places = {name: i for i, name in enumerate(named_by)}
-    return _Said(item, np.repeat(np.arange(len(columns)), n), value, absent), listed, places
+    if len({values.dtype.kind == "U" for values in there.values()}) > 1:
+        union_of_values(there)  # says which column is text and which holds numbers
+    return cells.listed()
 
 
-def _taken_out(judge: Any, names: list[Any], said: _Said) -> _Said | None:
+def _taken_out(judge: Any, names: list[Any], said: Listed) -> Listed | None:
     """Return the judge's answers where it is named among those of the people."""
     if not isinstance(judge, str | int) or isinstance(judge, bool):
         return None
@@ -489,23 +460,23 @@ def _taken_out(judge: Any, names: list[Any], said: _Said) -> _Said | None:
             f"judge is {shown(judge)}, and people has {named(names)}; name one of them, or pass "
             "the judge's answers"
         )
-    mine = said.who == names.index(judge)
-    return _Said(said.item[mine], said.who[mine], said.value[mine], said.absent[mine])
+    mine = said.voter == names.index(judge)
+    return Listed(said.item[mine], said.voter[mine], said.value[mine], said.absent[mine])
 
 
-def _read_judge(judge: Any, places: Mapping[Any, int], *, wide: bool) -> _Said:
+def _read_judge(judge: Any, places: Mapping[Any, int], *, wide: bool) -> Listed:
     """Return the judge's answers from a column, a mapping or a frame with items."""
     frame = None if isinstance(judge, Mapping) else native_frame(judge, "judge")
     column: Column = judge
     if isinstance(judge, Mapping):
         items, column = list(judge), list(judge.values())
     elif frame is not None and fitting("item", frame.columns):
-        long = find_long(frame, parts=("item", "vote"), sure=True, name="judge")
-        if long is None:
+        table = table_of(judge, "judge", parts=("item", "vote"), long=True)
+        if not table.is_long:
             raise ColumnError(
                 f"judge has the columns {named(frame.columns)}; expected 'item' and 'vote'"
             )
-        items, column = frame[long.item].to_list(), frame[long.vote].to_native()
+        items, column = frame[table.called["item"]].to_list(), table.column("vote")
     elif wide:
         items = list(places)  # in the order of the rows
     else:
@@ -526,7 +497,7 @@ def _read_judge(judge: Any, places: Mapping[Any, int], *, wide: bool) -> _Said:
         )
     at = np.array([places[item] for item, k in zip(items, known, strict=True) if k])
     absent = np.zeros(len(value), dtype=bool) if mask is None else mask
-    return _Said(at, np.zeros(len(at), dtype=np.int64), value[known], absent[known])
+    return Listed(at, np.zeros(len(at), dtype=np.int64), value[known], absent[known])
 
 
 def _judge_name(judge: Any) -> Any:
@@ -537,10 +508,10 @@ def _judge_name(judge: Any) -> Any:
     return names[0] if len(names) == 1 else "judge"
 
 
-def _refuse_repeats(said: _Said, names: list[Any], items: list[Any]) -> None:
+def _refuse_repeats(said: Listed, names: list[Any], items: list[Any]) -> None:
     """Refuse two answers of one person on one item."""
     there = ~said.absent
-    key = said.item[there] * len(names) + said.who[there]
+    key = said.item[there] * len(names) + said.voter[there]
     found, counts = np.unique(key, return_counts=True)
     if (counts > 1).any():
         item, who = divmod(int(found[counts > 1][0]), len(names))
@@ -550,7 +521,7 @@ def _refuse_repeats(said: _Said, names: list[Any], items: list[Any]) -> None:
         )
 
 
-def _codes(said: _Said, own: _Said) -> tuple[FloatArray, FloatArray]:
+def _codes(said: Listed, own: Listed) -> tuple[FloatArray, FloatArray]:
     """Return labels as codes, -1 for an abstention and NaN for no answer."""
     parts = {"people": said, "judge": own}
     there = {name: s.value[~s.absent] for name, s in parts.items() if (~s.absent).any()}
@@ -568,7 +539,7 @@ def _codes(said: _Said, own: _Said) -> tuple[FloatArray, FloatArray]:
     return codes[0], codes[1]
 
 
-def _numbers(said: _Said, own: _Said) -> tuple[FloatArray, FloatArray]:
+def _numbers(said: Listed, own: Listed) -> tuple[FloatArray, FloatArray]:
     """Return ratings as numbers, NaN for no answer; text is read as the number it shows."""
     found = []
     for name, s in (("people", said), ("judge", own)):

@@ -10,7 +10,7 @@ import numpy as np
 from karat._callers import caller_level
 from karat._extras import require
 from karat._result import Estimate
-from karat._typing import FloatArray, IntArray
+from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import (
     check_choice,
     check_fitted,
@@ -33,6 +33,7 @@ from karat.statistics import VoteCounts
 from karat.statistics.patterns import Patterns, effective_counts
 from karat.votes.domains import Domain, Votes
 from karat.votes.em import State
+from karat.votes.table import PassedValues, TableOfVotes
 
 
 def counted_arguments(
@@ -603,7 +604,7 @@ def _apart(fit: DomainFit) -> float:
     return float(np.abs(pairs.observed - pairs.expected).mean()) if len(pairs.z) else float("nan")
 
 
-def labels_table(
+def gold_rates_table(
     data: Votes,
     blind: Sequence[FloatArray | None],
     confidence: float,
@@ -636,11 +637,32 @@ def labels_table(
     return to_frame(rows | names, backend, data.called)
 
 
+def labels_table(
+    proba: FloatArray,
+    classes: AnyArray,
+    items: PassedValues | None,
+    domains: Any,
+    called: Mapping[str, str],
+    backend: Any,
+) -> Any:
+    """Return one row per item: its most probable class, and the probability of that class.
+
+    ``domains`` is the column of the items' domains, None where there is one.
+    """
+    best, rows = proba.argmax(axis=1), np.arange(len(proba))
+    columns: dict[str, Any] = {} if domains is None else {"domain": domains}
+    columns["item"] = rows if items is None else items.take(rows)
+    columns |= {"vote": np.asarray(classes)[best], "probability": proba[rows, best]}
+    return to_frame(columns, backend, called)
+
+
 # --- Tables of answers, of the kind that was passed in.
 
 
 def backend_of(votes: Any) -> Any:
     """Return the dataframe library of what was passed, None for arrays and lists."""
+    if isinstance(votes, TableOfVotes):
+        return votes.library
     frame = native_frame(votes, "votes")
     return None if frame is None else frame.implementation
 
@@ -656,7 +678,8 @@ def to_frame(
     import narwhals as nw
 
     if called:
-        columns = {called.get(name, name): c for name, c in columns.items()}
+        own = {name: called.get(name, name) for name in columns}
+        columns = {n if own[n] in columns else own[n]: c for n, c in columns.items()}
 
     if backend is None:
         backend = "pandas" if find_spec("pandas") else "polars"

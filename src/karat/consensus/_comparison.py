@@ -24,7 +24,7 @@ from karat.consensus.sampling import (
 from karat.votes.agreement import FEW, SharedVotes, copying_forest, shared_votes
 from karat.votes.domains import Votes
 from karat.votes.em import fit_point, log_likelihood, starting_state
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 _LEVELS_NEED = 5  # voters below which easy and hard items cannot be distinguished
 _VOTES_NEED = 3.0  # votes per item, likewise

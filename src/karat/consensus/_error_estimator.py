@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from karat._parameters import Parameters
-from karat._result import keeps_kind
+from karat._result import call_columns, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -28,6 +28,7 @@ from karat.consensus._answers import (
     counted_arguments,
     diagnostics_table,
     error_table,
+    gold_rates_table,
     inference_data,
     labels_table,
     next_items,
@@ -118,6 +119,9 @@ class ErrorEstimator(Parameters):
         ``from_labels()`` says why.
     label_proba_ : array (items, k)
         P(class) of every item.
+    labels_ : frame
+        ``item``, the most probable class (``vote``, or as votes are called in a long table) and its
+        ``probability``.
     prevalence_ : frame
         Share of each class in each domain.
     status_ : dict
@@ -347,6 +351,7 @@ class ErrorEstimator(Parameters):
         data = fit.data
         self._design = design
         self._votes, self._fits, self.co_clustering_ = data, fit.domains, fit.co_clustering
+        call_columns(self, data.called)
         self._backend, self._seed, self._null = backend, seed, null
         self._rows_unknown = lazy and data.item_names is None
         self._blind = tuple(
@@ -368,6 +373,20 @@ class ErrorEstimator(Parameters):
         has_gold = bool((data.gold >= 0).any())
         sampled = has_gold and not data.weighted and design != "picked"
         self.from_labels_ = self.from_labels() if sampled else None
+
+    @property
+    def labels_(self) -> Any:
+        """The most probable class of every item with its probability: a frame."""
+        check_fitted(self, "result_", "fit(votes)")
+        data, where = self._votes, None
+        if not data.single:
+            code = np.empty(data.n_items, dtype=np.int64)
+            for d, domain in enumerate(data.domains):
+                code[domain.items] = d
+            where = data.domain_names.take(code)
+        return labels_table(
+            self.label_proba_, data.classes, data.item_names, where, data.called, self._backend
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is stored: every answer, and a part of the draws, which are most of it."""
@@ -425,7 +444,7 @@ class ErrorEstimator(Parameters):
                 "or repeat the items"
             )
         level = self.result_.confidence
-        return labels_table(self._votes, self._blind, level, on_items, self._backend)
+        return gold_rates_table(self._votes, self._blind, level, on_items, self._backend)
 
     def label_next(self, n: int = 20, *, domain: Any = None, how: str = "strata") -> Any:
         """Draw the items to label next, with the probability of each.

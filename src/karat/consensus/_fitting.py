@@ -79,7 +79,7 @@ from karat.votes.agreement import (
 )
 from karat.votes.domains import Votes
 from karat.votes.em import fit_point, starting_state
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 
 class VotesFit(NamedTuple):

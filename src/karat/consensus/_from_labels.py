@@ -16,7 +16,7 @@ from karat.consensus.model import build_problem, class_proba, labelled_errors
 from karat.limits.prediction_powered import bernstein_of_mean, limits_of_mean
 from karat.votes.domains import Domain
 from karat.votes.em import fit_point, starting_state
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 _FEWEST = 5  # labels below which nothing is said
 _FOLDS = 10

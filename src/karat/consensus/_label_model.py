@@ -11,7 +11,7 @@ from karat.consensus.model import Model, build_problem, class_proba
 from karat.exceptions import DataError
 from karat.votes.agreement import NearCopies, one_vote_each
 from karat.votes.em import State, log_likelihood
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 from karat.weak.label_model import PatternModel
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from karat._parameters import Parameters
-from karat._result import Estimate, keeps_kind
+from karat._result import Estimate, call_columns, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_confidence,
@@ -20,7 +20,7 @@ from karat._validate import (
     refuse_lazy,
     shown,
 )
-from karat.consensus._answers import backend_of, to_frame, warn_of_limits_of_the_fit
+from karat.consensus._answers import to_frame, warn_of_limits_of_the_fit
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pairs import (
     PairVerdicts,
@@ -204,7 +204,7 @@ class PairEstimator(Parameters):
                 f"{len(voting)} judge saw pairs in both orders; its errors show only where another "
                 "disagrees, so pass at least two, three to learn anything without gold"
             )
-        backend = backend_of(verdicts)
+        backend = read.library
         families = _as_text(same)
         with warnings.catch_warnings():
             # Said below, to who called this, and of what this estimator has.
@@ -232,6 +232,7 @@ class PairEstimator(Parameters):
         self.identified_ = dict(estimator.identified_)
         self.error_rates_ = pair_table(read, result, backend)
         self._called = read.called
+        call_columns(self, read.called)
         warn_of_limits_of_the_fit(rates, families, holder="estimator_.")
         return self
 
@@ -334,7 +335,8 @@ def position_bias(
     level = check_confidence(confidence)
     refuse_lazy(verdicts=verdicts, swapped=swapped, sample_weight=sample_weight)
     read = read_pairs(verdicts, swapped, classes=classes, says=says, first_order=first_order)
-    return bias_of(read, item_weights(read, sample_weight, weighting), level)
+    found = bias_of(read, item_weights(read, sample_weight, weighting), level)
+    return call_columns(found, read.called)
 
 
 # --- The position bias of verdicts that are read, with limits.

@@ -20,14 +20,12 @@ from karat._validate import (
     named,
     native_frame,
     read_column,
-    read_columns,
     shown,
 )
 from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, LengthMismatchError
 from karat.limits.means import normal_quantile
 from karat.limits.resampling import enough_draws
-from karat.votes.long_names import LongColumns, find_long
-from karat.votes.reading import PassedValues, split_keys
+from karat.votes.table import Cells, PassedValues, TableOfVotes, VoteColumn, table_of
 
 # --- Verdicts on pairs of answers, shown in two orders, from wide and long tables.
 
@@ -46,7 +44,8 @@ class PairVerdicts:
     item_of_row: IntArray  # the item of each row that was passed
     domain: Any  # the column of domains, one per row, None if there is none
     repeats: int  # verdicts beyond the first of a judge on an item in an order
-    called: Mapping[str, str]  # what a long table calls its items, judges and domains
+    called: Mapping[str, str]  # what the table calls its items, judges and domains
+    library: Any  # the dataframe library of the table, None for a matrix
 
     @property
     def n_items(self) -> int:
@@ -92,64 +91,42 @@ def read_pairs(
 ) -> PairVerdicts:
     """Read verdicts: two wide tables, or one long table with the order in a column or in two."""
     check_choice(says, "says", ("answer", "position"))
-    frame, called = native_frame(verdicts, "verdicts"), {}
     if swapped is not None:
-        one, two = _wide(verdicts, "verdicts"), _wide(swapped, "swapped")
-        order = np.repeat([0, 1], [len(one.item), len(two.item)])
-        item = np.concatenate(
-            [one.item, _same(two.items, one.items, "pairs", two.n, one.n)[two.item]]
-        )
-        same = _same(two.judges, one.judges, "judges", len(two.judges), len(one.judges))
-        who = np.concatenate([one.who, same[two.who]])
-        value, absent = (
-            np.concatenate([getattr(w, f) for w in (one, two)]) for f in ("value", "absent")
-        )
-        judges, items, rows, domain = one.judges, one.items, np.arange(one.n), one.domain
+        table = table_of(verdicts, "verdicts", long=False)
+        cells, item, who, order, value, absent = _two_tables(table, swapped)
     else:
-        long = _long_columns(frame)
-        item, who, order, value, absent, judges, items, rows = _long(frame, long, first_order)
-        called = {"item": long.found.item, "judge": long.found.voter}
-        domain = None
-        if long.found.domain is not None:
-            called["domain"] = long.found.domain
-            domain = frame[long.found.domain].to_native()
+        table, beside = _long_table(verdicts)
+        cells, item, who, order, value, absent = _one_table(table, beside, first_order)
     code, order_of = _sides(value, absent, classes)
     if says == "position":  # what is named is where the answer stood: turn it in the second order
         code = np.where(order == 1, -code, code)
-    score, repeats = _averaged(
-        item, who, order, code, absent, (len(rows) if items is None else len(items)), len(judges)
+    score, repeats = _averaged(item, who, order, code, absent, cells.n_items, len(cells.voters))
+    return PairVerdicts(
+        score,
+        order_of,
+        cells.voters,
+        cells.items,
+        cells.item_of_row,
+        table.column("domain"),
+        repeats,
+        table.named(item="item", judge="voter", classifier="voter", domain="domain"),
+        table.library,
     )
-    return PairVerdicts(score, order_of, judges, items, rows, domain, repeats, called)
 
 
-class _Wide(NamedTuple):
-    """One wide table as lists of verdicts."""
-
-    item: IntArray
-    who: IntArray
-    value: AnyArray
-    absent: Any
-    n: int
-    judges: PassedValues
-    items: PassedValues | None
-    domain: Any
+_Verdicts = tuple[Cells, IntArray, IntArray, IntArray, AnyArray, BoolArray]
 
 
-def _wide(table: Any, name: str) -> _Wide:
-    """Read a column per judge; a column ``item`` or ``domain`` is no judge."""
-    frame, items, domain = native_frame(table, name), None, None
-    if frame is not None:
-        domain = frame["domain"].to_native() if "domain" in frame.columns else None
-        (items, _), frame = split_keys(frame)
-    wide = table if frame is None else frame
-    columns, names = read_columns(wide, name, null=-1, each="column per judge")
-    n = len(columns[0][0])
-    judges = PassedValues(np.array(names)) if frame is None else PassedValues.of_columns(frame)
-    text = any(v.dtype.kind == "U" for v, m in columns if m is None or not m.all())
-    values = np.concatenate([v.astype(str) if text else v for v, _ in columns])
-    absent = np.concatenate([np.zeros(n, bool) if m is None else m for _, m in columns])
-    item, who = np.tile(np.arange(n), len(columns)), np.repeat(np.arange(len(columns)), n)
-    return _Wide(item, who, values, absent, n, judges, items, domain)
+def _two_tables(table: TableOfVotes, swapped: Any) -> _Verdicts:
+    """Return items, judges, orders and verdicts of two wide tables, one per order."""
+    one = table.cells(null=-1, each="column per judge")
+    two = table_of(swapped, "swapped", long=False).cells(null=-1, each="column per judge")
+    pairs = _same(two.items, one.items, "pairs", two.n_items, one.n_items)
+    judges = _same(two.voters, one.voters, "judges", len(two.voters), len(one.voters))
+    columns = [c._replace(item=pairs[c.item], voter=judges[c.voter]) for c in two.columns]
+    item, who, value, absent = one._replace(columns=(*one.columns, *columns)).listed()
+    order = np.repeat([0, 1], [sum(len(c.item) for c in part) for part in (one.columns, columns)])
+    return one, item, who, order, value, absent
 
 
 def _same(
@@ -171,64 +148,50 @@ def _same(
     return np.array([place[name] for name in mine.tolist()])
 
 
-class _Long(NamedTuple):
-    """The columns of a long table, and those of the order, or of the verdicts in either order."""
-
-    found: LongColumns
-    order: str
-    both: tuple[str, str] | None
-
-
-def _long_columns(frame: Any) -> _Long:
+def _long_table(verdicts: Any) -> tuple[TableOfVotes, tuple[str, ...]]:
+    """Return a long table, and its column of the order, or of the verdicts in either order."""
+    given = isinstance(verdicts, TableOfVotes)
+    frame = verdicts.frame if given else native_frame(verdicts, "verdicts")
     columns = [] if frame is None else [c for c in frame.columns if isinstance(c, str)]
-    both = next((pair for pair in _BOTH if set(pair) <= set(columns)), None)
-    order = next((c for c in columns if c.casefold() == "order"), "")
-    beside = (order,) if both is None else both
-    found = None
-    if frame is not None and (both is not None or order):
-        found = find_long(
-            frame,
-            taken=(order, *beside),
-            beside=() if both else beside,
-            sure=True,
-            parts=("item", "voter") if both else ("item", "voter", "vote"),
-            name="verdicts",
-        )
-    if found is None:
-        raise ColumnError(
-            f"verdicts has the columns {named(columns)}; expected a long table with 'item', "
-            "'judge', 'order' and 'verdict' (or 'verdict_order1' and 'verdict_order2'), or two "
-            "wide tables, one per order: swapped="
-        )
-    return _Long(found, order, both)
+    none: tuple[str, ...] = ()
+    beside = next((pair for pair in _BOTH if set(pair) <= set(columns)), none)
+    beside = beside or tuple(c for c in columns if c.casefold() == "order")[:1]
+    if beside:
+        parts = ("item", "voter") if len(beside) > 1 else ("item", "voter", "vote")
+        table = table_of(verdicts, "verdicts", beside=beside, long=True, parts=parts)
+        if table.is_long:
+            return table, beside
+    raise ColumnError(
+        f"verdicts has the columns {named(columns)}; expected a long table with 'item', "
+        "'judge', 'order' and 'verdict' (or 'verdict_order1' and 'verdict_order2'), or two "
+        "wide tables, one per order: swapped="
+    )
 
 
-def _long(frame: Any, long: _Long, first_order: Any) -> tuple[Any, ...]:
-    """Return the columns of a long table as lists, with the order of each verdict."""
-    (name, who, what, _), both = long.found, long.both
-    item, _ = encode_names(frame[name].to_native(), name)
-    judge, found = encode_names(frame[who].to_native(), who)
-    items = PassedValues.of_column(frame[name].to_native(), item, int(item.max()) + 1)
-    judges = PassedValues.of_column(frame[who].to_native(), judge, len(found))
-    if both is not None:
-        parts = [read_column(frame[c].to_native(), c, null=-1) for c in both]
-        value = np.concatenate([v for v, _ in parts])
-        absent = np.concatenate([np.zeros(len(v), bool) if m is None else m for v, m in parts])
-        order = np.repeat([0, 1], len(item))
-        return np.tile(item, 2), np.tile(judge, 2), order, value, absent, judges, items, item
-    order, orders = encode_names(frame[long.order].to_native(), "order")
-    value, mask = read_column(frame[what].to_native(), what, null=-1)
-    listed = orders.tolist()
-    if len(listed) != 2:
+def _one_table(table: TableOfVotes, beside: tuple[str, ...], first_order: Any) -> _Verdicts:
+    """Return items, judges, orders and verdicts of a long table."""
+    cells = table.cells(null=-1)
+    if len(beside) > 1:
+        item, who = cells.item_of_row, cells.voter_of_row
+        assert who is not None
+        read = [read_column(table.frame[c].to_native(), c, null=-1) for c in beside]
+        columns = tuple(VoteColumn(c, item, who, *r) for c, r in zip(beside, read, strict=True))
+        listed = cells._replace(columns=columns).listed()
+        return cells, listed.item, listed.voter, np.repeat([0, 1], len(item)), *listed[2:]
+    item, who, value, absent = cells.listed()
+    order, orders = encode_names(table.frame[beside[0]].to_native(), "order")
+    listed_orders = orders.tolist()
+    if len(listed_orders) != 2:
         raise LabelError(
-            f"order holds {named(listed)}; expected two values, one for each order of a pair"
+            f"order holds {named(listed_orders)}; expected two values, one for each order of a pair"
         )
     if first_order is not None:
-        if first_order not in listed:
-            raise LabelError(f"first_order is {shown(first_order)} and order holds {named(listed)}")
-        order = np.where(order == listed.index(first_order), 0, 1)
-    absent = np.zeros(len(value), bool) if mask is None else mask
-    return item, judge, order, value, absent, judges, items, item
+        if first_order not in listed_orders:
+            raise LabelError(
+                f"first_order is {shown(first_order)} and order holds {named(listed_orders)}"
+            )
+        order = np.where(order == listed_orders.index(first_order), 0, 1)
+    return cells, item, who, order, value, absent
 
 
 def _sides(value: AnyArray, absent: Any, classes: Column | None) -> tuple[FloatArray, AnyArray]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._basis import basis_of
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, IntArray
@@ -24,7 +25,7 @@ from karat.consensus._pairs import (
 from karat.consensus.result import SystemRanking
 from karat.exceptions import DataError, LabelError, LengthMismatchError, SmallSampleWarning
 from karat.limits.means import normal_quantile
-from karat.votes.reading import PassedValues
+from karat.votes.table import PassedValues
 
 _SURE = 1e-6  # no verdict is more certain than this, whatever a model says
 _DRAWS = 30  # of the judges' error rates
@@ -265,7 +266,7 @@ def _ranking(
             lower=value - reach,
             upper=value + reach,
             confidence=level,
-            basis="likely" if n_gold or identified else "unknown",
+            basis=basis_of("approximate" if n_gold else "model" if identified else "untested"),
         ),
         rank_best=best,
         rank_worst=worst,

@@ -11,7 +11,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._parameters import Parameters
-from karat._result import Estimate, Estimated, keeps_kind
+from karat._result import Estimate, Estimated, call_columns, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -32,7 +32,7 @@ from karat._validate import (
     shown,
     told_positive,
 )
-from karat.consensus._answers import backend_of, to_frame
+from karat.consensus._answers import to_frame
 from karat.consensus.identification import doubts
 from karat.consensus.result import basis_of_votes
 from karat.consensus.scores import ScoreFit, ScoreTable, class_chances, fit_scores, read_scores
@@ -43,7 +43,7 @@ from karat.exceptions import (
     PositiveClassError,
 )
 from karat.statistics.patterns import effective_counts
-from karat.votes.reading import PassedValues
+from karat.votes.table import PassedValues
 
 
 class ScoreEstimator(Parameters):
@@ -210,7 +210,7 @@ class ScoreEstimator(Parameters):
                     **options,  # type: ignore[arg-type]
                 )
             )
-        self._keep(table, order, names, fits, inside, weight, options, backend_of(scores))
+        self._keep(table, order, names, fits, inside, weight, options, table.library)
         return self
 
     def _keep(
@@ -226,6 +226,7 @@ class ScoreEstimator(Parameters):
     ) -> None:
         """Set every answer."""
         self._table, self._fits, self._inside = table, fits, inside
+        call_columns(self, table.called)
         self.classes_, self.classifiers_ = classes, tuple(table.voters.tolist())
         self.items_ = None if table.items is None else table.items.to_numpy()
         proba = np.zeros(len(table.scores))

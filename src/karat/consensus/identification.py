@@ -25,7 +25,7 @@ from karat.consensus.sampling import Draws
 from karat.limits.proportions import clopper_pearson_limits
 from karat.votes.agreement import Agreement, NearCopies, backing, unseen_copies
 from karat.votes.em import State, fit_point, log_likelihood, starting_state
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 # Shares of the votes up to which a favourite may be wrong: from near ties to all but unanimous.
 _SHARES = np.linspace(0.5, 0.95, 10)

@@ -15,7 +15,7 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.votes.agreement import parents_first
 from karat.votes.em import COPY, Listed, VoteLaw, vote_cells
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 
 def class_proba(problem: Problem, component_proba: FloatArray) -> FloatArray:

@@ -19,19 +19,16 @@ import numpy as np
 from karat._convergence import bulk_ess, split_r_hat
 from karat._typing import AnyArray, BoolArray, FloatArray, Frame, IntArray
 from karat._validate import (
-    encode_names,
     named,
-    native_frame,
     quoted_text,
-    read_column,
-    read_columns,
     shown,
 )
 from karat.consensus.identification import GoldTest, check_consensus, status_of
 from karat.exceptions import DataError, EmptyDataError, ScoreError, ShapeError
 from karat.statistics.patterns import distinct_rows
-from karat.votes.long_names import NUMBER_NAMES, LongColumns, find_long
-from karat.votes.reading import PassedValues, split_keys
+from karat.votes.names import NUMBER_NAMES
+from karat.votes.reading import answer_names
+from karat.votes.table import PassedValues, table_of
 
 _MIXED = 1.05  # R-hat above which the chains run on
 _APART = 1.1  # R-hat above which they never met
@@ -366,7 +363,8 @@ class ScoreTable:
     items: PassedValues | None
     item_of_row: IntArray
     domain: Any  # the column of domains, one per row, None if there is none
-    called: Mapping[str, str]  # what a long table calls its items, voters and domains
+    called: Mapping[str, str]  # what the table calls its items, voters and domains
+    library: Any  # the dataframe library of the table, None for a matrix
 
     def coded(self, scores: FloatArray) -> IntArray:
         """Return the levels of other scores of the same voters."""
@@ -379,18 +377,16 @@ class ScoreTable:
 
 def read_scores(table: Frame, *, most: int) -> ScoreTable:
     """Read a wide or a long table of numbers; more than ``most`` distinct ones are binned."""
-    frame = native_frame(table, "scores")
-    long = None if frame is None else find_long(frame, first=NUMBER_NAMES, name="scores")
-    called: dict[str, str] = {}
-    if frame is not None and long is not None:
-        items: PassedValues | None
-        scores, voters, items, rows = _long(frame, long)
-        called, domain = {"item": long.item, "classifier": long.voter}, None
-        if long.domain is not None:
-            called["domain"], domain = long.domain, frame[long.domain].to_native()
-    else:
-        scores, voters, items, domain = _wide(table, frame)
-        rows = np.arange(len(scores))
+    read = table_of(table, "scores", first=NUMBER_NAMES)
+    cells = read.cells()
+    voters, items = cells.voters, cells.items
+    scores = np.full((cells.n_items, len(voters)), np.nan)
+    for column in cells.columns:
+        value = _numbers(column.values, column.mask, column.name)
+        there = ~np.isnan(value)
+        item, voter = column.item[there], column.voter[there]
+        _refuse_repeats(item, voter, voters, items)
+        scores[item, voter] = value[there]
     listed = voters.tolist()
     if len(listed) < 2:
         raise ShapeError(
@@ -410,7 +406,17 @@ def read_scores(table: Frame, *, most: int) -> ScoreTable:
     distinct = [len(np.unique(scores[~np.isnan(scores[:, j]), j])) for j in range(len(listed))]
     fine = np.array(distinct) > levels
     found = ScoreTable(
-        scores, np.zeros((0, 0), np.int64), edges, levels, fine, voters, items, rows, domain, called
+        scores,
+        np.zeros((0, 0), np.int64),
+        edges,
+        levels,
+        fine,
+        voters,
+        items,
+        cells.item_of_row,
+        read.column("domain"),
+        answer_names(read),
+        read.library,
     )
     return replace(found, codes=found.coded(scores))
 
@@ -434,39 +440,17 @@ def _edges(values: FloatArray, most: int) -> FloatArray:
     return np.asarray(edges[edges > ordered[0]])
 
 
-def _wide(table: Any, frame: Any) -> tuple[FloatArray, PassedValues, PassedValues | None, Any]:
-    items = domain = None
-    if frame is not None:
-        domain = frame["domain"].to_native() if "domain" in frame.columns else None
-        (items, _), frame = split_keys(frame)
-    wide = table if frame is None else frame
-    columns, names = read_columns(wide, "scores", each="column per voter")
-    voters = PassedValues(np.array(names)) if frame is None else PassedValues.of_columns(frame)
-    scores = [
-        _numbers(v, m, f"scores column {name!r}")
-        for (v, m), name in zip(columns, names, strict=True)
-    ]
-    return np.stack(scores, axis=1), voters, items, domain
-
-
-def _long(frame: Any, long: LongColumns) -> tuple[FloatArray, PassedValues, PassedValues, IntArray]:
-    name, who, what, _ = long
-    item, _ = encode_names(frame[name].to_native(), name)
-    voter, found = encode_names(frame[who].to_native(), who)
-    value = _numbers(*read_column(frame[what].to_native(), what), f"column {what!r}")
-    items = PassedValues.of_column(frame[name].to_native(), item, int(item.max()) + 1)
-    voters = PassedValues.of_column(frame[who].to_native(), voter, len(found))
-    there = ~np.isnan(value)
-    key, counts = np.unique(item[there] * len(found) + voter[there], return_counts=True)
-    if (counts > 1).any():
-        i, j = divmod(int(key[counts > 1][0]), len(found))
+def _refuse_repeats(
+    item: IntArray, voter: IntArray, voters: PassedValues, items: PassedValues | None
+) -> None:
+    """Refuse two scores of one voter for one item; a column of a wide table has none."""
+    key, counts = np.unique(item * len(voters) + voter, return_counts=True)
+    if (counts > 1).any() and items is not None:
+        i, j = divmod(int(key[counts > 1][0]), len(voters))
         raise DataError(
             f"{shown(voters.tolist()[j])} scores the item {shown(items.tolist()[i])} twice; keep "
             "one score, or their mean"
         )
-    scores = np.full((len(items), len(found)), np.nan)
-    scores[item[there], voter[there]] = value[there]
-    return scores, voters, items, item
 
 
 def _numbers(values: AnyArray, mask: Any, name: str) -> FloatArray:

@@ -15,7 +15,7 @@ from karat._result import Frozen
 from karat._validate import refuse_option
 from karat.exceptions import ColumnError
 from karat.sources import Source
-from karat.votes.long_names import LongColumns, find_long, fitting
+from karat.votes.names import LongColumns, find_long, fitting
 
 # Names as people give them, in the order in which they are looked for; a prefix ends in "_".
 _NAMES: dict[str, tuple[str, ...]] = {

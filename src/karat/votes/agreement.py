@@ -27,7 +27,7 @@ from karat.votes.em import (
     log_likelihood,
     starting_state,
 )
-from karat.votes.tables import VoteTable, outcome_counts, outcomes_of
+from karat.votes.patterns import VoteTable, outcome_counts, outcomes_of
 
 
 def backing(table: VoteTable) -> FloatArray:

@@ -28,8 +28,9 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.votes.reading import Ballots, PassedValues, item_weights, read_ballots
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
+from karat.votes.reading import Ballots, item_weights, read_ballots
+from karat.votes.table import PassedValues
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import numpy as np
 
 from karat._typing import FloatArray, IntArray
 from karat.statistics.patterns import distinct_votes
-from karat.votes.tables import VoteTable, outcomes_of, safe_log
+from karat.votes.patterns import VoteTable, outcomes_of, safe_log
 
 
 class TableProblem(Protocol):

@@ -6,15 +6,14 @@ Whatever the layout, a null was not asked and −1 abstained; names and dtypes c
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from karat._callers import caller_level
-from karat._result import keeps_kind
+from karat._result import call_columns, keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
@@ -28,7 +27,6 @@ from karat._validate import (
     encode_names,
     is_lazy,
     named,
-    native_frame,
     quoted_text,
     read_column,
     read_columns,
@@ -53,7 +51,14 @@ from karat.statistics.patterns import (
     recode,
     summed,
 )
-from karat.votes.long_names import find_long, long_help, long_hint
+from karat.votes.table import (
+    Keys,
+    PassedValues,
+    TableOfVotes,
+    perhaps_long,
+    refuse_identifiers,
+    table_of,
+)
 
 
 @keeps_kind
@@ -133,28 +138,25 @@ def read_ballots(
         if found.squares is not None:
             found = replace(found, counts=effective_counts(found.counts, found.squares))
         return Ballots.of_patterns(found, counted=True)
-    frame = native_frame(votes, "votes")
-    long = None if frame is None else long_columns(frame)
-    if long is not None:
-        return read_long(long, classes, labels, threshold=threshold, null=null)
-    with _perhaps_long(frame):
-        return _read_wide(votes, frame, classes, also, threshold, null)
+    table = table_of(votes, "votes")
+    if table.is_long:
+        return read_long(table, classes, labels, threshold=threshold, null=null)
+    with perhaps_long(table):
+        return _read_wide(table, classes, also, threshold, null)
 
 
 def _read_wide(
-    votes: Any,
-    frame: Any,
+    table: TableOfVotes,
     classes: Column | None,
     also: dict[str, AnyArray] | None,
     threshold: Any,
     null: str,
 ) -> Ballots:
-    """Read a matrix or a frame, None for a matrix, with a column per voter."""
+    """Read a table with a column per voter."""
     names: list[str] | None = None
-    keys, frame = (None, None) if frame is None else split_keys(frame)
-    wide: Any = votes if frame is None else frame
+    keys, wide = table.keys(), table.wide
     refuse_identifiers(wide, classes if threshold is None else (), "votes")
-    voters = None if frame is None else PassedValues.of_columns(frame)
+    voters = None if table.frame is None else PassedValues.of_columns(wide)
     if threshold is not None:
         listed = None if voters is None else voters.tolist()
         wide, names, classes = cut_columns(wide, threshold, classes, listed)
@@ -167,7 +169,7 @@ def _read_wide(
             ) from error
         raise
     found = found if names is None else replace(found, names=tuple(names))
-    return Ballots.of_patterns(found, voters=voters, keys=keys)
+    return Ballots.of_patterns(found, voters=voters, keys=keys, called=answer_names(table))
 
 
 def read_weak_labels(
@@ -197,11 +199,10 @@ def read_weak_labels(
         return replace(found, counts=counts, squares=squares)
     lazy = is_lazy(weak_labels)
     weak_labels = collected_alone(weak_labels, "weak_labels", sample_weight, *(also or {}).values())
-    frame = native_frame(weak_labels, "weak_labels")
-    long = None if frame is None else long_columns(frame, "weak_labels")
-    if long is None:
-        wide: Any = weak_labels if frame is None else _without_names(frame)
-        with _perhaps_long(frame):
+    table = table_of(weak_labels, "weak_labels", keys=("item",))
+    if not table.is_long:
+        wide = table.wide
+        with perhaps_long(table):
             refuse_identifiers(wide, classes, "weak_labels")
             found = find_patterns(wide, classes, sample_weight=sample_weight, also=also, null=null)
         return replace(found, in_order=not lazy)
@@ -212,26 +213,9 @@ def read_weak_labels(
             "order of its items"
         )
     labels = None if also is None else union_of_values(also)
-    ballots = read_long(long, classes, labels, null=null)
+    ballots = read_long(table, classes, labels, null=null)
     weight = ballots.per_item(check_weights(sample_weight), "sample_weight")
-    return ballots.patterns(weight)
-
-
-@contextmanager
-def _perhaps_long(frame: Any) -> Iterator[None]:
-    """Add to an error of a wide table that it may be a long one, if its names say so."""
-    try:
-        yield
-    except (ColumnError, LabelError) as error:
-        hint = "" if frame is None else long_hint(frame)
-        if not hint:
-            raise
-        raise type(error)(f"{error}. {hint}") from error
-
-
-def _without_names(frame: Any) -> Any:
-    """Return a wide frame without the column ``item``, which names its rows and is no labeler."""
-    return frame.drop("item") if "item" in frame.columns and len(frame.columns) > 1 else frame
+    return call_columns(ballots.patterns(weight), table.named(name="voter", item="item"))
 
 
 def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
@@ -292,55 +276,31 @@ def _recoded(found: Patterns, classes: Column | None, also: dict[str, AnyArray] 
     )
 
 
-# --- Votes from a long table: one row per vote.
-
-
-class LongTable(NamedTuple):
-    """The columns of a long table by karat's names, and what they are called in the table."""
-
-    columns: dict[str, Any]
-    called: dict[str, str]
-
-
-def long_columns(votes: Frame, name: str = "votes") -> LongTable | None:
-    """Return the items, classifiers, votes and domains of a long table; None of another table."""
-    frame = native_frame(votes, name)
-    if frame is None:
-        return None
-    found = find_long(frame, name=name)
-    if found is None:
-        if {"classifier", "vote"} <= set(frame.columns):
-            raise ColumnError(
-                f"{name} has the columns 'classifier' and 'vote' and no 'item'; "
-                f"{long_help(frame.columns)}"
-            )
-        return None
-    called = {"item": found.item, "classifier": found.voter, "vote": found.vote}
-    if found.domain is not None:
-        called["domain"] = found.domain
-    return LongTable({own: frame[c].to_native() for own, c in called.items()}, called)
+def answer_names(table: TableOfVotes) -> dict[str, str]:
+    """Return what columns of answers about voters are called."""
+    return table.named(item="item", classifier="voter", judge="voter", vote="vote", domain="domain")
 
 
 def read_long(
-    table: LongTable,
+    table: TableOfVotes,
     classes: Column | None,
     labels: AnyArray | None,
     *,
     threshold: Any = None,
     null: str = "not asked",
 ) -> Ballots:
-    """Read the columns item, classifier, vote and perhaps domain of a long table."""
-    columns = table.columns
-    keys = {name: columns[name] for name in ("classifier", "item", "domain") if name in columns}
+    """Read the columns of items, voters, votes and perhaps domains of a long table."""
     codes, names = {}, {}
-    for key, column in keys.items():
-        codes[key], found = encode_names(column, key)
-        names[key] = PassedValues.of_column(column, codes[key], len(found))
-    vote = columns["vote"]
+    for part in ("voter", "item", "domain"):
+        column = table.column(part)
+        if column is not None:
+            codes[part], found = encode_names(column, table.called[part])
+            names[part] = PassedValues.of_column(column, codes[part], len(found))
+    vote = table.column("vote")
     if threshold is not None:
-        limits = np.array(thresholds(threshold, names["classifier"].tolist()))
-        values, mask = read_column(vote, "vote")
-        vote = above(values, mask, limits[codes["classifier"]], f"column {table.called['vote']!r}")
+        limits = np.array(thresholds(threshold, names["voter"].tolist()))
+        values, mask = read_column(vote, table.called["vote"])
+        vote = above(values, mask, limits[codes["voter"]], f"column {table.called['vote']!r}")
         classes = two_classes(classes)
     outcome, order = _outcomes(vote, classes, labels, abstains=check_null(null))
     item, items = codes["item"], names["item"]
@@ -348,15 +308,15 @@ def read_long(
         # Items are identified within their domain, so two domains may number theirs alike.
         pairs = np.stack([codes["domain"], codes["item"]], axis=1)
         item, first = distinct_rows(pairs, int(pairs.max()) + 2)
-        items = PassedValues.of_rows(columns["item"], first)
+        items = PassedValues.of_rows(table.column("item"), first)
     asked = outcome >= 0
     start, voter, said = _sorted_votes(
-        item[asked], codes["classifier"][asked], outcome[asked], items, names["classifier"]
+        item[asked], codes["voter"][asked], outcome[asked], items, names["voter"]
     )
     lists, first_list = same_lists(start, voter, said, len(order) + 1)
     return Ballots(
         classes=order,
-        voters=names["classifier"],
+        voters=names["voter"],
         n_items=len(items),
         items=items,
         start=start,
@@ -365,7 +325,7 @@ def read_long(
         list_of_item=first_list[lists],
         item_of_row=item,
         domain_column=(codes["domain"], names["domain"]) if "domain" in codes else None,
-        called=table.called,
+        called=answer_names(table),
     )
 
 
@@ -511,7 +471,7 @@ class Ballots:
     item_of_row: IntArray | None = None  # long table: the item of each row passed
     domain_column: tuple[IntArray, PassedValues] | None = None  # code of each row, domains
     counts: FloatArray | None = None  # items that each row of counts stands for
-    called: Mapping[str, str] | None = None  # long table: its columns, by karat's names
+    called: Mapping[str, str] | None = None  # the columns of the table, by karat's names
 
     @classmethod
     def of_patterns(
@@ -521,12 +481,13 @@ class Ballots:
         voters: PassedValues | None = None,
         keys: Keys | None = None,
         counted: bool = False,
+        called: Mapping[str, str] | None = None,
     ) -> Self:
         """Return the ballots of dense patterns: one item per row, or with ``counted`` per pattern.
 
         In the codes of patterns -1 is an abstention and -2 a vote that was not asked for.
         ``voters`` holds the names of the columns as they were passed, by default those of
-        ``found``, and ``keys`` names and domains of the rows.
+        ``found``, ``keys`` names and domains of the rows, and ``called`` the names of the columns.
         """
         matrix, k = found.patterns, len(found.classes)
         row, voter = np.nonzero(matrix > -2)
@@ -542,6 +503,7 @@ class Ballots:
             list_of_item=np.arange(len(matrix)) if counted else found.ids,
             domain_column=None if keys is None else keys.domain_column,
             counts=found.counts.astype(np.float64) if counted else None,
+            called=called,
         )
 
     @property
@@ -655,158 +617,3 @@ def same_lists(
     ids = np.empty(len(order), dtype=np.int64)
     ids[order] = np.cumsum(fresh) - 1
     return ids, order[fresh]
-
-
-# --- Names of the items of a wide table: a column, or the index of a pandas frame.
-
-_SOME = 20  # rows from which a different value in each of them is taken for a name
-
-
-class Keys(NamedTuple):
-    """The names of the rows, None if they have none, and their domains, likewise."""
-
-    items: PassedValues | None
-    domain_column: tuple[IntArray, PassedValues] | None
-
-
-def split_keys(frame: Any) -> tuple[Keys, Any]:
-    """Return what a wide narwhals frame says of its rows, and the columns of the voters.
-
-    The columns ``item`` and ``domain`` are no voters. Where there is no column ``item``, the index
-    of a pandas frame names the items, unless it only numbers them or repeats itself.
-    """
-    keys = [name for name in ("item", "domain") if name in frame.columns]
-    codes, domains = None, None
-    if "domain" in keys:
-        column = frame["domain"].to_native()
-        codes, found = encode_names(column, "domain")
-        domains = (codes, PassedValues.of_column(column, codes, len(found)))
-    items = _items(frame, codes)
-    if keys:
-        frame = frame.drop(keys)
-        if not frame.columns:
-            raise ColumnError(f"votes has no column but {keys}; pass a column per voter")
-    return Keys(items, domains), frame
-
-
-def refuse_identifiers(table: Any, classes: Any, name: str) -> None:
-    """Refuse a column of whole numbers or text with a different value in every row.
-
-    ``table`` is a narwhals frame or a matrix; where the user names the classes nothing is guessed.
-    """
-    if classes is not None:
-        return
-    if hasattr(table, "iter_columns"):
-        columns = [(c.name, c) for c in table.iter_columns() if _may_name(c.dtype)]
-    elif isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind in "iuU":
-        columns = list(enumerate(table.T))
-    else:
-        return
-    for label, column in columns:
-        if len(column) >= _SOME and _distinct(column[:_SOME]) and _distinct(column):
-            raise ColumnError(
-                f"{name} column {shown(label)} has a different value in every row; drop it, or "
-                "name it item, or name the classes in classes= if these are votes"
-            )
-
-
-def _may_name(dtype: Any) -> bool:
-    return bool(dtype.is_integer()) or str(dtype) in ("String", "Object")
-
-
-def _distinct(column: Any) -> bool:
-    n = column.n_unique() if hasattr(column, "n_unique") else len(np.unique(column))
-    return bool(n == len(column))
-
-
-def _items(frame: Any, domain: IntArray | None) -> PassedValues | None:
-    if "item" in frame.columns:
-        column = frame["item"].to_native()
-        codes, _ = encode_names(column, "item")
-        whole = codes if domain is None else codes + domain * (int(codes.max(initial=0)) + 1)
-        _, first, times = np.unique(whole, return_index=True, return_counts=True)
-        if (times > 1).any():
-            again = frame["item"].to_list()[int(first[times > 1][0])]
-            raise DataError(
-                f"the column 'item' has {shown(again)} in {int(times.max())} rows, and a wide "
-                f"table has one row per item. If it is a long one: {long_help(frame.columns)}"
-            )
-        return PassedValues.of_rows(column, np.arange(len(codes)))
-    if not frame.implementation.is_pandas():
-        return None
-    index = frame.to_native().index
-    if index.nlevels > 1 or not index.is_unique or index.hasnans:
-        return None
-    if index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
-        return None
-    return PassedValues.of_rows(index.to_series(), np.arange(len(index)))
-
-
-# --- Names of voters, domains and items, in the dtype in which they were passed.
-
-
-@dataclass(frozen=True, slots=True)
-class PassedValues:
-    """The distinct values of a column that was passed, one entry per code.
-
-    ``values`` is a narwhals Series where the column came from a data frame library, so that a
-    Categorical or an Int8 comes back as such, and a NumPy array otherwise.
-    """
-
-    values: Any
-
-    @classmethod
-    def of_column(cls, column: Any, codes: IntArray, n: int) -> Self:
-        """Return the value of each of ``n`` codes; ``codes`` holds the code of each row."""
-        row = np.zeros(n, dtype=np.int64)
-        row[codes] = np.arange(len(codes))  # rows of one code hold the same value: any will do
-        return cls.of_rows(column, row)
-
-    @classmethod
-    def of_rows(cls, column: Any, rows: IntArray) -> Self:
-        """Return the values of a column in some of its rows."""
-        series = _as_series(column)
-        if series is not None:
-            return cls(series[rows])
-        return cls(np.asarray(column).reshape(-1)[rows])
-
-    @classmethod
-    def of_columns(cls, frame: Any) -> Self:
-        """Return the column names of a narwhals frame; those of pandas may be no text."""
-        native = frame.to_native()
-        if frame.implementation.is_pandas():
-            return cls(_as_series(native.columns.to_series()))
-        return cls(np.array(frame.columns))
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def tolist(self) -> list[Any]:
-        """Return the values as Python objects."""
-        listed = self.values.to_list() if hasattr(self.values, "to_list") else self.values.tolist()
-        return list(listed)
-
-    def to_numpy(self) -> AnyArray:
-        """Return the values as an array of NumPy."""
-        return np.asarray(self.values)
-
-    def take(self, positions: Any) -> Any:
-        """Return the values at some positions: a narwhals Series or a NumPy array."""
-        return self.values[np.asarray(positions, dtype=np.int64)]
-
-
-def _as_series(column: Any) -> Any:
-    """Return a narwhals Series of a column of a data frame library, None for anything else."""
-    frame = native_frame(column, "the column")
-    if frame is not None:  # a frame with one column passes for that column
-        return next(frame.iter_columns())
-    if isinstance(column, np.ndarray | list | tuple | range):
-        return None
-    import narwhals as nw
-
-    if type(column).__module__.partition(".")[0] == "pyarrow" and hasattr(column, "to_pylist"):
-        import pyarrow as pa
-
-        column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-    seen = nw.from_native(column, series_only=True, pass_through=True)
-    return seen if isinstance(seen, nw.Series) else None

@@ -21,7 +21,7 @@ from karat.votes.em import (
     run_em,
     start_from,
 )
-from karat.votes.tables import naive_bayes, vote_shares
+from karat.votes.patterns import naive_bayes, vote_shares
 from karat.weak.label_model import KnownVotes, VoteModel, smoothed_confusions, totals_of
 
 

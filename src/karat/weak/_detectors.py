@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes.tables import list_votes, naive_bayes, vote_shares
+from karat.votes.patterns import list_votes, naive_bayes, vote_shares
 from karat.weak.label_model import GoldCounts, KnownVotes, VoteModel, totals_of
 
 

@@ -49,7 +49,7 @@ def vote_diagnostics(
     same = np.take_along_axis(totals, np.maximum(codes, 0), axis=1)
     votes = np.stack([share @ (codes == c) for c in range(k)], axis=1)
     labels = found.classes.tolist()
-    return VoteDiagnostics(
+    answer = VoteDiagnostics(
         n=int(found.n),
         names=found.names,
         classes=found.classes,
@@ -60,3 +60,4 @@ def vote_diagnostics(
         polarity=tuple(tuple(c for c, v in zip(labels, row, strict=True) if v) for row in votes),
         uncovered=float(share @ ~voted.any(axis=1)),
     )
+    return found._like(answer)

@@ -14,8 +14,8 @@ from karat._validate import (
 )
 from karat.exceptions import DataError, LabelError
 from karat.statistics.patterns import Patterns
+from karat.votes.patterns import naive_bayes, outcome_counts, vote_shares
 from karat.votes.reading import read_weak_labels
-from karat.votes.tables import naive_bayes, outcome_counts, vote_shares
 from karat.weak.label_model import (
     GoldCounts,
     KnownVotes,

@@ -29,8 +29,8 @@ from karat.votes.agreement import (
     labelers,
     near_copies,
 )
+from karat.votes.patterns import VoteTable
 from karat.votes.reading import read_weak_labels
-from karat.votes.tables import VoteTable
 from karat.weak._detectors import DetectorLabelModel
 from karat.weak.label_model import (
     check_class_prior,

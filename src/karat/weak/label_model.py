@@ -41,8 +41,9 @@ from karat.exceptions import (
     WeightError,
 )
 from karat.statistics.patterns import Patterns, distinct_votes, recode
-from karat.votes.reading import long_columns, read_weak_labels
-from karat.votes.tables import TINY, list_votes, vote_totals
+from karat.votes.patterns import TINY, list_votes, vote_totals
+from karat.votes.reading import read_weak_labels
+from karat.votes.table import table_of
 
 
 @runtime_checkable
@@ -157,7 +158,7 @@ class PatternModel(Parameters, ABC):
                 f"{error} (these are the classes that {type(self).__name__} was fitted with; name "
                 "all classes when you fit it)"
             ) from error
-        long = not isinstance(weak_labels, Patterns) and long_columns(weak_labels) is not None
+        long = not isinstance(weak_labels, Patterns) and table_of(weak_labels).is_long
         return self.predict_pattern_proba(by_name(self, found, absent=long))[found.ids]
 
     def predict_pattern_proba(self, patterns: IntArray) -> FloatArray:

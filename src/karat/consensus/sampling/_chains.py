@@ -24,7 +24,7 @@ from karat.consensus.sampling._arrays import (
     votes_in_order,
 )
 from karat.votes.em import State, fit_point, starting_state
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 MODE_NATS = 10.0  # a chain whose likelihood is lower by more has not found the mode
 _MANY_VOTES = 50_000  # beyond which a start is not climbed far

@@ -31,7 +31,7 @@ from karat.consensus.sampling._chains import (
     sweeps_in_block,
 )
 from karat.votes.em import State, fit_point, starting_state
-from karat.votes.tables import VoteTable
+from karat.votes.patterns import VoteTable
 
 
 def warm() -> None:

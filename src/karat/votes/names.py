@@ -170,7 +170,7 @@ def find_long(
     fits |= {part: [[column]] for part, column in said.items()}
     if not all(fits[part] for part in parts):
         return None
-    domain = next((c for c in free if _folded(c) == "domain"), None)
+    domain = next((c for c in free if is_domain(c)), None)
     best = {part: fits[part][0][0] for part in parts}
     own = all(
         len(fits[part][0]) == 1 and _folded(best[part]) == _OWN[part]
@@ -189,6 +189,11 @@ def find_long(
         if "voter" in best and "voter" not in said:
             table.refuse_further_keys(best, key, said)
     return LongColumns(best["item"], best.get("voter", ""), best.get("vote", ""), domain)
+
+
+def is_domain(column: str) -> bool:
+    """Return whether a column is called like one of domains."""
+    return _folded(column) == "domain"
 
 
 def fitting(part: str, columns: Sequence[Any]) -> list[str]:
@@ -213,7 +218,10 @@ def long_help(columns: Sequence[Any], flags: Mapping[str, str] | None = None) ->
         text += f", and none is named like {' or '.join(_MEANT[part] for part in absent)}"
     if flags is not None:
         return f"{text}; name those of a long table with {_listed(list(flags.values()))}"
-    return f"{text}; call those of a long table 'item', 'classifier' and 'vote'"
+    return (
+        f"{text}; name those of a long table: karat.votes.read_table(frame, columns={{'item': …, "
+        "'voter': …, 'vote': …})"
+    )
 
 
 def long_hint(frame: Any) -> str:
@@ -290,7 +298,10 @@ class _Table(NamedTuple):
     def refuse(self, part: str, columns: Sequence[str], why: str) -> None:
         """Refuse a table in which several columns may be the same part."""
         if self.flags is None:
-            cure = f"rename the right one to {_OWN[part]!r}, or drop the others"
+            cure = (
+                f"say which: karat.votes.read_table({self.name}, columns={{{part!r}: "
+                f"{columns[0]!r}}}), and pass that"
+            )
         else:
             cure = f"name the right one with {self.flags[part]}"
         raise ColumnError(
