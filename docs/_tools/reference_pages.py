@@ -52,6 +52,41 @@ def kind_of(thing):
     return "Functions" if inspect.isroutine(thing) else "Values"
 
 
+def _also_has(thing):
+    """Return a sentence about what every result has."""
+    has = ", ".join(words for method, words in _SHARED.items() if hasattr(thing, method))
+    return f"\nIt also has {has}; [the gallery](/gallery.md) shows pictures of results.\n"
+
+
+def _listed(thing):
+    """Return whether a class has a page of its own."""
+    package = importlib.import_module(".".join(thing.__module__.split(".")[:2]))
+    return getattr(package, thing.__name__, None) is thing and thing.__name__ in package.__all__
+
+
+def returned(thing):
+    """Return the classes without a page that a function, or the methods of a class, return.
+
+    They are described where somebody meets them.
+    """
+    if inspect.isclass(thing):
+        members = [m for n, m in vars(thing).items() if n[0] != "_"]
+        makers = [getattr(m, "fget", None) or getattr(m, "__func__", m) for m in members]
+        makers = [m for m in makers if inspect.isfunction(m)]
+    else:
+        makers = [thing] if inspect.isfunction(thing) else []
+    found = {}
+    for maker in makers:
+        plain = inspect.unwrap(maker)
+        said = plain.__annotations__.get("return")
+        names = re.findall(r"\w+", said if isinstance(said, str) else getattr(said, "__name__", ""))
+        for one in (plain.__globals__.get(name) for name in names):
+            own = inspect.isclass(one) and one.__module__.startswith("karat.") and one is not thing
+            if own and inspect.getdoc(one) and kind_of(one) == "Results" and not _listed(one):
+                found[one.__name__] = one
+    return list(found.values())
+
+
 def page_of(package, name, thing):
     """Return the text of one name's page."""
     full = f"karat.{package}.{name}"
@@ -63,10 +98,12 @@ def page_of(package, name, thing):
     else:
         call = "\n   :special-members: __call__" if "__call__" in vars(thing) else ""
         directive = f".. autoclass:: {full}\n   :members:\n   :inherited-members: {_BASES}{call}"
-    more = ""
-    if kind == "Results":
-        has = ", ".join(words for method, words in _SHARED.items() if hasattr(thing, method))
-        more = f"\nIt also has {has}; [the gallery](/gallery.md) shows pictures of results.\n"
+    more = _also_has(thing) if kind == "Results" else ""
+    for other in returned(thing):
+        place = f"{other.__module__}.{other.__name__}"
+        rest = f":members:\n   :inherited-members: {_BASES}"
+        shown = f"```{{eval-rst}}\n.. autoclass:: {place}\n   {rest}\n```\n"
+        more += f"\n## {other.__name__}\n\n{shown}{_also_has(other)}"
     back = f"[karat.{package}](../{package}.md)"
     # In no table of contents, which would stand on every page: hundreds of lines, megabytes in all.
     top = f"---\norphan: true\n---\n\n# {name}\n\nIn {back}.\n"

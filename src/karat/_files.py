@@ -1,4 +1,4 @@
-"""Files that are replaced only by files that are complete."""
+"""Files that are replaced only by files that are complete, and read only in the version known."""
 
 import os
 import re
@@ -6,8 +6,11 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
-from karat.exceptions import DataError
+from karat.exceptions import DataError, KaratError
+
+_E = TypeVar("_E", bound=KaratError)
 
 
 def first_words(error: BaseException) -> str:
@@ -23,6 +26,21 @@ def first_words(error: BaseException) -> str:
     said = " ".join(str(error).split())
     many = re.match(r"Exceeds the limit \((\d+) digits\)", said)
     return said if many is None else f"a number has more than {many[1]} digits"
+
+
+def version_error(kind: type[_E], what: str, found: Any, needed: Any, *, again: str) -> _E:
+    """Return the error that refuses a saved thing of another version.
+
+    ``what`` begins the sentence, and ``again`` says how an older thing is made anew.
+
+    >>> str(version_error(DataError, "the file", 1, 2, again="count the rows again"))
+    'the file has version 1 and this karat reads version 2; count the rows again'
+    """
+    newer = type(found) is type(needed) and found > needed
+    given = "no version" if found is None else f"version {found!r}"
+    remedy = "it was written by a newer one: update karat" if newer else again
+    sentence = f"{what} has {given} and this karat reads version {needed!r}; {remedy}"
+    return kind(sentence, given=given, expected=f"version {needed!r}", remedy=remedy)
 
 
 @contextmanager

@@ -41,3 +41,12 @@ def test_every_public_name_has_a_page_and_a_line(package):
         assert re.search(r"\w", line), f"karat.{package}.{name} has no first sentence"
         text = reference_pages.page_of(package, name, getattr(module, name))
         assert re.search(rf"^\.\. auto\w+:: karat\.{package}\.{name}$", text, re.MULTILINE)
+
+
+def test_a_result_without_a_page_is_described_with_what_returns_it():
+    bounds = importlib.import_module("karat.bounds")
+    text = reference_pages.page_of("bounds", "bounds_curve", bounds.bounds_curve)
+    assert ".. autoclass:: karat.bounds.result.BoundsCurve" in text
+    assert "It also has `summary()`" in text
+    own = reference_pages.page_of("bounds", "performance_bounds", bounds.performance_bounds)
+    assert "autoclass" not in own  # its result has a page

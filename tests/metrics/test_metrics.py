@@ -118,7 +118,7 @@ def test_json_keeps_every_bit():
         ("", "not valid JSON"),
         ("{", "not valid JSON"),
         ('{"a": 1}', 'expected an object with "schema": "karat.metric"'),
-        ('{"schema": "karat.metric", "version": 99, "kind": "mcc"}', "schema version 99.*reads 2"),
+        ('{"schema": "karat.metric", "version": 99, "kind": "mcc"}', "version 99.*reads version 2"),
         ('{"schema": "karat.metric", "version": 1, "kind": "no"}', "kind 'no'; expected one of"),
         ('{"schema": "karat.metric", "version": 1, "kind": "linear"}', "cannot be built.*weights"),
         ('{"schema": "karat.metric", "version": 1, "kind": "macro"}', "cannot be built"),

@@ -244,7 +244,7 @@ def test_what_is_wrong_with_files_of_counts(tmp_path):
     stored = pl.read_parquet(tmp_path / "c.parquet")
     newer = stored.with_columns(pl.col("votes").str.replace('"version": 1', '"version": 2'))
     newer.write_parquet(tmp_path / "new.parquet")
-    with pytest.raises(DataError, match="counts of version 2; this karat reads version 1"):
+    with pytest.raises(DataError, match="has version 2 and this karat reads version 1; it was"):
         Counts.load(tmp_path / "new.parquet")
     stored[1:].write_parquet(tmp_path / "half.parquet")
     with pytest.raises(DataError, match="has no header"):

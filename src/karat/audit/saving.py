@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from karat._files import first_words, replaced
+from karat._files import first_words, replaced, version_error
 from karat.exceptions import AuditError
 
 _KIND, _VERSION = "karat audit", 1
@@ -43,9 +43,9 @@ def read_audit(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(whole, dict) or whole.get("kind") != _KIND:
         raise AuditError(f"{str(name)!r} is not a saved audit; expected a file that save() wrote")
     if whole.get("version") != _VERSION:
-        raise AuditError(
-            f"{str(name)!r} is of version {whole.get('version')!r} and this karat reads version "
-            f"{_VERSION}; use the karat that wrote it"
+        again = "go on with the karat that wrote it, or start a new audit"
+        raise version_error(
+            AuditError, repr(str(name)), whole.get("version"), _VERSION, again=again
         )
     body = whole.get("audit")
     if not isinstance(body, dict) or _checksum(body) != whole.get("checksum"):

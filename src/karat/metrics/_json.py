@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from karat._files import first_words
+from karat._files import first_words, version_error
 from karat._typing import Column
 from karat._validate import check_flag
 from karat.exceptions import LabelError, MetricError
@@ -106,9 +106,9 @@ def _of_study(data: Any) -> Any:
     if not isinstance(data, dict) or data.get("schema") != _STUDY:
         return data
     if data.get("version") != _STUDY_VERSION:
-        raise MetricError(
-            f"the study has schema version {data.get('version')!r} and this karat reads "
-            f"{_STUDY_VERSION}; update karat or export the study again"
+        again = "export the study again"
+        raise version_error(
+            MetricError, "the study", data.get("version"), _STUDY_VERSION, again=again
         )
     if data.get("metric") is None:
         raise MetricError(
@@ -129,9 +129,9 @@ def metric_from_dict(data: Any) -> MetricBase:
             "metric.to_json() writes it"
         )
     if data.get("version") not in (_NAMELESS, SCHEMA_VERSION):
-        raise MetricError(
-            f"the metric has schema version {data.get('version')!r} and this karat reads "
-            f"{SCHEMA_VERSION}; update karat or save the metric again"
+        again = "save the metric again with metric.to_json()"
+        raise version_error(
+            MetricError, "the metric", data.get("version"), SCHEMA_VERSION, again=again
         )
     if not isinstance(data.get("kind"), str) or data["kind"] not in _KINDS:
         raise MetricError(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from karat._extras import require
-from karat._files import replaced
+from karat._files import replaced, version_error
 from karat._result import plain
 from karat._typing import AnyArray
 from karat.exceptions import DataError
@@ -45,10 +45,8 @@ def read_counts(path: str | Path) -> dict[str, Any]:
     except (ValueError, IndexError, pl.exceptions.PolarsError) as error:
         raise DataError(f"{name} has no header; it was not written whole") from error
     if header.get("format") != FORMAT or header.get("version") != VERSION:
-        raise DataError(
-            f"{name} holds counts of version {header.get('version')!r}; this karat reads version "
-            f"{VERSION}. Count again, or use the karat that wrote it"
-        )
+        again = "count the rows again with karat count"
+        raise version_error(DataError, name, header.get("version"), VERSION, again=again)
 
     def rows(kind: str, of: str | None = None) -> Any:
         some = table.filter(pl.col("karat") == kind)

@@ -15,12 +15,15 @@ from typing import Any
 
 from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
-from karat.studio.models import Meta
+from karat._files import version_error
+from karat.exceptions import DataError
+from karat.studio.models import Base, Meta
 from karat.studio.settings import Settings
 
 _WAIT_MS = 20_000  # that a writer waits for another one before it gives up
@@ -162,9 +165,46 @@ def migrate(engine: Engine, revision: str = REVISION) -> None:
     def steps(current: Any, _: Any) -> Any:
         return scripts._upgrade_revs(revision, current)
 
-    with engine.execution_options(immediate=True).begin() as connection:
+    with (
+        _named_if_unreadable(engine),
+        engine.execution_options(immediate=True).begin() as connection,
+    ):
         if engine.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        _check_revision(connection, {script.revision for script in scripts.walk_revisions()})
         with EnvironmentContext(config, scripts, fn=steps) as environment:
             environment.configure(connection=connection)
             environment.run_migrations()
+
+
+@contextmanager
+def _named_if_unreadable(engine: Engine) -> Iterator[None]:
+    """Say which file is broken; that a server cannot be reached is said elsewhere."""
+    try:
+        yield
+    except OperationalError:
+        raise
+    except DatabaseError as error:
+        raise DataError(
+            f"the study database {engine.url.database!r} cannot be read: {error.orig}; it was cut "
+            "off or is another file. Go on with a copy of it, or name a new file",
+            remedy="go on with a copy of it, or name a new file",
+        ) from error
+
+
+def _check_revision(connection: Connection, known: set[str]) -> None:
+    """Refuse the tables of a newer karat, and those of another program; older ones are migrated."""
+    found = MigrationContext.configure(connection).get_current_revision()
+    others = set(inspect(connection).get_table_names()) & set(Base.metadata.tables)
+    if found is None and others:
+        raise version_error(
+            DataError,
+            "the study database",
+            None,
+            REVISION,
+            again="it holds tables of another program: name a new file or database",
+        )
+    if found is not None and found not in known:
+        raise version_error(
+            DataError, "the study database", found, REVISION, again="name a new file or database"
+        )

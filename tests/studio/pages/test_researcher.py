@@ -314,7 +314,7 @@ def test_a_study_without_a_metric_says_so(served, researcher):
     text = researcher.get(f"/admin/studies/{study.id}/export/study.json").text
     with pytest.raises(MetricError, match="no metric of its own"):
         load_metric(text)
-    with pytest.raises(MetricError, match="schema version 7"):
+    with pytest.raises(MetricError, match="version 7"):
         load_metric(text.replace('"version": 1', '"version": 7', 1))
     for table in ("answers", "people"):
         assert researcher.get(f"/admin/studies/{study.id}/export/{table}.csv").text.strip() == ""
