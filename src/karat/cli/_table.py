@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._code import Coded, call_code
+from karat._code import Coded, call_code, lines_of_code
 from karat._extras import require
 from karat._validate import (
     by_frequency,
@@ -82,6 +82,11 @@ def _in_commands(said: str, path: str) -> str:
     if "is flagged" in said:
         return f"{said.partition(' Ask again')[0]} Ask again with karat elicit"
     return said
+
+
+def code_of_metric(metric: Coded) -> str:
+    """Return the expression of a metric: that of its file, or of its name."""
+    return metric.code if metric.code.startswith("load_metric(") else f"as_metric({metric.code})"
 
 
 def import_of(metric: Coded) -> str:
@@ -472,6 +477,49 @@ def scan_table(path: Path) -> InputTable:
     except Exception as error:  # the readers raise many kinds of error for a broken file
         said = f"{str(path)!r} cannot be scanned as Parquet: {first_line(error)}"
         raise DataError(said) from error
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """The rows of a table that have a label, and the lines that pick them."""
+
+    table: InputTable
+    label: str
+    names: Sequence[str]  # columns of predictions
+    frame: Any
+
+    def column(self, flag: str, name: str) -> Coded:
+        """Return a column of the labelled rows."""
+        self.table.column(flag, name)
+        return Coded(self.frame[name], f"known[{name!r}]")
+
+    def optional(self, flag: str, name: str | None) -> Coded | None:
+        """Return a column, or None where the flag was not passed."""
+        return None if name is None else self.column(flag, name)
+
+    @property
+    def models(self) -> dict[str, Coded]:
+        """The predictions, by their column."""
+        return {name: self.column("--pred", name) for name in self.names}
+
+    def code(self, *lines: str) -> str:
+        """Return lines below those that read the table and pick the rows."""
+        return lines_of_code(self.table.code, f"known = frame.drop_nulls({self.label!r})", *lines)
+
+
+def known_rows(
+    table: InputTable, label: str, pred: Sequence[str] | None, *metrics: Coded
+) -> KnownRows:
+    """Return the labelled rows, with one spelling for each class of labels and predictions."""
+    table.column("--label", label)
+    names = table.names("--pred", pred, ("pred", "y_pred"))
+    table.columns("--pred", names)
+    table = table.matched([label, *names], classes_of(*metrics))
+    table.check_filled("--pred", names, label)
+    known = table.frame.drop_nulls([label])
+    if not len(known):
+        raise EmptyDataError(f"--label {label} is empty in every row; label some rows first")
+    return KnownRows(table, label, names, known)
 
 
 # --- Values that a flag names as text and a column holds in a type of its own.
