@@ -18,8 +18,10 @@ from karat._code import Coded, call_code, lines_of_code
 from karat._extras import require
 from karat._validate import (
     by_frequency,
+    check_alike,
     check_choice,
     check_scores,
+    encode_labels,
     match_spellings,
     odd_text,
     order_classes,
@@ -32,12 +34,13 @@ from karat.exceptions import (
     DataError,
     EmptyDataError,
     KaratWarning,
+    LabelError,
     LabelsMatchedWarning,
     MetricError,
     OptionError,
     ProbabilityError,
 )
-from karat.metrics import load_metric
+from karat.metrics import as_metric, load_metric
 from karat.metrics.base import MetricBase
 from karat.sources import scan
 from karat.sources.opening import first_line, is_plain, read_rows, read_texts, text_options
@@ -75,7 +78,7 @@ def _in_commands(said: str, path: str) -> str:
     """Return what is wrong with a file of a metric, with what to type."""
     if "without the names of its classes" in said:
         read = f"load_metric({path!r}, classes=['negative', 'positive']).to_json()"
-        code = f"from karat.metrics import load_metric; print({read})"
+        code = f"from karat.metrics import as_metric, load_metric; print({read})"
         return f"{said.partition('. Name the')[0]}. Add them, the positive one last: " + (
             f'python -c "{code}" > named.json'
         )
@@ -502,9 +505,35 @@ class KnownRows:
         """The predictions, by their column."""
         return {name: self.column("--pred", name) for name in self.names}
 
+    @property
+    def lines(self) -> list[str]:
+        """The lines that read the table and pick the rows."""
+        return [self.table.code, f"known = frame.drop_nulls({self.label!r})"]
+
     def code(self, *lines: str) -> str:
         """Return lines below those that read the table and pick the rows."""
-        return lines_of_code(self.table.code, f"known = frame.drop_nulls({self.label!r})", *lines)
+        return lines_of_code(*self.lines, *lines)
+
+    def classes(self, metric: Coded, name: str, pos_label: str | None) -> list[Any]:
+        """Return the classes of labels and predictions in every row, in the metric's order.
+
+        Labels and predictions must be alike: numbers or text, with a class in common.
+        """
+        frame, label = self.table.frame, self.label
+        if frame[label].dtype.is_numeric() != frame[name].dtype.is_numeric():
+            first = [f"{frame[c].drop_nulls()[0]!r}" for c in (label, name)]
+            raise LabelError(
+                f"--label {label} holds {first[0]} and --pred {name} holds {first[1]}, a number "
+                "and a text; give both the same labels"
+            )
+        labels = {*frame[label].drop_nulls().unique(), *frame[name].drop_nulls().unique()}
+        every = sorted(labels, key=lambda v: (str(type(v)), v))
+        both = {"y_true": self.frame[label], "y_pred": self.frame[name]}
+        codes, found = encode_labels(both, every)
+        check_alike({f"--label {label}": codes[0], f"--pred {name}": codes[1]}, found)
+        positive = read_pos_label([frame[label], frame[name]], pos_label)
+        formula = as_metric(metric.value)
+        return list(formula._order_of(found, pos_label=positive, name=f"--label {label}").tolist())
 
 
 def known_rows(
