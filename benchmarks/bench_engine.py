@@ -22,7 +22,7 @@ import polars as pl
 import karat
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
-from karat.ranking import weighted_auc_from_counts
+from karat.ranking import weighted_auc
 from karat.sources.counting import warm
 
 PART = 5_000_000
@@ -130,7 +130,7 @@ def answer(counted) -> None:
     """Turn the counts into bounds, error rates and an area."""
     performance_bounds(counted["bounds"], metric="f1")
     ErrorEstimator(draws=200, dependence="none", rng=0).fit(counted["judges"])
-    weighted_auc_from_counts(counted["areas"])
+    weighted_auc(counted["areas"])
 
 
 if __name__ == "__main__":

@@ -64,11 +64,11 @@ print((peak() - before) / size)
 STREAM = """
 import time
 from pathlib import Path
-from karat.ranking import FprBand, weighted_auc_from_counts
+from karat.ranking import FprBand, weighted_auc
 from karat.sources import scan
 start = time.perf_counter()
 counts = scan("{path}").roles(label="y", score="s").roc_counts(cells=1 << 20)
-r = weighted_auc_from_counts(counts, weight=FprBand(0, 0.1), cells=True)
+r = weighted_auc(counts, weight=FprBand(0, 0.1))
 seconds = time.perf_counter() - start
 status = Path("/proc/self/status").read_text() if Path("/proc/self/status").exists() else ""
 peak = 1024 * int(status.split("VmHWM:")[1].split()[0]) if status else float("nan")
@@ -148,7 +148,7 @@ def bootstrapped() -> None:
     """Print the time of 1,000 resamples over that of one area."""
     y, score = rows_of(1_000_000, 0.1)
     one, many = race(
-        3, lambda: weighted_auc(y, score), lambda: weighted_auc(y, score, certificate="bootstrap")
+        3, lambda: weighted_auc(y, score), lambda: weighted_auc(y, score, limits="bootstrap")
     )
     ratio = many / one
     print(
@@ -168,7 +168,7 @@ def against_confidenceinterval() -> None:
     whole = y.astype(int)
 
     def mine() -> Any:
-        return weighted_auc(y, score, certificate="delong")
+        return weighted_auc(y, score, limits="delong")
 
     def theirs() -> Any:
         return with_limits(whole, score, confidence_level=0.95)
@@ -188,7 +188,7 @@ def half_widths() -> None:
     """Print how wide distribution-free limits are at 10^6 rows, 10 % of them positives."""
     y, score = rows_of(1_000_000, 0.1)
     for name, weight, most in (("AUC", Uniform(), 0.0065), ("FPR ≤ .1", BAND, 0.0021)):
-        r = weighted_auc(y, score, weight=weight, certificate="dkw")
+        r = weighted_auc(y, score, weight=weight, limits="dkw")
         half = (r.upper - r.lower) / 2
         print(
             f"half-width of dkw limits at 10^6 rows, {name}: {half:.5f}, closed form "

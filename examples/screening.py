@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
-from karat.ranking import FprBand, Uniform, compare_auc, roc_at, weighted_auc
+from karat.ranking import FprBand, Uniform, compare_rankings, roc_at, weighted_auc
 
 # 2 % of those who are screened are ill. Healthy people have a standard normal score; the ill score
 # higher, with a wide spread under the old model and a narrow one under the new.
@@ -24,12 +24,12 @@ for name, (shift, spread) in laws.items():
 afford = FprBand(0, 0.05)
 
 # 1. Over all false-positive rates the new model ranks better.
-overall = compare_auc(ill, scores, weight=Uniform(), certificate="delong")
+overall = compare_rankings(ill, scores, weight=Uniform(), limits="delong")
 print(overall.summary())
 print(f"  {overall.differences[0].summary()}")
 
 # 2. Over those that the programme can afford, the old one does.
-here = compare_auc(ill, scores, weight=afford, certificate="delong")
+here = compare_rankings(ill, scores, weight=afford, limits="delong")
 print(f"\n{here.summary()}")
 print(f"  {here.differences[0].summary()}")
 assert (overall.best, here.best) == ("new", "old")
@@ -57,7 +57,7 @@ def half_width(people):
 
 
 normal = weighted_auc(
-    ill, scores["old"], weight=afford, normalize="mean", certificate="delong"
+    ill, scores["old"], weight=afford, normalize="mean", limits="delong"
 ).standard_error
 enough = n * (half_width(n) / 0.02) ** 2
 about = n * (1.96 * normal / 0.02) ** 2

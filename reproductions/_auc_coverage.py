@@ -147,7 +147,7 @@ def _asymptotic(what: str, share: float, runs: int) -> Promise:
 
 
 def _covered(law: Law, runs: int) -> tuple[dict, float]:
-    """Return coverage and half-width of each area and certificate, and that of all together."""
+    """Return coverage and half-width of each area and method, and that of all together."""
     rng = np.random.default_rng(law.n_negative + len(law.corners))
     truth = {name: law.area(weight) for name, weight in _WEIGHTS.items()}
     others = (law.strict(_STEP), law.box(), law.roc(_AT))
@@ -170,18 +170,18 @@ def _covered(law: Law, runs: int) -> tuple[dict, float]:
 
 
 def _limits(y: Any, score: Any, truth: dict[str, float], others: Sequence[float]) -> Any:
-    """Yield area, certificate, truth and result."""
+    """Yield area, method, truth and result."""
     strict, box, point = others
     for name, weight in _WEIGHTS.items():
         for kind in ("dkw", "delong"):
-            yield name, kind, truth[name], weighted_auc(y, score, weight=weight, certificate=kind)
+            yield name, kind, truth[name], weighted_auc(y, score, weight=weight, limits=kind)
     yield (
         "FPR ≤ .1, eq. 1",
         "dkw",
         strict,
-        weighted_auc(y, score, weight=_STEP, ties="strict", certificate="dkw"),
+        weighted_auc(y, score, weight=_STEP, ties="strict", limits="dkw"),
     )
-    yield "two-way", "dkw", box, weighted_auc(y, score, weight=_BOX, certificate="dkw")
+    yield "two-way", "dkw", box, weighted_auc(y, score, weight=_BOX, limits="dkw")
     yield f"curve at {_AT:g}", "dkw", point, roc_at(y, score, fpr=_AT)
 
 
@@ -191,7 +191,7 @@ def _bootstrapped(law: Law, runs: int) -> tuple[float, float]:
     hits, widths = [], []
     for _ in range(runs):
         y, score = law.sample(rng)
-        r = weighted_auc(y, score, weight=_STEP, certificate="bootstrap", rng=rng)
+        r = weighted_auc(y, score, weight=_STEP, limits="bootstrap", rng=rng)
         hits.append(r.lower <= true <= r.upper)
         widths.append((r.upper - r.lower) / 2)
     return float(np.mean(hits)), float(np.mean(widths))

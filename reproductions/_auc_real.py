@@ -1,6 +1,6 @@
 """How often limits hold on real scores: samples of a large table whose own value is the truth.
 
-The rules of certificates ``auto`` and ``smoothed``, of average precision, of cuts, net benefit and
+The rules of limits ``auto`` and ``smoothed``, of average precision, of cuts, net benefit and
 expected cost were settled on simulated laws alone; none of these tables had a part in it, so all of
 them confirm.
 """
@@ -45,7 +45,7 @@ _PROMISED = 0.93
 
 _MEASURES: dict[str, Callable[[Any, Any], Any]] = {
     "AUC, auto": lambda y, p: weighted_auc(y, p),
-    "AUC, approximate": lambda y, p: weighted_auc(y, p, certificate="approximate"),
+    "AUC, approximate": lambda y, p: weighted_auc(y, p, limits="approximate"),
     "FPR ≤ .1, auto": lambda y, p: weighted_auc(y, p, weight=FprBand(0, 0.1)),
     "average precision": lambda y, p: average_precision(y, p),
     "precision at 5 %": lambda y, p: precision_at(y, p, share=0.05),

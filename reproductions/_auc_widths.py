@@ -31,9 +31,9 @@ def run_widths(*, quick: bool) -> list[Promise]:
         score = rng.normal(size=n)
         score[y] += _SHIFT
         for name, weight in _WEIGHTS:
-            r = weighted_auc(y, score, weight=weight, certificate="dkw", confidence=1 - _DELTA)
+            r = weighted_auc(y, score, weight=weight, limits="dkw", confidence=1 - _DELTA)
             auto = weighted_auc(y, score, weight=weight, confidence=1 - _DELTA)
-            asymptotic = weighted_auc(y, score, weight=weight, certificate="delong")
+            asymptotic = weighted_auc(y, score, weight=weight, limits="delong")
             closed[name, power], band[name, power] = r.half_width, (r.upper - r.lower) / 2
             loosest[name, power] = theorem = _theorem_2(weight, n)
             rows.append(

@@ -70,8 +70,8 @@ def _measured(kind: str, n: int, k: int, runs: int, *, peers: bool) -> dict[str,
             one |= {"P&G": of_panda_and_garain(y, h, rng), "kernel": beta_kernel(y, h)}
         for name, value in one.items():
             made.setdefault(name, []).append(value - truth)
-        made.setdefault("covered", []).append(r.lower <= truth <= r.upper)
-        made.setdefault("above", []).append(r.certificate > truth)
+        made.setdefault("covered", []).append(r.lower**2 <= truth <= r.upper**2)
+        made.setdefault("above", []).append(r.guaranteed.lower**2 > truth)
     return {"truth": np.array([truth])} | {name: np.array(v) for name, v in made.items()}
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from karat.calibration import (
     marginal_calibration_error,
-    marginal_calibration_error_from_counts,
 )
 from karat.exceptions import DataError, ProbabilityError
 from karat.statistics import roc_counts
@@ -27,7 +26,7 @@ def test_the_numbers_are_those_of_the_rows(n, digits, bins, seed):
     ]
     for p in (1, 2):
         rows = marginal_calibration_error(y, prob, bins=bins, p=p)
-        found = marginal_calibration_error_from_counts(sum(parts), bins=bins, p=p)
+        found = marginal_calibration_error(sum(parts), bins=bins, p=p)
         assert (found.value, found.debiased) == pytest.approx(
             (rows.value, rows.debiased), abs=1e-12
         )
@@ -42,19 +41,19 @@ def test_several_labels_and_rounded_probabilities():
     y = (rng.random((4000, 3)) < prob**1.2).astype(int)
     rows = marginal_calibration_error(y, prob)
     counts = {f"label {j}": roc_counts(y[:, j], prob[:, j]) for j in range(3)}
-    found = marginal_calibration_error_from_counts(counts)
+    found = marginal_calibration_error(counts)
     assert found.value == pytest.approx(rows.value, abs=1e-12)
     assert found.names == ("label 0", "label 1", "label 2")
     rounded = {name: roc_counts(y[:, j], prob[:, j].round(3)) for j, name in enumerate(counts)}
-    near = marginal_calibration_error_from_counts(rounded)
+    near = marginal_calibration_error(rounded)
     assert near.per_label == pytest.approx(rows.per_label, abs=2e-3)
 
 
 Y, P = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.4]
 WRONG = {
-    "no counts": (lambda: [1, 2], DataError, "counts is list; expected"),
-    "no mapping of counts": (lambda: {"a": 3}, DataError, "the counts of 'a' is a int"),
-    "empty": (dict, DataError, "counts is dict"),
+    "no counts": (lambda: [1, 0], DataError, "y_prob is None"),
+    "some counts": (lambda: {"a": 3, "b": roc_counts(Y, P)}, DataError, "counts of 'a' is a int"),
+    "empty": (dict, DataError, "y_prob is None"),
     "scores": (lambda: roc_counts(Y, [2.0, 1, 0, 0]), ProbabilityError, "scores from 0 to 2"),
     "weights": (lambda: roc_counts(Y, P, sample_weight=[1, 2, 1, 1]), DataError, "sums of weights"),
     "rows": (lambda: {"a": roc_counts(Y, P), "b": roc_counts(Y * 2, P * 2)}, DataError,
@@ -65,4 +64,4 @@ WRONG = {
 @pytest.mark.parametrize(("counts", "error", "said"), WRONG.values(), ids=WRONG)
 def test_what_cannot_be_measured(counts, error, said):
     with pytest.raises(error, match=said):
-        marginal_calibration_error_from_counts(counts())
+        marginal_calibration_error(counts())

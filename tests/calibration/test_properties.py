@@ -39,9 +39,9 @@ def test_everything_is_finite_and_in_range(table):
     y, h, rng = table
     r = canonical_calibration_error(y, h, rng=rng)
     assert r.value >= 0
-    assert r.lower <= r.debiased <= r.upper
+    assert r.lower**2 - 1e-12 <= max(r.debiased, 0) <= r.upper**2 + 1e-12
     assert 0 < r.p_value <= 1
-    assert 0 <= r.certificate <= y.shape[1]
+    assert 0 <= r.guaranteed.lower <= r.guaranteed.upper == np.sqrt(y.shape[1])
     proof = calibration_certificate(y, h, rng=rng)
     assert 0 <= proof.lower <= max(proof.value, 0) + 1e-12
     better = CopulaCalibrator(rng=rng).fit(y, h).transform(rng.random(h.shape))

@@ -104,16 +104,15 @@ def test_summaries_are_true():
     r = RESULTS["canonical"]()
     for part in (
         f"CE2 {r.value:.4f} (latent)", f"CE2 is {math.sqrt(r.debiased):.4f}",
-        f"between {math.sqrt(max(r.lower, 0)):.4f} and {math.sqrt(r.upper):.4f} at 95 %",
-        f"at least {math.sqrt(r.certificate):.4f} guaranteed", "n = 600, 4 labels",
+        f"between {r.lower:.4f} and {r.upper:.4f} at 95 %",
+        f"at least {r.guaranteed.lower:.4f} guaranteed", "n = 600, 4 labels",
     ):  # fmt: skip
         assert part in r.summary()
     nothing = RESULTS["nothing certain"]().summary()
     assert "no error is guaranteed" in nothing or "not distinguishable from 0" in nothing
     assert "²" not in r.summary() + nothing  # one scale in one sentence
-    assert (
-        "at least 0.3000 guaranteed, at most" in dataclasses.replace(r, certificate=0.09).summary()
-    )
+    proven = dataclasses.replace(r, guaranteed=dataclasses.replace(r.guaranteed, lower=0.3))
+    assert "at least 0.3000 guaranteed, at most" in proven.summary()
     assert "CE1" in RESULTS["value alone"]().summary()
     assert "guaranteed" not in RESULTS["value alone"]().summary()
     proof = RESULTS["proof"]()
@@ -151,11 +150,12 @@ def test_the_upper_limit_is_not_below_that_of_the_marginal_error():
     h = rng.uniform(0.25, 0.75, (3000, 3))
     y = rng.random(h.shape) < h + 0.2 * np.sin(12 * np.pi * h)
     r = canonical_calibration_error(y, h, rng=0)
-    assert r.debiased < r.marginal.sum() < r.upper  # not raised to the point estimate alone
-    assert r.marginal.sum() < 3 * 0.02 < r.upper  # which is below the truth by what bins average
+    upper = r.upper**2
+    assert r.debiased < r.marginal.sum() < upper  # not raised to the point estimate alone
+    assert r.marginal.sum() < 3 * 0.02 < upper  # which is below the truth by what bins average
     assert "the upper limit is theirs" in r.notes[-1]
-    high = math.sqrt(r.upper)
-    assert f"at most {high:.4f}" in r.summary() or f"and {high:.4f} at" in r.summary()
+    high = f"{r.upper:.4f}"
+    assert f"at most {high}" in r.summary() or f"and {high} at" in r.summary()
     assert "if the latent model or a sum of curves fits" in r.summary()
     alone = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
     assert "if a curve fits" in alone.summary()

@@ -1,9 +1,12 @@
 """The canonical error: known cases, what it is made of, and what marginals do not see."""
 
+import math
+
 import numpy as np
 import pytest
 
 from karat.calibration import canonical_calibration_error, marginal_calibration_error
+from karat.calibration._canonical import limits_of_power
 from karat.calibration.latent import LatentCopula
 from karat.calibration.models import CentredCopula
 from karat.datasets import MultilabelLaw
@@ -33,21 +36,25 @@ def test_without_confidence_only_the_value_is_measured():
     y, h, _ = MultilabelLaw("latent", n_labels=3).sample(200, rng=0)
     quick, full = (canonical_calibration_error(y, h, confidence=c, rng=0) for c in (None, 0.9))
     assert quick.value == full.value
-    names = ("debiased", "lower", "upper", "standard_error", "certificate", "p_value")
+    names = ("debiased", "standard_error", "guaranteed", "p_value")
     assert all(getattr(quick, name) is None for name in names)
-    assert all(isinstance(getattr(full, name), float) for name in names)
+    assert all(getattr(full, name) is not None for name in names)
+    assert np.isnan([quick.lower, quick.upper, quick.confidence]).all()
+    assert (quick.basis, full.basis) == ("unknown", "likely")
+    assert full.guaranteed.basis == "guaranteed"
 
 
 def test_the_parts_belong_together():
     y, h, _ = MultilabelLaw("latent", n_labels=4).sample(600, rng=0)
     r = canonical_calibration_error(y, h, rng=0)
     assert r.per_label.sum() == pytest.approx(r.debiased)
-    assert (r.lower + r.upper) / 2 == pytest.approx(r.debiased)
-    assert (r.upper - r.lower) / 2 == pytest.approx(1.959964 * r.standard_error, rel=1e-5)
+    lower, upper = r.lower**2, r.upper**2  # limits of the square, whose roots are shown
+    assert (lower + upper) / 2 == pytest.approx(r.debiased)
+    assert (upper - lower) / 2 == pytest.approx(1.959964 * r.standard_error, rel=1e-5)
     assert r.marginal.sum() == pytest.approx(marginal_calibration_error(y, h).debiased)
     wide = canonical_calibration_error(y, h, confidence=0.99, rng=0)
     assert wide.lower < r.lower < r.upper < wide.upper
-    assert wide.certificate <= r.certificate
+    assert wide.guaranteed.lower <= r.guaranteed.lower
     assert r.pairs.shape == (4, 4)
 
 
@@ -68,9 +75,9 @@ def test_marginals_do_not_see_a_shift_across_labels(k):
         marginal = marginal_calibration_error(y, h)
         assert abs(marginal.debiased) < 0.1 * 0.15**2 * k
         r = canonical_calibration_error(y, h, rng=seed)
-        assert r.lower > 0.3 * 0.15**2 * k
+        assert r.lower**2 > 0.3 * 0.15**2 * k
         assert r.p_value < 0.001
-        assert 0 < r.certificate < 0.15**2 * k
+        assert 0 < r.guaranteed.lower < 0.15 * math.sqrt(k)
         shifted = [(j, (j + 1) % k) for j in range(k)]
         assert min(r.pairs[j, other] for j, other in shifted) > 4
 
@@ -90,7 +97,7 @@ def test_one_label_is_the_usual_binary_calibration():
     y, h, _ = law.sample(20_000, rng=0)
     r = canonical_calibration_error(y[:, 0], h[:, 0], rng=0)
     assert r.value == pytest.approx(law.canonical_error(), rel=0.1)
-    assert r.lower < law.canonical_error() ** 2 < r.upper
+    assert r.lower < law.canonical_error() < r.upper
     assert r.names == ("1",)
 
 
@@ -101,14 +108,14 @@ def test_a_model_that_does_not_fit_says_so():
     y = (rng.random(h.shape) < h).astype(float)
     r = canonical_calibration_error(y, h, method="probit", rng=0)
     assert r.debiased < 0
-    assert 0 < r.upper < 0.001  # that of curves, which fit
+    assert 0 < r.upper**2 < 0.001  # that of curves, which fit
     assert any("does not describe" in note for note in r.notes)
     assert "not distinguishable from 0" in r.summary()
     assert r.p_value > 0.001
-    assert r.certificate == 0
+    assert r.guaranteed.lower == 0
     # The default is centred on the move that it makes at h, and has limits that hold.
     centred = canonical_calibration_error(y, h, rng=0)
-    assert centred.lower <= 0 <= centred.upper
+    assert centred.lower == 0
     assert not any("does not describe" in note for note in centred.notes)
 
 
@@ -136,4 +143,32 @@ def test_certain_errors_are_not_excluded_by_limits():
     """An interaction that no copula sees: the estimate is near 0, the proof is not."""
     y, h, _ = MultilabelLaw("interaction", n_labels=4).sample(3000, rng=0)
     r = canonical_calibration_error(y, h, rng=0)
-    assert r.upper >= r.certificate >= 0
+    assert r.upper >= r.guaranteed.lower >= 0
+
+
+@pytest.mark.parametrize("p", [1, 1.5, 2, 3, 7])
+def test_limits_of_another_power_hold_for_any_errors(p):
+    """They are met: by errors of 0 and 1, and by errors that are all alike."""
+    rng = np.random.default_rng(0)
+    every = [rng.random((50, 4)) ** k for k in (1, 8)]
+    every += [np.full((50, 4), 0.3), (rng.random((50, 4)) < 0.2).astype(float)]
+    met = []
+    for off in every:
+        square = (off**2).sum(axis=1).mean()
+        error = (off**p).sum(axis=1).mean() ** (1 / p)
+        lower, upper = limits_of_power(square, square, p, 4)
+        assert lower - 1e-12 <= error <= upper + 1e-12
+        met.append((np.isclose(error, lower), np.isclose(error, upper)))
+    assert np.any(met, axis=0).all()
+    assert limits_of_power(-1.0, 0.09, 2, 4) == pytest.approx((0, 0.3))
+
+
+def test_limits_are_of_the_error_that_is_the_value():
+    y, h, _ = MultilabelLaw("shift", n_labels=4).sample(1500, rng=0)
+    square, other = (canonical_calibration_error(y, h, p=p, rng=0) for p in (2, 1))
+    assert square.debiased == other.debiased
+    lower, upper = (x**2 for x in (square.lower, square.upper))
+    assert (other.lower, other.upper) == pytest.approx(limits_of_power(lower, upper, 1, 4))
+    assert "CE1 is between" in other.summary()
+    assert f"{other.lower:.4f} and {other.upper:.4f} at 95 %" in other.summary()
+    assert other.guaranteed.upper == 4

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from karat.ranking import (
     average_precision,
-    compare_auc,
+    compare_rankings,
     cost_curve,
     lift,
     precision_at,
@@ -85,7 +85,7 @@ def test_differences_are_weighted_too(table, karat):
     path, frame, _ = table
     ran = karat("auc", path, "--label", "truth", "--weight", "seen", "--json")
     scores = frame.select("score_a", "score_b")
-    own = compare_auc(frame["truth"], scores, sample_weight=frame["seen"]).differences[0]
+    own = compare_rankings(frame["truth"], scores, sample_weight=frame["seen"]).differences[0]
     assert ran.data["differences"]["pairs"][0]["value"] == pytest.approx(own.value, abs=1e-12)
     assert (
         "(approximate, rows are weighted; by 'hinge', since"
@@ -135,8 +135,8 @@ def test_a_score_may_have_any_name(table, tmp_path, karat):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--certificate", "bootstrap"), "differences need --certificate auto or delong"),
-        (("--stream",), "differences need --certificate auto or delong without --stream"),
+        (("--limits", "bootstrap"), "differences need --limits auto or delong"),
+        (("--stream",), "differences need --limits auto or delong without --stream"),
     ],
 )
 def test_it_is_said_why_there_are_no_differences(table, karat, options, said):
@@ -147,7 +147,7 @@ def test_it_is_said_why_there_are_no_differences(table, karat, options, said):
 
 
 def test_the_bootstrap_is_repeatable(table, answer):
-    options = ("--label", "truth", "--score", "score_a", "--certificate", "bootstrap")
+    options = ("--label", "truth", "--score", "score_a", "--limits", "bootstrap")
     assert answer(table[0], *options) == answer(table[0], *options)
 
 
@@ -175,7 +175,7 @@ def test_a_page_and_groups(table, tmp_path, karat):
     path, _, _ = table
     page = tmp_path / "page.html"
     ran = karat(
-        "auc", path, "--label", "truth", "--group", "site", "--certificate", "delong",
+        "auc", path, "--label", "truth", "--group", "site", "--limits", "delong",
         "--output", page,
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -183,7 +183,7 @@ def test_a_page_and_groups(table, tmp_path, karat):
     assert "paired p" in ran.out
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg") == 3
-    assert "compare_auc(" in text
+    assert "compare_rankings(" in text
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_a_page_and_groups(table, tmp_path, karat):
         (("--label", "nothing"), 3, "there is no such column"),
         (("--label", "truth", "--stream"), 2, "expected --score with it"),
         (
-            ("--label", "truth", "--certificate", "magic"),
+            ("--label", "truth", "--limits", "magic"),
             2,
-            "certificate is 'magic'; expected 'auto'",
+            "limits is 'magic'; expected 'auto'",
         ),
         (("--label", "site", "--score", "truth"), 3, "expected numbers"),
         (("--label", "truth", "--confidence", "95"), 2, "confidence is 95"),

@@ -70,7 +70,7 @@ def test_areas_from_counts_are_those_of_the_rows(karat, rows, counts):
             )
     # Counts of each score say nothing of rows that both have: their limits are the unpaired ones.
     assert counted["differences"]["pairs"][0]["lower"] == pytest.approx(
-        whole["differences"]["pairs"][0]["guaranteed_lower"], abs=1e-12
+        whole["differences"]["pairs"][0]["guaranteed"]["lower"], abs=1e-12
     )
 
 
@@ -95,7 +95,7 @@ def test_a_page_from_counts(karat, counts, tmp_path):
     assert ran.code == 0, ran.err
     text = (tmp_path / "page.html").read_text()
     assert "Counts.load(" in text
-    assert "compare_auc_from_counts(" in text
+    assert "compare_rankings(" in text
 
 
 WRONG = {

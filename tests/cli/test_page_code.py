@@ -84,9 +84,9 @@ def limits(result, names=LIMITS):
         ("t.csv",),
         ("t.csv", "--pos-label", "no"),
         ("t.csv", "--group", "site", "--fpr", "0,0.3", "--normalize", "mean"),
-        ("t.csv", "--certificate", "bootstrap", "--confidence", "0.8"),
-        ("t.csv", "--certificate", "delong", "--fpr", "0,0.5"),
-        ("t.csv", "--certificate", "beta", "--fpr", "0,0.5", "--tpr", "0.5,1"),
+        ("t.csv", "--limits", "bootstrap", "--confidence", "0.8"),
+        ("t.csv", "--limits", "delong", "--fpr", "0,0.5"),
+        ("t.csv", "--limits", "beta", "--fpr", "0,0.5", "--tpr", "0.5,1"),
         ("t.parquet", "--stream", "--score", "score_a", "--pos-label", "no", "--tpr", "0.2,1"),
     ],
 )

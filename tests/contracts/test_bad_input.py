@@ -181,8 +181,8 @@ CASES = {
 
 # An area compares rows of two classes: to name the other class does not help.
 AREAS = {
-    "weighted_auc", "compare_auc", "roc_at", "average_precision", "precision_at", "recall_at",
-    "lift", "net_benefit", "cost_curve", "compare_rankings",
+    "weighted_auc", "compare_rankings", "roc_at", "average_precision", "precision_at", "recall_at",
+    "lift", "net_benefit", "cost_curve", "roc_auc",
 }  # fmt: skip
 PARTIAL_TRUTH = {"missing truth", "one class", "truth of another type"}
 

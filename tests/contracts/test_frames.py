@@ -35,7 +35,13 @@ PUBLIC = [
     for package in PACKAGES
     for name in importlib.import_module(f"karat.{package}").__all__
 ]
-RESULTS = {n for _, n, thing in PUBLIC if inspect.isclass(thing) and issubclass(thing, Result)}
+
+
+def below(kind):
+    return {kind}.union(*(below(part) for part in kind.__subclasses__()))
+
+
+RESULTS = {kind.__name__ for kind in below(Result)}  # not all are among the public names
 # Numbers, and no column of a frame, are all that these take.
 OF_NUMBERS = {"binomial_kl", "clopper_pearson", "wilson", "uniform_margin"}
 
@@ -105,11 +111,11 @@ CALLS = {
     "counts": lambda f: scanned(f).counts(),
     "roc counts": lambda f: scanned(f).roc_counts(),
     "area": lambda f: ranking.weighted_auc(f["y"], f["score"], weight=ranking.Uniform()),
-    "area of counts": lambda f: ranking.weighted_auc_from_counts(
+    "area of counts": lambda f: ranking.weighted_auc(
         scanned(f).roc_counts(), weight=ranking.Uniform()
     ),
-    "areas": lambda f: ranking.compare_auc(
-        f["y"], {"one": f["score"], "two": f["chance"]}, certificate="delong"
+    "areas": lambda f: ranking.compare_rankings(
+        f["y"], {"one": f["score"], "two": f["chance"]}, limits="delong"
     ),
     "precision": lambda f: ranking.precision_at(f["y"], f["score"], k=20),
     "bounds": lambda f: bounds.performance_bounds(f["other"], voted(f), metric="accuracy", rng=0),
@@ -167,7 +173,7 @@ def test_everything_with_a_summary_is_a_table():
     """Not only results: whatever says itself in a sentence also has its numbers as a table."""
     spoken = {n for _, n, thing in PUBLIC if inspect.isclass(thing) and hasattr(thing, "summary")}
     tables = {n for _, n, thing in PUBLIC if inspect.isclass(thing) and hasattr(thing, "to_frame")}
-    assert tables > RESULTS
+    assert tables > {n for _, n, _ in PUBLIC} & RESULTS
     assert spoken - tables == {"Source"}, "a source is itself a table: .columns"
 
 
@@ -301,7 +307,7 @@ def test_where_the_index_tells_nothing_rows_go_by_position():
         accuracy.score(y.set_axis(twice), other.set_axis(twice[::-1]))
     scores = {"one": pd.Series(COLUMNS["score"]), "two": pd.Series(COLUMNS["chance"])[::-1]}
     with pytest.raises(DataError, match=r"y_scores\['two'\] has the index of y_true"):
-        ranking.compare_auc(y, scores)
+        ranking.compare_rankings(y, scores)
 
 
 def test_narwhals_frames_are_of_their_library():

@@ -328,4 +328,4 @@ def test_lazy_predictions_by_name_are_refused():
     with pytest.raises(LazyFrameError, match="lazy frame of duckdb"):
         rank_models(columns, VOTES, MODEL, metric="accuracy")
     with pytest.raises(LazyFrameError, match="lazy frame of duckdb"):
-        ranking.compare_auc(TRUTH, columns)
+        ranking.compare_rankings(TRUTH, columns)

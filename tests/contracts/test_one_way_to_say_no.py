@@ -295,11 +295,6 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "calibration.canonical_calibration_error": lambda **o: calibration.canonical_calibration_error(
         LABELS, PROB, **o
     ),
-    "calibration.marginal_calibration_error_from_counts": lambda **o: (
-        calibration.marginal_calibration_error_from_counts(
-            statistics.roc_counts([0, 1, 1, 0], [0.1, 0.9, 0.4, 0.4]), **o
-        )
-    ),
     "calibration.marginal_calibration_error": lambda **o: calibration.marginal_calibration_error(
         LABELS, PROB, **o
     ),
@@ -448,18 +443,12 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "ranking.recall_at": lambda **o: ranking.recall_at(
         TRUTH, CHANCE, **({} if "k" in o else HALF), **o
     ),
-    "ranking.compare_auc": lambda **o: ranking.compare_auc(TRUTH, SCORES, **o),
     "ranking.roc_at": lambda **o: ranking.roc_at(TRUTH, CHANCE, fpr=0.1, **o),
+    "ranking.roc_auc": lambda **o: ranking.roc_auc(TRUTH, CHANCE, **o),
     "ranking.uniform_margin": lambda **o: ranking.uniform_margin(
         200, 200, family=ranking.FiniteFamily(10), weight=ranking.Uniform(), **o
     ),
     "ranking.weighted_auc": lambda **o: ranking.weighted_auc(TRUTH, CHANCE, **o),
-    "ranking.weighted_auc_from_counts": lambda **o: ranking.weighted_auc_from_counts(
-        statistics.roc_counts(TRUTH, CHANCE), **o
-    ),
-    "ranking.compare_auc_from_counts": lambda **o: ranking.compare_auc_from_counts(
-        {name: statistics.roc_counts(TRUTH, CHANCE) for name in "ab"}, **o
-    ),
     "sources.Source.counts": lambda **o: scanned().counts(**o),
     "sources.Source.pattern_counts": lambda **o: scanned().pattern_counts(**o),
     "sources.Source.roles": lambda **o: scanned().roles(**o),

@@ -206,7 +206,7 @@ SCORES = (np.arange(400) % 7 + np.arange(400) % 2).astype(float)
 
 
 def compared():
-    return ranking.compare_auc(RANKED, {"one": SCORES, "two": -SCORES}, certificate="delong")
+    return ranking.compare_rankings(RANKED, {"one": SCORES, "two": -SCORES}, limits="delong")
 
 
 PROBS = np.random.default_rng(0).random((60, 3))

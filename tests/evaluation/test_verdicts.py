@@ -95,16 +95,16 @@ def test_that_two_models_predict_the_same_is_certain(more):
 
 
 @pytest.mark.parametrize(
-    ("certificate", "guarantee"),
+    ("limits", "guarantee"),
     [("auto", "finite-sample"), ("hinge", "finite-sample"), ("dkw", "finite-sample"),
      ("delong", "approximate"), ("smoothed", "approximate"), ("bootstrap", "approximate")],
 )  # fmt: skip
-def test_areas_say_what_their_limits_are_worth(certificate, guarantee):
+def test_areas_say_what_their_limits_are_worth(limits, guarantee):
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     score = y + rng.normal(size=200)
-    options = {"rng": 0} if certificate == "bootstrap" else {}
-    r = weighted_auc(y, score, certificate=certificate, **options)
+    options = {"rng": 0} if limits == "bootstrap" else {}
+    r = weighted_auc(y, score, limits=limits, **options)
     assert r.guarantee == guarantee
     assert ("distribution-free" in r.summary()) == (guarantee == "finite-sample")
     weighted = weighted_auc(y, score, sample_weight=rng.random(200) + 0.5)

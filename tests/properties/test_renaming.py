@@ -640,7 +640,7 @@ def roc_counts_of_a_table(d: Data, names: Names, rng: int) -> dict[str, Any]:
 @case(
     "ranking.weighted_auc", "ranking.average_precision", "ranking.precision_at",
     "ranking.recall_at", "ranking.lift", "ranking.net_benefit", "ranking.cost_curve",
-    "ranking.roc_at", "ranking.weighted_auc_from_counts", sizes=(2,), examples=8,
+    "ranking.roc_at", "ranking.weighted_auc", sizes=(2,), examples=8,
 )  # fmt: skip
 def rankings(d: Data, names: Names, rng: int) -> dict[str, Any]:
     y, s, g, said = names(d.y), d.score, names.group(d.groups), names.pos
@@ -652,9 +652,9 @@ def rankings(d: Data, names: Names, rng: int) -> dict[str, Any]:
         "stated": ranking.weighted_auc(y, s, classes=names.classes),
         "band": ranking.weighted_auc(y, s, weight=band, sample_weight=d.weight, **said),
         "both ways": ranking.weighted_auc(y, s, weight=ranking.TprBand(0.4, 1), **said),
-        "approximate": ranking.weighted_auc(y, s, certificate="approximate", **said),
+        "approximate": ranking.weighted_auc(y, s, limits="approximate", **said),
         "groups": ranking.weighted_auc(y, s, groups=g, **said),
-        "counts": ranking.weighted_auc_from_counts(counts, weight=band),
+        "counts": ranking.weighted_auc(counts, weight=band),
         "average precision": ranking.average_precision(y, s, groups=g, **said),
         "precision": ranking.precision_at(y, s, share=0.2, groups=g, **said),
         "recall": ranking.recall_at(y, s, k=20, **said),
@@ -679,8 +679,7 @@ def flat(found: Mapping[str, Any], names: Names, **per_class: tuple[int, ...]) -
 
 
 @case(
-    "ranking.compare_auc", "ranking.compare_rankings", "ranking.compare_auc_from_counts",
-    sizes=(2,), examples=8,
+    "ranking.compare_rankings", sizes=(2,), examples=8,
 )  # fmt: skip
 def comparisons_of_rankings(d: Data, names: Names, rng: int) -> dict[str, Any]:
     y, said, both = names(d.y), names.pos, {"one": d.score, "two": d.other_score / 2}
@@ -690,9 +689,9 @@ def comparisons_of_rankings(d: Data, names: Names, rng: int) -> dict[str, Any]:
         measure: ranking.compare_rankings(y, both, measure=measure, **at.get(measure, {}), **said)
         for measure in ("precision_at", "recall_at", "average_precision", "net_benefit")
     }
-    found["areas"] = ranking.compare_auc(y, both, **said)
-    found["weights"] = ranking.compare_auc(y, both, sample_weight=d.weight, **said)
-    found["counts"] = ranking.compare_auc_from_counts(counts)
+    found["areas"] = ranking.compare_rankings(y, both, **said)
+    found["weights"] = ranking.compare_rankings(y, both, sample_weight=d.weight, **said)
+    found["counts"] = ranking.compare_rankings(counts)
     return flat(found, names)
 
 
@@ -765,10 +764,10 @@ def calibrated_classes(d: Data, names: Names, rng: int) -> dict[str, Any]:
     return out | {"before": score.before, "~after": score.after}
 
 
-@case("calibration.marginal_calibration_error_from_counts", sizes=(2,))
+@case("calibration.marginal_calibration_error", sizes=(2,))
 def calibration_of_counts(d: Data, names: Names, rng: int) -> dict[str, Any]:
     counts = statistics.roc_counts(names(d.y), d.score, **names.pos)
-    return flat({"": calibration.marginal_calibration_error_from_counts(counts, bins=5)}, names)
+    return flat({"": calibration.marginal_calibration_error(counts, bins=5)}, names)
 
 
 @case(

@@ -12,7 +12,7 @@ from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator, position_bias
 from karat.exceptions import DataError, WeightError
 from karat.metrics import accuracy
-from karat.ranking import roc_at, weighted_auc, weighted_auc_from_counts
+from karat.ranking import roc_at, weighted_auc
 from karat.statistics import VoteCounts, pattern_counts, patterns, roc_counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # a few rows are few
@@ -41,7 +41,7 @@ def test_areas_points_and_metrics(rows, times):
 
     def measured(weight):
         counts = roc_counts(y, score, sample_weight=weight)
-        area = limits(weighted_auc_from_counts(counts))
+        area = limits(weighted_auc(counts))
         # Rows and counts are two ways to one number.
         assert area == pytest.approx(limits(weighted_auc(y, score, sample_weight=weight)))
         return [
@@ -64,7 +64,7 @@ def test_counts_of_a_table_and_their_sums(rows):
             for part in (table[:4], table[4:])
             if part["w"].sum()
         ]
-        return limits(weighted_auc_from_counts(sum(parts)))
+        return limits(weighted_auc(sum(parts)))
 
     assert area(w * 1000) == pytest.approx(area(w), abs=1e-9)
     assert area(w) == pytest.approx(limits(weighted_auc(y, score, sample_weight=w)), abs=1e-9)

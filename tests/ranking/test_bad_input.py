@@ -24,10 +24,9 @@ from karat.ranking import (
     Power,
     TprBand,
     Uniform,
-    compare_auc,
+    compare_rankings,
     roc_at,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.statistics import roc_counts
 
@@ -70,7 +69,7 @@ few = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
         (Y, S, {"confidence": -0.1}, OptionError, "confidence is -0.1"),
         (Y, S, {"confidence": np.nan}, OptionError, "confidence is"),
         (Y, S, {"confidence": "high"}, OptionError, "confidence is 'high'"),
-        (Y, S, {"certificate": "wald"}, OptionError, "certificate is 'wald'; expected 'auto', "),
+        (Y, S, {"limits": "wald"}, OptionError, "limits is 'wald'; expected 'auto', "),
         (Y, S, {"ties": "half"}, OptionError, "ties is 'half'"),
         (Y, S, {"normalize": "sum"}, OptionError, "normalize is 'sum'"),
         (Y, S, {"weight": lambda u: u}, OptionError, "expected FunctionWeight.*declares"),
@@ -82,21 +81,21 @@ few = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
             "no two-way form",
         ),
         (
-            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "certificate": "hinge"},
-            OptionError, "certificate is 'hinge'; expected one of 'beta', .* for two-way areas",
+            Y, S, {"weight": FprBand(0, 0.1) & TprBand(0.5, 1), "limits": "hinge"},
+            OptionError, "limits is 'hinge'; expected one of 'beta', .* for two-way areas",
         ),
         (
             Y, S, {"weight": FprBand(0.5, 1) & TprBand(0, 0.5), "normalize": "mcclish"},
             OptionError, "no room above the diagonal",
         ),
         (
-            Y, S, {"weight": Power(0.5), "certificate": "maurer-pontil"}, OptionError,
+            Y, S, {"weight": Power(0.5), "limits": "maurer-pontil"}, OptionError,
             "without jumps|rarer class",
         ),
         (Y, S, {"groups": ["a", "a", None, "b", "b", "b"]}, LabelError, "groups row 2"),
         (Y, S, {"classes": [0, 2]}, LabelError, "1.*classes"),
         (Y, S, {"classes": [0, 1, 2]}, LabelError, "3 classes"),
-        (Y, S, {"rng": "seed", "certificate": "bootstrap"}, OptionError, "rng is 'seed'"),
+        (Y, S, {"rng": "seed", "limits": "bootstrap"}, OptionError, "rng is 'seed'"),
         (pd.DataFrame({"a": Y, "b": Y}), S, {}, ColumnError, "columns"),
     ],
 )  # fmt: skip
@@ -143,17 +142,17 @@ def test_models():
         (np.ones((6, 0)), ShapeError, "no columns"),
     ):
         with pytest.raises(error, match=message):
-            compare_auc(Y, wrong)
+            compare_rankings(Y, wrong)
     for options, message in (
-        ({"certificate": "bootstrap"}, "expected 'auto', 'hinge', .* 'beta' or 'delong'"),
-        ({"certificate": "wald"}, "certificate is 'wald'"),
+        ({"limits": "bootstrap"}, "expected 'auto', 'hinge', .* 'beta' or 'delong'"),
+        ({"limits": "wald"}, "limits is 'wald'"),
         ({"confidence": 2}, "confidence is 2"),
-        ({"weight": FprBand(0, 0.5) & TprBand(0, 1), "certificate": "kl"}, "two-way"),
+        ({"weight": FprBand(0, 0.5) & TprBand(0, 1), "limits": "kl"}, "two-way"),
     ):
         with pytest.raises(OptionError, match=message):
-            compare_auc(Y, good, **options)
+            compare_rankings(Y, good, **options)
     with pytest.raises(LabelError, match="one class only"):
-        compare_auc([1] * 6, good)
+        compare_rankings([1] * 6, good)
 
 
 def test_points():
@@ -167,10 +166,20 @@ def test_points():
 
 
 def test_counts():
-    with pytest.raises(DataError, match="counts is a list"):
-        weighted_auc_from_counts([1, 2])
+    counts = roc_counts(Y, S)
+    for given, message in (
+        (([1, 2],), "y_score is missing and y_true is a list; pass scores"),
+        (({},), "y_score is missing and y_true is a dict"),
+        ((counts, S), "y_true holds counts, which have the scores; leave out y_score"),
+        (({"a": counts, "b": 3},), "counts is a int; expected"),
+    ):
+        with pytest.raises(DataError, match=message):
+            weighted_auc(*given)
+    for option in ({"pos_label": 1}, {"groups": Y}, {"ties": "strict"}, {"average": "micro"}):
+        with pytest.raises(OptionError, match=f"{next(iter(option))} is .* with counts"):
+            weighted_auc(counts, **option)
     with pytest.raises(LabelError, match="one class only"):
-        weighted_auc_from_counts(roc_counts([1, 1], [0.1, 0.2], classes=[0, 1]))
+        weighted_auc(roc_counts([1, 1], [0.1, 0.2], classes=[0, 1]))
 
 
 @pytest.mark.parametrize("kind", [FprBand, TprBand])
@@ -263,7 +272,7 @@ def test_theorem_2_does_not_know_other_jumps():
     y, score = np.arange(2000) % 2, np.arange(2000.0)
     for weight in (Power(0.5), FunctionWeight(lambda u: 1.0 * (u < 0.5), sup=1)):
         with pytest.raises(OptionError, match="needs a weight without jumps"):
-            weighted_auc(y, score, weight=weight, certificate="maurer-pontil")
+            weighted_auc(y, score, weight=weight, limits="maurer-pontil")
 
 
 @few
@@ -298,7 +307,7 @@ def test_every_kind_of_column(rows):
 
 def test_one_of_each_is_enough_and_says_little():
     with pytest.warns(SmallSampleWarning, match="1 positives and 1 negatives are too few to limit"):
-        r = weighted_auc([0, 1], [0.0, 1.0], certificate="dkw")
+        r = weighted_auc([0, 1], [0.0, 1.0], limits="dkw")
     assert (r.value, r.lower, r.upper) == (1, 0, 1)
     r = weighted_auc([0, 1], [0.0, 1.0])  # one pair: wrong with the probability 1 − p
     assert (r.value, r.lower, r.upper) == pytest.approx((1, 0.025, 1))
@@ -307,13 +316,13 @@ def test_one_of_each_is_enough_and_says_little():
 def test_a_warning_points_at_the_caller():
     y, score = [0, 1, 0, 1], [0.0, 1.0, 0.0, 2.0]
     for call in (
-        lambda: weighted_auc(y, score, certificate="dkw"),
-        lambda: weighted_auc(y, score, weight=TprBand(0.5, 1), certificate="dkw"),
-        lambda: weighted_auc(y, score, groups=["a", "a", "b", "b"], certificate="dkw"),
+        lambda: weighted_auc(y, score, limits="dkw"),
+        lambda: weighted_auc(y, score, weight=TprBand(0.5, 1), limits="dkw"),
+        lambda: weighted_auc(y, score, groups=["a", "a", "b", "b"], limits="dkw"),
         lambda: weighted_auc(y, score, groups=["a", "b", "b", "b"]),
-        lambda: weighted_auc(y, np.column_stack([score, score]), certificate="dkw"),
-        lambda: weighted_auc_from_counts(roc_counts(y, score), certificate="dkw"),
-        lambda: compare_auc(y, {"a": score, "b": score}, certificate="dkw"),
+        lambda: weighted_auc(y, np.column_stack([score, score]), limits="dkw"),
+        lambda: weighted_auc(roc_counts(y, score), limits="dkw"),
+        lambda: compare_rankings(y, {"a": score, "b": score}, limits="dkw"),
     ):
         with pytest.warns(SmallSampleWarning) as caught:
             call()
@@ -332,5 +341,5 @@ def test_limits_that_rounding_keeps_from_the_whole_range_exclude_nothing_too():
     for order in ([4, 9, 0, 7, 2, 5, 8, 1, 6, 3], range(10), range(10, 0, -1)):
         for band in (FprBand(0, 0.1), FprBand(0.3, 0.6), TprBand(0.7, 0.8)):
             with pytest.warns(SmallSampleWarning, match="the limits exclude nothing"):
-                r = weighted_auc(y, list(order), weight=band, certificate="dkw")
+                r = weighted_auc(y, list(order), weight=band, limits="dkw")
             assert (r.lower, r.upper) == pytest.approx((0, band.area), abs=1e-12)

@@ -10,10 +10,9 @@ from karat.ranking import (
     Power,
     TprBand,
     Uniform,
-    compare_auc,
+    compare_rankings,
     roc_at,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.ranking.areas import area_and_limits, curve, curves_in_bands, limits_in_bands
 from karat.ranking.bands import BetaBand, DkwBand
@@ -108,8 +107,8 @@ def test_the_limits_are_areas_of_the_outermost_curves(rows):
 @pytest.mark.parametrize("weight", [FprBand(0, 0.05), TprBand(0.9, 1), FprBand(0, 0.1)])
 def test_better_than_dkw_where_it_is_meant_to_be(rows, weight):
     y, score = rows(7, 1500)
-    narrow = weighted_auc(y, score, weight=weight, certificate="beta")
-    even = weighted_auc(y, score, weight=weight, certificate="dkw")
+    narrow = weighted_auc(y, score, weight=weight, limits="beta")
+    even = weighted_auc(y, score, weight=weight, limits="dkw")
     assert narrow.upper - narrow.lower < 0.9 * (even.upper - even.lower)
     assert narrow.lower < narrow.value < narrow.upper
     assert narrow.half_width is None
@@ -130,7 +129,7 @@ def test_areas_are_covered(law, share):
     for _ in range(runs):
         y, score = _draw(law, 400, share, rng)
         for k, w in areas.items():
-            r = weighted_auc(y, score, weight=w, certificate="beta", confidence=0.8)
+            r = weighted_auc(y, score, weight=w, limits="beta", confidence=0.8)
             held[k] = held.get(k, 0) + (r.lower - 2e-3 <= truth[k] <= r.upper + 2e-3)
             inside[k] = inside.get(k, 0) + (r.upper - r.lower < w.area)
     for k in areas:
@@ -148,27 +147,27 @@ def _draw(law, n, share, rng):
 def test_counts_points_and_comparisons_take_it(rows):
     y, score = rows(8, 900, 1)
     band = FprBand(0, 0.1)
-    one = weighted_auc(y, score, weight=band, certificate="beta")
-    counted = weighted_auc_from_counts(roc_counts(y, score), weight=band, certificate="beta")
+    one = weighted_auc(y, score, weight=band, limits="beta")
+    counted = weighted_auc(roc_counts(y, score), weight=band, limits="beta")
     assert (counted.lower, counted.upper) == pytest.approx((one.lower, one.upper), abs=1e-12)
     doubled = weighted_auc(
-        y, score, weight=band, certificate="beta", sample_weight=np.full(len(y), 2),
+        y, score, weight=band, limits="beta", sample_weight=np.full(len(y), 2),
         weighting="frequency",
     )  # fmt: skip
-    twice = weighted_auc(np.tile(y, 2), np.tile(score, 2), weight=band, certificate="beta")
+    twice = weighted_auc(np.tile(y, 2), np.tile(score, 2), weight=band, limits="beta")
     assert (doubled.lower, doubled.upper) == pytest.approx((twice.lower, twice.upper), abs=1e-12)
-    point, even = (roc_at(y, score, fpr=0.02, certificate=c) for c in ("beta", "dkw"))
+    point, even = (roc_at(y, score, fpr=0.02, limits=c) for c in ("beta", "dkw"))
     assert point.lower >= even.lower
     assert point.lower <= point.value <= point.upper
-    models = compare_auc(y, {"a": score, "b": -score}, weight=band, certificate="beta").models
+    models = compare_rankings(y, {"a": score, "b": -score}, weight=band, limits="beta").models
     assert models["a"].lower <= one.lower  # it is shared by two
 
 
 def test_what_it_cannot_do_is_said(rows):
     y, score = rows(9, 300)
     with pytest.raises(OptionError, match="holds importances"):
-        weighted_auc(y, score, certificate="beta", sample_weight=np.linspace(0.1, 1, len(y)))
+        weighted_auc(y, score, limits="beta", sample_weight=np.linspace(0.1, 1, len(y)))
     with pytest.raises(OptionError, match="ties='interpolate'"):
-        weighted_auc(y, score, certificate="beta", ties="strict")
+        weighted_auc(y, score, limits="beta", ties="strict")
     with pytest.raises(OptionError, match="'dkw' or 'beta'"):
-        roc_at(y, score, fpr=0.1, certificate="delong")
+        roc_at(y, score, fpr=0.1, limits="delong")

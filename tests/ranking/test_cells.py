@@ -1,5 +1,7 @@
 """Scores that were counted in cells, and positives that are taken a block at a time."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -14,10 +16,9 @@ from karat.ranking import (
     Uniform,
     Weight,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.ranking.areas import area, area_and_limits, enclosure, limits_in_bands, strict_area
-from karat.ranking.certificates import bands_of
+from karat.ranking.methods import bands_of
 from karat.ranking.placements import labelled_scores
 from karat.statistics import roc_counts
 
@@ -32,17 +33,21 @@ REGIONS = [
 each = pytest.mark.parametrize("region", REGIONS, ids=repr)
 
 
+def in_cells(counts):
+    return replace(counts, cells=True)
+
+
 @each
 @pytest.mark.parametrize("normalize", ["raw", "mcclish"])
 def test_limits_hold_for_every_order_inside_the_cells(rows, region, normalize):
     y, score = rows(0, 1000)
     options = {"weight": region, "normalize": normalize}
-    found = weighted_auc_from_counts(roc_counts(y, np.floor(3 * score)), cells=True, **options)
+    found = weighted_auc(in_cells(roc_counts(y, np.floor(3 * score))), **options)
     low, high = found.value_range
     assert found.lower <= low <= found.value <= high <= found.upper
     rng = np.random.default_rng(0)
     for hidden in (score, np.floor(3 * score), np.floor(3 * score) + rng.random(1000)):
-        inside = weighted_auc(y, hidden, certificate=found.certificate, **options)
+        inside = weighted_auc(y, hidden, limits=found.method, **options)
         assert low - 1e-12 <= inside.value <= high + 1e-12
         assert found.lower <= inside.lower + 1e-12
         assert found.upper >= inside.upper - 1e-12
@@ -58,27 +63,26 @@ def test_finer_cells_hide_less(rows):
     for cells in (10, 100, 100_000):
         data = karat.scan(pl.LazyFrame({"y": y, "s": score})).roles(label="y", score="s")
         counts = data.roc_counts(cells=cells)
-        low, high = weighted_auc_from_counts(counts, cells=True).value_range
+        low, high = weighted_auc(counts).value_range
         assert low <= weighted_auc(y, score).value <= high
         ranges.append(high - low)
     assert ranges == sorted(ranges, reverse=True)
     assert ranges[-1] < 1e-3
 
 
-def test_cells_know_one_certificate(rows):
+def test_cells_know_one_method(rows):
     counts = roc_counts(*rows(2, 500, 1))
     box = FprBand(0, 0.5) & TprBand(0.2, 1)
     for options, says in (
         (
-            {"certificate": "delong"},
-            "certificate is 'delong'; expected 'auto' or 'dkw' with cells=True",
+            {"limits": "delong"},
+            "limits is 'delong'; expected 'auto' or 'dkw' for scores in cells",
         ),
-        ({"weight": box}, "expected a Weight or a TprBand with cells=True"),
-        ({"cells": 1}, "cells is 1; expected True or False"),
+        ({"weight": box}, "expected a Weight or a TprBand for scores in cells"),
     ):
         with pytest.raises(OptionError, match=says):
-            weighted_auc_from_counts(counts, **({"cells": True} | options))
-    assert weighted_auc_from_counts(counts).value_range is None
+            weighted_auc(in_cells(counts), **options)
+    assert weighted_auc(counts).value_range is None
 
 
 @pytest.mark.parametrize("weight", [r for r in REGIONS if isinstance(r, Weight)], ids=repr)

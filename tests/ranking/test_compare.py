@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from karat.ranking import FprBand, Power, TprBand, Uniform, compare_auc, weighted_auc
+from karat.ranking import FprBand, Power, TprBand, Uniform, compare_rankings, weighted_auc
 
 few = pytest.mark.filterwarnings("ignore::karat.exceptions.SmallSampleWarning")
 
@@ -24,12 +24,12 @@ def three_models(seed=0, n=600, decimals=None):
 
 
 @pytest.mark.parametrize("decimals", [None, 1, 0])
-@pytest.mark.parametrize("certificate", ["delong", "dkw"])
-def test_differences_are_those_of_delong(delong, decimals, certificate):
+@pytest.mark.parametrize("limits", ["delong", "dkw"])
+def test_differences_are_those_of_delong(delong, decimals, limits):
     y, scores = three_models(decimals=decimals)
     areas, covariance = delong(y, *scores.values())
     names = list(scores)
-    r = compare_auc(y, scores, certificate=certificate)
+    r = compare_rankings(y, scores, limits=limits)
     assert len(r.differences) == 3
     for d in r.differences:
         i, j = names.index(d.first), names.index(d.second)
@@ -37,7 +37,7 @@ def test_differences_are_those_of_delong(delong, decimals, certificate):
         value = areas[i] - areas[j]
         assert value >= 0
         assert d.value == pytest.approx(value, abs=1e-12)
-        if certificate == "delong":
+        if limits == "delong":
             assert d.p_value == pytest.approx(2 * norm.sf(value / error), rel=1e-8)
             reach = norm.ppf(1 - 0.05 / 6) * error
             assert (d.lower, d.upper) == pytest.approx((value - reach, value + reach), abs=1e-10)
@@ -49,14 +49,12 @@ def test_differences_are_those_of_delong(delong, decimals, certificate):
 @pytest.mark.parametrize(
     "region", [Uniform(), FprBand(0, 0.2), TprBand(0.6, 1), Power(2)], ids=repr
 )
-@pytest.mark.parametrize("certificate", ["delong", "dkw"])
-def test_models_share_the_doubt(region, certificate):
+@pytest.mark.parametrize("limits", ["delong", "dkw"])
+def test_models_share_the_doubt(region, limits):
     y, scores = three_models(1)
-    r = compare_auc(y, scores, weight=region, certificate=certificate, confidence=0.9)
+    r = compare_rankings(y, scores, weight=region, limits=limits, confidence=0.9)
     for name, score in scores.items():
-        alone = weighted_auc(
-            y, score, weight=region, certificate=certificate, confidence=1 - 0.1 / 3
-        )
+        alone = weighted_auc(y, score, weight=region, limits=limits, confidence=1 - 0.1 / 3)
         assert r.models[name].value == alone.value
         assert (r.models[name].lower, r.models[name].upper) == pytest.approx(
             (alone.lower, alone.upper)
@@ -71,8 +69,8 @@ def test_a_model_that_says_nothing_new_has_the_error_of_the_other(region):
     """Against constant scores the paired error is the standard error of the area itself."""
     y, scores = three_models(2)
     both = {"good": scores["good"], "constant": np.zeros(len(y))}
-    r = compare_auc(y, both, weight=region, certificate="delong")
-    alone = weighted_auc(y, scores["good"], weight=region, certificate="delong")
+    r = compare_rankings(y, both, weight=region, limits="delong")
+    alone = weighted_auc(y, scores["good"], weight=region, limits="delong")
     d = r.differences[0]
     assert d.first == "good"
     assert d.upper - d.lower == pytest.approx(2 * norm.ppf(0.975) * alone.standard_error, rel=1e-9)
@@ -80,22 +78,22 @@ def test_a_model_that_says_nothing_new_has_the_error_of_the_other(region):
 
 def test_pairing_is_narrower_than_the_models_apart():
     y, scores = three_models(3, 2000)
-    r = compare_auc(y, scores, certificate="delong")
+    r = compare_rankings(y, scores, limits="delong")
     close = next(d for d in r.differences if {d.first, d.second} == {"good", "fair"})
     apart = r.models[close.first].upper - r.models[close.second].lower
     assert close.upper < apart
 
 
-@pytest.mark.parametrize("certificate", ["delong", "dkw"])
-def test_weights_that_are_frequencies_are_copies(certificate):
+@pytest.mark.parametrize("limits", ["delong", "dkw"])
+def test_weights_that_are_frequencies_are_copies(limits):
     y, scores = three_models(4, 300, 1)
     times = np.random.default_rng(4).integers(0, 4, 300)
-    weighted = compare_auc(
-        y, scores, sample_weight=times, weighting="frequency", certificate=certificate
+    weighted = compare_rankings(
+        y, scores, sample_weight=times, weighting="frequency", limits=limits
     )
-    copied = compare_auc(
+    copied = compare_rankings(
         np.repeat(y, times), {k: np.repeat(s, times) for k, s in scores.items()},
-        certificate=certificate,
+        limits=limits,
     )  # fmt: skip
     for a, b in zip(weighted.differences, copied.differences, strict=True):
         assert (a.first, a.second) == (b.first, b.second)
@@ -106,20 +104,20 @@ def test_weights_that_are_frequencies_are_copies(certificate):
 def test_the_scale_of_importances_does_not_matter():
     y, scores = three_models(5, 1000)
     w = np.random.default_rng(5).exponential(size=1000)
-    a, b = (compare_auc(y, scores, sample_weight=w * s, certificate="delong") for s in (1, 37.1))
+    a, b = (compare_rankings(y, scores, sample_weight=w * s, limits="delong") for s in (1, 37.1))
     for d, e in zip(a.differences, b.differences, strict=True):
         assert (d.value, d.lower, d.p_value) == pytest.approx((e.value, e.lower, e.p_value))
     assert all(m.approximate for m in a.models.values())
     # Equal importances are no weights at all.
-    c = compare_auc(y, scores, sample_weight=np.full(1000, 2.0), certificate="delong")
-    plain = compare_auc(y, scores, certificate="delong")
+    c = compare_rankings(y, scores, sample_weight=np.full(1000, 2.0), limits="delong")
+    plain = compare_rankings(y, scores, limits="delong")
     for d, e in zip(c.differences, plain.differences, strict=True):
         assert (d.lower, d.p_value) == pytest.approx((e.lower, e.p_value))
 
 
 def test_two_equal_models_do_not_differ():
     y, scores = three_models(6)
-    r = compare_auc(y, {"a": scores["good"], "b": np.exp(scores["good"])}, certificate="delong")
+    r = compare_rankings(y, {"a": scores["good"], "b": np.exp(scores["good"])}, limits="delong")
     d = r.differences[0]
     assert (d.value, d.lower, d.upper, d.p_value) == (0, 0, 0, 1)
 
@@ -128,42 +126,40 @@ def test_two_equal_models_do_not_differ():
 def test_one_positive_settles_nothing():
     y = np.arange(50) == 49
     scores = {"a": np.arange(50.0), "b": -np.arange(50.0)}
-    d = compare_auc(y, scores, certificate="delong").differences[0]
+    d = compare_rankings(y, scores, limits="delong").differences[0]
     assert (d.value, d.lower, d.upper, d.p_value) == (1, -1, 1, 1)
 
 
 def test_boxes_are_compared_by_the_band_inside():
     y, scores = three_models(7)
-    for certificate in ("auto", "delong"):
-        r = compare_auc(
-            y, scores, weight=FprBand(0, 0.5) & TprBand(0.2, 1), certificate=certificate
-        )
+    for limits in ("auto", "delong"):
+        r = compare_rankings(y, scores, weight=FprBand(0, 0.5) & TprBand(0.2, 1), limits=limits)
         assert all(0 <= d.p_value <= 1 for d in r.differences)
         assert all(d.lower <= d.value <= d.upper for d in r.differences)
     # A box that no curve enters has nothing to compare.
-    r = compare_auc(y, scores, weight=FprBand(0, 1e-4) & TprBand(0.999, 1))
+    r = compare_rankings(y, scores, weight=FprBand(0, 1e-4) & TprBand(0.999, 1))
     assert all(d.p_value is None for d in r.differences)
 
 
 def test_scales_and_frames():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     y, scores = three_models(8)
-    plain = compare_auc(y, scores, certificate="delong", weight=FprBand(0, 0.3))
-    mean = compare_auc(y, scores, certificate="delong", weight=FprBand(0, 0.3), normalize="mean")
+    plain = compare_rankings(y, scores, limits="delong", weight=FprBand(0, 0.3))
+    mean = compare_rankings(y, scores, limits="delong", weight=FprBand(0, 0.3), normalize="mean")
     for d, e in zip(plain.differences, mean.differences, strict=True):
         assert (e.value, e.lower, e.upper) == pytest.approx(
             (d.value / 0.3, d.lower / 0.3, d.upper / 0.3)
         )
         assert e.p_value == pytest.approx(d.p_value)
     for frame in (pd.DataFrame(scores), pl.DataFrame(scores)):
-        assert compare_auc(y, frame, certificate="delong", weight=FprBand(0, 0.3)) == plain
+        assert compare_rankings(y, frame, limits="delong", weight=FprBand(0, 0.3)) == plain
     matrix = np.column_stack(list(scores.values()))
-    assert list(compare_auc(y, matrix).models) == ["0", "1", "2"]
+    assert list(compare_rankings(y, matrix).models) == ["0", "1", "2"]
 
 
 def test_models_may_be_named_like_parameters():
     y, scores = three_models(9)
-    r = compare_auc(y, {"y_true": scores["good"], "sample_weight": scores["poor"]})
+    r = compare_rankings(y, {"y_true": scores["good"], "sample_weight": scores["poor"]})
     assert r.best == "y_true"
 
 
@@ -181,7 +177,7 @@ def test_paired_limits_cover_the_difference(capsys):
         shared, own = rng.normal(size=(2, n))
         a = shared + 1.0 * y
         b = rho * shared + math.sqrt(1 - rho**2) * own + 0.7 * y
-        d = compare_auc(y, {"a": a, "b": b}, certificate="delong").differences[0]
+        d = compare_rankings(y, {"a": a, "b": b}, limits="delong").differences[0]
         lower, upper = (d.lower, d.upper) if d.first == "a" else (-d.upper, -d.lower)
         hits += lower <= truth <= upper
     with capsys.disabled():
@@ -193,7 +189,7 @@ def test_paired_limits_cover_the_difference(capsys):
 @few
 def test_names_come_back_as_they_were_passed():
     y, scores = three_models(n=80)
-    r = compare_auc(y, dict(enumerate(scores.values())))
+    r = compare_rankings(y, dict(enumerate(scores.values())))
     assert list(r.models) == [0, 1, 2]
     assert r.best in (0, 1, 2)
     assert {d.first for d in r.differences} <= {0, 1, 2}

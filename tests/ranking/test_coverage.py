@@ -103,7 +103,7 @@ def test_a_third_of_the_dkw_limits_would_not_do(capsys):
 @pytest.mark.parametrize("share", [0.2, 0.5])
 @pytest.mark.parametrize("region", [Uniform(), BAND], ids=repr)
 def test_normal_limits_have_their_level(laws, region, share, capsys):
-    hits = coverage(laws["normal"], region, share, 2000, certificate="delong", seed=2)
+    hits = coverage(laws["normal"], region, share, 2000, limits="delong", seed=2)
     with capsys.disabled():
         print(f"\ndelong {region} {share:.0%} of 2000: {hits / RUNS:.4f} of 0.95")
     assert not far_off(hits, RUNS, 0.95, 0.015)
@@ -111,7 +111,7 @@ def test_normal_limits_have_their_level(laws, region, share, capsys):
 
 @pytest.mark.parametrize("region", [Uniform(), BAND], ids=repr)
 def test_normal_limits_have_their_level_with_atoms(laws, region, capsys):
-    hits = coverage(laws["atoms"], region, 0.3, 2000, certificate="delong", seed=3)
+    hits = coverage(laws["atoms"], region, 0.3, 2000, limits="delong", seed=3)
     with capsys.disabled():
         print(f"\ndelong, atoms, {region}: {hits / RUNS:.4f} of 0.95")
     # FPR 0.1 is the end of an atom here: a kink of the area, where limits are not quite normal.
@@ -121,19 +121,19 @@ def test_normal_limits_have_their_level_with_atoms(laws, region, capsys):
 def test_normal_limits_are_too_narrow_for_few_positives(normal_law, capsys):
     """Why there is a warning below 100 positives."""
     law = normal_law(2.5)
-    hits = coverage(law, BAND, 0.02, 800, certificate="delong", seed=4)
+    hits = coverage(law, BAND, 0.02, 800, limits="delong", seed=4)
     with capsys.disabled():
         print(f"\ndelong, 16 positives: {hits / RUNS:.4f} of 0.95")
     assert fails(hits, RUNS, 0.95)
     rng = np.random.default_rng(5)
     with pytest.warns(SmallSampleWarning, match="too narrow below 100"):
-        weighted_auc(np.arange(800) < 16, law.draw(rng, 16, 784), certificate="delong")
+        weighted_auc(np.arange(800) < 16, law.draw(rng, 16, 784), limits="delong")
 
 
 def test_bootstrap_limits_have_their_level(laws, capsys):
     runs = 60
     hits = coverage(
-        laws["normal"], Uniform(), 0.3, 600, runs=runs, certificate="bootstrap", rng=0, seed=6
+        laws["normal"], Uniform(), 0.3, 600, runs=runs, limits="bootstrap", rng=0, seed=6
     )
     with capsys.disabled():
         print(f"\nbootstrap: {hits / runs:.2f} of 0.95")

@@ -12,7 +12,6 @@ from karat.ranking import (
     FprBand,
     TprBand,
     average_precision,
-    compare_auc,
     compare_rankings,
     cost_curve,
     lift,
@@ -29,9 +28,9 @@ ONE = [
     (precision_at, {"threshold": 0.0}), (recall_at, {"k": 2}), (recall_at, {"share": 0.3}),
     (recall_at, {"threshold": 0.6}), (lift, {"k": 2}), (lift, {"share": 0.3}),
     (net_benefit, {"threshold": 0.4}), (cost_curve, {"at": 0.3}), (roc_at, {"fpr": 0.2}),
-    *((weighted_auc, {"certificate": name}) for name in ("auto", "kl", "dkw", "beta", "smoothed",
+    *((weighted_auc, {"limits": name}) for name in ("auto", "kl", "dkw", "beta", "smoothed",
                                                          "approximate", "delong")),
-    *((weighted_auc, {"certificate": name, "weight": weight})
+    *((weighted_auc, {"limits": name, "weight": weight})
       for name in ("auto", "dkw", "beta", "approximate", "smoothed", "delong")
       for weight in (FprBand(0, 0.2), FprBand(0.1, 0.3), TprBand(0.6, 1), BOX)),
 ]  # fmt: skip
@@ -39,7 +38,7 @@ PAIRED = [
     *((compare_rankings, {"measure": name} | cut) for name, cut in (
         ("average_precision", {}), ("precision_at", {"k": 2}), ("recall_at", {"share": 0.3}),
         ("lift", {"k": 2}), ("net_benefit", {"threshold": 0.4}), ("cost_curve", {"at": 0.3}))),
-    *((compare_auc, {"certificate": name, "weight": weight}) for name in ("auto", "delong")
+    *((compare_rankings, {"limits": name, "weight": weight}) for name in ("auto", "delong")
       for weight in (FprBand(0, 1), FprBand(0, 0.2), TprBand(0.6, 1))),
 ]  # fmt: skip
 

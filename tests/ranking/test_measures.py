@@ -128,7 +128,8 @@ def test_thresholds_count_rows():
     assert r.value == ones / n
     assert r.lower == pytest.approx(beta.ppf(0.025, ones, n - ones + 1))
     assert r.upper == pytest.approx(beta.ppf(0.975, ones + 1, n - ones))
-    assert r.basis == "exact"
+    assert r.method == "exact"
+    assert r.basis == "guaranteed"
     r = recall_at(y, score, threshold=0.5)
     assert r.value == ones / y.sum()
 
@@ -143,8 +144,8 @@ def test_net_benefit_by_hand():
         r = net_benefit(y, p, threshold=t)
         assert r.value == pytest.approx(wanted, abs=1e-12)
         everybody = y.mean() - t / (1 - t) * (1 - y.mean())
-        assert r.over_all[0] == pytest.approx(wanted - everybody, abs=1e-12)
-        assert r.over_all[1] <= r.over_all[0] <= r.over_all[2]
+        assert r.over_all.value == pytest.approx(wanted - everybody, abs=1e-12)
+        assert r.over_all.lower <= r.over_all.value <= r.over_all.upper
         assert r.lower <= r.value <= r.upper
 
 
@@ -308,7 +309,7 @@ def test_groups_are_ranked_by_themselves():
         wanted = average_precision(y[here], score[here], confidence=0.975)
         assert r.groups[name].value == wanted.value
         assert r.groups[name].lower == wanted.lower
-    assert r.gap[0] == abs(r.groups["north"].value - r.groups["south"].value)
+    assert r.gap.value == abs(r.groups["north"].value - r.groups["south"].value)
 
 
 def test_a_micro_average_pools_labels_that_no_row_has(rng):

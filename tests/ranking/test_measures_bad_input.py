@@ -180,10 +180,14 @@ def test_several_columns():
 def test_models():
     models = {"a": S, "b": S[::-1]}
     for options, error, message in (
-        ({"measure": "auc"}, OptionError, "measure is 'auc'; expected 'average_precision'"),
+        ({"measure": "area"}, OptionError, "measure is 'area'; expected 'auc'"),
         ({"measure": "lift"}, OptionError, "takes one of k=, share="),
         ({"measure": "lift", "threshold": 0.5}, OptionError, "threshold is 0.5; expected None"),
-        ({"k": 3}, OptionError, "k is 3; expected None with measure='average_precision'"),
+        ({"k": 3}, OptionError, "k is 3; expected None with measure='auc'"),
+        ({"measure": "average_precision", "k": 3}, OptionError, "None with measure='average_pre"),
+        ({"measure": "lift", "share": 0.5, "limits": "dkw"}, OptionError, "limits is 'dkw'; exp"),
+        ({"measure": "lift", "share": 0.5, "normalize": "mean"}, OptionError, "normalize is 'mean"),
+        ({"joint": [1]}, OptionError, "counts of each model with it"),
         ({"measure": "net_benefit"}, OptionError, "net_benefit takes threshold="),
         ({"measure": "net_benefit", "threshold": 1}, OptionError, "threshold is 1"),
         ({"measure": "precision_at", "k": 9}, OptionError, "k is 9 and there are 6 rows"),
@@ -191,6 +195,6 @@ def test_models():
         with pytest.raises(error, match=message):
             compare_rankings(Y, models, **options)
     with pytest.raises(DataError, match="1 model; expected at least two"):
-        compare_rankings(Y, {"a": S})
+        compare_rankings(Y, {"a": S}, measure="average_precision")
     with pytest.raises(ScoreError, match=r"y_scores\['b'\] row 5"):
         compare_rankings(Y, {"a": S, "b": [*S[:5], np.nan]})

@@ -1,5 +1,7 @@
 """Limits of areas through pairs: hinges, nested tops, small samples; and what ``auto`` takes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,9 +17,8 @@ from karat.ranking import (
     Power,
     TprBand,
     Uniform,
-    compare_auc,
+    compare_rankings,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.statistics import roc_counts
 
@@ -81,7 +82,7 @@ def test_perfect_separation_is_never_certainty():
     for n in range(5, 401):
         y = np.repeat([0, 1], [10 * n, n])
         score = np.arange(len(y), dtype=float)
-        part = weighted_auc(y, score, weight=FprBand(0, 0.1), certificate="nested")
+        part = weighted_auc(y, score, weight=FprBand(0, 0.1), limits="nested")
         assert part.lower <= 0.1 * 0.0125 ** (1 / n) + 1e-9
     for n in range(5, 200):
         y = np.repeat([0, 1], n)
@@ -94,13 +95,13 @@ def test_limits_of_pairs_are_those_of_the_smaller_class(rows):
     y, score = rows(3, 400, 1)
     m, value = min(y.sum(), (~y).sum()), roc_auc_score(y, score)
     for kind, limits in (("hinge", hinge_limits), ("kl", kl_limits)):
-        r = weighted_auc(y, score, certificate=kind)
+        r = weighted_auc(y, score, limits=kind)
         assert (r.lower, r.upper) == pytest.approx(
             tuple(map(float, limits(value * m, int(m), 0.025)))
         )
-    assert weighted_auc(y, score).certificate == "hinge"
-    with pytest.raises(OptionError, match="certificate is 'hinge'; expected 'auto', 'dkw' or 'bet"):
-        weighted_auc(y, score, weight=Power(2), certificate="hinge")
+    assert weighted_auc(y, score).method == "hinge"
+    with pytest.raises(OptionError, match="limits is 'hinge'; expected 'auto', 'dkw' or 'bet"):
+        weighted_auc(y, score, weight=Power(2), limits="hinge")
 
 
 def tops_by_hand(y, score, b, delta):
@@ -125,17 +126,17 @@ def tops_by_hand(y, score, b, delta):
 @pytest.mark.parametrize("b", [0.01, 0.1, 0.5, 0.97])
 def test_nested_tops_by_hand(rows, b):
     y, score = rows(5, 700)
-    r = weighted_auc(y, score, weight=FprBand(0, b), certificate="nested")
+    r = weighted_auc(y, score, weight=FprBand(0, b), limits="nested")
     assert [r.lower, r.upper] == pytest.approx(tops_by_hand(y, score, b, 0.05))
     assert r.lower <= r.value <= r.upper
     # A band of true-positive rates up to 1 is one of false-positive rates with classes swapped.
-    mirrored = weighted_auc(~y, -score, weight=TprBand(1 - b, 1), certificate="nested")
+    mirrored = weighted_auc(~y, -score, weight=TprBand(1 - b, 1), limits="nested")
     assert (mirrored.lower, mirrored.upper) == pytest.approx((r.lower, r.upper))
 
 
 def test_nested_tops_break_ties_like_jitter(rows):
     y, score = rows(5, 3000, 0)
-    options = {"weight": FprBand(0, 0.2), "certificate": "nested"}
+    options = {"weight": FprBand(0, 0.2), "limits": "nested"}
     tied = weighted_auc(y, score, **options)
     assert tied == weighted_auc(y, score, **options)
     rng = np.random.default_rng(0)
@@ -143,7 +144,7 @@ def test_nested_tops_break_ties_like_jitter(rows):
     for side in ("lower", "upper"):
         drawn = [getattr(r, side) for r in apart]
         assert abs(getattr(tied, side) - np.mean(drawn)) < 5 * np.std(drawn)
-    counted = weighted_auc_from_counts(roc_counts(y, score), **options)
+    counted = weighted_auc(roc_counts(y, score), **options)
     assert (counted.lower, counted.upper) == pytest.approx((tied.lower, tied.upper), abs=2e-3)
 
 
@@ -160,10 +161,10 @@ def smoothed_by_hand(ones, zeros, delta):
 @pytest.mark.parametrize(("share", "decimals"), [(0.1, None), (0.9, None), (0.3, 0)])
 def test_small_samples_by_hand(rows, share, decimals):
     y, score = rows(8, 90, decimals, share=share)
-    r = weighted_auc(y, score, certificate="smoothed")
+    r = weighted_auc(y, score, limits="smoothed")
     assert (r.lower, r.upper) == pytest.approx(smoothed_by_hand(score[y], score[~y], 0.05))
-    assert weighted_auc(y, score, certificate="approximate") == weighted_auc(
-        y, score, certificate="approximate"
+    assert weighted_auc(y, score, limits="approximate") == weighted_auc(
+        y, score, limits="approximate"
     )
 
 
@@ -194,10 +195,10 @@ def partial_by_hand(y, score, high, delta):
 def test_approximate_limits_of_partial_areas_by_hand(rows, share, confidence):
     y, score = rows(12, 151, share=share)
     r = weighted_auc(
-        y, score, weight=FprBand(0, 0.3), normalize="mean", certificate="approximate",
+        y, score, weight=FprBand(0, 0.3), normalize="mean", limits="approximate",
         confidence=confidence,
     )  # fmt: skip
-    assert r.certificate == "smoothed"
+    assert r.method == "smoothed"
     by_hand = partial_by_hand(y, score, 0.3, 1 - confidence)
     assert (r.lower, r.upper) == pytest.approx(by_hand, abs=1e-9)
     assert r.standard_error > 0
@@ -206,7 +207,7 @@ def test_approximate_limits_of_partial_areas_by_hand(rows, share, confidence):
 def test_a_box_of_all_rates_is_the_band_of_its_false_positives(rows):
     y, score = rows(9, 300, 1)
     box, band = FprBand(0.1, 0.4) & TprBand(0, 1), FprBand(0.1, 0.4)
-    a, b = (weighted_auc(y, score, weight=w, certificate="smoothed") for w in (box, band))
+    a, b = (weighted_auc(y, score, weight=w, limits="smoothed") for w in (box, band))
     assert (a.value, a.lower, a.upper) == pytest.approx((b.value, b.lower, b.upper), rel=0.02)
 
 
@@ -216,7 +217,7 @@ def test_separated_classes_do_not_show_a_perfect_partial_area(weight):
     """DeLong's limits are one point there, of any number of rows."""
     y = np.arange(400) >= 200
     r = weighted_auc(y, np.arange(400.0), weight=weight, normalize="mean",
-                     certificate="approximate")  # fmt: skip
+                     limits="approximate")  # fmt: skip
     assert (r.value, r.upper) == pytest.approx((1, 1))
     assert 0.95 < r.lower < 0.995
 
@@ -224,31 +225,31 @@ def test_separated_classes_do_not_show_a_perfect_partial_area(weight):
 def test_one_row_of_a_class_shows_no_partial_area():
     y, score = np.arange(100) == 60, np.arange(100.0)
     with pytest.warns(SmallSampleWarning, match="the limits exclude nothing"):
-        r = weighted_auc(y, score, weight=FprBand(0, 0.5), certificate="smoothed")
+        r = weighted_auc(y, score, weight=FprBand(0, 0.5), limits="smoothed")
     assert (r.lower, r.upper) == (0, 0.5)
 
 
 def test_few_rows_in_the_band_are_said(rows):
     y, score = rows(3, 60)
     with pytest.warns(SmallSampleWarning, match="fewer than 5 are expected in the band"):
-        weighted_auc(y, score, weight=FprBand(0, 0.05), certificate="smoothed")
+        weighted_auc(y, score, weight=FprBand(0, 0.05), limits="smoothed")
     with pytest.raises(OptionError, match=r"'dkw' for .* with ties='strict'"):
-        weighted_auc(y, score, weight=Power(3), ties="strict", certificate="smoothed")
+        weighted_auc(y, score, weight=Power(3), ties="strict", limits="smoothed")
 
 
 def test_separated_classes_are_not_certain_of_one():
     y = np.arange(40) >= 20
-    r = weighted_auc(y, np.arange(40.0), certificate="smoothed")
+    r = weighted_auc(y, np.arange(40.0), limits="smoothed")
     assert r.upper == 1
     assert r.lower == pytest.approx(0.883, abs=5e-4)
-    turned = weighted_auc(y, -np.arange(40.0), certificate="smoothed")
+    turned = weighted_auc(y, -np.arange(40.0), limits="smoothed")
     assert (turned.lower, turned.upper) == pytest.approx((0, 1 - r.lower))
 
 
 @pytest.mark.filterwarnings("ignore:the limits exclude nothing")
 def test_what_the_names_stand_for(rows):
     y, score = rows(1, 2000)  # the choice may not depend on a score
-    for options, certificate, why in (
+    for options, limits, why in (
         ({}, "hinge", "pairs"),
         ({"weight": FprBand(0, 1)}, "hinge", "pairs"),
         ({"weight": FprBand(0, 0.1)}, "nested", "expected in the band"),
@@ -263,27 +264,27 @@ def test_what_the_names_stand_for(rows):
             "importance",
         ),
         ({"weight": FprBand(0, 0.3) & TprBand(0.4, 1)}, "beta", "narrow"),
-        ({"certificate": "approximate"}, "smoothed", "not seen"),
-        ({"certificate": "approximate", "weight": FprBand(0, 0.1)}, "smoothed", "not seen"),
-        ({"certificate": "approximate", "weight": TprBand(0.9, 1)}, "smoothed", "not seen"),
-        ({"certificate": "approximate", "weight": FprBand(0, 0.003)}, "beta", "fewer than 5"),
-        ({"certificate": "approximate", "ties": "strict"}, "smoothed", "not seen"),
+        ({"limits": "approximate"}, "smoothed", "not seen"),
+        ({"limits": "approximate", "weight": FprBand(0, 0.1)}, "smoothed", "not seen"),
+        ({"limits": "approximate", "weight": TprBand(0.9, 1)}, "smoothed", "not seen"),
+        ({"limits": "approximate", "weight": FprBand(0, 0.003)}, "beta", "fewer than 5"),
+        ({"limits": "approximate", "ties": "strict"}, "smoothed", "not seen"),
         (
-            {"certificate": "approximate", "ties": "strict", "weight": Power(3)},
+            {"limits": "approximate", "ties": "strict", "weight": Power(3)},
             "dkw",
             "ties='strict'",
         ),
-        ({"certificate": "dkw"}, "dkw", ""),
+        ({"limits": "dkw"}, "dkw", ""),
     ):
         r = weighted_auc(y, score, **options)
-        assert r.certificate == certificate
+        assert r.method == limits
         assert why in r.why
         assert bool(r.why) == bool(why)
-        assert (f"by {r.certificate!r}, since {r.why}" in r.summary()) == bool(why)
-    few = weighted_auc(y[:60], score[:60], certificate="approximate")
-    assert few.certificate == "smoothed"
-    cells = weighted_auc_from_counts(roc_counts(y, np.floor(score)), cells=True)
-    assert cells.certificate == "hinge"
+        assert (f"by {r.method!r}, since {r.why}" in r.summary()) == bool(why)
+    few = weighted_auc(y[:60], score[:60], limits="approximate")
+    assert few.method == "smoothed"
+    cells = weighted_auc(replace(roc_counts(y, np.floor(score)), cells=True))
+    assert cells.method == "hinge"
     assert cells.lower < cells.value_range[0] < cells.value_range[1] < cells.upper
 
 
@@ -314,13 +315,13 @@ def test_a_group_of_one_class_is_skipped_and_said(rows):
 def test_delong_of_boxes_agrees_with_resampling(rows):
     y, score = rows(4, 4000, share=0.4)
     box = FprBand(0.05, 0.5) & TprBand(0.3, 0.9)
-    normal = weighted_auc(y, score, weight=box, certificate="delong")
-    drawn = weighted_auc(y, score, weight=box, certificate="bootstrap", rng=0)
+    normal = weighted_auc(y, score, weight=box, limits="delong")
+    drawn = weighted_auc(y, score, weight=box, limits="bootstrap", rng=0)
     assert normal.standard_error == pytest.approx(drawn.standard_error, rel=0.1)
     assert (normal.lower, normal.upper) == pytest.approx((drawn.lower, drawn.upper), abs=4e-3)
     noise = np.random.default_rng(0).normal(size=4000)
-    pair = compare_auc(
-        y, {"a": score, "b": score + 0.3 * noise}, weight=box, certificate="delong"
+    pair = compare_rankings(
+        y, {"a": score, "b": score + 0.3 * noise}, weight=box, limits="delong"
     ).differences[0]
     assert pair.p_value is not None
     assert pair.upper - pair.lower < normal.upper - normal.lower  # paired rows cancel
@@ -335,13 +336,13 @@ def normal_rows(rng, n1, n0, shift, decimals):
 
 def true_area(shift, decimals, weight):
     y, score = normal_rows(np.random.default_rng(1), 10**6, 10**6, shift, decimals)
-    return weighted_auc(y, score, weight=weight, certificate="delong").value
+    return weighted_auc(y, score, weight=weight, limits="delong").value
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("decimals", [None, 0])
 @pytest.mark.parametrize(
-    ("certificate", "weight", "n1", "n0", "least", "runs"),
+    ("limits", "weight", "n1", "n0", "least", "runs"),
     [
         ("hinge", Uniform(), 15, 60, 0.95, 200),
         ("nested", FprBand(0, 0.2), 30, 300, 0.95, 200),
@@ -350,7 +351,7 @@ def true_area(shift, decimals, weight):
     ],
     ids=str,
 )
-def test_areas_are_covered(certificate, weight, n1, n0, least, runs, decimals):
+def test_areas_are_covered(limits, weight, n1, n0, least, runs, decimals):
     """Of 200 runs a coverage of .86 is noticed nine times of ten, of 300 one of .85."""
     rng = np.random.default_rng(7)
     for shift in (0.5, 2.0):
@@ -358,7 +359,7 @@ def test_areas_are_covered(certificate, weight, n1, n0, least, runs, decimals):
         held = 0
         for _ in range(runs):
             y, score = normal_rows(rng, n1, n0, shift, decimals)
-            r = weighted_auc(y, score, weight=weight, certificate=certificate)
+            r = weighted_auc(y, score, weight=weight, limits=limits)
             held += r.lower <= truth <= r.upper
         assert binomtest(held, runs, least, alternative="less").pvalue > 1e-3
 
@@ -393,6 +394,6 @@ def test_approximate_limits_hold_where_rows_are_unseen(weight, region, n1):
     rng, truth, held, runs = np.random.default_rng(n1), hidden_area(region), 0, 200
     for _ in range(runs):
         y, score = hidden_rows(rng, n1, 400)
-        r = weighted_auc(y, score, weight=weight, certificate="approximate")
+        r = weighted_auc(y, score, weight=weight, limits="approximate")
         held += r.lower <= truth <= r.upper
     assert binomtest(held, runs, 0.95, alternative="less").pvalue > 1e-3

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import binomtest, norm, t
 
 from karat.evaluation import evaluate
-from karat.ranking import FprBand, Power, TprBand, Uniform, compare_auc
+from karat.ranking import FprBand, Power, TprBand, Uniform, compare_rankings
 from karat.ranking._approximate import paired_limits
 from karat.ranking.areas import influence, row_influence
 from karat.ranking.placements import labelled_scores
@@ -89,7 +89,7 @@ def test_a_row_has_its_own_influence_under_its_own_label(region, decimals):
 
 def test_a_model_against_itself_has_the_limits_of_unseen_rows():
     y, a, _ = drawn(1, 400)
-    d = compare_auc(y, {"a": a, "b": np.exp(a)}).differences[0]
+    d = compare_rankings(y, {"a": a, "b": np.exp(a)}).differences[0]
     n1, n0 = y.sum(), (~y).sum()
     # All influences cancel: three quarters of a row of either class move the area by one step.
     parts = [n / (n - 1 + 0.75) / (n * m) ** 2 for n, m in ((n1, n0), (n0, n1))]
@@ -108,19 +108,19 @@ def test_limits_and_p_value_agree(region):
     for seed in range(40):
         y, a, b = drawn(seed)
         for confidence in (0.5, 0.9):
-            d = compare_auc(
+            d = compare_rankings(
                 y, {"a": a, "b": b}, weight=region, confidence=confidence
             ).differences[0]  # fmt: skip
             assert d.decided == (d.p_value < 1 - confidence)
             assert d.method == "paired"
-            assert d.guaranteed_lower <= d.lower <= d.value <= d.upper <= d.guaranteed_upper
+            assert d.guaranteed.lower <= d.lower <= d.value <= d.upper <= d.guaranteed.upper
 
 
 @few
 def test_bands_of_the_true_positive_rate_are_those_of_classes_turned():
     y, a, b = drawn(5, 200, 1)
-    one = compare_auc(y, {"a": a, "b": b}, weight=TprBand(0.7, 1)).differences[0]
-    two = compare_auc(~y, {"a": -a, "b": -b}, weight=FprBand(0, 0.3)).differences[0]
+    one = compare_rankings(y, {"a": a, "b": b}, weight=TprBand(0.7, 1)).differences[0]
+    two = compare_rankings(~y, {"a": -a, "b": -b}, weight=FprBand(0, 0.3)).differences[0]
     assert (one.value, one.lower, one.upper, one.p_value) == pytest.approx(
         (two.value, two.lower, two.upper, two.p_value), abs=1e-12
     )
@@ -129,16 +129,16 @@ def test_bands_of_the_true_positive_rate_are_those_of_classes_turned():
 @few
 def test_one_positive_shows_nothing():
     y = np.arange(50) == 49
-    d = compare_auc(y, {"a": np.arange(50.0), "b": -np.arange(50.0)}).differences[0]
+    d = compare_rankings(y, {"a": np.arange(50.0), "b": -np.arange(50.0)}).differences[0]
     assert (d.value, d.lower, d.upper, d.p_value) == (1, -1, 1, 1)
 
 
-def test_a_named_certificate_gives_the_limits_of_differences_too():
+def test_a_named_method_gives_the_limits_of_differences_too():
     y, a, b = drawn(6, 500)
-    named = compare_auc(y, {"a": a, "b": b}, certificate="hinge").differences[0]
-    auto = compare_auc(y, {"a": a, "b": b}).differences[0]
+    named = compare_rankings(y, {"a": a, "b": b}, limits="hinge").differences[0]
+    auto = compare_rankings(y, {"a": a, "b": b}).differences[0]
     assert named.method == "distribution-free"
-    assert (named.lower, named.upper) == (auto.guaranteed_lower, auto.guaranteed_upper)
+    assert named.estimate == auto.guaranteed
     assert named.p_value == auto.p_value
     assert "distribution-free limits" in auto.summary()
     assert "(paired, likely)" in auto.summary()
@@ -149,12 +149,12 @@ def test_importances_are_called_rough_and_have_no_scale():
     w = np.random.default_rng(7).exponential(size=500)
     w[:50] = 0.0
     one, two = (
-        compare_auc(y, {"a": a, "b": b}, sample_weight=f * w).differences[0] for f in (1, 37.1)
+        compare_rankings(y, {"a": a, "b": b}, sample_weight=f * w).differences[0] for f in (1, 37.1)
     )
     assert (one.lower, one.upper, one.p_value) == pytest.approx((two.lower, two.upper, two.p_value))
     assert "rough, rows are weighted" in one.summary()
-    plain = compare_auc(y, {"a": a, "b": b}).differences[0]
-    even = compare_auc(y, {"a": a, "b": b}, sample_weight=np.full(500, 2.5)).differences[0]
+    plain = compare_rankings(y, {"a": a, "b": b}).differences[0]
+    even = compare_rankings(y, {"a": a, "b": b}, sample_weight=np.full(500, 2.5)).differences[0]
     assert (even.lower, even.upper) == pytest.approx((plain.lower, plain.upper))
 
 
@@ -175,13 +175,13 @@ def test_evaluate_decides_between_two_scores_by_the_paired_limits():
     ranking = next(f for f in found.findings if f.key == "ranking")
     verdict = ranking.verdicts[0]
     d = ranking.results["comparison"].differences[0]
-    normal = compare_auc(y, scores, certificate="delong").differences[0]
+    normal = compare_rankings(y, scores, limits="delong").differences[0]
     assert verdict.badge == "likely"
     assert verdict.sentence.startswith("good ranks better than poor")
     assert f"between {d.lower:+.3f} and {d.upper:+.3f}" in verdict.sentence
     # What the distribution-free limits leave open is said beside them.
-    assert d.guaranteed_lower < 0 < d.lower
-    assert f"{d.guaranteed_lower:+.3f} to {d.guaranteed_upper:+.3f}" in verdict.sentence
+    assert d.guaranteed.lower < 0 < d.lower
+    assert f"{d.guaranteed.lower:+.3f} to {d.guaranteed.upper:+.3f}" in verdict.sentence
     assert d.upper - d.lower < 1.1 * (normal.upper - normal.lower)
 
 

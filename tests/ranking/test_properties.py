@@ -14,7 +14,7 @@ from karat.ranking import (
     Power,
     TprBand,
     Uniform,
-    compare_auc,
+    compare_rankings,
     weighted_auc,
 )
 
@@ -232,8 +232,8 @@ def test_a_copy_of_a_model_ties_with_it(rows):
     y, score, times = rows
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmallSampleWarning)
-        r = compare_auc(
-            y, {"a": score, "b": score, "c": -score}, sample_weight=times, certificate="delong"
+        r = compare_rankings(
+            y, {"a": score, "b": score, "c": -score}, sample_weight=times, limits="delong"
         )
     pair = next(d for d in r.differences if {d.first, d.second} == {"a", "b"})
     assert pair.value == 0

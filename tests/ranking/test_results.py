@@ -17,11 +17,10 @@ from karat.ranking import (
     Power,
     TprBand,
     Uniform,
-    compare_auc,
+    compare_rankings,
     roc_at,
     uniform_margin,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.statistics import roc_counts
 
@@ -35,25 +34,25 @@ FAMILY = {"family": FiniteFamily(5), "weight": Power(2)}
 
 RESULTS = {
     "auc": lambda: weighted_auc(Y, S),
-    "low band": lambda: weighted_auc(Y, S, weight=FprBand(0, 0.05), certificate="delong"),
+    "low band": lambda: weighted_auc(Y, S, weight=FprBand(0, 0.05), limits="delong"),
     "band": lambda: weighted_auc(Y, S, weight=FprBand(0.2, 0.6), normalize="mcclish"),
     "knots": lambda: weighted_auc(Y, S, weight=PiecewiseLinear([0, 0.5], [1, 0]), ties="strict"),
     "tpr band": lambda: weighted_auc(Y, S, weight=TprBand(0.5, 1), normalize="mean"),
     "box": lambda: weighted_auc(
-        Y, S, weight=FprBand(0, 0.1) & TprBand(0.2, 1), certificate="bootstrap", rng=0
+        Y, S, weight=FprBand(0, 0.1) & TprBand(0.2, 1), limits="bootstrap", rng=0
     ),
-    "theorem 2": lambda: weighted_auc(Y, S, certificate="maurer-pontil"),
+    "theorem 2": lambda: weighted_auc(Y, S, limits="maurer-pontil"),
     "weighted": lambda: weighted_auc(Y, S, sample_weight=np.linspace(0.1, 1, 300)),
-    "one positive": lambda: weighted_auc(S.max() == S, S, certificate="delong"),
+    "one positive": lambda: weighted_auc(S.max() == S, S, limits="delong"),
     "groups": lambda: weighted_auc(Y, S, groups=np.array(["$a$", "b_1"])[MANY % 2]),
     "classes": lambda: weighted_auc(MANY, SCORES),
-    "counts": lambda: weighted_auc_from_counts(roc_counts(Y, S)),
-    "models": lambda: compare_auc(Y, {"a": S, "b": -S, "c": S**2}, weight=FprBand(0, 0.1)),
-    "models of a tpr band": lambda: compare_auc(Y, {"a": S, "b": -S}, weight=TprBand(0.2, 1)),
-    "models of a box": lambda: compare_auc(
+    "counts": lambda: weighted_auc(roc_counts(Y, S)),
+    "models": lambda: compare_rankings(Y, {"a": S, "b": -S, "c": S**2}, weight=FprBand(0, 0.1)),
+    "models of a tpr band": lambda: compare_rankings(Y, {"a": S, "b": -S}, weight=TprBand(0.2, 1)),
+    "models of a box": lambda: compare_rankings(
         Y, {"a": S, "b": -S}, weight=FprBand(0, 0.5) & TprBand(0.2, 1)
     ),
-    "difference": lambda: compare_auc(Y, {"a": S, "b": -S}).differences[0],
+    "difference": lambda: compare_rankings(Y, {"a": S, "b": -S}).differences[0],
     "point": lambda: roc_at(Y, S, fpr=0.1),
     "point at 0": lambda: roc_at(Y, S, fpr=0.0),
     "margin": lambda: uniform_margin(100, 200, **FAMILY),
@@ -159,5 +158,6 @@ def test_the_picture_shows_the_curve_and_what_counts():
 
 def test_gap_is_for_groups_only():
     assert RESULTS["auc"]().gap is None
-    value, lower, upper = RESULTS["groups"]().gap
+    gap = RESULTS["groups"]().gap
+    value, lower, upper = gap.value, gap.lower, gap.upper
     assert 0 <= lower <= value <= upper

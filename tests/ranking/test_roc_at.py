@@ -35,20 +35,20 @@ def test_value_and_limits_are_heights_of_the_curve(rows, at, decimals):
 def test_means_beside_the_point_are_limits_of_bands(rows):
     y, score = rows(1, 4000)
     r = roc_at(y, score, fpr=0.3)
-    assert (np.diff(r.widths) > 0).all()
+    assert (np.diff(r.band_width) > 0).all()
     for width, lower, upper, error in zip(
-        r.widths, r.lowers, r.uppers, r.standard_errors, strict=True
+        r.band_width, r.band_lower, r.band_upper, r.band_error, strict=True
     ):
         below, above = FprBand(max(0, 0.3 - width), 0.3), FprBand(0.3, min(1, 0.3 + width))
-        a, b = (weighted_auc(y, score, weight=w, certificate="dkw") for w in (below, above))
+        a, b = (weighted_auc(y, score, weight=w, limits="dkw") for w in (below, above))
         assert lower == pytest.approx(a.lower / below.area, abs=1e-9)
         assert upper == pytest.approx(b.upper / above.area, abs=1e-9)
         around = FprBand(max(0, 0.3 - width), min(1, 0.3 + width))
-        c = weighted_auc(y, score, weight=around, certificate="delong")
+        c = weighted_auc(y, score, weight=around, limits="delong")
         assert error == pytest.approx(c.standard_error / around.area)
         assert lower <= r.value <= upper
     # What narrow bands say of the point they say with more variance.
-    assert r.standard_errors[0] > r.standard_errors[-1]
+    assert r.band_error[0] > r.band_error[-1]
 
 
 def test_more_confidence_is_wider(rows):
@@ -63,7 +63,7 @@ def test_weights_count_rows(rows):
     times = np.random.default_rng(3).integers(0, 4, 400)
     a = roc_at(y, score, fpr=0.2, sample_weight=times, weighting="frequency")
     b = roc_at(np.repeat(y, times), np.repeat(score, times), fpr=0.2)
-    for name in ("value", "lower", "upper", "lowers", "uppers", "standard_errors"):
+    for name in ("value", "lower", "upper", "band_lower", "band_upper", "band_error"):
         assert getattr(a, name) == pytest.approx(getattr(b, name), abs=1e-9)
     assert not a.approximate
     c = roc_at(y, score, fpr=0.2, sample_weight=times + 0.5)
@@ -87,7 +87,7 @@ def test_limits_cover_the_curve_of_the_law(normal_law, at, capsys):
         y = np.arange(3000) < 900
         r = roc_at(y, law.draw(rng, 900, 2100), fpr=at)
         hits += r.lower <= truth <= r.upper
-        beside += bool((r.lowers <= truth).all() and (truth <= r.uppers).all())
+        beside += bool((r.band_lower <= truth).all() and (truth <= r.band_upper).all())
     with capsys.disabled():
         print(
             f"\nroc({at}): {hits / runs:.3f} at the point, {beside / runs:.3f} beside it, of 0.95"

@@ -82,7 +82,7 @@ def test_limits_are_sharper_than_theorem_7():
     score = rng.normal(size=1000) + 1.4657 * y  # an AUC of .85
     each = math.log(4 / 0.05) / 2
     theorem_7 = math.sqrt(each / 100) + math.sqrt(each / 900)
-    dkw = weighted_auc(y, score, weight=Uniform(), certificate="dkw")
+    dkw = weighted_auc(y, score, weight=Uniform(), limits="dkw")
     auto = weighted_auc(y, score, weight=Uniform())
     assert dkw.half_width == pytest.approx(theorem_7)
     assert (dkw.upper - dkw.lower) / 2 < 0.8 * theorem_7

@@ -33,7 +33,7 @@ def test_finite_families_by_hand(weight):
     alone = uniform_margin(3000, 20_000, family=FiniteFamily(1), weight=weight)
     rng = np.random.default_rng(0)
     y = np.arange(23_000) < 3000
-    measured = weighted_auc(y, rng.normal(size=23_000), weight=weight, certificate="dkw")
+    measured = weighted_auc(y, rng.normal(size=23_000), weight=weight, limits="dkw")
     assert alone.margin == pytest.approx(measured.half_width)
 
 

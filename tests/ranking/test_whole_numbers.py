@@ -8,11 +8,10 @@ import karat
 from karat.exceptions import DataError
 from karat.ranking import (
     average_precision,
-    compare_auc,
+    compare_rankings,
     precision_at,
     roc_at,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.statistics import roc_counts
 
@@ -49,8 +48,8 @@ def test_measures_are_those_of_ranks(measure):
 
 
 def test_two_models_are_compared_by_ranks():
-    found = compare_auc(Y, {"a": LARGE, "b": OTHER}, certificate="delong")
-    wanted = compare_auc(Y, {"a": RANKS, "b": OTHER - 2**60}, certificate="delong")
+    found = compare_rankings(Y, {"a": LARGE, "b": OTHER}, limits="delong")
+    wanted = compare_rankings(Y, {"a": RANKS, "b": OTHER - 2**60}, limits="delong")
     assert str(found.to_frame().rows()) == str(wanted.to_frame().rows())  # NaN is no NaN
 
 
@@ -58,8 +57,8 @@ def test_two_models_are_compared_by_ranks():
 def test_counts_of_a_table_keep_them_apart(roles, tmp_path):
     counts = karat.scan(table()).roles(label="y", score="s", **roles).roc_counts()
     assert counts.scores.tolist() == np.unique(LARGE).tolist()
-    wanted = weighted_auc_from_counts(roc_counts(Y, RANKS))
-    assert weighted_auc_from_counts(counts).value == pytest.approx(wanted.value, rel=1e-12)
+    wanted = weighted_auc(roc_counts(Y, RANKS))
+    assert weighted_auc(counts).value == pytest.approx(wanted.value, rel=1e-12)
     doubled = counts + counts
     assert doubled.scores.tolist() == counts.scores.tolist()
     with pytest.raises(DataError, match=r"beyond 2\^53"):

@@ -8,7 +8,7 @@ import pytest
 
 import karat
 from karat.exceptions import ColumnError, DataError, LabelError, OptionError, ScoreError
-from karat.ranking import FprBand, TprBand, Uniform, weighted_auc, weighted_auc_from_counts
+from karat.ranking import FprBand, TprBand, Uniform, weighted_auc
 
 
 def in_cells(table, *, label="y", cells=1 << 20, **options):
@@ -48,7 +48,7 @@ def test_what_cells_hide_is_enclosed(rows, weight, cells):
     y, s = rows["y"].to_numpy(), rows["s"].to_numpy()
     read = weighted_auc(y, s, weight=weight)
     counts = in_cells(rows, cells=cells)
-    found = weighted_auc_from_counts(counts, weight=weight, cells=True)
+    found = weighted_auc(counts, weight=weight)
     low, high = found.value_range
     assert low - 1e-12 <= read.value <= high + 1e-12
     assert found.lower <= read.lower + 1e-12
@@ -93,5 +93,5 @@ def test_bad_sources_are_named(tmp_path, rows):
     with pytest.raises(OptionError, match="cells"):
         in_cells(rows, cells=0)
     counts = in_cells(rows, cells=64)
-    with pytest.raises(OptionError, match="expected 'auto' or 'dkw' with cells=True"):
-        weighted_auc_from_counts(counts, cells=True, certificate="delong")
+    with pytest.raises(OptionError, match="expected 'auto' or 'dkw' for scores in cells"):
+        weighted_auc(counts, limits="delong")

@@ -9,10 +9,8 @@ import karat
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.ranking import (
-    compare_auc,
-    compare_auc_from_counts,
+    compare_rankings,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.sources.engines import fold_of
 from karat.statistics import confusion, pattern_counts, roc_counts
@@ -118,17 +116,17 @@ def test_folds_of_text_are_the_same_everywhere(table, database):
 def test_areas_from_counts(truth, table, database):
     # That counts are equal on every engine is tested above; areas are a function of counts.
     source = karat.scan(as_relation(table, database)).roles(**ROLES)
-    area = weighted_auc_from_counts(source.roc_counts("score"))
+    area = weighted_auc(source.roc_counts("score"))
     for field, apart in APART.items():
         assert getattr(area, field) == pytest.approx(getattr(truth["area"], field), abs=apart)
     counts = {name: source.roc_counts(name) for name in ("score", "other")}
-    found = compare_auc_from_counts(counts).differences[0]
-    rows = compare_auc(table["y"], {name: table[name] for name in counts}).differences[0]
+    found = compare_rankings(counts).differences[0]
+    rows = compare_rankings(table["y"], {name: table[name] for name in counts}).differences[0]
     assert (found.first, found.second) == (rows.first, rows.second)
     free = (
         rows.value,
-        rows.guaranteed_lower,
-        rows.guaranteed_upper,
+        rows.guaranteed.lower,
+        rows.guaranteed.upper,
     )  # paired ones come first
     for (field, apart), wanted in zip(APART.items(), free, strict=True):
         assert getattr(found, field) == pytest.approx(wanted, abs=apart)
@@ -139,25 +137,25 @@ def test_areas_from_counts(truth, table, database):
 def test_paired_comparisons_from_joint_counts(table, database):
     """The greater of two errors that the cells allow: never below that of the rows."""
     names = ("score", "other")
-    rows = compare_auc(table["y"], table.select(names), certificate="delong").differences[0]
+    rows = compare_rankings(table["y"], table.select(names), limits="delong").differences[0]
     for make in (as_grouped, as_relation):
         source = karat.scan(make(table, database)).roles(**ROLES)
         counts = {name: source.roc_counts(name) for name in names}
         joint = source.joint_roc_counts(*counts.values(), names=names)
         assert joint.counts.sum() == len(table)
         assert (joint + joint).n == 2 * joint.n
-        found = compare_auc_from_counts(counts, joint=[joint], certificate="delong").differences[0]
+        found = compare_rankings(counts, joint=[joint], limits="delong").differences[0]
         assert found.value == pytest.approx(rows.value, abs=1e-12)
         wide = (found.upper - found.lower) / (rows.upper - rows.lower)
         assert 1 - 1e-9 <= wide <= 1.05
         assert found.p_value >= rows.p_value
     with pytest.raises(karat.exceptions.OptionError, match="joint counts of score and other"):
-        compare_auc_from_counts(counts, certificate="delong")
+        compare_rankings(counts, limits="delong")
 
 
 def test_areas_by_group(table, database):
     source = karat.scan(as_relation(table, database)).roles(**ROLES)
-    whole = weighted_auc_from_counts(source.roc_counts("score", by="group"))
+    whole = weighted_auc(source.roc_counts("score", by="group"))
     rows = weighted_auc(table["y"], table["score"], groups=table["sex"])
     assert whole.value == pytest.approx(rows.value, abs=1e-12)
     for name in ("f", "m"):
@@ -207,10 +205,8 @@ def test_many_scores_are_counted_in_cells_and_the_counts_say_so(table, database)
     data = karat.scan(as_relation(table, database)).roles(label="y", score="score")
     counts = data.roc_counts(cells=64)
     assert counts.cells
-    area = weighted_auc_from_counts(counts)
+    area = weighted_auc(counts)
     low, high = area.value_range
     assert low <= weighted_auc(table["y"], table["score"]).value <= high
     with pytest.raises(karat.exceptions.DataError, match="cells of scores cannot be added"):
         counts + counts
-    with pytest.raises(karat.exceptions.OptionError, match="made in cells"):
-        weighted_auc_from_counts(counts, cells=False)

@@ -7,7 +7,7 @@ import pytest
 import karat
 from karat.consensus import ErrorEstimator
 from karat.exceptions import ColumnError, DataError, OptionError
-from karat.ranking import compare_auc_from_counts
+from karat.ranking import compare_rankings
 from karat.statistics import roc_counts
 
 
@@ -41,26 +41,26 @@ JOINED = {
                  "names is 'ab'; expected the columns of two scores"),
     "a name twice": (lambda: DATA.joint_roc_counts(*COUNTS.values(), names=("a", "a")),
                      OptionError, "expected the columns of two scores"),
-    "no list": (lambda: compare_auc_from_counts(COUNTS, joint=JOINT), OptionError,
+    "no list": (lambda: compare_rankings(COUNTS, joint=JOINT), OptionError,
                 "joint is .*; expected a list of a source's joint_roc_counts"),
-    "no joint counts": (lambda: compare_auc_from_counts(COUNTS, joint=[3]), OptionError,
+    "no joint counts": (lambda: compare_rankings(COUNTS, joint=[3]), OptionError,
                         "joint is 3; expected a list"),
-    "no sequence": (lambda: compare_auc_from_counts(COUNTS, joint=7), OptionError, "joint is 7"),
-    "joint of other rows": (lambda: compare_auc_from_counts(OTHER, joint=[JOINT]), DataError,
+    "no sequence": (lambda: compare_rankings(COUNTS, joint=7), OptionError, "joint is 7"),
+    "joint of other rows": (lambda: compare_rankings(OTHER, joint=[JOINT]), DataError,
                             "joint counts of a and b are not of the rows"),
-    "joint of other models": (lambda: compare_auc_from_counts(
+    "joint of other models": (lambda: compare_rankings(
         {"a": COUNTS["a"], "c": COUNTS["b"]}, joint=[JOINT]), DataError,
         r"joint counts are of \['a', 'b'\], and there are counts of \['a', 'c'\]"),
-    "joint and weights": (lambda: compare_auc_from_counts(
+    "joint and weights": (lambda: compare_rankings(
         {name: WEIGHTED.roc_counts(name) for name in "ab"}, joint=[JOINT]), DataError,
         "count the same rows and classes, without weights"),
-    "models of other classes": (lambda: compare_auc_from_counts(
+    "models of other classes": (lambda: compare_rankings(
         {"a": COUNTS["a"], "b": MIRRORED["b"]}), DataError, "count both with the same pos_label"),
-    "weights of one": (lambda: compare_auc_from_counts(
+    "weights of one": (lambda: compare_rankings(
         {"a": COUNTS["a"], "b": WEIGHTED.roc_counts("b")}), DataError, "on different rows"),
-    "no counts": (lambda: compare_auc_from_counts({"a": COUNTS["a"], "b": 3}), DataError,
+    "no counts": (lambda: compare_rankings({"a": COUNTS["a"], "b": 3}), DataError,
                   "the counts of 'b' are a int"),
-    "more rows": (lambda: compare_auc_from_counts({"a": COUNTS["a"], "b": COUNTS["b"] +
+    "more rows": (lambda: compare_rankings({"a": COUNTS["a"], "b": COUNTS["b"] +
                                                    COUNTS["b"]}), DataError, "different rows"),
 }  # fmt: skip
 
@@ -78,7 +78,7 @@ def test_sums_of_weights_may_differ_in_their_last_digits():
     y, w = rng.integers(0, 2, 3000), 10 ** rng.uniform(-8, 1, 3000)
     counts = {name: roc_counts(y, rng.normal(size=3000), sample_weight=w) for name in "ab"}
     assert counts["a"].totals.tolist() != counts["b"].totals.tolist()
-    assert compare_auc_from_counts(counts).differences[0].lower < 0
+    assert compare_rankings(counts).differences[0].lower < 0
 
 
 def test_error_rates_from_counts_are_a_frame_of_polars():

@@ -10,7 +10,7 @@ import karat
 from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.exceptions import DataError, LabelError, LazyFrameError
-from karat.ranking import weighted_auc, weighted_auc_from_counts
+from karat.ranking import weighted_auc
 from karat.sources.engines import fold_of
 from karat.statistics import confusion
 
@@ -78,7 +78,7 @@ def test_folds_of_text_are_the_same_as_elsewhere(shuffled, table):
 
 
 def test_answers_are_those_of_the_rows(counted, wanted, table):
-    area = weighted_auc_from_counts(counted.roc["score"])
+    area = weighted_auc(counted.roc["score"])
     rows = weighted_auc(table["y"], table["score"])
     assert (area.value, area.lower, area.upper) == pytest.approx(
         (rows.value, rows.lower, rows.upper), abs=1e-12

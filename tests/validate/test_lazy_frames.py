@@ -15,7 +15,7 @@ from karat.calibration import canonical_calibration_error, marginal_calibration_
 from karat.consensus import ErrorEstimator
 from karat.exceptions import LazyFrameError
 from karat.metrics import f_beta, mcc
-from karat.ranking import compare_auc, roc_at, weighted_auc, weighted_auc_from_counts
+from karat.ranking import compare_rankings, roc_at, weighted_auc
 from karat.statistics import confusion, pattern_counts, patterns, roc_counts
 from karat.weak import MajorityVote, OracleLabelModel, vote_diagnostics
 
@@ -78,8 +78,8 @@ def tables(rows):
 # Each is called with a way to take columns: from one frame in memory, or from a lazy table.
 PAIRED = {
     "weighted_auc": lambda take: weighted_auc(take("y"), take("score")).value,
-    "compare_auc": lambda take: (
-        compare_auc(take("y"), {"one": take("score"), "two": take("weight")}).to_dict()
+    "compare_rankings": lambda take: (
+        compare_rankings(take("y"), {"one": take("score"), "two": take("weight")}).to_dict()
     ),
     "roc_at": lambda take: roc_at(take("y"), take("score"), fpr=0.1).to_dict(),
     "roc_counts": lambda take: roc_counts(take("y"), take("score")).positives.tolist(),
@@ -153,7 +153,7 @@ def test_one_lazy_table_gives_the_right_number(rows, tables, engine, operation):
     assert (found.patterns == right.patterns).all()
     assert vote_diagnostics(votes) == vote_diagnostics(known)
     counts = karat.scan(table).roles(label="y", score="score").roc_counts(cells=1 << 12)
-    area = weighted_auc_from_counts(counts, cells=True)
+    area = weighted_auc(counts)
     truth = weighted_auc(rows["y"], rows["score"]).value
     assert area.lower <= truth <= area.upper
     assert counts.positives.sum() + counts.negatives.sum() == N

@@ -6,7 +6,7 @@ import pytest
 
 from karat.bounds import weak_label_value
 from karat.consensus import ErrorEstimator
-from karat.ranking import compare_auc
+from karat.ranking import compare_rankings
 from karat.weak import MajorityVote, check_label_model, vote_diagnostics
 
 NAMES = (10, 20, 30)
@@ -44,4 +44,4 @@ def test_columns_in_another_order_or_called_by_text_are_the_same_labelers(votes)
 
 def test_models(votes):
     scores = votes + np.linspace(0, 0.5, 200)[:, None]
-    assert tuple(compare_auc(votes[10] == 1, scores).models) == NAMES
+    assert tuple(compare_rankings(votes[10] == 1, scores).models) == NAMES

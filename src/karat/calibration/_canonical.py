@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import check_choice, check_confidence, check_number, check_rng
 from karat.calibration._certificate import split_rng, strict_gain
@@ -22,7 +22,7 @@ from karat.calibration.models import (
     fit_own_curves,
     folds_of,
 )
-from karat.calibration.result import CanonicalCalibration
+from karat.calibration.result import CanonicalCalibration, without_limits
 from karat.exceptions import DataError
 from karat.limits.means import normal_quantile
 
@@ -80,15 +80,17 @@ def canonical_calibration_error(
         copula cannot (interactions, steps) and take far longer. ``dequantized`` is the estimator of
         Panda & Garain (2023), which is inconsistent, for comparison.
     confidence : float or None, default 0.95
-        Level of the limits and of the certificate; None measures ``value`` alone, which is fast.
+        Level of the limits, by the model and guaranteed; None measures ``value`` alone, which is
+        fast.
     rng : int or generator, optional
         How rows are split, and the draws of the test.
 
     Returns
     -------
     CanonicalCalibration
-        ``value`` (CE_p), ``debiased`` (CE₂²) with ``lower`` and ``upper``, ``certificate``,
-        ``p_value``, ``interaction_p_value``, ``per_label``, ``pairs``.
+        CE_p as ``value``, with limits ``lower`` and ``upper`` that rest on the model and a lower
+        limit that does not in ``guaranteed``; ``debiased`` (CE₂²), ``p_value``,
+        ``interaction_p_value``, ``per_label``, ``pairs``.
 
     Examples
     --------
@@ -96,8 +98,8 @@ def canonical_calibration_error(
     >>> rng = np.random.default_rng(0)
     >>> prob = rng.random((3000, 3))
     >>> r = canonical_calibration_error(rng.random((3000, 3)) < prob, prob, rng=0)
-    >>> r.lower <= 0 <= r.upper, r.p_value > 0.01, r.certificate
-    (True, True, 0.0)
+    >>> r.lower, r.upper < 0.06, r.p_value > 0.01, r.guaranteed.lower
+    (0.0, True, True, 0.0)
     """
     model = check_choice(method, "method", METHODS)
     power = check_number(p, "p", at_least=1.0)
@@ -112,13 +114,14 @@ def canonical_calibration_error(
 
 
 class Limits(NamedTuple):
-    """What is measured with limits, and what they were corrected by."""
+    """The squared error CE₂² with its limits, and what they were corrected by."""
 
     debiased: float
     standard_error: float
     lower: float
     upper: float
-    certificate: float
+    certificate: float  # a lower limit for any law
+    confidence: float
     per_label: FloatArray
     notes: tuple[str, ...]
 
@@ -146,14 +149,14 @@ def _estimated(
         limits = _limits(table, wide, float(marginal.sum()), proven, confidence, rng)
         p_value = score_test(y, h, rng)
         found = interaction_test(y, h, v)
+    value = float((off**p).sum(axis=1).mean() ** (1 / p))
+    estimate, guaranteed = _headline(value, p, y.shape[1], limits)
     per_label: FloatArray = (off**2).mean(axis=0) if limits is None else limits.per_label
     return CanonicalCalibration(
-        value=float((off**p).sum(axis=1).mean() ** (1 / p)),
+        estimate=estimate,
+        guaranteed=guaranteed,
         debiased=None if limits is None else limits.debiased,
-        lower=None if limits is None else limits.lower,
-        upper=None if limits is None else limits.upper,
         standard_error=None if limits is None else limits.standard_error,
-        certificate=None if limits is None else limits.certificate,
         p_value=p_value,
         interaction_p_value=None if found is None else found.p_value,
         interaction=() if found is None else tuple(table.names[i] for i in found[:3]),
@@ -162,7 +165,6 @@ def _estimated(
         pairs=pair_scores(y, h, v),
         p=p,
         method=method,
-        confidence=confidence,
         names=table.names,
         n=len(y),
         notes=table.notes if limits is None else limits.notes,
@@ -200,9 +202,37 @@ def _limits(
     if max(upper, certificate) < shown:
         notes = (*notes, _CURVES)
     per_label = terms.mean(axis=0)
-    return Limits(
-        debiased, error, debiased - reach, max(highest, marginal), certificate, per_label, notes
+    lower, upper = debiased - reach, max(highest, marginal)
+    return Limits(debiased, error, lower, upper, certificate, confidence, per_label, notes)
+
+
+def _headline(
+    value: float, p: float, labels: int, limits: Limits | None
+) -> tuple[Estimate[float], Estimate[float] | None]:
+    """Return CE_p with the limits that follow from those of CE₂², by the model and guaranteed."""
+    if limits is None:
+        return without_limits(value), None
+    lower, upper = limits_of_power(limits.lower, limits.upper, p, labels)
+    proven = limits_of_power(limits.certificate, 0.0, p, labels)[0]
+    level, most = limits.confidence, labels ** (1 / p)
+    return (
+        Estimate.of(value, lower, upper, level, "model"),
+        Estimate.of(value, proven, most, level, "finite-sample"),
     )
+
+
+def limits_of_power(lower: float, upper: float, p: float, labels: int) -> tuple[float, float]:
+    r"""Return limits of CE_p from those of CE₂²; their square roots for p = 2.
+
+    No label is further off than 1, so :math:`\sum_j|d_j|^p` falls with p and CE_p^p compares with
+    CE₂² itself; and by the inequality of power means :math:`CE_p K^{-1/p}` grows with p, K being
+    the number of labels. One of the two bounds CE_p from below, the other from above.
+    """
+    low, high = max(lower, 0.0), max(upper, 0.0)
+    scale = labels ** (1 / p - 1 / 2)
+    if p <= 2:
+        return low ** (1 / p), scale * math.sqrt(high)
+    return scale * math.sqrt(low), high ** (1 / p)
 
 
 def _mean_and_error(terms: FloatArray) -> tuple[float, float]:

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_confidence, check_rng
 from karat.calibration.inputs import LabelTable, read_table
 from karat.calibration.models import Fit, fit_of, fit_shrunk, folds_of
-from karat.calibration.result import CalibrationCertificate
+from karat.calibration.result import CalibrationCertificate, gain_guarantee
 from karat.exceptions import DataError
 from karat.limits.means import betting_lower, normal_quantile
 
@@ -58,6 +58,12 @@ def calibration_certificate(
     rng : int or generator, optional
         How rows are split.
 
+    Returns
+    -------
+    CalibrationCertificate
+        The gain as ``value`` with the lower limit ``lower`` of CE₂², whether that ``proves`` an
+        error, and the gain ``per_label``.
+
     Examples
     --------
     >>> import numpy as np
@@ -77,9 +83,13 @@ def calibration_certificate(
     measure = strict_gain if split == "strict" else cross_fitted_gain
     gains, lower = measure(table, fit, 1 - level, generator)
     return CalibrationCertificate(
-        value=float(gains.sum(axis=1).mean()),
-        lower=max(0.0, lower),
-        confidence=level,
+        estimate=Estimate.of(
+            float(gains.sum(axis=1).mean()),
+            max(0.0, lower),
+            float(len(table.names)),
+            level,
+            gain_guarantee(strict=split == "strict"),
+        ),
         strict=split == "strict",
         model=_WORDS[model],
         per_label=gains.mean(axis=0),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from karat._parameters import Parameters
-from karat._result import Result, crossed, keeps_kind, rows_of
-from karat._typing import Column, FloatArray, Frame, IntArray
+from karat._result import keeps_kind
+from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
     check_count,
@@ -22,6 +21,7 @@ from karat._validate import (
 from karat.calibration.inputs import LabelTable, in_order_of, read_new, read_table
 from karat.calibration.maps import PARTS, MixtureMap, Rows, fit_mixture
 from karat.calibration.models import COPULAS, WeightedFit, folds_of
+from karat.calibration.result import CalibratorScore
 from karat.exceptions import DataError
 
 _LEAST = 10  # rows
@@ -145,6 +145,11 @@ class CopulaCalibrator(Parameters):
             The group of each row; the result names them as they are passed.
         sample_weight : column (n,), optional
             How many rows each row stands for.
+
+        Returns
+        -------
+        CalibratorScore
+            The log-loss ``before`` and ``after`` the map, of all rows and of each group.
         """
         check_fitted(self, "model_", "fit(y_true, y_prob)")
         table = in_order_of(read_table(y_true, y_prob), self.names_)
@@ -243,97 +248,3 @@ def _losses(table: LabelTable, p: FloatArray) -> FloatArray:
     if table.exclusive:
         return np.asarray(-np.log((table.y * p).sum(axis=1)))
     return np.asarray(-np.log(np.where(table.y == 1, p, 1 - p)).mean(axis=1))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CalibratorScore(Result):
-    """The log-loss of probabilities before and after a map, of all rows and of each group.
-
-    Attributes
-    ----------
-    before, after : float
-        Mean log-loss.
-    per : str
-        ``"label"``, or ``"row"`` where rows have one of several classes. The logarithm of a
-        probability nearer to 0 than 1e-6 is taken as that of 1e-6.
-    groups : tuple
-        The groups, as they were passed and sorted; empty without any.
-    group_before, group_after : array
-        The same by group.
-    group_n : array
-        Rows of each group.
-    parts : tuple of str
-        The maps that are mixed.
-    weights : array
-        Their weights.
-    n : int
-        Rows.
-    """
-
-    before: float
-    after: float
-    per: str
-    groups: tuple[Any, ...]
-    group_before: FloatArray
-    group_after: FloatArray
-    group_n: IntArray
-    parts: tuple[str, ...]
-    weights: FloatArray
-    n: int
-
-    def summary(self) -> str:
-        """Return the log-loss before and after, the groups that lose, and the mixture."""
-        mixed = ", ".join(
-            f"{part} {weight:.2f}" for part, weight in zip(self.parts, self.weights, strict=True)
-        )
-        return (
-            f"log-loss a {self.per} {self.after:.4f} with the map, {self.before:.4f} without "
-            f"(n = {self.n:,}{self._losing()}); the map mixes {mixed}"
-        )
-
-    def _columns(self) -> dict[str, Any]:
-        if not self.groups:
-            return {"before": [self.before], "after": [self.after], "n": [self.n]}
-        words = ("group=groups", "before=group_before", "after=group_after", "n=group_n")
-        return rows_of(self, words)
-
-    def _losing(self) -> str:
-        if not self.groups:
-            return ""
-        gap = self.group_after - self.group_before
-        lost = [str(g) for g, more in zip(self.groups, gap, strict=True) if more > 0]
-        if not lost:
-            return f", less in each of {len(self.groups)} groups"
-        return f", more in the groups {', '.join(lost)} of {len(self.groups)}"
-
-    def _table(self) -> list[tuple[Any, str]]:
-        rows = zip(self.groups, self.group_after, self.group_before, self.group_n, strict=True)
-        return [(g, f"{a:.4f} (without {b:.4f}, n = {n:,})") for g, a, b, n in rows]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class LabelPairs(Result):
-    """Which label's residuals are correlated with which label's probability.
-
-    Attributes
-    ----------
-    z_values : array (K, K)
-        Correlation of the residuals of label j (row) with the probability of label k, as z-values.
-    names : tuple of str
-        The labels.
-    """
-
-    z_values: FloatArray
-    names: tuple[str, ...]
-
-    def summary(self) -> str:
-        """Return the pair that stands out most."""
-        j, k = divmod(int(abs(self.z_values).argmax()), len(self.names))
-        more = "more" if self.z_values[j, k] > 0 else "less"
-        return (
-            f"{self.names[j]} is {more} frequent than its probability says where "
-            f"{self.names[k]} is probable (z = {self.z_values[j, k]:.1f}), of all pairs most"
-        )
-
-    def _columns(self) -> dict[str, Any]:
-        return crossed({"label": self.names, "probability": self.names}, z_value=self.z_values)

@@ -1,6 +1,6 @@
 """The marginal calibration error: whether the probabilities of each label are right alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,34 +8,53 @@ import numpy as np
 from karat._result import keeps_kind
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import check_count, check_number
-from karat.calibration.inputs import LabelTable, read_table
+from karat.calibration.inputs import read_table
 from karat.calibration.models import Fit, folds_of
-from karat.calibration.result import MarginalCalibration
+from karat.calibration.result import MarginalCalibration, without_limits
 from karat.exceptions import DataError, ProbabilityError
 from karat.statistics import RocCounts
+from karat.statistics.result import counts_in_place_of
 
 
 @keeps_kind
 def marginal_calibration_error(
-    y_true: Frame | Column, y_prob: Frame | Column, *, p: float = 2, bins: int = 15
+    y_true: Frame | Column | RocCounts | Mapping[Any, RocCounts],
+    y_prob: Frame | Column | None = None,
+    *,
+    p: float = 2,
+    bins: int = 15,
 ) -> MarginalCalibration:
-    """Measure how far each label's probability is from its frequency.
+    r"""Measure how far each label's probability is from its frequency.
 
     It cannot see whether probabilities are right *together*. Where ``h_j`` means
     ``h_j + 0.15·sign(h_k − ½)`` for an independent ``h_k``, the sign averages out within every bin
     of ``h_j``: the marginal error is 0 and every single row is wrong by 0.15. For that there is
     `canonical_calibration_error`. Nor can it see errors that change sign within a bin.
 
+    Where too many probabilities differ to be counted one by one, round them before they are
+    counted: rounding to d digits moves the mean of every bin by at most
+    :math:`\tfrac12 10^{-d}`, and so the error of a label by no more, as long as no row changes its
+    bin.
+
     Parameters
     ----------
-    y_true : frame (n, K) or column (n,)
-        0 or 1 for each label; or one column of classes.
-    y_prob : frame (n, K) or column (n,)
+    y_true : frame (n, K), column (n,), RocCounts, or mapping of label to RocCounts
+        0 or 1 for each label; or one column of classes. Or, without ``y_prob``, counts of positives
+        and negatives at each probability of the positive class, without weights, from
+        `karat.statistics.roc_counts` or the ``roc_counts()`` of a `karat.scan`. Counts of parts of
+        the data can be added; all labels are of the same rows.
+    y_prob : frame (n, K) or column (n,), optional
         Probabilities.
     p : float, default 2
         The power of the error.
     bins : int, default 15
         Bins of equally many rows for each label.
+
+    Returns
+    -------
+    MarginalCalibration
+        The binned error as ``value``, without limits, the squared error without what chance adds as
+        ``debiased``, the error ``per_label``, and the bins.
 
     Examples
     --------
@@ -45,92 +64,54 @@ def marginal_calibration_error(
     >>> r = marginal_calibration_error(rng.random((5000, 3)) < prob, prob)
     >>> abs(r.debiased) < 0.001
     True
-    """
-    power = check_number(p, "p", at_least=1.0)
-    count = check_count(bins, "bins")
-    return _estimated(read_table(y_true, y_prob), power, count)
 
+    From counts of probabilities:
 
-def _estimated(table: LabelTable, p: float, bins: int) -> MarginalCalibration:
-    parts = [binned(table.y[:, j], table.h[:, j], bins) for j in range(table.y.shape[1])]
-    each = np.array([(w @ np.abs(o - m) ** p) for m, o, w, _ in parts])
-    return MarginalCalibration(
-        value=float(each.sum() ** (1 / p)),
-        debiased=float(sum(part[3] for part in parts)),
-        per_label=each ** (1 / p),
-        p=p,
-        names=table.names,
-        predicted=tuple(part[0] for part in parts),
-        observed=tuple(part[1] for part in parts),
-        weight=tuple(part[2] for part in parts),
-        n=len(table.y),
-        notes=table.notes,
-    )
-
-
-# --- The marginal error from counts of probabilities.
-
-
-@keeps_kind
-def marginal_calibration_error_from_counts(
-    counts: RocCounts | Mapping[Any, RocCounts], *, p: float = 2, bins: int = 15
-) -> MarginalCalibration:
-    r"""Measure how far probabilities are from frequencies, from positives and negatives of each.
-
-    The numbers are those of `marginal_calibration_error` on the rows; no row is needed, and counts
-    of parts of the data can be added. Where too many probabilities differ to be counted one by
-    one, round them before they are counted: rounding to d digits moves the mean of every bin by at
-    most :math:`\tfrac12 10^{-d}`, and so the error of a label by no more, as long as no row changes
-    its bin.
-
-    Parameters
-    ----------
-    counts : RocCounts, or mapping of label to RocCounts
-        From `karat.statistics.roc_counts` or the ``roc_counts()`` of a `karat.scan`, of
-        probabilities of the positive class, without weights. All labels are of the same rows.
-    p, bins
-        As in `marginal_calibration_error`.
-
-    Returns
-    -------
-    MarginalCalibration
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from karat.statistics import roc_counts
-    >>> rng = np.random.default_rng(0)
-    >>> prob = rng.random(5000).round(3)
-    >>> counts = roc_counts(rng.random(5000) < prob, prob)
-    >>> abs(marginal_calibration_error_from_counts(counts).debiased) < 0.001
+    >>> rounded = prob[:, 0].round(3)
+    >>> counts = roc_counts(rng.random(5000) < rounded, rounded)
+    >>> abs(marginal_calibration_error(counts).debiased) < 0.001
     True
     """
     power, number = check_number(p, "p", at_least=1.0), check_count(bins, "bins")
+    counts = counts_in_place_of(y_true)
+    if counts is None:
+        table = read_table(y_true, y_prob)
+        parts = [binned(table.y[:, j], table.h[:, j], number) for j in range(table.y.shape[1])]
+        return _estimated(parts, power, table.names, len(table.y), table.notes)
+    if y_prob is not None:
+        raise DataError("y_true holds counts, which have the probabilities; leave out y_prob")
     one = isinstance(counts, RocCounts)
     found = {counts.classes[1]: counts} if isinstance(counts, RocCounts) else counts
-    if not isinstance(found, Mapping) or not found:
-        raise DataError(
-            f"counts is {type(counts).__name__}; expected karat.statistics.roc_counts, or a "
-            "mapping of label to them"
-        )
     for name, part in found.items():
-        _check_probabilities("counts" if one else f"the counts of {name!r}", part)
+        _check_probabilities("y_true" if one else f"the counts of {name!r}", part)
     sizes = {str(name): int(part.totals.sum()) for name, part in found.items()}
     if len(set(sizes.values())) > 1:
         raise DataError(f"the labels were counted on different rows, {sizes}; count the same rows")
     parts = [binned_counts(c.scores, c.positives, c.negatives, number) for c in found.values()]
-    each = np.array([w @ np.abs(o - m) ** power for m, o, w, _ in parts])
+    return _estimated(parts, power, tuple(map(str, found)), next(iter(sizes.values())), ())
+
+
+def _estimated(
+    parts: Sequence[tuple[FloatArray, FloatArray, FloatArray, float]],
+    p: float,
+    names: tuple[str, ...],
+    n: int,
+    notes: tuple[str, ...],
+) -> MarginalCalibration:
+    """Return the error of labels of which each has mean probability, frequency and share by bin."""
+    each = np.array([w @ np.abs(o - m) ** p for m, o, w, _ in parts])
     return MarginalCalibration(
-        value=float(each.sum() ** (1 / power)),
+        estimate=without_limits(float(each.sum() ** (1 / p))),
         debiased=float(sum(part[3] for part in parts)),
-        per_label=each ** (1 / power),
-        p=power,
-        names=tuple(map(str, found)),
+        per_label=each ** (1 / p),
+        p=p,
+        names=names,
         predicted=tuple(part[0] for part in parts),
         observed=tuple(part[1] for part in parts),
         weight=tuple(part[2] for part in parts),
-        n=next(iter(sizes.values())),
-        notes=(),
+        n=n,
+        notes=notes,
     )
 
 

@@ -1,4 +1,11 @@
-"""What is known of calibration."""
+"""What is known of calibration: errors with their limits, and what a calibrator is worth.
+
+`MarginalCalibration` and `CanonicalCalibration` are errors of probabilities, `LabelPairs` says
+which labels carry one, `CalibrationCertificate` proves one, and `CalibratorScore` is the log-loss
+before and after a map.
+"""
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
@@ -7,9 +14,14 @@ from typing import Any
 import numpy as np
 
 from karat._basis import Guarantee
-from karat._result import Result
-from karat._typing import FloatArray
-from karat.calibration._copula_calibrator import LabelPairs
+from karat._result import Estimate, Estimated, Result, crossed, rows_of
+from karat._typing import FloatArray, IntArray
+
+
+def without_limits(value: float) -> Estimate[float]:
+    """Return a number of which no limits are known."""
+    nan = math.nan
+    return Estimate(value=value, lower=nan, upper=nan, confidence=nan, basis="unknown")
 
 
 def marginal_root(squared: float) -> float:
@@ -18,13 +30,14 @@ def marginal_root(squared: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class MarginalCalibration(Result):
+class MarginalCalibration(Estimated[float]):
     """How far each label's own probability is from its frequency.
 
     Attributes
     ----------
-    value : float
-        ``(Σ_j E|E[y_j | bin] − E[h_j | bin]|^p)^{1/p}``: binned, and too large for few rows.
+    estimate : Estimate
+        ``value`` is ``(Σ_j E|E[y_j | bin] − E[h_j | bin]|^p)^{1/p}``: binned, and too large for few
+        rows. It has no limits: these are NaN, and the basis is ``"unknown"``.
     debiased : float
         The squared error (p = 2) summed over labels, less what chance alone adds; can be below 0.
         Its root is what every summary calls the marginal error.
@@ -42,7 +55,7 @@ class MarginalCalibration(Result):
         How labels without information (always 0, always 1, constant probabilities) were treated.
     """
 
-    value: float
+    estimate: Estimate[float]
     debiased: float
     per_label: FloatArray
     p: float
@@ -75,8 +88,13 @@ class MarginalCalibration(Result):
         return [(n, f"{e:.4f}") for n, e in zip(self.names, self.per_label, strict=True)]
 
 
+def gain_guarantee(*, strict: bool) -> Guarantee:
+    """Return what the limit of a gain is worth, by whether the rows were split in two."""
+    return "finite-sample" if strict else "approximate"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CalibrationCertificate(Result):
+class CalibrationCertificate(Estimated[float]):
     """A proof that probabilities are not canonically calibrated.
 
     For any map G that was not fitted to the rows it is evaluated on, the mean of
@@ -84,14 +102,12 @@ class CalibrationCertificate(Result):
 
     Attributes
     ----------
-    value : float
-        The gain of G on held-out rows; an estimate of a lower bound of CE₂².
-    lower : float
-        A lower limit of CE₂², at least 0.
-    confidence : float
-        Probability that it holds.
+    estimate : Estimate
+        ``value`` is the gain of G on held-out rows, an estimate of a lower bound of CE₂². ``lower``
+        is a lower limit of CE₂², at least 0, that holds with probability ``confidence``; ``upper``
+        is the number of labels, which CE₂² never exceeds: a gain says nothing from above.
     strict : bool
-        Whether it holds for any law and any number of rows, or approximately.
+        Whether the limit holds for any law and any number of rows, or approximately.
     model : str
         What G is.
     per_label : array (K,)
@@ -104,9 +120,7 @@ class CalibrationCertificate(Result):
         How labels without information (always 0, always 1, constant probabilities) were treated.
     """
 
-    value: float
-    lower: float
-    confidence: float
+    estimate: Estimate[float]
     strict: bool
     model: str
     per_label: FloatArray
@@ -114,12 +128,12 @@ class CalibrationCertificate(Result):
     n: int
     notes: tuple[str, ...]
 
-    _COLUMNS = ("label=names", "per_label", "value", "lower", "confidence", "model", "n")
+    _COLUMNS = ("label=names", "per_label", "value", "lower", "upper", "confidence", "model", "n")
 
     @property
     def guarantee(self) -> Guarantee:
         """What the limit is worth: it holds for any law and any number of rows if ``strict``."""
-        return "finite-sample" if self.strict else "approximate"
+        return gain_guarantee(strict=self.strict)
 
     @property
     def proves(self) -> bool:
@@ -147,24 +161,27 @@ class CalibrationCertificate(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CanonicalCalibration(Result):
+class CanonicalCalibration(Estimated[float]):
     """How far probabilities are from E[y | h], the frequencies given all of them.
 
     Attributes
     ----------
-    value : float
-        The plug-in estimate of ``CE_p``; too large for few rows and many labels.
+    estimate : Estimate
+        ``value`` is the plug-in estimate of ``CE_p``, which is too large for few rows and many
+        labels and may lie above the limits. ``lower`` and ``upper`` are limits of ``CE_p`` as far
+        as models can see it: ``upper`` assumes that the model, or curves along single
+        probabilities, see all of it. It is made of the greatest of their upper limits, so at least
+        that of the marginal error, and it is at least the guaranteed lower limit. Without
+        ``confidence`` the limits are NaN, and the basis is ``"unknown"``.
+    guaranteed : Estimate or None
+        The same number with a lower limit that holds whatever the model misses, that of
+        `calibration_certificate`; the upper limit is ``K^{1/p}``, which no error of K labels
+        exceeds. None without ``confidence``.
     debiased : float or None
-        ``CE₂²`` without that bias; can be below 0. None without ``confidence``.
-    lower, upper : float or None
-        Limits of ``CE₂²`` as far as models can see it: ``debiased`` is never above ``CE₂²`` on
-        average, and ``upper`` assumes that the model, or curves along single probabilities, see
-        all of it: it is the greatest of their upper limits, so at least that of the marginal
-        error, and at least the certificate.
+        ``CE₂²``, the square, without the bias of ``value``; can be below 0, and never above the
+        true square on average. None without ``confidence``.
     standard_error : float or None
         Of ``debiased``.
-    certificate : float or None
-        A lower limit of ``CE₂²`` that holds whatever the model misses, at least 0.
     p_value : float or None
         Of the hypothesis that the probabilities are canonically calibrated, by random draws: not
         below 1/2,000 (1/200 for thousands of rows with a hundred labels).
@@ -183,8 +200,6 @@ class CanonicalCalibration(Result):
         The power.
     method : str
         The model.
-    confidence : float or None
-        Probability that limits and certificate hold, each.
     names : tuple of str
         The labels.
     n : int
@@ -193,12 +208,10 @@ class CanonicalCalibration(Result):
         How labels without information (always 0, always 1, constant probabilities) were treated.
     """
 
-    value: float
+    estimate: Estimate[float]
+    guaranteed: Estimate[float] | None
     debiased: float | None
-    lower: float | None
-    upper: float | None
     standard_error: float | None
-    certificate: float | None
     p_value: float | None
     interaction_p_value: float | None
     interaction: tuple[str, ...]
@@ -207,7 +220,6 @@ class CanonicalCalibration(Result):
     pairs: FloatArray
     p: float
     method: str
-    confidence: float | None
     names: tuple[str, ...]
     n: int
     notes: tuple[str, ...]
@@ -229,11 +241,13 @@ class CanonicalCalibration(Result):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the conclusion is worth: the certificate's if it proves an error, else the model's.
+        """What the conclusion is worth: guaranteed if an error is, else as good as the model."""
+        return "finite-sample" if self._proven else "model"
 
-        The certificate is that of a strict split (see `CalibrationCertificate`).
-        """
-        return "finite-sample" if self.certificate else "model"
+    @property
+    def _proven(self) -> float:
+        """The least error that is guaranteed; 0 for none."""
+        return 0.0 if self.guaranteed is None else self.guaranteed.lower
 
     @property
     def label_pairs(self) -> LabelPairs:
@@ -249,7 +263,7 @@ class CanonicalCalibration(Result):
         larger = math.sqrt(max(self.debiased, 0.0)) > self.value
         bias = "; without bias" if larger else ", which is too large by chance; without that bias"
         return (
-            f"{head}{bias} CE2 is {self._headline()}; "
+            f"{head}{bias} {self._headline()}; "
             f"a test along single probabilities has p = {self.p_value:.2g}; "
             f"{self._missed()}marginal error {own:.4f} "
             f"(n = {self.n:,}, {len(self.names)} labels)"
@@ -261,8 +275,8 @@ class CanonicalCalibration(Result):
 
         The test is of calibrated probabilities, so plain over-confidence can set it off too.
         """
-        level = 1 - (self.confidence or 1.0)
-        return self.interaction_p_value is not None and self.interaction_p_value <= level
+        p_value = self.interaction_p_value
+        return p_value is not None and p_value <= 1 - self.confidence
 
     def _missed(self) -> str:
         """Return which method would tell an interaction, which the model cannot, from the rest."""
@@ -278,24 +292,123 @@ class CanonicalCalibration(Result):
         )
 
     def _headline(self) -> str:
-        """Return CE₂ and its limits: what is guaranteed first, if it is more than the estimate."""
+        """Return CE₂, and the limits of CE_p: what is guaranteed first, if it is more."""
         assert self.debiased is not None
-        assert self.lower is not None
-        assert self.upper is not None
-        proven = math.sqrt(self.certificate or 0.0)
-        low, root, high = (math.sqrt(max(x, 0.0)) for x in (self.lower, self.debiased, self.upper))
+        proven, low, high = self._proven, self.lower, self.upper
+        root = math.sqrt(max(self.debiased, 0.0))
         alone = len(self.names) == 1 and self.method == "latent"
         model = "a curve" if alone else f"the {self.method} model or a sum of curves"
-        level = f"at {100 * float(self.confidence or 0):g} % if {model} fits"
-        if proven > root:
-            return f"at least {proven:.4f} guaranteed, at most {high:.4f} {level}"
+        level = f"at {100 * self.confidence:g} % if {model} fits"
+        head = "CE2 is"
+        if self.p != 2:  # the limits are of another error than the root
+            head, root = f"CE2 is {root:.4f}; CE{self.p:g} is", math.nan
+        if proven > root or (self.p != 2 and proven > low):
+            return f"{head} at least {proven:.4f} guaranteed, at most {high:.4f} {level}"
         if self.debiased <= 0:
-            return f"not distinguishable from 0, at most {high:.4f} {level}"
+            return f"{head} not distinguishable from 0, at most {high:.4f} {level}"
         sure = f"at least {proven:.4f} guaranteed" if proven else "no error is guaranteed"
-        return f"{root:.4f}, between {low:.4f} and {high:.4f} {level}, {sure}"
+        value = "" if math.isnan(root) else f" {root:.4f},"
+        return f"{head}{value} between {low:.4f} and {high:.4f} {level}, {sure}"
 
     def _table(self) -> list[tuple[str, str]]:
         return [
             (name, f"{all_of:.5f} (marginal {own:.5f})")
             for name, all_of, own in zip(self.names, self.per_label, self.marginal, strict=True)
         ]
+
+
+# --- Which labels carry the error, and what a calibrator is worth.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CalibratorScore(Result):
+    """The log-loss of probabilities before and after a map, of all rows and of each group.
+
+    Attributes
+    ----------
+    before, after : float
+        Mean log-loss.
+    per : str
+        ``"label"``, or ``"row"`` where rows have one of several classes. The logarithm of a
+        probability nearer to 0 than 1e-6 is taken as that of 1e-6.
+    groups : tuple
+        The groups, as they were passed and sorted; empty without any.
+    group_before, group_after : array
+        The same by group.
+    group_n : array
+        Rows of each group.
+    parts : tuple of str
+        The maps that are mixed.
+    weights : array
+        Their weights.
+    n : int
+        Rows.
+    """
+
+    before: float
+    after: float
+    per: str
+    groups: tuple[Any, ...]
+    group_before: FloatArray
+    group_after: FloatArray
+    group_n: IntArray
+    parts: tuple[str, ...]
+    weights: FloatArray
+    n: int
+
+    def summary(self) -> str:
+        """Return the log-loss before and after, the groups that lose, and the mixture."""
+        mixed = ", ".join(
+            f"{part} {weight:.2f}" for part, weight in zip(self.parts, self.weights, strict=True)
+        )
+        return (
+            f"log-loss a {self.per} {self.after:.4f} with the map, {self.before:.4f} without "
+            f"(n = {self.n:,}{self._losing()}); the map mixes {mixed}"
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        if not self.groups:
+            return {"before": [self.before], "after": [self.after], "n": [self.n]}
+        words = ("group=groups", "before=group_before", "after=group_after", "n=group_n")
+        return rows_of(self, words)
+
+    def _losing(self) -> str:
+        if not self.groups:
+            return ""
+        gap = self.group_after - self.group_before
+        lost = [str(g) for g, more in zip(self.groups, gap, strict=True) if more > 0]
+        if not lost:
+            return f", less in each of {len(self.groups)} groups"
+        return f", more in the groups {', '.join(lost)} of {len(self.groups)}"
+
+    def _table(self) -> list[tuple[Any, str]]:
+        rows = zip(self.groups, self.group_after, self.group_before, self.group_n, strict=True)
+        return [(g, f"{a:.4f} (without {b:.4f}, n = {n:,})") for g, a, b, n in rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class LabelPairs(Result):
+    """Which label's residuals are correlated with which label's probability.
+
+    Attributes
+    ----------
+    z_values : array (K, K)
+        Correlation of the residuals of label j (row) with the probability of label k, as z-values.
+    names : tuple of str
+        The labels.
+    """
+
+    z_values: FloatArray
+    names: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Return the pair that stands out most."""
+        j, k = divmod(int(abs(self.z_values).argmax()), len(self.names))
+        more = "more" if self.z_values[j, k] > 0 else "less"
+        return (
+            f"{self.names[j]} is {more} frequent than its probability says where "
+            f"{self.names[k]} is probable (z = {self.z_values[j, k]:.1f}), of all pairs most"
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        return crossed({"label": self.names, "probability": self.names}, z_value=self.z_values)

@@ -18,13 +18,10 @@ from karat.cli._table import InputTable, read_pos_label, read_table, scan_table
 from karat.exceptions import KaratWarning, OptionError
 from karat.ranking import (
     FprBand,
-    RankingComparison,
-    RankingMeasure,
     TprBand,
     Uniform,
     WeightedAUC,
     average_precision,
-    compare_auc,
     compare_rankings,
     cost_curve,
     lift,
@@ -32,13 +29,13 @@ from karat.ranking import (
     precision_at,
     recall_at,
     weighted_auc,
-    weighted_auc_from_counts,
 )
+from karat.ranking.result import RankingComparison, RankingMeasure
 from karat.sources.stored import is_counts
 
 _CELLS = 1 << 20  # of scores, where a file is too large to be read
 _SCORES = ("score", "y_score", "prob")  # how columns of scores begin
-# Certificates that also hold for differences.
+# Methods of limits that also hold for differences.
 _COMPARED = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
 
@@ -74,7 +71,7 @@ def auc(
     tpr: Annotated[
         str | None, typer.Option(help="True-positive rates that count, such as 0.8,1.")
     ] = None,
-    certificate: Annotated[
+    limits: Annotated[
         str,
         typer.Option(
             help="auto (distribution-free), hinge, kl, nested, dkw, beta, approximate, delong, …"
@@ -99,7 +96,7 @@ def auc(
         of_areas = {
             "fpr": fpr is not None,
             "tpr": tpr is not None,
-            "certificate": certificate != "auto",
+            "limits": limits != "auto",
             "normalize": normalize != "raw",
             "stream": stream,
         }
@@ -108,7 +105,7 @@ def auc(
             raise OptionError(f"--weighting is {weighting}; expected --weight with it")
         options: dict[str, Any] = {
             "weight": _weight(fpr, tpr),
-            "certificate": certificate,
+            "limits": limits,
             "confidence": confidence,
             "normalize": normalize,
         }
@@ -125,7 +122,7 @@ def auc(
                     "--weight": weight,
                 }
             )
-            imported = _imports("weighted_auc_from_counts", options)
+            imported = _imports("weighted_auc", options)
             measured = _Measured(*counted_areas(file, score, options, imported))
         elif label is None:
             raise OptionError("--label is missing; expected the column of true labels")
@@ -151,7 +148,7 @@ def auc(
             weights = (weight, weighting)
             measured = _read(table, score, label, pos_label, group, weights, options)
         if len(measured.results) > 1 and measured.comparison is None:
-            flags_needed = "--certificate auto or delong" + " without --stream" * stream
+            flags_needed = "--limits auto or delong" + " without --stream" * stream
             warnings.warn(f"differences need {flags_needed}", KaratWarning, stacklevel=1)
         return _answer(file, measured)
 
@@ -185,7 +182,7 @@ def _read(
     weights: tuple[str | None, str],
     options: dict[str, Any],
 ) -> _Measured:
-    """Measure the columns of a table, and compare them where the certificate can."""
+    """Measure the columns of a table, and compare them where the method of the limits can."""
     table = table.matched([label]).labelled(label)
     names = table.names("--score", score, _SCORES)
     y_true = Coded(table.column("--label", label), f"frame[{label!r}]")
@@ -193,7 +190,7 @@ def _read(
     compared = options | {"pos_label": read_pos_label([y_true.value], pos_label)}
     compared |= row_weights(table, *weights)
     single = compared | {"groups": table.coded("--group", group)}
-    if options["certificate"] == "bootstrap":
+    if options["limits"] == "bootstrap":
         single["rng"] = 0
     results = {
         name: weighted_auc(y_true.value, scores.value[name], **values(single)) for name in names
@@ -204,10 +201,10 @@ def _read(
         return script(imports, table.code, call_code(function, y_true, measured, **used))
 
     codes = {name: code("weighted_auc", Coded(None, f"frame[{name!r}]"), single) for name in names}
-    if len(names) == 1 or options["certificate"] not in _COMPARED:
+    if len(names) == 1 or options["limits"] not in _COMPARED:
         return _Measured(results, codes)
-    comparison = compare_auc(y_true.value, scores.value, **values(compared))
-    return _Measured(results, codes, comparison, code("compare_auc", scores, compared))
+    comparison = compare_rankings(y_true.value, scores.value, **values(compared))
+    return _Measured(results, codes, comparison, code("compare_rankings", scores, compared))
 
 
 def _streamed(
@@ -235,15 +232,15 @@ def _streamed(
         columns = {"label": label, "score": name}
         cells: dict[str, Any] = {"pos_label": positive, "cells": _CELLS}
         counts = scan(file).roles(**columns).roc_counts(**cells)
-        results[name] = weighted_auc_from_counts(counts, **options)
+        results[name] = weighted_auc(counts, **options)
         codes[name] = script(
             (
-                _imports("weighted_auc_from_counts", options),
+                _imports("weighted_auc", options),
                 "from karat.sources import scan",
             ),
             f"data = {call_code('scan', str(file))}.{call_code('roles', **columns)}",
             "counts = " + call_code("data.roc_counts", **cells),
-            call_code("weighted_auc_from_counts", Coded(counts, "counts"), **options),
+            call_code("weighted_auc", Coded(counts, "counts"), **options),
         )
     return _Measured(results, codes)
 
@@ -273,7 +270,7 @@ def _page(name: str, measured: _Measured) -> Page:
     weighted = any(r.approximate for r in measured.results.values())
     return Page(
         f"{name}: how good the ranking is",
-        "Areas under the ROC curve, with limits. Those of certificate 'auto' hold for any law of "
+        "Areas under the ROC curve, with limits. Those of method 'auto' hold for any law of "
         "the scores, any ties and any number of rows"
         + ("; with weights of rows they are approximate." if weighted else "."),
         sections,

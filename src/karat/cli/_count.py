@@ -14,8 +14,8 @@ from karat.cli._run import Answer, console, run
 from karat.cli._table import check_once, read_class_prior, read_classes, read_null, read_pos_label
 from karat.consensus import ErrorEstimator
 from karat.exceptions import ColumnError, KaratWarning, OptionError
-from karat.ranking import RankingComparison, WeightedAUC, compare_auc_from_counts
-from karat.ranking import weighted_auc_from_counts as weighted_auc
+from karat.ranking import WeightedAUC, compare_rankings, weighted_auc
+from karat.ranking.result import RankingComparison
 from karat.sources import Counts, Source, scan
 from karat.sources.engines import collect
 
@@ -291,9 +291,9 @@ def counted_areas(
     results, codes = {}, {}
     for name, counts in found.items():
         results[name] = weighted_auc(counts, **options)
-        call = call_code("weighted_auc_from_counts", Coded(0, f"counts[{name!r}]"), **options)
+        call = call_code("weighted_auc", Coded(0, f"counts[{name!r}]"), **options)
         codes[name] = script(both, load, call)
-    if len(found) < 2 or options["certificate"] not in (
+    if len(found) < 2 or options["limits"] not in (
         "auto",
         "hinge",
         "kl",
@@ -302,7 +302,7 @@ def counted_areas(
         "beta",
     ):
         return results, codes, None, ""
-    compared = compare_auc_from_counts(found, **options)
-    code = call_code("compare_auc_from_counts", Coded(0, "counts"), **options)
-    imports = (*both[:1], imported.replace("weighted_auc_from_counts", "compare_auc_from_counts"))
+    compared = compare_rankings(found, **options)
+    code = call_code("compare_rankings", Coded(0, "counts"), **options)
+    imports = (*both[:1], imported.replace("weighted_auc", "compare_rankings"))
     return results, codes, compared, script(imports, load, code)

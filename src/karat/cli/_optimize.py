@@ -12,7 +12,8 @@ import typer
 from karat._code import Coded, call_code, script, values
 from karat._files import replaced
 from karat._typing import BoolArray
-from karat.calibration import CalibratorScore, CopulaCalibrator
+from karat.calibration import CopulaCalibrator
+from karat.calibration.result import CalibratorScore
 from karat.cli import _flags as flags
 from karat.cli._run import Answer, Grid, Page, run, section, table_writer
 from karat.cli._table import (

@@ -270,7 +270,7 @@ _OPTIONS = (
     "metric",
     "threshold",
     "class_prior",
-    "certificate",
+    "limits",
     "at_least",
     "weighting",
 )

@@ -311,7 +311,7 @@ def smoothed_limits(
     if ties == "strict" and not all_of_the_curve(weight):
         refuse_option(
             "smoothed",
-            "certificate",
+            "limits",
             f"'dkw' for {weight.title} with ties='strict', or ties='interpolate'",
         )
     value, most = value_of(placed, weight, ties), weight.area

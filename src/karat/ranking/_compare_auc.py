@@ -9,26 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._callers import caller_level
-from karat._result import keeps_kind
-from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
+from karat._result import Estimate
+from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import (
-    check_choice,
-    check_same_length,
-    check_weighting,
-    check_weights,
     named,
     refuse_option,
 )
 from karat.exceptions import DataError, KaratWarning
 from karat.limits.means import normal_quantile
 from karat.ranking._approximate import paired_limits
-from karat.ranking._compare_rankings import RankingComparison, RankingDifference
-from karat.ranking._measures import read_models
 from karat.ranking._weighted_auc import (
     AreaOptions,
+    area_of_counts,
     area_result,
-    check_area_options,
-    weighted_auc_from_counts,
 )
 from karat.ranking.areas import (
     RowInfluence,
@@ -38,82 +31,36 @@ from karat.ranking.areas import (
     paired_errors,
     row_influence,
 )
-from karat.ranking.placements import labelled_scores, place, read_labels
-from karat.ranking.result import WeightedAUC
-from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Uniform, Weight, scale_of
+from karat.ranking.placements import labelled_scores, place
+from karat.ranking.result import (
+    RankingComparison,
+    RankingDifference,
+    WeightedAUC,
+    area_guarantee,
+)
+from karat.ranking.weights import AnyWeight, TprBand, TwoWayBand, Weight, scale_of
 from karat.statistics import JointRocCounts, RocCounts
 
-_CERTIFICATES = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
-
-@keeps_kind
-def compare_auc(
-    y_true: Column,
-    y_scores: Mapping[Any, Column] | Frame,
+def compared_areas(
+    positive: BoolArray,
+    scores: Mapping[Any, FloatArray],
+    weight: FloatArray | None,
+    classes: AnyArray,
+    options: AreaOptions,
     *,
-    weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
-    certificate: str = "auto",
-    confidence: float = 0.95,
-    normalize: str = "raw",
-    pos_label: Any = None,
-    sample_weight: Column | None = None,
-    weighting: str | None = None,
+    approximate: bool,
 ) -> RankingComparison:
-    """Compare the areas of several models on the same rows.
-
-    The limits hold for all models, and for all differences, together: each of M models gets
-    ``(1 − confidence)/M``. A difference has paired limits: they come from what each row adds to
-    one area less what it adds to the other, so what both models share cancels. These are likely
-    limits, which assume independent rows and are supported by simulations. The distribution-free
-    ones, made of the limits of both areas, are far wider; they stand beside them.
-
-    Parameters
-    ----------
-    y_true : column (n,)
-        Labels of two classes.
-    y_scores : mapping of name to column, or frame (n, models)
-        Scores of each model.
-    weight, confidence, normalize, pos_label, sample_weight, weighting
-        As in `weighted_auc`.
-    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
-        Limits of the areas, as in `weighted_auc`. By default those of a difference are paired and
-        likely; a certificate that is named gives those of the differences too. ``delong`` is
-        paired and asymptotic, too narrow where the models differ on few rows; the others are
-        distribution-free.
-
-    Returns
-    -------
-    RankingComparison
-        ``models``, ``differences`` and ``best``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.random(5000) < 0.3
-    >>> good, poor = rng.normal(size=5000) + 2 * y, rng.normal(size=5000) + y
-    >>> r = compare_auc(y, {"good": good, "poor": poor})
-    >>> r.best, r.differences[0].lower > 0
-    ('good', True)
-    """
-    check_choice(certificate, "certificate", _CERTIFICATES)
-    options = check_area_options(weight, "interpolate", certificate, confidence, normalize, None)
-    positive, classes = read_labels(y_true, pos_label)
-    scores = read_models(y_scores)
-    row_weight = check_weights(sample_weight)
-    for name, score in scores.items():
-        check_same_length(**{"y_true": positive, f"y_scores[{name!r}]": score})
-    check_same_length(y_true=positive, sample_weight=row_weight)
-    approximate = check_weighting(weighting, row_weight)
+    """Return the areas of several models on the same rows, and the differences of all pairs."""
     shared = options.sharing(len(scores))
     models = {
         name: area_result(
-            labelled_scores(positive, score, row_weight, approximate=approximate), shared, classes
+            labelled_scores(positive, score, weight, approximate=approximate), shared, classes
         )
         for name, score in scores.items()
     }
-    rows = _Rows(positive, row_weight, approximate)
-    found = _delong if certificate == "delong" else _paired
+    rows = _Rows(positive, weight, approximate)
+    found = _delong if options.limits == "delong" else _paired
     return RankingComparison(
         models=models,
         differences=tuple(found(rows, scores, models, options)),
@@ -165,19 +112,24 @@ def _paired(
             sup = options.weight.sup if isinstance(options.weight, Weight) else 1.0
             limits = paired_limits(positive, one, two, mass, kish=rows.kish, sup=sup, delta=delta)
             p_value = limits.p_value
-            if options.certificate == "auto":
+            if options.limits == "auto":
                 lower, upper = max(scale * limits.lower, -most), min(scale * limits.upper, most)
                 method = "paired"
+        free = area_guarantee("auto", approximate=rows.kish)
+        level = options.confidence
         yield RankingDifference(
             first=a,
             second=b,
-            value=value,
-            lower=min(lower, value),
-            upper=max(upper, value),
+            estimate=Estimate.of(
+                value,
+                min(lower, value),
+                max(upper, value),
+                level,
+                free if method == "distribution-free" else "approximate",
+            ),
             p_value=p_value,
             method=method,
-            guaranteed_lower=ends[0],
-            guaranteed_upper=ends[1],
+            guaranteed=Estimate.of(value, *ends, level, free),
             approximate=rows.kish,
         )
 
@@ -281,9 +233,7 @@ def _delong(
         yield RankingDifference(
             first=a,
             second=b,
-            value=value,
-            lower=lower,
-            upper=upper,
+            estimate=Estimate.of(value, lower, upper, options.confidence, "approximate"),
             p_value=p_value,
             method="delong",
             approximate=rows.kish,
@@ -295,73 +245,22 @@ def _delong(
 _ROUGH = 1.1  # errors that cells leave so far apart are worth a word
 
 
-@keeps_kind
-def compare_auc_from_counts(
-    counts: Mapping[Any, RocCounts],
-    *,
-    weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
-    certificate: str = "auto",
-    confidence: float = 0.95,
-    normalize: str = "raw",
-    joint: Sequence[JointRocCounts] = (),
+def compared_counts(
+    counts: Mapping[Any, RocCounts], options: AreaOptions, joint: Sequence[JointRocCounts]
 ) -> RankingComparison:
-    """Compare the areas of several models from the counts of each.
-
-    Areas, and the distribution-free limits of differences, are those of `compare_auc` on the rows:
-    they need only what is known of each model. The paired comparison (``certificate="delong"`` and
-    the p-values) rests on the errors that models make together, so it needs joint counts of every
-    pair; these are counted in cells, which leave the standard error between two numbers, and the
-    greater one is taken.
-
-    Parameters
-    ----------
-    counts : mapping of name to RocCounts
-        The counts of each model, on the same rows.
-    weight, confidence, normalize
-        As in `weighted_auc`.
-    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
-        As in `compare_auc`; scores in cells have ``auto`` and ``dkw``.
-    joint : sequence of JointRocCounts, optional
-        From `Source.joint_roc_counts` of a scan, one per pair of models; for weights that are no
-        `TprBand` and no two-way band.
-
-    Returns
-    -------
-    RankingComparison
-        ``models``, ``differences`` and ``best``.
-
-    Examples
-    --------
-    >>> from karat.statistics import roc_counts
-    >>> y = [0, 1] * 200
-    >>> counts = {"a": roc_counts(y, y), "b": roc_counts(y, [0, 0, 1, 1] * 100)}
-    >>> r = compare_auc_from_counts(counts)
-    >>> r.best, r.differences[0].value
-    ('a', 0.5)
-    """
-    check_choice(certificate, "certificate", _CERTIFICATES)
+    """Return the areas of several models from the counts of each, and their differences."""
     if not isinstance(counts, Mapping) or len(counts) < 2:
-        raise DataError("counts holds no two models; expected a mapping of name to RocCounts")
+        raise DataError("y_true holds no two models; expected a mapping of name to RocCounts")
     _check_same_rows(counts)
     pairs_known = _check_joint(joint, counts)
-    options = check_area_options(weight, "interpolate", certificate, confidence, normalize, None)
     shared = options.sharing(len(counts))
-    models = {
-        name: weighted_auc_from_counts(
-            one,
-            weight=weight,
-            certificate=certificate,
-            confidence=shared.confidence,
-            normalize=normalize,
-        )
-        for name, one in counts.items()
-    }
+    models = {name: area_of_counts(one, shared) for name, one in counts.items()}
     differences = []
     pairs = math.comb(len(models), 2)
     for pair in combinations(models, 2):
         first, second = sorted(pair, key=lambda name: -models[name].value)
         a, b = models[first], models[second]
-        error = _paired_error(first, second, counts, pairs_known, weight)
+        error = _paired_error(first, second, counts, pairs_known, options.weight)
         differences.append(_difference((first, a), (second, b), error, options, pairs))
     return RankingComparison(
         models=models, differences=tuple(differences), confidence=options.confidence
@@ -450,26 +349,25 @@ def _difference(
     (first, a), (second, b) = one, two
     value, lower, upper = a.value - b.value, a.lower - b.upper, a.upper - b.lower
     p_value = None
-    if error is None and options.certificate == "delong":
-        refuse_option("delong", "certificate", f"joint counts of {first} and {second} with it")
+    if error is None and options.limits == "delong":
+        refuse_option("delong", "limits", f"joint counts of {first} and {second} with it")
     if error is not None:
         scale = scale_of(options.weight, options.normalize)[0]
         error *= scale
         p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
-        if options.certificate == "delong":
+        if options.limits == "delong":
             margin = normal_quantile((1 - options.confidence) / (2 * pairs)) * error
             most = scale * options.weight.area
             lower, upper = max(value - margin, -most), min(value + margin, most)
-    normal = options.certificate == "delong"
+    normal = options.limits == "delong"
+    free = area_guarantee("delong" if normal else "auto", approximate=a.approximate)
+    estimate = Estimate.of(value, lower, upper, options.confidence, free)
     return RankingDifference(
         first=first,
         second=second,
-        value=value,
-        lower=lower,
-        upper=upper,
+        estimate=estimate,
         p_value=p_value,
         method="delong" if normal else "distribution-free",
         approximate=a.approximate,
-        guaranteed_lower=None if normal else lower,
-        guaranteed_upper=None if normal else upper,
+        guaranteed=None if normal else estimate,
     )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._basis import Guarantee
-from karat._result import Result, keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -23,27 +21,42 @@ from karat._validate import (
     refuse_option,
 )
 from karat.exceptions import OptionError
+from karat.ranking._compare_auc import compared_areas, compared_counts
 from karat.ranking._cut_measures import AveragePrecision, ExpectedCost, Measure, NetBenefit, Row
 from karat.ranking._measures import (
-    RankingMeasure,
     check_cut,
     check_rows,
     measured_rows,
     read_models,
     rows_of,
 )
+from karat.ranking._weighted_auc import AreaOptions, check_area_options, counts_of, only_rows
 from karat.ranking.placements import read_labels
-from karat.ranking.result import WeightedAUC
+from karat.ranking.result import RankingComparison, RankingDifference, RankingMeasure
+from karat.ranking.weights import AnyWeight, Uniform
+from karat.statistics import JointRocCounts, RocCounts
 
-_MEASURES = ("average_precision", "precision_at", "recall_at", "lift", "net_benefit", "cost_curve")
+_MEASURES = (
+    "auc",
+    "average_precision",
+    "precision_at",
+    "recall_at",
+    "lift",
+    "net_benefit",
+    "cost_curve",
+)
+_LIMITS = ("auto", "hinge", "kl", "nested", "dkw", "beta", "delong")
 
 
 @keeps_kind
 def compare_rankings(
-    y_true: Column,
-    y_scores: Mapping[Any, Column] | Frame,
+    y_true: Column | Mapping[Any, RocCounts],
+    y_scores: Mapping[Any, Column] | Frame | None = None,
     *,
-    measure: str = "average_precision",
+    measure: str = "auc",
+    weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
+    normalize: str = "raw",
+    limits: str = "auto",
     k: int | None = None,
     share: float | None = None,
     threshold: float | None = None,
@@ -52,64 +65,118 @@ def compare_rankings(
     pos_label: Any = None,
     sample_weight: Column | None = None,
     weighting: str | None = None,
+    joint: Sequence[JointRocCounts] = (),
 ) -> RankingComparison:
-    """Compare several models on the same rows, by any measure of this package but the area.
+    """Compare several models on the same rows, by an area under the ROC curve or another measure.
 
-    The limits of a difference come from what each row adds to the measure of one model less what it
-    adds to that of the other, so what both share cancels. They hold for all pairs together, and are
-    approximate: Student's t, with one more row that the models differ on. `compare_auc` compares
-    areas.
+    The limits hold for all models, and for all differences, together: each of M models gets
+    ``(1 − confidence)/M``. Those of a difference come from what each row adds to the measure of one
+    model less what it adds to that of the other, so what both share cancels. These are likely
+    limits, which assume independent rows and are supported by simulations. For areas the
+    distribution-free ones, made of the limits of both areas, stand beside them; they are far wider.
 
     Parameters
     ----------
-    y_true : column (n,)
-        Labels of two classes.
+    y_true : column (n,), or mapping of name to RocCounts
+        Labels of two classes. Or, without ``y_scores``, the counts of each model on the same rows,
+        for areas: these, and the distribution-free limits of differences, are those of the rows.
     y_scores : mapping of name to column, or frame (n, models)
         Scores of each model.
-    measure : {"average_precision", "precision_at", "recall_at", "lift", "net_benefit", \
+    measure : {"auc", "average_precision", "precision_at", "recall_at", "lift", "net_benefit", \
             "cost_curve"}
-        The function that measures each model.
+        What measures each model: ``auc`` is `weighted_auc`, the others are functions of that name.
+    weight, normalize
+        Of ``auc``, as in `weighted_auc`.
+    limits : {"auto", "hinge", "kl", "nested", "dkw", "beta", "delong"}
+        Limits of ``auc``, as in `weighted_auc`. By default those of a difference are paired and
+        likely; a method that is named gives those of the differences too. ``delong`` is paired and
+        asymptotic, too narrow where the models differ on few rows; the others are
+        distribution-free. Scores that were counted in cells have ``auto`` and ``dkw``.
     k, share, threshold, at
-        Its cut, as that function takes it.
+        The cut of another measure, as its function takes it. Its limits are approximate: Student's
+        t, with one more row that the models differ on.
     confidence : float, default 0.95
         Probability that the limits hold, for all models and for all pairs together.
     pos_label, sample_weight, weighting
-        As in `average_precision`.
+        As in `weighted_auc`.
+    joint : sequence of JointRocCounts, optional
+        With counts: from `Source.joint_roc_counts` of a scan, one per pair of models. The paired
+        comparison (``limits="delong"`` and the p-values) rests on the errors that models make
+        together. These are counted in cells, which leave the standard error between two numbers, of
+        which the greater is taken; for weights that are no `TprBand` and no two-way band.
 
     Returns
     -------
     RankingComparison
-        ``models``, ``differences`` and ``best``.
+        The measure of each model in ``models``, every pair in ``differences``, each with ``value``,
+        ``lower``, ``upper`` and ``p_value``, and the name of the ``best`` model.
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> y = rng.random(3000) < 0.2
-    >>> good, poor = rng.normal(size=3000) + 2 * y, rng.normal(size=3000) + y
-    >>> r = compare_rankings(y, {"good": good, "poor": poor}, measure="precision_at", k=300)
+    >>> y = rng.random(5000) < 0.3
+    >>> models = {"good": rng.normal(size=5000) + 2 * y, "poor": rng.normal(size=5000) + y}
+    >>> r = compare_rankings(y, models)
+    >>> r.best, r.differences[0].lower > 0
+    ('good', True)
+    >>> compare_rankings(y, models, measure="precision_at", k=300).best
+    'good'
+
+    From counts of the rows:
+
+    >>> from karat.statistics import roc_counts
+    >>> r = compare_rankings({name: roc_counts(y, score) for name, score in models.items()})
     >>> r.best, r.differences[0].lower > 0
     ('good', True)
     """
-    chosen = _measure_of(
-        check_choice(measure, "measure", _MEASURES), k=k, share=share, threshold=threshold, at=at
-    )
+    cuts = {"k": k, "share": share, "threshold": threshold, "at": at}
+    if check_choice(measure, "measure", _MEASURES) == "auc":
+        _no_cut(measure, (), cuts)
+        check_choice(limits, "limits", _LIMITS)
+        chosen: Measure | AreaOptions = check_area_options(
+            weight, "interpolate", limits, confidence, normalize, None
+        )
+    else:
+        areas = {"weight": (weight, Uniform()), "normalize": (normalize, "raw")}
+        for name, (value, default) in (areas | {"limits": (limits, "auto")}).items():
+            if value != default:
+                refuse_option(value, name, f"{default!r} with measure={measure!r}")
+        chosen = _measure_of(measure, cuts)
     level = check_confidence(confidence)
-    positive, classes = read_labels(y_true, pos_label, what="a ranking")
+    counts = counts_of(y_true, y_scores)
+    if counts is not None:
+        options = {"pos_label": pos_label, "sample_weight": sample_weight, "weighting": weighting}
+        only_rows(**{name: (value, None) for name, value in options.items()})
+        if not isinstance(chosen, AreaOptions):
+            refuse_option(measure, "measure", "'auc' with counts; the others are of rows")
+        return compared_counts(counts, chosen, joint)  # type: ignore[arg-type]
+    if len(joint):
+        refuse_option(joint, "joint", "counts of each model with it")
+    what = {} if measure == "auc" else {"what": "a ranking"}
+    positive, classes = read_labels(y_true, pos_label, **what)
     scores = read_models(y_scores)
-    weight = check_weights(sample_weight)
+    row_weight = check_weights(sample_weight)
     for name, score in scores.items():
         check_same_length(**{"y_true": positive, f"y_scores[{name!r}]": score})
-    check_same_length(y_true=positive, sample_weight=weight)
-    approximate = check_weighting(weighting, weight)
+    check_same_length(y_true=positive, sample_weight=row_weight)
+    approximate = check_weighting(weighting, row_weight)
+    shared = positive, scores, row_weight, classes
+    if isinstance(chosen, AreaOptions):
+        return compared_areas(*shared, chosen, approximate=approximate)
     for score in scores.values():
         check_rows(chosen, score, approximate=approximate)
-    return compared_rankings(
-        chosen, positive, scores, weight, classes, level, approximate=approximate
-    )
+    return compared_rankings(chosen, *shared, level, approximate=approximate)
 
 
-def _measure_of(name: str, **cuts: Any) -> Measure:
+def _no_cut(measure: str, takes: Sequence[str], cuts: Mapping[str, Any]) -> None:
+    """Refuse a cut that the measure does not take."""
+    for cut, value in cuts.items():
+        if value is not None and cut not in takes:
+            refuse_option(value, cut, f"None with measure={measure!r}")
+
+
+def _measure_of(name: str, cuts: Mapping[str, Any]) -> Measure:
     """Return a measure with the cut that it takes, and no other."""
     takes = {
         "average_precision": (),
@@ -119,10 +186,7 @@ def _measure_of(name: str, **cuts: Any) -> Measure:
         "net_benefit": ("threshold",),
         "cost_curve": ("at",),
     }[name]
-    for cut, value in cuts.items():
-        if value is not None and cut not in takes:
-            expected = f"None with measure={name!r}"
-            refuse_option(value, cut, expected)
+    _no_cut(name, takes, cuts)
     if name == "average_precision":
         return AveragePrecision()
     if name in ("net_benefit", "cost_curve"):
@@ -135,146 +199,6 @@ def _measure_of(name: str, **cuts: Any) -> Measure:
             refuse_option(value, option, "a number above 0 and below 1")
         return NetBenefit(number) if name == "net_benefit" else ExpectedCost(number)
     return check_cut(name.removesuffix("_at"), **{cut: cuts[cut] for cut in takes})
-
-
-# --- What is known of several models on the same rows.
-
-_METHODS = {
-    "paired": "paired, likely",
-    "approximate": "paired, approximate",
-    "delong": "paired, normal",
-    "distribution-free": "distribution-free",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RankingDifference(Result):
-    """The difference between two models on the same rows, in an area or another measure.
-
-    Attributes
-    ----------
-    first, second : label
-        Names of the models, as they were passed; ``value`` is the measure of the first less that of
-        the second.
-    value, lower, upper : float
-        The difference and its limits, which hold for all pairs together.
-    p_value : float or None
-        Of no difference, two-sided and paired, not adjusted for the number of pairs.
-    method : {"paired", "approximate", "delong", "distribution-free"}
-        How ``lower`` and ``upper`` were found: ``paired`` limits are likely and assume independent
-        rows; ``approximate`` ones, those of `compare_rankings`, are paired too; ``delong`` ones
-        are paired and normal; ``distribution-free`` ones are guaranteed, and are made of the limits
-        of both models.
-    guaranteed_lower, guaranteed_upper : float or None
-        The distribution-free limits, where there are any.
-    approximate : bool
-        Whether rows had importance weights: all limits are rough then.
-    """
-
-    first: Any
-    second: Any
-    value: float
-    lower: float
-    upper: float
-    p_value: float | None
-    method: str = "distribution-free"
-    guaranteed_lower: float | None = None
-    guaranteed_upper: float | None = None
-    approximate: bool = False
-
-    @property
-    def decided(self) -> bool:
-        """Whether the limits exclude that the two are equal."""
-        return self.lower > 0 or self.upper < 0
-
-    def summary(self) -> str:
-        """Return the difference and its limits."""
-        p = "" if self.p_value is None else f", paired p = {self.p_value:.2g}"
-        return (
-            f"{self.first} less {self.second}: {self.value:+.4f}, between {self.lower:+.4f} and "
-            f"{self.upper:+.4f} ({self._resting_on()}){p}{self.second_line}"
-        )
-
-    def _resting_on(self) -> str:
-        if not self.approximate:
-            return _METHODS[self.method]
-        return (
-            "rough, rows are weighted"
-            if self.method == "distribution-free"
-            else (f"{_METHODS[self.method].partition(',')[0]}, rough, rows are weighted")
-        )
-
-    @property
-    def second_line(self) -> str:
-        """The distribution-free limits in words, where they are not the limits themselves."""
-        if self.method == "distribution-free" or self.guaranteed_lower is None:
-            return ""
-        free = "unpaired" if self.approximate else "distribution-free"
-        return f"; {free} limits {self.guaranteed_lower:+.4f} to {self.guaranteed_upper:+.4f}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RankingComparison(Result):
-    """Several models on the same rows.
-
-    Attributes
-    ----------
-    models : mapping of name to WeightedAUC or RankingMeasure
-        The measure of each, with limits that hold for all models together.
-    differences : tuple of RankingDifference
-        Every pair, the better model first.
-    confidence : float
-        Probability that all limits hold together.
-    """
-
-    models: Mapping[Any, WeightedAUC | RankingMeasure]
-    differences: tuple[RankingDifference, ...]
-    confidence: float
-
-    _PARTS = (("model", "models"),)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the limits of the differences are worth, by the method of each."""
-        areas = [m for m in self.models.values() if isinstance(m, WeightedAUC)]
-        free = len(areas) == len(self.models) and all(a.guarantee == "finite-sample" for a in areas)
-        free = free and all(d.method == "distribution-free" for d in self.differences)
-        return "finite-sample" if free else "approximate"
-
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether the measure is a cost."""
-        first = next(iter(self.models.values()))
-        return isinstance(first, RankingMeasure) and first.measure == "expected cost"
-
-    @property
-    def best(self) -> Any:
-        """The name of the best model: that of the greatest measure, or of the least cost."""
-        sign = -1 if self.lower_is_better else 1
-        return max(self.models, key=lambda name: sign * self.models[name].value)
-
-    def summary(self) -> str:
-        """Return the best model and how many of the rest the limits put below it."""
-        top = self.models[self.best]
-        pairs = [d for d in self.differences if d.first == self.best]
-        sign = -1 if self.lower_is_better else 1
-        beaten = sum((d.lower if sign > 0 else -d.upper) > 0 for d in pairs)
-        level = (1 - self.confidence) / len(self.differences)
-        tested = sum(d.p_value is not None and d.p_value < level for d in pairs)
-        by_test = f" ({tested} by the paired test)" if tested != beaten else ""
-        most, worse = ("least", "above") if sign < 0 else ("greatest", "below")
-        return (
-            f"{self.best} has the {most} {top.title}, {top.value:.4f} ({top.lower:.4f} to "
-            f"{top.upper:.4f}); models that the limits put {worse} it: {beaten} of {len(pairs)}"
-            f"{by_test}, at {100 * self.confidence:g} % for all comparisons together"
-        )
-
-    def _table(self) -> list[tuple[str, str]]:
-        areas = [
-            (str(name), f"{m.value:.4f} ({m.lower:.4f} – {m.upper:.4f})")
-            for name, m in self.models.items()
-        ]
-        return areas + [(f"{d.first} − {d.second}", d.summary()) for d in self.differences]
 
 
 # --- Several models on the same rows: their measures, and the differences row by row.
@@ -313,10 +237,11 @@ def compared_rankings(
         unit, size = max(units[first][0], units[second][0]), min(units[first][1], units[second][1])
         spread = float(np.sum((effects[first] - effects[second]) ** 2))
         pairs.append(_Pair(first, second, value, spread, unit, size))
-    share = (1 - level) / len(pairs)
     return RankingComparison(
         models=models,
-        differences=tuple(_difference(pair, share, span, weighted=approximate) for pair in pairs),
+        differences=tuple(
+            _difference(pair, level, len(pairs), span, weighted=approximate) for pair in pairs
+        ),
         confidence=level,
     )
 
@@ -332,7 +257,9 @@ class _Pair(NamedTuple):
     size: float
 
 
-def _difference(pair: _Pair, delta: float, span: float, *, weighted: bool) -> RankingDifference:
+def _difference(
+    pair: _Pair, level: float, pairs: int, span: float, *, weighted: bool
+) -> RankingDifference:
     """Return a difference with limits by Student's t.
 
     One more row that the models differ on is added to what the rows show: models that happen to
@@ -340,7 +267,7 @@ def _difference(pair: _Pair, delta: float, span: float, *, weighted: bool) -> Ra
     """
     from scipy.special import stdtr, stdtrit
 
-    value, size = pair.value, pair.size
+    value, size, delta = pair.value, pair.size, (1 - level) / pairs
     freedom = max(size - 1.0, 1.0)
     error = math.sqrt(pair.spread * size / max(size - 1.0, 0.5) + pair.unit**2)
     reach = -float(stdtrit(freedom, delta / 2)) * error
@@ -348,9 +275,9 @@ def _difference(pair: _Pair, delta: float, span: float, *, weighted: bool) -> Ra
     return RankingDifference(
         first=pair.first,
         second=pair.second,
-        value=value,
-        lower=max(value - reach, -span),
-        upper=min(value + reach, span),
+        estimate=Estimate.of(
+            value, max(value - reach, -span), min(value + reach, span), level, "approximate"
+        ),
         p_value=p_value,
         method="approximate",
         approximate=weighted,

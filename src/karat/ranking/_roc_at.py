@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -18,9 +18,9 @@ from karat._validate import (
 )
 from karat.ranking.areas import curve, curves_in_bands, limits_in_bands, variance
 from karat.ranking.bands import Band
-from karat.ranking.certificates import bands_of
+from karat.ranking.methods import bands_of
 from karat.ranking.placements import Placements, labelled_scores, read_labels
-from karat.ranking.result import RocPoint
+from karat.ranking.result import RocPoint, area_guarantee
 from karat.ranking.weights import FprBand
 
 _WIDTHS = 12  # of the bands beside the point that the result reports
@@ -32,7 +32,7 @@ def roc_at(
     y_score: Column,
     *,
     fpr: float,
-    certificate: str = "dkw",
+    limits: str = "dkw",
     confidence: float = 0.95,
     pos_label: Any = None,
     sample_weight: Column | None = None,
@@ -53,7 +53,7 @@ def roc_at(
         Labels of two classes, and scores.
     fpr : float
         The false-positive rate, between 0 and 1.
-    certificate : {"dkw", "beta"}
+    limits : {"dkw", "beta"}
         The bands that limits come from.
     confidence : float, default 0.95
         Probability that the limits hold.
@@ -64,6 +64,12 @@ def roc_at(
         Weights of at least 0, in any unit.
     weighting : {"importance", "frequency"}, optional
         What ``sample_weight`` means, as in `weighted_auc`.
+
+    Returns
+    -------
+    RocPoint
+        The rate as ``value`` with ``lower`` and ``upper``, and the limits from bands beside the
+        point as ``band_width``, ``band_lower``, ``band_upper`` and ``band_error``.
 
     Examples
     --------
@@ -76,21 +82,25 @@ def roc_at(
     """
     at = check_number(fpr, "fpr", at_least=0.0, at_most=1.0)
     level = check_confidence(confidence)
-    check_choice(certificate, "certificate", ("dkw", "beta"))
+    check_choice(limits, "limits", ("dkw", "beta"))
     positive, _ = read_labels(y_true, pos_label)
     score, weight = check_ranked(y_score), check_weights(sample_weight)
     check_same_length(y_true=positive, y_score=score, sample_weight=weight)
     approximate = check_weighting(weighting, weight)
     placed = labelled_scores(positive, score, weight, approximate=approximate).placed()
-    zero, one = bands_of(certificate, placed, 1 - level)
+    zero, one = bands_of(limits, placed, 1 - level)
     corners = curve(placed)
     lowest, highest = curves_in_bands(*corners, zero, one)
     return RocPoint(
         at=at,
-        value=_height(*corners, at),
-        lower=_height(*lowest, at),
-        upper=_height(*highest, at),
-        confidence=level,
+        estimate=Estimate.of(
+            _height(*corners, at),
+            _height(*lowest, at),
+            _height(*highest, at),
+            level,
+            area_guarantee(limits, approximate=approximate),
+        ),
+        method=limits,
         n_positive=placed.n_positive,
         n_negative=placed.n_negative,
         approximate=approximate,
@@ -122,4 +132,9 @@ def _beside(placed: Placements, at: float, zero: Band, one: Band) -> dict[str, F
             uppers[i] = min(1.0, limits_in_bands(placed, above, zero, one)[1] / above.area)
         around = FprBand(start, end)
         errors[i] = math.sqrt(variance(placed, around)) / around.area
-    return {"widths": widths, "lowers": lowers, "uppers": uppers, "standard_errors": errors}
+    return {
+        "band_width": widths,
+        "band_lower": lowers,
+        "band_upper": uppers,
+        "band_error": errors,
+    }

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._validate import check_confidence, check_number, refuse_option
 from karat.ranking.bands import dkw_margin
-from karat.ranking.certificates import Family, FiniteFamily, GaussianComplexity, LinearScores
+from karat.ranking.methods import Family, FiniteFamily, GaussianComplexity, LinearScores
 from karat.ranking.result import UniformMargin
 from karat.ranking.weights import FprBand, Weight
 
@@ -24,9 +24,9 @@ def uniform_margin(
 
     A model that was chosen on the same rows is one of its class, so the bound holds for it.
 
-    ``FiniteFamily`` shares the DKW certificate among the models, and ``LinearScores`` replaces the
-    DKW inequality by one for all half-spaces (Devroye 1982), so both hold for any bounded weight,
-    steps included. ``GaussianComplexity`` is Theorem 3 of Maurer & Pontil (2020), for the
+    ``FiniteFamily`` shares the error of the DKW inequality among the models, and ``LinearScores``
+    has one for all half-spaces instead (Devroye 1982), so both hold for any bounded weight, steps
+    included. ``GaussianComplexity`` is Theorem 3 of Maurer & Pontil (2020), for the
     surrogate ``f_{W,ℓ}`` with a loss of slope ``loss_lipschitz``; a ramp is put below a step
     weight, and the bound is then one from below (Corollary 4). It holds where W is integrated
     over level scores, as karat does; for eq. 1 as printed it fails where scores tie on the rows
@@ -44,6 +44,11 @@ def uniform_margin(
         Probability that the bound holds.
     loss_lipschitz : float, default 1
         ``‖ℓ‖_Lip``, for Theorem 3 alone.
+
+    Returns
+    -------
+    UniformMargin
+        The bound as ``margin``, whether it ``holds``, and the theorem that is its ``source``.
 
     Examples
     --------

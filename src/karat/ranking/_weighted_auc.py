@@ -1,4 +1,4 @@
-"""Any weighted area under the ROC curve with its limits, from rows or from counts."""
+"""Any weighted area under the ROC curve with its limits, from rows or from counts of them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from karat._callers import caller_level
-from karat._result import keeps_kind
+from karat._result import Estimate, keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
     check_confidence,
-    check_flag,
     check_ranked,
     check_rng,
     check_same_length,
@@ -39,12 +38,12 @@ from karat.ranking.areas import (
     value_of,
 )
 from karat.ranking.bands import dkw_margin
-from karat.ranking.certificates import (
-    CERTIFICATES,
+from karat.ranking.methods import (
     FEW,
     FEW_IN_THE_BAND,
+    METHODS,
     cell_limits,
-    chosen_certificate,
+    chosen_method,
     closed_form,
     limits_of,
     rows_in_the_band,
@@ -61,9 +60,10 @@ from karat.ranking.placements import (
     read_labels,
     read_labels_apart,
 )
-from karat.ranking.result import WeightedAUC
+from karat.ranking.result import WeightedAUC, area_guarantee
 from karat.ranking.weights import (
     AnyWeight,
+    FprBand,
     TprBand,
     TwoWayBand,
     Uniform,
@@ -72,16 +72,17 @@ from karat.ranking.weights import (
     scale_of,
 )
 from karat.statistics import RocCounts
+from karat.statistics.result import AnyRocCounts, counts_in_place_of
 
 
 @keeps_kind
 def weighted_auc(
-    y_true: Column | Frame,
-    y_score: Column | Frame,
+    y_true: Column | Frame | RocCounts | Mapping[Any, RocCounts],
+    y_score: Column | Frame | None = None,
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
     ties: str = "interpolate",
-    certificate: str = "auto",
+    limits: str = "auto",
     confidence: float = 0.95,
     normalize: str = "raw",
     pos_label: Any = None,
@@ -102,9 +103,14 @@ def weighted_auc(
 
     Parameters
     ----------
-    y_true : column (n,) or frame (n, labels)
+    y_true : column (n,) or frame (n, labels), RocCounts, or mapping of them by group
         Labels; two classes, or more with one column of scores each; or one column of 0 and 1 for
-        each of several labels that a row may have together.
+        each of several labels that a row may have together. Or, without ``y_score``, counts of
+        positives and negatives at each score, from `karat.statistics.roc_counts` or a
+        `karat.scan`: counts of parts can be added, so the rows need never be in one place. Counts
+        by group give the area of all groups together, and each group's own in ``.groups``. For
+        scores in cells, whose order inside a cell is not known, limits hold for every order; of
+        scores that were rounded, ``dataclasses.replace(counts, cells=True)`` says so.
     y_score : column (n,) or frame (n, classes or labels)
         Scores; a higher one speaks for the positive class. With one column per class, each class
         is ranked against the rest and the areas are averaged; of two columns the one of the
@@ -114,7 +120,7 @@ def weighted_auc(
         `PiecewiseLinear` or `FunctionWeight`.
     ties : {"interpolate", "strict"}
         ``strict`` is eq. 1 as it is printed: a tie earns nothing.
-    certificate : {"auto", "hinge", "kl", "nested", "dkw", "beta", "maurer-pontil", "approximate", \
+    limits : {"auto", "hinge", "kl", "nested", "dkw", "beta", "maurer-pontil", "approximate", \
             "smoothed", "delong", "bootstrap"}
         ``auto`` holds for any law, any ties and any number of rows. It takes the narrowest of what
         follows, by the weight and the numbers of rows alone, and the result says which and why.
@@ -149,15 +155,18 @@ def weighted_auc(
         class.
     average : {"macro", "micro"}
         With several classes or labels: the mean of their areas, or the area of all entries pooled.
-        Entries of one row are not independent, so limits of the latter are those of
-        ``certificate="clustered"``, approximate, whatever ``certificate`` says.
+        Entries of one row are not independent, so limits of the latter are approximate, and their
+        ``.method`` is ``clustered``, whatever ``limits`` says.
     rng : int or generator, optional
         Randomness of the bootstrap.
 
     Returns
     -------
     WeightedAUC
-        ``value``, ``lower``, ``upper``, and the curve.
+        The area as ``value`` with ``lower`` and ``upper``, the ``method`` of the limits and why it
+        was taken, and points of the curve; areas of groups, classes or labels in ``groups`` and
+        ``per_class``. From scores in cells, ``value_range`` holds the least and the greatest value
+        that the rows may have.
 
     Examples
     --------
@@ -168,9 +177,28 @@ def weighted_auc(
     >>> r = weighted_auc(y, rng.normal(size=20_000) + 1.5 * y, weight=FprBand(0, 0.1))
     >>> round(r.value, 4), round(r.lower, 4), round(r.upper, 4)
     (0.0409, 0.0368, 0.0449)
+
+    The same from counts of the rows, of which there may be many parts:
+
+    >>> from karat.statistics import roc_counts
+    >>> parts = [roc_counts([0, 1, 1], [0.1, 0.4, 0.8]), roc_counts([0, 1, 0], [0.4, 0.9, 0.2])]
+    >>> weighted_auc(sum(parts), confidence=0.5).value
+    0.9444444444444444
     """
-    options = check_area_options(weight, ties, certificate, confidence, normalize, rng)
+    options = check_area_options(weight, ties, limits, confidence, normalize, rng)
     check_choice(average, "average", ("macro", "micro"))
+    if (counts := counts_of(y_true, y_score)) is not None:
+        only_rows(
+            ties=(ties, "interpolate"),
+            pos_label=(pos_label, None),
+            sample_weight=(sample_weight, None),
+            weighting=(weighting, None),
+            groups=(groups, None),
+            classes=(classes, None),
+            average=(average, "macro"),
+        )
+        return area_of_counts(counts, options)
+    assert y_score is not None
     labels = read_labels_apart(y_true, y_score, sample_weight, weighting)
     if labels is not None:
         labels.only_these(groups=groups, pos_label=pos_label)
@@ -202,6 +230,68 @@ def weighted_auc(
     parts, skipped = _grouped(codes, names, positive, rows_of, options, order)
     whole = area_result(rows_of(slice(None)), options, order)
     return replace(whole, groups=parts, skipped=skipped)
+
+
+@keeps_kind
+def roc_auc(
+    y_true: Column | Frame | RocCounts | Mapping[Any, RocCounts],
+    y_score: Column | Frame | None = None,
+    *,
+    max_fpr: float | None = None,
+    limits: str = "auto",
+    sample_weight: Column | None = None,
+    pos_label: Any = None,
+    average: str | None = None,
+    confidence: float = 0.95,
+) -> WeightedAUC:
+    """Measure the area under the ROC curve, or its part at small false-positive rates, with limits.
+
+    It is `weighted_auc` with the weight `Uniform`, or with ``FprBand(0, max_fpr)`` as a mean.
+
+    Parameters
+    ----------
+    y_true, y_score
+        Labels and scores, or counts of both, as in `weighted_auc`.
+    max_fpr : float, optional
+        Only false-positive rates up to this one count: the result is the mean true-positive rate
+        over ``[0, max_fpr]``, which is 1 for a perfect ranking and ``max_fpr/2`` by chance. It is
+        not rescaled to ½ by chance, as scikit-learn's ``roc_auc_score`` does with its ``max_fpr``
+        (McClish): for that there is ``weighted_auc(normalize="mcclish")``.
+    limits, sample_weight, pos_label, confidence
+        As in `weighted_auc`.
+    average : {"macro", "micro"}, optional
+        With several classes or labels: the mean of their areas (as by default), or the area of all
+        entries pooled.
+
+    Returns
+    -------
+    WeightedAUC
+        The area as ``value`` with ``lower`` and ``upper``, and the ``method`` of the limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(20_000) < 0.2
+    >>> score = rng.normal(size=20_000) + 1.5 * y
+    >>> r = roc_auc(y, score)
+    >>> round(r.value, 3), round(r.lower, 3), round(r.upper, 3)
+    (0.856, 0.842, 0.868)
+    >>> round(roc_auc(y, score, max_fpr=0.1).value, 3)   # mean recall up to a rate of 0.1
+    0.409
+    """
+    part = max_fpr is not None
+    return weighted_auc(
+        y_true,
+        y_score,
+        weight=FprBand(0, max_fpr) if max_fpr is not None else Uniform(),
+        normalize="mean" if part else "raw",
+        limits=limits,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        average="macro" if average is None else average,
+        confidence=confidence,
+    )
 
 
 def _grouped(
@@ -236,79 +326,62 @@ def _grouped(
 # --- Weighted areas from counts of positives and negatives.
 
 
-@keeps_kind
-def weighted_auc_from_counts(
-    counts: RocCounts | Mapping[Any, RocCounts],
-    *,
-    weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
-    certificate: str = "auto",
-    confidence: float = 0.95,
-    normalize: str = "raw",
-    cells: bool | None = None,
-    rng: int | np.random.Generator | None = None,
-) -> WeightedAUC:
-    """Measure a weighted area from positives and negatives per distinct score.
+def counts_of(y_true: Any, y_score: Any) -> AnyRocCounts | None:
+    """Return the counts that stand in the place of labels; None where rows were passed."""
+    found = counts_in_place_of(y_true)
+    if found is not None and y_score is not None:
+        raise DataError("y_true holds counts, which have the scores; leave out y_score")
+    if found is None and y_score is None:
+        raise DataError(
+            f"y_score is missing and y_true is a {type(y_true).__name__}; pass scores with the "
+            "labels, or counts of both from karat.statistics.roc_counts"
+        )
+    return found
 
-    Counts of parts of a dataset can be added, so the rows need never be in one place.
 
-    Parameters
-    ----------
-    counts : RocCounts, or mapping of them by group
-        From `karat.statistics.roc_counts`, from the ``roc_counts()`` of a `karat.scan`, or a sum of
-        several. With importances as weights, limits rest on Kish's effective numbers of rows, which
-        no unit of the weights changes, and are approximate. By group, the area is that of all
-        groups together, and the groups' own are in ``.groups``, with limits that hold together.
-    weight, certificate, confidence, normalize, rng
-        As in `weighted_auc`.
-    cells : bool, optional
-        Whether the scores were counted in cells, so that the order inside a cell is not known; by
-        default what the counts say of themselves. The limits then hold for every order, and
-        ``value_range`` holds the least and the greatest value that the rows may have.
+def only_rows(**options: tuple[Any, Any]) -> None:
+    """Refuse options of rows beside counts; each has its value and its default."""
+    for name, (value, default) in options.items():
+        if value is not default and value != default:
+            refuse_option(value, name, f"{default!r} with counts, which know of it what they can")
 
-    Examples
-    --------
-    >>> from karat.statistics import roc_counts
-    >>> parts = [roc_counts([0, 1, 1], [0.1, 0.4, 0.8]), roc_counts([0, 1, 0], [0.4, 0.9, 0.2])]
-    >>> weighted_auc_from_counts(sum(parts), confidence=0.5).value
-    0.9444444444444444
-    """
-    options = check_area_options(weight, "interpolate", certificate, confidence, normalize, rng)
+
+def area_of_counts(counts: AnyRocCounts, options: AreaOptions) -> WeightedAUC:
+    """Return the area of counts; of several, that of all and of each."""
     if isinstance(counts, Mapping):
-        return _by_group(counts, options, cells)
-    return _area(counts, options, cells)
+        return _by_group(counts, options)
+    check_two_classes(counts)
+    return _area(counts, options)
 
 
-def _area(counts: RocCounts, options: AreaOptions, cells: bool | None) -> WeightedAUC:
-    """Return the area of one table of counts, after its checks."""
+def check_two_classes(counts: RocCounts) -> None:
+    """Refuse what are no counts, and counts of one class."""
     if not isinstance(counts, RocCounts):
         raise DataError(
             f"counts is a {type(counts).__name__}; expected karat.statistics.roc_counts"
         )
     if not counts.positives.sum() or not counts.negatives.sum():
         raise LabelError("counts hold one class only; an area under the ROC curve compares two")
-    in_cells = counts.cells if cells is None else check_flag(cells, "cells")
-    if counts.cells and not in_cells:
-        refuse_option(cells, "cells", "True or None, as the counts were made in cells of scores")
-    if in_cells:
-        if options.certificate not in ("auto", "dkw"):
-            refuse_option(options.certificate, "certificate", "'auto' or 'dkw' with cells=True")
-        if isinstance(options.weight, TwoWayBand):
-            refuse_option(options.weight, "weight", "a Weight or a TprBand with cells=True")
     fractions = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
     if fractions and counts.squares is None:
         raise DataError(
             "counts are sums of weights without the sums of their squares, which limits need; "
             "count with roc_counts(sample_weight=), which keeps them"
         )
-    return area_result_of_counts(counts, options, cells=bool(in_cells))
 
 
-def _by_group(
-    counts: Mapping[Any, RocCounts], options: AreaOptions, cells: bool | None
-) -> WeightedAUC:
-    """Return the area of all groups together with those of the groups, as `weighted_auc` does."""
-    if not counts:
-        raise DataError("counts is an empty mapping; expected RocCounts by group")
+def _area(counts: RocCounts, options: AreaOptions) -> WeightedAUC:
+    """Return the area of one table of counts, after its checks."""
+    if counts.cells:
+        if options.limits not in ("auto", "dkw"):
+            refuse_option(options.limits, "limits", "'auto' or 'dkw' for scores in cells")
+        if isinstance(options.weight, TwoWayBand):
+            refuse_option(options.weight, "weight", "a Weight or a TprBand for scores in cells")
+    return area_result_of_counts(counts, options)
+
+
+def _by_group(counts: Mapping[Any, RocCounts], options: AreaOptions) -> WeightedAUC:
+    """Return the area of all groups together with those of the groups."""
     parts = {
         name: part
         for name, part in counts.items()
@@ -321,8 +394,8 @@ def _by_group(
         rows = int(own.positives.sum() + own.negatives.sum())
         skipped[name] = f"its {rows} rows are all of class {only!r}"
     shared = options.sharing(max(1, len(parts)))
-    groups = {name: _area(part, shared, cells) for name, part in parts.items()}
-    whole = _area(sum(counts.values()), options, cells)  # type: ignore[arg-type]
+    groups = {name: area_of_counts(part, shared) for name, part in parts.items()}
+    whole = area_of_counts(sum(counts.values()), options)  # type: ignore[arg-type]
     return replace(whole, groups=groups, skipped=skipped)
 
 
@@ -376,18 +449,22 @@ def _averaged(parts: Mapping[Any, WeightedAUC], options: AreaOptions) -> Weighte
         return math.fsum(getattr(p, name) for p in each) / len(each)
 
     half = None if each[0].half_width is None else mean("half_width")
-    taken = {p.certificate for p in each}
+    taken = {p.method for p in each}
+    method = each[0].method if len(taken) == 1 else options.limits
     return replace(
         each[0],
-        value=mean("value"),
-        lower=mean("lower"),
-        upper=mean("upper"),
-        confidence=options.confidence,
+        estimate=Estimate.of(
+            mean("value"),
+            mean("lower"),
+            mean("upper"),
+            options.confidence,
+            area_guarantee(method, approximate=each[0].approximate),
+        ),
         half_width=half,
         standard_error=None,
         n_positive=sum(p.n_positive for p in each) / len(each),
         n_negative=sum(p.n_negative for p in each) / len(each),
-        certificate=each[0].certificate if len(taken) == 1 else options.certificate,
+        method=method,
         why=each[0].why if len(taken) == 1 else "of each class by its numbers of rows",
         fpr=np.empty(0),
         tpr=np.empty(0),
@@ -402,7 +479,7 @@ def _pooled(labels: Labels, options: AreaOptions) -> WeightedAUC:
         refuse_option("micro", "average", "'macro' for two-way areas and with ties='strict'")
     positive, score, weight = labels.pooled()
     rows = labelled_scores(positive, score, weight, approximate=labels.approximate)
-    found = area_result(rows, replace(options, certificate="dkw"), np.array([False, True]))
+    found = area_result(rows, replace(options, limits="dkw"), np.array([False, True]))
     if isinstance(region, TprBand):
         effects, area = _entry_effects(~positive, -score, weight, region.mirrored())
     else:
@@ -417,11 +494,11 @@ def _pooled(labels: Labels, options: AreaOptions) -> WeightedAUC:
     )
     scale, shift = scale_of(region, options.normalize)
     lower, upper = (shift + scale * most * x for x in limits)
+    guarantee = area_guarantee("clustered", approximate=found.approximate)
     return replace(
         found,
-        lower=lower,
-        upper=upper,
-        certificate="clustered",
+        estimate=Estimate.of(found.value, lower, upper, options.confidence, guarantee),
+        method="clustered",
         half_width=None,
         why="entries of one row are not independent",
     )
@@ -458,11 +535,11 @@ def area_result(rows: LabelledScores, options: AreaOptions, classes: AnyArray) -
     return _measured(rows.placed(), options, classes, approximate=rows.approximate)
 
 
-def area_result_of_counts(counts: RocCounts, options: AreaOptions, *, cells: bool) -> WeightedAUC:
-    """Return the area of counts; with ``cells``, limits for every order inside cells of scores."""
+def area_result_of_counts(counts: RocCounts, options: AreaOptions) -> WeightedAUC:
+    """Return the area of counts; in cells of scores, limits for every order inside them."""
     ones, zeros = (np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives))
     n0, n1 = counts.sizes.tolist()
-    approximate = counts.squares is not None  # importances
+    approximate, cells = counts.squares is not None, counts.cells  # importances
     if isinstance(options.weight, TprBand):
         placed = place_counts(zeros[::-1], ones[::-1], sizes=(n0, n1))
         return _mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
@@ -507,31 +584,34 @@ def _measured(
     """Return an area; ``names`` are those of the two classes in warnings."""
     weight, delta = options.weight, 1 - options.confidence
     assert isinstance(weight, Weight | TwoWayBand)
-    choice = chosen_certificate(options.certificate, placed, weight, options.ties, cells=cells)
-    options = replace(options, certificate=choice.certificate)
+    choice = chosen_method(options.limits, placed, weight, options.ties, cells=cells)
+    options = replace(options, limits=choice.method)
     if cells and isinstance(weight, Weight):
-        limits = cell_limits(choice.certificate, placed, weight, delta)
+        limits = cell_limits(choice.method, placed, weight, delta)
     else:
         limits = limits_of(
-            choice.certificate, placed, weight, delta=delta, ties=options.ties, rng=options.rng
+            choice.method, placed, weight, delta=delta, ties=options.ties, rng=options.rng
         )
     value = limits.value if limits.value is not None else value_of(placed, weight, options.ties)
     scale, shift = scale_of(weight, options.normalize)
     half = None
     if (
         isinstance(weight, Weight)
-        and options.certificate == "dkw"
+        and options.limits == "dkw"
         and not (options.ties == "strict" or cells)
     ):
         half = closed_form(placed, weight, delta) * scale
     error = limits.standard_error
     fpr, tpr = _corners_to_draw(placed)
     result = WeightedAUC(
-        value=shift + scale * value,
-        lower=shift + scale * limits.lower,
-        upper=shift + scale * limits.upper,
-        confidence=options.confidence,
-        certificate=options.certificate,
+        estimate=Estimate.of(
+            shift + scale * value,
+            shift + scale * limits.lower,
+            shift + scale * limits.upper,
+            options.confidence,
+            area_guarantee(options.limits, approximate=approximate),
+        ),
+        method=options.limits,
         why=choice.why,
         half_width=half,
         standard_error=None if error is None else error * scale,
@@ -569,17 +649,17 @@ def _warn_of_few(
 ) -> None:
     n1, n0 = placed.n_positive, placed.n_negative
     seen = f"{n1:,.6g} {names[0]} and {n0:,.6g} {names[1]}"
-    if options.certificate in ("delong", "bootstrap") and min(n1, n0) < FEW:
+    if options.limits in ("delong", "bootstrap") and min(n1, n0) < FEW:
         warnings.warn(
-            f"{seen}: {options.certificate} limits are too narrow below {FEW} of either; "
-            "certificate='approximate' holds for fewer, 'auto' for any number",
+            f"{seen}: {options.limits} limits are too narrow below {FEW} of either; "
+            "limits='approximate' holds for fewer, 'auto' for any number",
             SmallSampleWarning,
             stacklevel=caller_level(),
         )
-    elif options.certificate == "smoothed" and _few_in_the_band(placed, options.weight):
+    elif options.limits == "smoothed" and _few_in_the_band(placed, options.weight):
         warnings.warn(
             f"{seen}: fewer than {FEW_IN_THE_BAND} are expected in the band, where smoothed limits "
-            "are too narrow; certificate='approximate' and 'auto' hold there",
+            "are too narrow; limits='approximate' and 'auto' hold there",
             SmallSampleWarning,
             stacklevel=caller_level(),
         )
@@ -635,7 +715,7 @@ class AreaOptions:
 
     weight: AnyWeight
     ties: str
-    certificate: str
+    limits: str
     confidence: float
     normalize: str
     rng: np.random.Generator
@@ -646,13 +726,13 @@ class AreaOptions:
 
 
 def check_area_options(
-    weight: Any, ties: str, certificate: str, confidence: float, normalize: str, rng: Any
+    weight: Any, ties: str, limits: str, confidence: float, normalize: str, rng: Any
 ) -> AreaOptions:
     """Check the options of an area, each by itself and the weight with the rule of ties."""
     options = AreaOptions(
         check_weight(weight),
         check_choice(ties, "ties", ("interpolate", "strict")),
-        check_choice(certificate, "certificate", CERTIFICATES),
+        check_choice(limits, "limits", METHODS),
         check_confidence(confidence),
         check_choice(normalize, "normalize", ("raw", "mcclish", "mean")),
         check_rng(rng),

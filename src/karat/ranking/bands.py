@@ -99,6 +99,6 @@ class BetaBand:
         return np.asarray(np.minimum(np.append(high, 1.0)[following], share + self.margin))
 
 
-def band_of(certificate: str, n: float, delta: float) -> Band:
-    """Return the band of a certificate for n rows of a class."""
-    return BetaBand(n, delta) if certificate == "beta" else DkwBand(n, delta)
+def band_of(method: str, n: float, delta: float) -> Band:
+    """Return the band of a method for n rows of a class."""
+    return BetaBand(n, delta) if method == "beta" else DkwBand(n, delta)

@@ -1,7 +1,7 @@
 """What a point of the ROC curve is worth: weights on false-positive rates, and bands of rates.
 
 A `Weight` W is a function of the false-positive rate with its norms and its integral
-``K(v) = ∫₀ᵛ W``, which is all that areas and certificates ask of it. `TprBand` and `TwoWayBand` are
+``K(v) = ∫₀ᵛ W``, which is all that areas and their limits ask of it. `TprBand` and `TwoWayBand` are
 not such functions: the first becomes one with the classes swapped (`TprBand.mirrored`), the second
 is a box that has formulas of its own. `AnyWeight` names all three kinds, and `check_weight` and
 `scale_of` are what public functions do with an option ``weight=``.
@@ -86,7 +86,7 @@ class Weight(Frozen, ABC):
 
     Users think of false-positive rates u; the formulas are shorter in the true-negative rate
     v = 1 − u, on which Maurer & Pontil (2020) put their weight W. ``cumulative(v)`` is
-    ``K(v) = ∫₀ᵛ W``, of which areas and certificates are made.
+    ``K(v) = ∫₀ᵛ W``, of which areas and their limits are made.
     """
 
     __slots__ = ()
@@ -163,7 +163,7 @@ class Weight(Frozen, ABC):
 class FunctionWeight(Weight):
     """A weight given by a function, with its norms declared.
 
-    A certificate is only as right as ``sup`` (and ``lipschitz``, where it is used): no program can
+    Limits are only as right as ``sup`` (and ``lipschitz``, where it is used): no program can
     find the bound of a function by looking at it. What is seen at 4,097 points is checked. The
     integral is exact to many digits for a smooth function, and to about 1e-4 of each jump; weights
     with jumps are better given as `PiecewiseLinear`.

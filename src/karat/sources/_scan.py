@@ -363,7 +363,7 @@ class Source:
         Returns
         -------
         RocCounts, or dict of them by group
-            For `karat.ranking.weighted_auc_from_counts`.
+            For `karat.ranking.weighted_auc`.
         """
         self.chosen.refuse("cluster", "clusters need the rows themselves; pass data.columns")
         column = self.chosen.maybe("group") if by == "group" else by

@@ -1,6 +1,7 @@
 """The frozen tables of sufficient statistics. Two of a kind can be added."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -303,3 +304,15 @@ class RocCounts(Result):
             f"{self.classes[0]} {'in' if self.cells else 'at'} {len(self.scores):,} "
             f"{'cells of' if self.cells else 'distinct'} scores"
         )
+
+
+AnyRocCounts = RocCounts | Mapping[Any, RocCounts]
+
+
+def counts_in_place_of(labels: Any) -> AnyRocCounts | None:
+    """Return counts that were passed in the place of labels, of one table or by name; else None."""
+    if isinstance(labels, RocCounts):
+        return labels
+    if isinstance(labels, Mapping) and any(isinstance(c, RocCounts) for c in labels.values()):
+        return labels
+    return None

@@ -52,10 +52,10 @@ def estimates_of(finding: Finding) -> list[dict[str, Any]]:
 
 def _tables(result: Result) -> list[dict[str, Any]]:
     """Return the columns of what a result says of all rows, and of its parts."""
-    if isinstance(result, CanonicalCalibration):  # as it is said: its limits are of the square
-        ends = (result.debiased, result.lower, result.upper)
-        roots = [math.nan if x is None else math.sqrt(max(x, 0.0)) for x in ends]
-        named = zip(("value", "lower", "upper", "n"), (*roots, result.n), strict=True)
+    if isinstance(result, CanonicalCalibration):  # as it is said: without the bias of chance
+        root = math.nan if result.debiased is None else math.sqrt(max(result.debiased, 0.0))
+        numbers = (root, result.lower, result.upper, result.n)
+        named = zip(("value", "lower", "upper", "n"), numbers, strict=True)
         return [{name: [number] for name, number in named}]
     if isinstance(result, CalibrationCertificate):  # of all labels together
         return [{"value": [result.value], "lower": [result.lower], "n": [result.n]}]

@@ -59,11 +59,11 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
 
 def _estimate(joint: Any) -> str:
     """Return the estimate in words, with what it rests on."""
-    low, root, high = (math.sqrt(max(x, 0.0)) for x in (joint.lower, joint.debiased, joint.upper))
     if joint.debiased <= 0:
-        return f"The estimate is 0, at most {high:.3f} if the default model holds."
+        return f"The estimate is 0, at most {joint.upper:.3f} if the default model holds."
     return (
-        f"The estimate is {root:.3f}, between {low:.3f} and {high:.3f} if the default model holds."
+        f"The estimate is {math.sqrt(joint.debiased):.3f}, between {joint.lower:.3f} and "
+        f"{joint.upper:.3f} if the default model holds."
     )
 
 
@@ -112,7 +112,7 @@ def _columns(e: Evidence) -> _Columns:
 
 def calibration_verdict(joint: Any, *, sampled: str = "", recalibrate: str = "") -> Verdict:
     """Return whether probabilities can be trusted; ``sampled`` is what the labels assume."""
-    proven = math.sqrt(joint.certificate or 0.0)
+    proven = 0.0 if joint.guaranteed is None else joint.guaranteed.lower
     labels = len(joint.names)
     kind = "" if labels == 1 else "joint "
     summed = "" if labels == 1 else f", summed over {labels} labels"
@@ -123,7 +123,7 @@ def calibration_verdict(joint: Any, *, sampled: str = "", recalibrate: str = "")
             badge=basis_of(joint, assumes=sampled),
             change=f"recalibration on labelled rows{recalibrate}",
         )
-    if joint.upper is None:
+    if joint.guaranteed is None:
         return Verdict(
             sentence=f"No {kind}calibration error of the probabilities is proven, and this method "
             "gives no upper limit.",
@@ -132,7 +132,7 @@ def calibration_verdict(joint: Any, *, sampled: str = "", recalibrate: str = "")
         )
     return Verdict(
         sentence=f"No {kind}calibration error of the probabilities is proven; it is at most "
-        f"{math.sqrt(max(joint.upper, 0.0)):.3f} (root mean square{summed}) if the default model "
+        f"{joint.upper:.3f} (root mean square{summed}) if the default model "
         f"holds{sampled}.",
         badge=basis_of(joint, assumes=sampled),
         change="more labelled rows",

@@ -17,12 +17,12 @@ from karat.evaluation.questions._finding import (
 )
 from karat.ranking import (
     FprBand,
-    RankingComparison,
     Uniform,
     WeightedAUC,
-    compare_auc,
+    compare_rankings,
     weighted_auc,
 )
+from karat.ranking.result import RankingComparison
 from karat.report.answer import Finding
 from karat.report.parts import Table, Verdict
 
@@ -109,7 +109,7 @@ def _compared(e: Evidence, y: Any) -> RankingComparison | None:
     if len(e.roles.score) < 2:
         return None
     scores = {name: e.column(name).filter(e.known) for name in e.roles.score}
-    return compare_auc(y, scores, pos_label=e.pos_label, confidence=e.confidence)
+    return compare_rankings(y, scores, pos_label=e.pos_label, confidence=e.confidence)
 
 
 def _picture(e: Evidence, compared: RankingComparison | None) -> str:
@@ -168,8 +168,8 @@ def _better(e: Evidence, compared: RankingComparison) -> Verdict:
     ends = f"area under the ROC curve {compared.models[best].value:.3f} against "
     ends += f"{compared.models[d.second].value:.3f}; the difference is between {d.lower:+.3f} and "
     ends += f"{d.upper:+.3f} (paired {percent(compared.confidence)} limits"
-    if d.guaranteed_lower is not None:
-        free = f"{d.guaranteed_lower:+.3f} to {d.guaranteed_upper:+.3f}"
+    if d.guaranteed is not None:
+        free = f"{d.guaranteed.lower:+.3f} to {d.guaranteed.upper:+.3f}"
         ends += f"; distribution-free limits {free}"
     ends += ")"
     if all(d.lower > 0 for d in pairs):
@@ -204,7 +204,7 @@ def _code(e: Evidence, label: str) -> str:
         confidence=e.confidence,
     )
     both = code_of(
-        "compare_auc",
+        "compare_rankings",
         f"known[{label!r}]",
         f"known.select({list(e.roles.score)!r})",
         pos_label=e.pos_label,
@@ -213,7 +213,7 @@ def _code(e: Evidence, label: str) -> str:
     several_scores = len(e.roles.score) > 1
     return script(
         e.read,
-        f"from karat.ranking import FprBand, {'compare_auc, ' * several_scores}weighted_auc",
+        f"from karat.ranking import FprBand, {'compare_rankings, ' * several_scores}weighted_auc",
         f"known = frame.filter(pl.col({label!r}).is_not_null())",
         call,
         band,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.calibration import (
+from karat.calibration.result import (
     CalibrationCertificate,
     CalibratorScore,
     CanonicalCalibration,
@@ -60,7 +60,7 @@ def draw_canonical(result: CanonicalCalibration, ax: "Axes | None" = None) -> "A
     ax.set_yticks(rows, [literal(result.names[j]) for j in order])
     ax.invert_yaxis()
     ax.set_xlabel(
-        "squared error" + (", without the bias of chance" if result.lower is not None else "")
+        "squared error" + (", without the bias of chance" if result.debiased is not None else "")
     )
     # The legend stands between title and bars: inside, it would cover the bars of short lists.
     ax.set_title(_verdict(result), fontsize=10, pad=22)
@@ -77,12 +77,12 @@ def draw_canonical(result: CanonicalCalibration, ax: "Axes | None" = None) -> "A
 
 
 def _verdict(result: CanonicalCalibration) -> str:
-    if result.debiased is None or result.lower is None or result.upper is None:
+    if result.debiased is None or result.guaranteed is None:
         return f"CE{result.p:g} {result.value:.4f}"
-    squares = (result.debiased, result.lower, result.upper, result.certificate or 0.0)
-    root, low, high, proven = np.sqrt(np.maximum(squares, 0.0))
+    proven, root = result.guaranteed.lower, float(np.sqrt(max(result.debiased, 0.0)))
     sure = f", at least {proven:.4f} guaranteed" if proven else ""
-    return f"CE2 {root:.4f} ({low:.4f} to {high:.4f}){sure}"
+    head = f"CE2 {root:.4f}" + f"; CE{result.p:g}" * (result.p != 2)
+    return f"{head} ({result.lower:.4f} to {result.upper:.4f}){sure}"
 
 
 def draw_pairs(result: LabelPairs, ax: "Axes | None" = None) -> "Axes":

@@ -6,20 +6,16 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.plot.style import COLORS, GRID, INK, MARKERS, literal, new_axes, quiet
-from karat.ranking import (
-    FprBand,
+from karat.ranking import FprBand, TprBand, TwoWayBand, Weight, WeightedAUC
+from karat.ranking.areas import curves_in_bands
+from karat.ranking.bands import band_of
+from karat.ranking.result import (
     RankingComparison,
     RankingDifference,
     RankingMeasure,
     RocPoint,
-    TprBand,
-    TwoWayBand,
     UniformMargin,
-    Weight,
-    WeightedAUC,
 )
-from karat.ranking.areas import curves_in_bands
-from karat.ranking.bands import band_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,10 +61,10 @@ def _curve(ax: Any, result: WeightedAUC, color: str, label: str, least: float | 
 
 
 def _band(ax: Any, result: WeightedAUC) -> None:
-    """Fill between the lowest and the highest curve that the rows allow: for any certificate."""
+    """Fill between the lowest and the highest curve that the rows allow: for any method."""
     delta = (1 - result.confidence) / 2
-    zero = band_of(result.certificate, result.n_negative, delta)
-    one = band_of(result.certificate, result.n_positive, delta)
+    zero = band_of(result.method, result.n_negative, delta)
+    one = band_of(result.method, result.n_positive, delta)
     lowest, highest = curves_in_bands(result.fpr, result.tpr, zero, one)
     u = np.unique(np.concatenate([np.linspace(0, 1, _FINE), np.geomspace(1e-6, 1, _FINE)]))
     lower, upper = np.interp(u, *lowest), np.interp(u, *highest)
@@ -198,7 +194,7 @@ def draw_measure(result: RankingMeasure, ax: "Axes | None" = None) -> "Axes":
 
 def _place(result: RankingMeasure) -> float | None:
     """Return where the cut is on the axis; None where the measure is no point of it."""
-    if result.measure in ("precision", "recall") and result.basis == "exact":
+    if result.measure in ("precision", "recall") and result.method == "exact":
         return None  # a score, on an axis of shares
     return result.at
 
@@ -266,9 +262,9 @@ def draw_point(result: RocPoint, ax: "Axes | None" = None) -> "Axes":
     """Draw the limits against the width of the band that was averaged."""
     ax = new_axes(ax, (5.4, 3.6))
     ax.fill_between(
-        result.widths,
-        result.lowers,
-        result.uppers,
+        result.band_width,
+        result.band_lower,
+        result.band_upper,
         color=COLORS[0],
         alpha=0.2,
         linewidth=0,

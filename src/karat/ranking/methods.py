@@ -1,6 +1,6 @@
-"""Limits of areas by the name of their certificate: for any distribution, or approximate.
+"""Limits of areas by the name of their method: for any distribution, or approximate.
 
-`limits_of` gives the limits of one area, `chosen_certificate` says which certificate ``auto`` and
+`limits_of` gives the limits of one area, `chosen_method` says which method ``auto`` and
 ``approximate`` stand for, `cell_limits` are those of scores that were counted in cells, and
 `closed_form` is the half-width that no DKW limit exceeds. `bands_of` makes the bands around both
 distribution functions that distribution-free limits rest on. `FiniteFamily`, `LinearScores` and
@@ -114,9 +114,9 @@ class GaussianComplexity(Frozen):
 Family = FiniteFamily | LinearScores | GaussianComplexity
 
 
-# --- Limits of an area by the name of its certificate, for weights and for boxes.
+# --- Limits of an area by the name of its method, for weights and for boxes.
 
-CERTIFICATES = (
+METHODS = (
     "auto",
     "hinge",
     "kl",
@@ -153,11 +153,11 @@ def limits_of(
     ties: str,
     rng: np.random.Generator,
 ) -> AreaLimits:
-    """Return the limits of a kind of certificate, not beyond what any area can be."""
+    """Return the limits of a kind of method, not beyond what any area can be."""
     methods = _OF_BOXES if isinstance(weight, TwoWayBand) else _OF_WEIGHTS
     if kind not in methods:
         names = ", ".join(map(repr, sorted(_OF_BOXES)))
-        refuse_option(kind, "certificate", f"one of {names}, which are available for two-way areas")
+        refuse_option(kind, "limits", f"one of {names}, which are available for two-way areas")
     more = (rng,) if kind == "bootstrap" else ()
     found = methods[kind](placed, weight, delta, ties, *more)
     most = weight.area if ties != "strict" or isinstance(weight, TwoWayBand) else weight.sup
@@ -205,21 +205,21 @@ def _dkw(placed: Placements, weight: Weight, delta: float, ties: str) -> AreaLim
 def _beta(placed: Placements, weight: Weight, delta: float, ties: str) -> AreaLimits:
     """Return the worst case inside bands that are narrow where rates are small."""
     if ties == "strict":
-        refuse_option("beta", "certificate", "'dkw' with ties='strict', or ties='interpolate'")
+        refuse_option("beta", "limits", "'dkw' with ties='strict', or ties='interpolate'")
     return AreaLimits(*limits_in_bands(placed, weight, *bands_of("beta", placed, delta)))
 
 
-def bands_of(certificate: str, placed: Placements, delta: float) -> tuple[Band, Band]:
+def bands_of(method: str, placed: Placements, delta: float) -> tuple[Band, Band]:
     """Return the bands around F₀ and F₁ that hold together."""
     sizes = placed.n_negative, placed.n_positive
     for n in sizes:
-        if certificate == "beta" and n != round(n):
+        if method == "beta" and n != round(n):
             refuse_option(
                 "beta",
-                "certificate",
+                "limits",
                 "'dkw' (approximate), since 'beta' counts rows and sample_weight holds importances",
             )
-    zero, one = (band_of(certificate, n, delta / 2) for n in sizes)
+    zero, one = (band_of(method, n, delta / 2) for n in sizes)
     return zero, one
 
 
@@ -283,14 +283,14 @@ def pair_limits(
     if not all_of_the_curve(weight):
         refuse_option(
             kind,
-            "certificate",
+            "limits",
             f"'auto', 'dkw' or 'beta' for {weight.title}: pairs limit the AUC of the whole curve",
         )
     value = value_of(placed, weight, ties)
     return AreaLimits(*mean_limits(kind, value, *_sizes(placed), delta / 2), value=value)
 
 
-_VACUOUS = "the bound of Theorem 2 is {:.3g} here; certificate='dkw' needs far fewer rows"
+_VACUOUS = "the bound of Theorem 2 is {:.3g} here; limits='dkw' needs far fewer rows"
 
 
 def theorem_2(placed: Placements, weight: Weight, delta: float, ties: str) -> AreaLimits:
@@ -311,7 +311,7 @@ def theorem_2(placed: Placements, weight: Weight, delta: float, ties: str) -> Ar
     if not isinstance(weight, FprBand):
         refuse_option(
             "maurer-pontil",
-            "certificate",
+            "limits",
             f"'dkw' for {weight!r}: Theorem 2 needs a weight without jumps, or a declared "
             "Lipschitz bound",
         )
@@ -325,7 +325,7 @@ def theorem_2(placed: Placements, weight: Weight, delta: float, ties: str) -> Ar
     )
 
 
-# --- Which certificate ``auto`` and ``approximate`` stand for: by sizes and weight, never by
+# --- Which method ``auto`` and ``approximate`` stand for: by sizes and weight, never by
 # scores.
 #
 # What is chosen before a score is seen has no price: the limits hold as if it had been named.
@@ -337,16 +337,16 @@ _MANY = 10**8  # rows of a class, above which ``beta`` needs tens of thousands o
 
 
 class Choice(NamedTuple):
-    """A certificate, and why it was taken where it was not named."""
+    """A method, and why it was taken where it was not named."""
 
-    certificate: str
+    method: str
     why: str = ""
 
 
-def chosen_certificate(
+def chosen_method(
     kind: str, placed: Placements, weight: Weight | TwoWayBand, ties: str, *, cells: bool = False
 ) -> Choice:
-    """Return the certificate that a name stands for; with ``cells``, for scores in cells."""
+    """Return the method that a name stands for; with ``cells``, for scores in cells."""
     if kind == "auto" and cells and not all_of_the_curve(weight):
         return Choice("dkw", "the order of the scores inside their cells is not known")
     if kind == "auto":
@@ -380,7 +380,7 @@ def _approximate(placed: Placements, weight: Weight | TwoWayBand, ties: str) -> 
         return Choice("dkw", "no approximate limits hold for ties='strict' with this weight")
     if rows_in_the_band(placed, weight) < FEW_IN_THE_BAND:
         few = f"fewer than {FEW_IN_THE_BAND} rows are expected in the band"
-        return Choice(_certain(placed, weight, ties).certificate, few)
+        return Choice(_certain(placed, weight, ties).method, few)
     return Choice("smoothed", "it allows for rows that were not seen")
 
 
@@ -414,15 +414,15 @@ def nested_limits(placed: Placements, weight: Weight, delta: float, ties: str) -
     if not starts_at_zero(weight):
         refuse_option(
             "nested",
-            "certificate",
+            "limits",
             f"'auto', 'dkw' or 'beta' for {weight.title}: 'nested' is for FprBand(0, b)",
         )
     if ties == "strict":
-        refuse_option("nested", "certificate", "'dkw' with ties='strict', or ties='interpolate'")
+        refuse_option("nested", "limits", "'dkw' with ties='strict', or ties='interpolate'")
     if not placed.counts_rows:
         refuse_option(
             "nested",
-            "certificate",
+            "limits",
             "'dkw' (approximate), since 'nested' counts rows and sample_weight holds importances",
         )
     n1, n0 = (round(n) for n in (placed.n_positive, placed.n_negative))

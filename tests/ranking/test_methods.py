@@ -17,12 +17,11 @@ from karat.ranking import (
     TprBand,
     Uniform,
     weighted_auc,
-    weighted_auc_from_counts,
 )
 from karat.ranking._approximate import resampled
 from karat.ranking.areas import band_limits
 from karat.ranking.bands import dkw_margin
-from karat.ranking.certificates import limits_of
+from karat.ranking.methods import limits_of
 from karat.ranking.placements import place
 from karat.statistics import RocCounts
 
@@ -66,7 +65,7 @@ def by_the_formula(ones, zeros, weight, e0, e1):
 @pytest.mark.parametrize("decimals", [None, 0])
 def test_band_limits_are_those_of_the_formula(rows, weight, decimals):
     y, score = rows(0, 400, decimals)
-    r = weighted_auc(y, score, weight=weight, confidence=0.7, certificate="dkw")
+    r = weighted_auc(y, score, weight=weight, confidence=0.7, limits="dkw")
     n1, n0 = int(y.sum()), int((~y).sum())
     e1, e0 = (math.sqrt(math.log(4 / 0.3) / (2 * n)) for n in (n1, n0))
     assert r.margins == pytest.approx((e0, e1))
@@ -172,7 +171,7 @@ def test_strict_limits_that_say_nothing_say_why(rows):
 def test_box_limits_are_the_shifted_curves(rows, box, decimals):
     a, b, c, d = box
     y, score = rows(1, 3000, decimals, share=0.5)
-    r = weighted_auc(y, score, weight=FprBand(a, b) & TprBand(c, d), certificate="dkw")
+    r = weighted_auc(y, score, weight=FprBand(a, b) & TprBand(c, d), limits="dkw")
     e0, e1 = r.margins
     fpr, tpr, _ = roc_curve(y, score, drop_intermediate=False)
     u = np.linspace(a, b, 200_001)
@@ -199,19 +198,19 @@ REGIONS = [*WEIGHTS, TprBand(0.7, 1), FprBand(0, 0.3) & TprBand(0.4, 1)]
 @few
 @pytest.mark.parametrize("region", REGIONS, ids=repr)
 @pytest.mark.parametrize("ties", ["interpolate", "strict"])
-@pytest.mark.parametrize("certificate", ["dkw", "delong", "bootstrap", "maurer-pontil"])
-def test_more_confidence_is_wider(rows, region, ties, certificate):
-    if certificate == "maurer-pontil" and region is WEIGHTS[-1]:
+@pytest.mark.parametrize("limits", ["dkw", "delong", "bootstrap", "maurer-pontil"])
+def test_more_confidence_is_wider(rows, region, ties, limits):
+    if limits == "maurer-pontil" and region is WEIGHTS[-1]:
         return  # it has jumps
-    if region is REGIONS[-1] and (ties == "strict" or certificate in ("delong", "maurer-pontil")):
+    if region is REGIONS[-1] and (ties == "strict" or limits in ("delong", "maurer-pontil")):
         return  # boxes know neither
-    if certificate == "bootstrap" and (ties == "strict" or region in WEIGHTS[2:]):
+    if limits == "bootstrap" and (ties == "strict" or region in WEIGHTS[2:]):
         return  # slow; and eq. 1 jumps at atoms, so that samples may all be above its value
     y, score = rows(3, 800, 1)
     before = None
     for confidence in (0.5, 0.95, 0.999):
         r = weighted_auc(
-            y, score, weight=region, confidence=confidence, ties=ties, certificate=certificate,
+            y, score, weight=region, confidence=confidence, ties=ties, limits=limits,
             rng=0,
         )  # fmt: skip
         assert 0 <= r.lower <= r.value <= r.upper
@@ -226,19 +225,17 @@ def test_more_confidence_is_wider(rows, region, ties, certificate):
 def test_scales_move_limits_with_the_value(rows):
     y, score = rows(4, 1500)
     weight = FprBand(0.1, 0.4)
-    raw = weighted_auc(y, score, weight=weight, certificate="delong")
-    mean = weighted_auc(y, score, weight=weight, certificate="delong", normalize="mean")
+    raw = weighted_auc(y, score, weight=weight, limits="delong")
+    mean = weighted_auc(y, score, weight=weight, limits="delong", normalize="mean")
     chance, area = (0.4**2 - 0.1**2) / 2, 0.3
-    mcclish = weighted_auc(y, score, weight=weight, certificate="delong", normalize="mcclish")
+    mcclish = weighted_auc(y, score, weight=weight, limits="delong", normalize="mcclish")
     for name in ("value", "lower", "upper"):
         x = getattr(raw, name)
         assert getattr(mean, name) == pytest.approx(x / area)
         assert getattr(mcclish, name) == pytest.approx(0.5 * (1 + (x - chance) / (area - chance)))
-    for certificate, name in (("dkw", "half_width"), ("delong", "standard_error")):
+    for limits, name in (("dkw", "half_width"), ("delong", "standard_error")):
         raw, mean, mcclish = (
-            getattr(
-                weighted_auc(y, score, weight=weight, certificate=certificate, normalize=n), name
-            )
+            getattr(weighted_auc(y, score, weight=weight, limits=limits, normalize=n), name)
             for n in ("raw", "mean", "mcclish")
         )
         assert mean == pytest.approx(raw / area)
@@ -252,8 +249,8 @@ def test_half_widths_that_were_promised():
         scores=score, positives=np.array([20_000, 80_000]),
         negatives=np.array([880_000, 20_000]), classes=np.array([0, 1]),
     )  # fmt: skip
-    whole = weighted_auc_from_counts(counts, certificate="dkw")
-    band = weighted_auc_from_counts(counts, weight=FprBand(0, 0.1), certificate="dkw")
+    whole = weighted_auc(counts, limits="dkw")
+    band = weighted_auc(counts, weight=FprBand(0, 0.1), limits="dkw")
     assert whole.half_width <= 0.0065
     assert band.half_width <= 0.0021
 
@@ -265,7 +262,7 @@ def test_half_widths_that_were_promised():
 def test_variance_is_that_of_midranks(rows, delong, decimals):
     y, score = rows(5, 500, decimals)
     (value,), covariance = delong(y, score)
-    r = weighted_auc(y, score, certificate="delong")
+    r = weighted_auc(y, score, limits="delong")
     assert r.value == pytest.approx(value, abs=1e-12)
     assert r.standard_error == pytest.approx(math.sqrt(covariance[0, 0]), abs=1e-10)
     reach = norm.ppf(0.975) * r.standard_error
@@ -297,7 +294,7 @@ def test_variance_from_moving_the_weight_of_each_row(rows, region, decimals):
                 ends.append(weighted_auc(y, score, weight=region, sample_weight=w).value)
             moved.append((ends[0] - ends[1]) / (2 * h))
         total += np.var(moved, ddof=1) / len(here)
-    r = weighted_auc(y, score, weight=region, certificate="delong")
+    r = weighted_auc(y, score, weight=region, limits="delong")
     assert r.standard_error == pytest.approx(math.sqrt(total), rel=1e-6)
 
 
@@ -311,22 +308,22 @@ def test_strict_ties_have_their_own_variance():
     below = (zeros[None, :] < ones[:, None]).mean(axis=1)
     above = (ones[None, :] > zeros[:, None]).mean(axis=1)
     expected = np.var(below, ddof=1) / y.sum() + np.var(above, ddof=1) / (~y).sum()
-    r = weighted_auc(y, score, ties="strict", certificate="delong")
+    r = weighted_auc(y, score, ties="strict", limits="delong")
     assert r.standard_error == pytest.approx(math.sqrt(expected), rel=1e-10)
 
 
-@pytest.mark.parametrize("certificate", ["delong", "bootstrap"])
-def test_few_rows_are_told(rows, certificate):
+@pytest.mark.parametrize("limits", ["delong", "bootstrap"])
+def test_few_rows_are_told(rows, limits):
     y, score = rows(8, 300, share=0.2)
     assert y.sum() < 100
     with pytest.warns(SmallSampleWarning, match=rf"{int(y.sum())} positives.*too narrow below 100"):
-        weighted_auc(y, score, certificate=certificate, rng=0)
+        weighted_auc(y, score, limits=limits, rng=0)
     with pytest.warns(SmallSampleWarning, match=rf"{int(y.sum())} negatives.*too narrow below 100"):
-        weighted_auc(~y, score, certificate=certificate, rng=0)
+        weighted_auc(~y, score, limits=limits, rng=0)
     with pytest.warns(SmallSampleWarning, match=rf"{int(y.sum())} positives"):
-        weighted_auc(y, score, weight=TprBand(0.5, 1), certificate=certificate, rng=0)
+        weighted_auc(y, score, weight=TprBand(0.5, 1), limits=limits, rng=0)
     y, score = rows(8, 600, share=0.4)
-    weighted_auc(y, score, certificate=certificate, rng=0)  # a warning would be an error
+    weighted_auc(y, score, limits=limits, rng=0)  # a warning would be an error
 
 
 def test_one_positive_says_what_still_holds():
@@ -334,17 +331,17 @@ def test_one_positive_says_what_still_holds():
     zeros = rng.normal(size=1000)
     y, score = np.append(np.zeros(1000, int), 1), np.append(zeros, 1.5)
     with pytest.warns(SmallSampleWarning, match="1 positives and 1,000 negatives") as caught:
-        r = weighted_auc(y, score, certificate="dkw")
+        r = weighted_auc(y, score, limits="dkw")
     assert (r.lower, r.upper) == (0, 1)
     placed, e0 = np.mean(zeros < 1.5), math.sqrt(math.log(2 / 0.05) / 2000)
     text = str(caught[0].message)
     assert "For just the positives seen" in text
     assert f"between {placed - e0:.4f} and {min(1, placed + e0):.4f} at 95 %" in text
     with pytest.warns(SmallSampleWarning, match="too narrow"):
-        r = weighted_auc(y, score, certificate="delong")
+        r = weighted_auc(y, score, limits="delong")
     assert (r.lower, r.upper, r.standard_error) == (0, 1, np.inf)
     with pytest.warns(SmallSampleWarning, match="For just the negatives seen"):
-        weighted_auc(1 - y, score, weight=TprBand(0, 1), certificate="dkw")
+        weighted_auc(1 - y, score, weight=TprBand(0, 1), limits="dkw")
 
 
 # The bootstrap.
@@ -354,8 +351,7 @@ def test_bootstrap_agrees_with_delong_in_large_samples(rows):
     y, score = rows(10, 4000, 2)
     for weight in (Uniform(), Power(4), FprBand(0, 0.2)):
         a, b = (
-            weighted_auc(y, score, weight=weight, certificate=c, rng=1)
-            for c in ("bootstrap", "delong")
+            weighted_auc(y, score, weight=weight, limits=c, rng=1) for c in ("bootstrap", "delong")
         )
         # 1,000 samples know a standard error to 2.2 %.
         assert a.standard_error == pytest.approx(b.standard_error, rel=0.12)
@@ -367,7 +363,7 @@ def test_bootstrap_agrees_with_delong_in_large_samples(rows):
 @pytest.mark.parametrize("region", [FprBand(0, 0.3), Power(3)], ids=repr)
 def test_bootstrap_is_that_of_drawing_rows(rows, pairwise, quadrature, ties, region):
     y, score = rows(11, 250, 1, share=0.2)
-    fast = weighted_auc(y, score, weight=region, certificate="bootstrap", ties=ties, rng=0)
+    fast = weighted_auc(y, score, weight=region, limits="bootstrap", ties=ties, rng=0)
     rng = np.random.default_rng(0)
     ones, zeros = np.flatnonzero(y), np.flatnonzero(~y)
     values = []
@@ -387,7 +383,7 @@ def test_bootstrap_is_that_of_drawing_rows(rows, pairwise, quadrature, ties, reg
 @few
 def test_bootstrap_is_reproducible_and_keeps_the_classes(rows):
     y, score = rows(12, 200, 1)
-    options = {"certificate": "bootstrap", "weight": FprBand(0, 0.4) & TprBand(0.2, 1)}
+    options = {"limits": "bootstrap", "weight": FprBand(0, 0.4) & TprBand(0.2, 1)}
     first = weighted_auc(y, score, rng=3, **options)
     assert first == weighted_auc(y, score, rng=3, **options)
     assert first != weighted_auc(y, score, rng=4, **options)
@@ -438,12 +434,12 @@ def by_theorem_2(counts, lipschitz, sup, delta):
 )
 def test_theorem_2_by_hand(weight, lipschitz):
     counts = large_counts(10**9, 0.3)
-    r = weighted_auc_from_counts(counts, weight=weight, certificate="maurer-pontil", confidence=0.9)
+    r = weighted_auc(counts, weight=weight, limits="maurer-pontil", confidence=0.9)
     reach = by_theorem_2(counts, lipschitz, 1.0, 0.1)
     assert reach < 0.1
     assert r.upper == pytest.approx(min(weight.area, r.value + reach), rel=1e-9)
     assert r.lower == pytest.approx(max(0, r.value - reach), rel=1e-9)
-    narrow = weighted_auc_from_counts(counts, weight=weight, confidence=0.9)
+    narrow = weighted_auc(counts, weight=weight, confidence=0.9)
     assert r.lower < narrow.lower
     assert r.upper >= narrow.upper
 
@@ -451,11 +447,11 @@ def test_theorem_2_by_hand(weight, lipschitz):
 def test_a_step_is_put_between_ramps():
     counts = large_counts(10**13, 0.5)
     band = FprBand(0.1, 0.4)
-    r = weighted_auc_from_counts(counts, weight=band, certificate="maurer-pontil")
+    r = weighted_auc(counts, weight=band, limits="maurer-pontil")
     root, rare = math.sqrt(2 * math.log(80) / 10**13), 0.5
     width = math.sqrt(2 * root / (rare**2 * 2))
     below, above = band.sandwich(width)
-    values = [weighted_auc_from_counts(counts, weight=w).value for w in (below, above)]
+    values = [weighted_auc(counts, weight=w).value for w in (below, above)]
     reach = by_theorem_2(counts, 1 / width, 1.0, 0.05)
     assert r.lower == pytest.approx(values[0] - reach, rel=1e-6)
     assert r.upper == pytest.approx(values[1] + reach, rel=1e-6)
@@ -465,11 +461,11 @@ def test_a_step_is_put_between_ramps():
 def test_theorem_2_is_silent_where_it_has_nothing_to_say(rows):
     y, score = rows(13, 2000)
     with pytest.warns(SmallSampleWarning, match="the bound of Theorem 2 is"):
-        r = weighted_auc(y, score, certificate="maurer-pontil")
+        r = weighted_auc(y, score, limits="maurer-pontil")
     assert (r.lower, r.upper) == (0, 1)
     y, score = rows(13, 2000, share=0.02)  # A_δ asks for more than √(2 ln 80 / 2000) = 6.6 %
     with pytest.warns(SmallSampleWarning, match="rarer class is 0.0.* needs more than 0.066"):
-        weighted_auc(y, score, certificate="maurer-pontil")
+        weighted_auc(y, score, limits="maurer-pontil")
 
 
 # Proposition 1 of Maurer & Pontil (2020).
