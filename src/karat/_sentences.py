@@ -68,18 +68,31 @@ class Argument:
     name: str
     column: Any = None
 
+    @classmethod
+    def of(cls, name: str | Argument, column: Any = None) -> Argument:
+        """Return an argument by its name, or a column of it."""
+        known = cls(name) if isinstance(name, str) else name
+        return known if column is None else cls(known.name, column)
+
+    @staticmethod
+    def several(names: str | Argument | Iterable[str | Argument]) -> Sentence:
+        """Return the names of one argument or of several, with "and" between them.
+
+        >>> Argument.several(["y_true", "y_pred"])
+        'y_true and y_pred'
+        """
+        each = (names,) if isinstance(names, str | Argument) else names
+        found: list[Part] = []
+        for name in each:
+            found += [" and ", Argument.of(name)] if found else [Argument.of(name)]
+        return Sentence(*found)
+
     def said(self, words: Words) -> str:
         """Return the argument in the words of a front end."""
         return words.argument(self)
 
     def __str__(self) -> str:
         return self.said(PYTHON)
-
-
-def argument(name: str | Argument, column: Any = None) -> Argument:
-    """Return an argument by its name, or a column of it."""
-    known = Argument(name) if isinstance(name, str) else name
-    return known if column is None else Argument(known.name, column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +229,13 @@ class Sentence(str):
         """The first argument that is named."""
         return next((part for part in self.parts if isinstance(part, Argument)), None)
 
+    @property
+    def subject(self) -> str | None:
+        """The name of the first argument that is named, or else of the first option."""
+        marks = [part for part in self.parts if isinstance(part, Argument | Option)]
+        first = next((mark for mark in marks if isinstance(mark, Argument)), None)
+        return first.name if first else marks[0].name if marks else None
+
     def field(self, kind: type, value: str) -> Any:
         """Return an attribute of the first mark of a kind; None if there is none."""
         mark = next((part for part in self.parts if isinstance(part, kind)), None)
@@ -243,19 +263,6 @@ def _joined(parts: Iterable[Part], words: Words) -> str:
 def in_words(text: str, words: Words) -> str:
     """Return a sentence in the words of a front end; any other text as it is."""
     return _joined(text.parts, words) if isinstance(text, Sentence) else text
-
-
-def arguments(names: str | Argument | Iterable[str | Argument]) -> Sentence:
-    """Return the names of one argument or of several, with "and" between them.
-
-    >>> arguments(["y_true", "y_pred"])
-    'y_true and y_pred'
-    """
-    several = (names,) if isinstance(names, str | Argument) else names
-    found: list[Part] = []
-    for name in several:
-        found += [" and ", argument(name)] if found else [argument(name)]
-    return Sentence(*found)
 
 
 class Said(Exception):  # noqa: N818 -- of errors and of warnings
@@ -300,7 +307,7 @@ class Said(Exception):  # noqa: N818 -- of errors and of warnings
         super().__init__(said)
         place = said.argument
         fields = {
-            "argument": argument or (None if place is None else place.name),
+            "argument": argument or said.subject,
             "column": column if place is None or column is not None else place.column,
             "row": said.field(Row, "index") if row is None else row,
             "given": said.field(Given, "value") if given is None else given,

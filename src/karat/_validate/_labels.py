@@ -14,19 +14,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import refuse_other_order
-from karat._sentences import (
-    Argument,
-    Expected,
-    Given,
-    Option,
-    Part,
-    Remedy,
-    Row,
-    Wording,
-    argument,
-    arguments,
-    shown,
-)
+from karat._sentences import Argument, Expected, Given, Option, Part, Remedy, Row, Wording, shown
 from karat._typing import AnyArray, BoolArray, Column, Frame, IntArray
 from karat._validate._values import (
     check_pos_label,
@@ -88,7 +76,7 @@ def order_classes(
     """
     if len(classes) != 2:
         raise LabelError(
-            arguments(name),
+            Argument.several(name),
             f" holds {len(classes)} class{'es' * (len(classes) > 1)}, ",
             f"{named(list(classes))}; expected ",
             Expected("two"),
@@ -110,7 +98,7 @@ def order_classes(
         raise PositiveClassError(
             f"labels are {shown(first)} and {shown(second)}",
             Remedy("say which is positive, for example ", Option("pos_label", first)),
-            argument=str(arguments(name)),
+            argument=str(Argument.several(name)),
         )
     plain = _word(classes[at]) in ("1", "1.0", "true")
     return Ordered(classes if at == 1 else classes[::-1], not plain)
@@ -167,7 +155,7 @@ def align_classes(
     unknown = [c for i, c in enumerate(held) if i not in taken]
     if unknown:
         raise LabelError(
-            arguments(names),
+            Argument.several(names),
             f" hold{'s' * (len(names) == 1)} {named(list(found))} and {of} is "
             f"about {named(list(known))}: {named(unknown)} "
             f"{'is' if len(unknown) == 1 else 'are'} not among these",
@@ -261,14 +249,14 @@ def require_two_classes(classes: AnyArray, *names: str) -> None:
     """Refuse a single class, or very many: both nearly always mean a slip in the data."""
     if len(classes) > _MOST_CLASSES:
         raise LabelError(
-            arguments(names),
+            Argument.several(names),
             f" hold {len(classes):,} classes (first {named(list(classes[:3]))}); expected ",
             Expected(f"at most {_MOST_CLASSES:,}"),
             ". Are these identifiers, not labels?",
         )
     if len(classes) < 2:
         raise LabelError(
-            arguments(names),
+            Argument.several(names),
             f" hold{'s' if len(names) == 1 else ''} one class only, ",
             Given(classes[0]),
             "; expected ",
@@ -304,7 +292,7 @@ def as_label_values(array: AnyArray, mask: AnyArray | None, name: str | Argument
     if mask is not None:
         row, n = int(np.flatnonzero(mask)[0]), int(mask.sum())
         raise LabelError(
-            argument(name),
+            Argument.of(name),
             Row(row, f" is missing ({n} missing in all)", f" is empty in {n} rows"),
             Remedy(
                 "drop these rows or fill them in before the call",
@@ -323,11 +311,11 @@ def whole_numbers(array: AnyArray, name: str | Argument, mask: AnyArray | None =
         fix = (
             "threshold scores first, or pass class probabilities with one column per class "
             "where they are accepted"
-            if argument(name).name.startswith("y_")
+            if Argument.of(name).name.startswith("y_")
             else "cut numbers into classes first, or pass them as text"
         )
         raise LabelError(
-            argument(name),
+            Argument.of(name),
             Row(row, " holds "),
             Given(array[row]),
             ", which is not a class label",
@@ -354,11 +342,11 @@ def _check_one_kind(values: Mapping[Any, AnyArray]) -> None:
         is_number = next(name for name in text if not text[name])
         text_shown = quoted_text(values[is_text], distinct=True)
         raise LabelError(
-            argument(is_text),
+            Argument.of(is_text),
             " holds text (",
             text_shown,
             ") and ",
-            argument(is_number),
+            Argument.of(is_number),
             f" holds numbers (first {shown(values[is_number][0])})",
             Remedy("give both the same labels"),
         )
@@ -395,7 +383,7 @@ def look_up(values: AnyArray, classes: AnyArray, name: str | Argument) -> IntArr
     if unknown.any():
         row = int(np.flatnonzero(unknown)[0])
         raise LabelError(
-            argument(name),
+            Argument.of(name),
             Row(row, " holds "),
             Given(values[row]),
             f", which is not among the classes {named(list(classes))}",
@@ -534,9 +522,9 @@ def check_spellings(
     replace = {text: texts[0].strip() for texts in ordered for text in texts if text != texts[0]}
     odd = ordered[0][1]
     name = next(name for name, held in seen.items() if odd in held)
-    where: list[Part] = [argument(name), " holds "]
+    where: list[Part] = [Argument.of(name), " holds "]
     if rows:
-        where = [argument(name), Row(values[name].tolist().index(odd), " is ")]
+        where = [Argument.of(name), Row(values[name].tolist().index(odd), " is ")]
     how = "spaces" if odd.strip() == ordered[0][0].strip() else "case"
     raise LabelError(
         *where,
@@ -607,8 +595,8 @@ def _first(codes: Mapping[Any, IntArray], code: int) -> list[Part]:
     for name, column in codes.items():
         at = np.flatnonzero(column == code)
         if len(at):
-            return [argument(name), Row(at[0], " is ")]
-    return [argument(next(iter(codes))), " is "]
+            return [Argument.of(name), Row(at[0], " is ")]
+    return [Argument.of(next(iter(codes))), " is "]
 
 
 def check_common(codes: Mapping[Any, IntArray], classes: AnyArray) -> None:
@@ -627,9 +615,9 @@ def check_common(codes: Mapping[Any, IntArray], classes: AnyArray) -> None:
     first, second = codes
     held = [", ".join(shown(classes[c]) for c in one[:_SHOWN].tolist()) for one in found]
     raise LabelError(
-        argument(first),
+        Argument.of(first),
         " and ",
-        argument(second),
+        Argument.of(second),
         " have no class in common "
         f"({held[0]} and {held[1]}), so that every prediction would count as wrong; is one of "
         "them another column?",
@@ -763,14 +751,14 @@ def _read(
 ) -> tuple[list[_Votes], AnyArray, list[Any]]:
     """Return the columns, the classes in order and the names."""
     columns, names = read_columns(weak_labels, name, null=-1, each="column per labeler")
-    votes = [_votes(a, m, argument(name, c)) for (a, m), c in zip(columns, names, strict=True)]
+    votes = [_votes(a, m, Argument.of(name, c)) for (a, m), c in zip(columns, names, strict=True)]
     order = check_classes(classes) if classes is not None else _classes_of(votes, names, also, name)
     if (order == ("-1" if order.dtype.kind == "U" else -1)).any():
         source = ["classes"] if classes is not None else list(also or ())
         raise LabelError(
-            arguments(source),
+            Argument.several(source),
             " holds the label -1, which in ",
-            argument(name),
+            Argument.of(name),
             " means that a labeler abstains",
             Remedy("give that class another name"),
         )
@@ -783,7 +771,7 @@ def _codes(
     small = np.int8 if len(order) < 127 else np.int32
     codes = np.empty((len(votes[0].values), len(votes)), dtype=small, order="F")
     for j, column in enumerate(votes):
-        codes[:, j] = _code(column.values, column.without_vote, order, argument(name, names[j]))
+        codes[:, j] = _code(column.values, column.without_vote, order, Argument.of(name, names[j]))
     return codes
 
 
@@ -802,7 +790,7 @@ def _votes(array: AnyArray, mask: BoolArray | None, name: str | Argument) -> _Vo
     if array.dtype.kind == "i" and array.min() < -1:
         row = int(np.flatnonzero(array < -1)[0])
         raise LabelError(
-            argument(name),
+            Argument.of(name),
             Row(row, " holds "),
             Given(array[row]),
             "; expected ",
@@ -819,15 +807,15 @@ def _classes_of(
 ) -> AnyArray:
     """Return the sorted labels that occur, abstention apart."""
     seen = {
-        argument(name, c): _distinct(column.values, column.without_vote)
+        Argument.of(name, c): _distinct(column.values, column.without_vote)
         for column, c in zip(votes, names, strict=True)
     }
-    seen |= {argument(other): values for other, values in (also or {}).items()}
+    seen |= {Argument.of(other): values for other, values in (also or {}).items()}
     seen = {key: values for key, values in seen.items() if values.size}
     if not seen:
         raise LabelError(
             "every vote in ",
-            argument(name),
+            Argument.of(name),
             " abstains or is null",
             Remedy(
                 "pass at least one vote, or name the classes with ",
@@ -866,7 +854,7 @@ def _code(
     if (values.dtype.kind == "U") != (classes.dtype.kind == "U"):
         first = int(np.flatnonzero(~abstains)[0])
         raise ColumnError(
-            argument(name),
+            Argument.of(name),
             Row(first, " holds "),
             Given(values[first]),
             f" and the classes are {named(list(classes))}",

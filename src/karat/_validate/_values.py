@@ -19,7 +19,6 @@ from karat._sentences import (
     Row,
     Sentence,
     Wording,
-    argument,
     shown,
 )
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
@@ -109,7 +108,7 @@ def _as_floats(values: Column, name: str | Argument, error: type[DataError]) -> 
     array, mask = read_column(values, name)
     if array.dtype.kind == "U":
         text = quoted_text(array, mask)
-        raise error(argument(name), " holds text (", text, "); expected ", Expected("numbers"))
+        raise error(Argument.of(name), " holds text (", text, "); expected ", Expected("numbers"))
     floats = array.astype(np.float64, copy=False)
     if mask is None and all_finite(floats):
         return floats
@@ -120,7 +119,7 @@ def _as_floats(values: Column, name: str | Argument, error: type[DataError]) -> 
         row = int(np.flatnonzero(broken)[0])
         missing = mask is not None and bool(mask[row])
         raise error(
-            argument(name),
+            Argument.of(name),
             Row(row, " is "),
             "missing or NaN" if missing else Given(floats[row]),
             f" ({int(broken.sum())} such rows in all); expected ",
@@ -167,13 +166,13 @@ def check_score_columns(
     columns, names = read_columns(scores, name, each=each)
     if len(set(names)) < len(names):
         raise ColumnError(
-            argument(name),
+            Argument.of(name),
             f" has the columns {named(names)}; expected ",
             Expected("every name once"),
         )
     if classes is not None and len(columns) != len(classes):
         raise ShapeError(
-            argument(name),
+            Argument.of(name),
             f" has {len(columns)} columns and there are {len(classes)} classes ",
             named(list(classes)),
             Remedy(
@@ -185,7 +184,7 @@ def check_score_columns(
         )
     floats = {
         column: check(
-            array if mask is None else np.ma.array(array, mask=mask), argument(name, column)
+            array if mask is None else np.ma.array(array, mask=mask), Argument.of(name, column)
         )
         for column, (array, mask) in zip(names, columns, strict=True)
     }
@@ -210,7 +209,7 @@ def check_weights(
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])
         raise WeightError(
-            argument(name),
+            Argument.of(name),
             Row(row, " is "),
             Given(weights[row]),
             "; expected ",
@@ -219,7 +218,7 @@ def check_weights(
         )
     if not weights.any():
         raise WeightError(
-            argument(name), " is zero in every row", Remedy("give at least one row a weight")
+            Argument.of(name), " is zero in every row", Remedy("give at least one row a weight")
         )
     return weights
 
@@ -236,7 +235,7 @@ def check_weighting(
     broken = np.flatnonzero(weights != np.floor(weights))
     if broken.size:
         raise WeightError(
-            argument(name),
+            Argument.of(name),
             Row(broken[0], " is "),
             f"{weights[broken[0]]:g} and ",
             Option("weighting", "frequency"),
@@ -263,7 +262,7 @@ def check_probabilities(
     if k is not None and len(columns) != k:
         which = "" if classes is None else f" {named(list(classes))}"
         raise ShapeError(
-            argument(name),
+            Argument.of(name),
             f" has {len(columns)} columns and there are {k} classes{which}",
             Remedy(
                 "pass one column of probabilities per class, and ",
@@ -275,7 +274,7 @@ def check_probabilities(
     if classes is not None:
         columns = _in_class_order(columns, names, classes, name)
     precision = max((np.finfo(a.dtype).eps for a, _ in columns if a.dtype.kind == "f"), default=0.0)
-    floats = [_as_floats_of(a, m, argument(name, j)) for j, (a, m) in enumerate(columns)]
+    floats = [_as_floats_of(a, m, Argument.of(name, j)) for j, (a, m) in enumerate(columns)]
     matrix = np.column_stack(floats)
     # Rounding of the type that was passed is fine: a float32 softmax does not sum to 1 exactly.
     tolerance = max(1e-6, 4.0 * matrix.shape[1] * float(precision))
@@ -283,7 +282,7 @@ def check_probabilities(
         outside = (matrix < -tolerance) | (matrix > 1 + tolerance)
         row, column = (int(i) for i in np.argwhere(outside)[0])
         raise ProbabilityError(
-            argument(name),
+            Argument.of(name),
             Row(row, ","),
             f" column {column} is ",
             Given(matrix[row, column]),
@@ -297,7 +296,7 @@ def check_probabilities(
     if worst > ROUNDED:
         row = int(np.flatnonzero(np.abs(sums - 1.0) > ROUNDED)[0])
         raise ProbabilityError(
-            argument(name),
+            Argument.of(name),
             Row(row, f" sums to {sums[row]:.6g}; expected "),
             Expected("1"),
             Remedy("Divide each row by its sum, or add the column that is missing", after=". "),
@@ -307,7 +306,7 @@ def check_probabilities(
         matrix /= matrix.sum(axis=1, keepdims=True)
         warnings.warn(
             KaratWarning(
-                argument(name),
+                Argument.of(name),
                 f": {int((np.abs(sums - 1.0) > tolerance).sum()):,} rows sum to "
                 f"between {sums.min():.6g} and {sums.max():.6g}, as rounded probabilities do; they "
                 "were divided by their sums",
@@ -328,7 +327,7 @@ def _in_class_order(
         return columns  # positions, or names of another kind: the caller's order counts
     if sorted(names) != sorted(order):
         raise ColumnError(
-            argument(name),
+            Argument.of(name),
             f" has the columns {named(names)} and the classes are {named(order)}",
             Remedy("name every column after its class, or none"),
         )
@@ -353,12 +352,12 @@ def check_finite_matrix(values: Any, name: str | Argument) -> FloatArray:
         matrix = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(
-            argument(name), " is ", Given(values), "; expected ", Expected("a matrix of numbers")
+            Argument.of(name), " is ", Given(values), "; expected ", Expected("a matrix of numbers")
         ) from error
     if not np.isfinite(matrix).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
         raise DataError(
-            argument(name),
+            Argument.of(name),
             f" holds {matrix[first]} at {first}; expected ",
             Expected("finite numbers"),
         )
@@ -370,7 +369,7 @@ def check_finite_matrix(values: Any, name: str | Argument) -> FloatArray:
 
 def refuse_option(value: Any, name: str | Argument, *expected: Part) -> NoReturn:
     """Raise the error of an option that is not among what a function takes."""
-    raise OptionError(argument(name), " is ", Given(value), "; expected ", Expected(*expected))
+    raise OptionError(Argument.of(name), " is ", Given(value), "; expected ", Expected(*expected))
 
 
 @overload
@@ -566,7 +565,7 @@ def read_column(
         mask = mask if mask is None else mask.reshape(-1)
     if array.ndim != 1:
         raise ShapeError(
-            argument(name),
+            Argument.of(name),
             " has shape ",
             Given(array.shape),
             "; expected ",
@@ -574,7 +573,7 @@ def read_column(
             Remedy("Pass a single column", after=". "),
         )
     if array.size == 0:
-        raise EmptyDataError(argument(name), " has no rows", Remedy("pass at least one"))
+        raise EmptyDataError(Argument.of(name), " has no rows", Remedy("pass at least one"))
     return _plain_column(array, mask, name, null)
 
 
@@ -591,28 +590,28 @@ def read_columns(
     frame = native_frame(values, name)
     if frame is not None:
         columns = [
-            read_column(series, argument(name, series.name), null=null)
+            read_column(series, Argument.of(name, series.name), null=null)
             for series in frame.iter_columns()  # by position: a pandas name may be an integer
         ]
         if not columns:
-            raise ShapeError(argument(name), " has no columns", Remedy("pass at least one"))
+            raise ShapeError(Argument.of(name), " has no columns", Remedy("pass at least one"))
         return columns, list(frame.columns)
     _refuse_what_is_no_column(values, name)
     array, mask = _plain_array(values, name)
     if array.shape[0] == 0:
-        raise EmptyDataError(argument(name), " has no rows", Remedy("pass at least one"))
+        raise EmptyDataError(Argument.of(name), " has no rows", Remedy("pass at least one"))
     if array.ndim != 2:
         raise ShapeError(
-            argument(name),
+            Argument.of(name),
             " has shape ",
             Given(array.shape),
             "; expected ",
             Expected(f"one row per item and one {each}, shape (n, m)"),
         )
     if array.shape[1] == 0:
-        raise ShapeError(argument(name), " has no columns", Remedy("pass at least one"))
+        raise ShapeError(Argument.of(name), " has no columns", Remedy("pass at least one"))
     return [
-        _plain_column(array[:, j], None if mask is None else mask[:, j], argument(name, j), null)
+        _plain_column(array[:, j], None if mask is None else mask[:, j], Argument.of(name, j), null)
         for j in range(array.shape[1])
     ], [str(j) for j in range(array.shape[1])]
 
@@ -621,16 +620,16 @@ def _refuse_what_is_no_column(values: Any, name: str | Argument) -> None:
     """Refuse what NumPy would quietly turn into one object."""
     if isinstance(values, str | bytes):
         raise ColumnError(
-            argument(name),
+            Argument.of(name),
             " is the text ",
             Given(values),
             Remedy(f"pass the values themselves, one per row, for example frame[{shown(values)}]"),
         )
     if values is None or np.isscalar(values):
-        raise ShapeError(argument(name), " is ", Given(values), Remedy("pass one value per row"))
+        raise ShapeError(Argument.of(name), " is ", Given(values), Remedy("pass one value per row"))
     if isinstance(values, Mapping | Set | Iterator | KeysView | ValuesView):
         raise ShapeError(
-            argument(name),
+            Argument.of(name),
             f" is a {type(values).__name__}",
             Remedy("pass a list, an array or a column, whose order is that of the rows"),
             given=type(values).__name__,
@@ -650,18 +649,18 @@ def _plain_array(values: Any, name: str | Argument) -> tuple[AnyArray, BoolArray
             array = np.asarray(values, dtype=object)
     except ValueError as error:
         raise ShapeError(
-            argument(name), " has rows of different lengths", Remedy("pass a rectangular array")
+            Argument.of(name), " has rows of different lengths", Remedy("pass a rectangular array")
         ) from error
     except Exception as error:  # a tensor on another device raises whatever it likes
         raise ShapeError(
-            argument(name),
+            Argument.of(name),
             f" is a {type(values).__name__} that NumPy cannot read ({error})",
             Remedy("convert it to an array first, for example with .detach().cpu().numpy()"),
             given=type(values).__name__,
         ) from error
     if array.ndim == 0:
         raise ShapeError(
-            argument(name),
+            Argument.of(name),
             f" is a {type(values).__name__}",
             Remedy("pass a list, an array or a column with one value per row"),
             given=type(values).__name__,
@@ -679,7 +678,7 @@ def _plain_column(
         array, mask = _plain_objects(array, mask, name, null)
     if array.dtype.kind not in _KINDS:
         raise DataError(
-            argument(name),
+            Argument.of(name),
             f" has dtype {array.dtype}; expected ",
             Expected("integers, booleans, floats or text"),
             Remedy("Convert it first", after=". "),
@@ -689,7 +688,7 @@ def _plain_column(
         if array.size and array.max() > np.iinfo(np.int64).max:
             row = int(array.argmax())
             raise LabelError(
-                argument(name),
+                Argument.of(name),
                 Row(row, " holds "),
                 Given(array[row]),
                 ", which is beyond 2^63",
@@ -735,7 +734,7 @@ def _plain_objects(
     if odd.size:
         first, other = array[present[0]], array[present[odd[0]]]
         raise LabelError(
-            argument(name),
+            Argument.of(name),
             " mixes types: ",
             Row(present[0], " holds ", "", before=""),
             f"{shown(first)} ({type(first).__name__}) and ",
@@ -746,7 +745,7 @@ def _plain_objects(
     if kinds[0] == "?":
         first = array[present[0]]
         raise DataError(
-            argument(name),
+            Argument.of(name),
             Row(present[0], " holds "),
             Given(first),
             f" ({type(first).__name__}); expected ",
@@ -755,7 +754,9 @@ def _plain_objects(
     kept = np.array([_converted(v) for v in array[present].tolist()])
     if kept.dtype.kind == "O":
         raise LabelError(
-            argument(name), " holds an integer beyond 2^63", Remedy("pass such identifiers as text")
+            Argument.of(name),
+            " holds an integer beyond 2^63",
+            Remedy("pass such identifiers as text"),
         )
     plain = np.zeros(len(array), dtype=kept.dtype)
     plain[present] = kept
@@ -804,7 +805,7 @@ def _native_series(values: Any, name: str | Argument) -> tuple[AnyArray | None, 
     else:
         some = len(frame.columns) > 0
         raise ColumnError(
-            argument(name),
+            Argument.of(name),
             f" is a frame with {f'the columns {named(frame.columns)}' if some else 'no columns'}"
             "; expected ",
             Expected("one column"),
@@ -863,7 +864,7 @@ def seen_by_narwhals(values: Any, name: str | Argument) -> Any:
         seen = nw.from_native(values, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise ColumnError(
-            argument(name), " has two columns of the same name", Remedy("rename one of them")
+            Argument.of(name), " has two columns of the same name", Remedy("rename one of them")
         ) from error
     return seen if isinstance(seen, nw.Series | nw.DataFrame | nw.LazyFrame) else None
 
@@ -906,7 +907,7 @@ def collected_alone(values: Any, name: str | Argument, *beside: Any) -> Any:
 def _refusal(library: str, name: str | Argument) -> LazyFrameError:
     run = _RUN.get(library, "narwhals.from_native(lazy).collect()")
     return LazyFrameError(
-        argument(name),
+        Argument.of(name),
         f" is a lazy frame of {library}, and rows of a lazy frame come in no fixed "
         "order, so they cannot be matched with other rows",
         Remedy(
@@ -924,9 +925,9 @@ def check_same_length(**arrays: Any) -> None:
     for other in others:
         if lengths[other] != lengths[first]:
             raise LengthMismatchError(
-                argument(other),
+                Argument.of(other),
                 f" has {lengths[other]} rows and ",
-                argument(first),
+                Argument.of(first),
                 f" has {lengths[first]}",
                 Remedy("pass one row of each per item"),
                 given=lengths[other],

@@ -21,6 +21,7 @@ import numpy as np
 from karat._basis import Guarantee
 from karat._callers import caller_level
 from karat._result import Estimate, Passed, frame_of, keeps_kind
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -531,8 +532,13 @@ def begin_run(
     chosen = as_metric(metric)
     if not isinstance(chosen, Metric):
         raise MetricError(
-            f"{chosen.title} compares groups; an audit is for metrics of one population. Pass "
-            "such a metric with groups= for an estimate of each group"
+            f"{chosen.title} compares groups; an audit is for metrics of one population",
+            Remedy(
+                "Pass such a metric with ",
+                Option("groups"),
+                " for an estimate of each group",
+                after=". ",
+            ),
         )
     fixed = chosen.for_classes(len(items.classes))
     if not np.isfinite(metric_range(fixed)).all():
@@ -542,8 +548,8 @@ def begin_run(
     calls = make_calls(items, fixed)
     if not calls.open.any():
         raise AuditError(
-            "y_pred and against agree on every item, so there is nothing to label: the difference "
-            "is 0"
+            Argument("y_pred"),
+            " and against agree on every item, so there is nothing to label: the difference is 0",
         )
     strata = plan_audit(calls, assumed(items), informed=items.guess is not None)
     if calls.worth is None or strata.n > 1 or calls.n_outcomes > 2:
@@ -705,10 +711,14 @@ def tell_labels(run: Run, labels: Any, design: str, probability: Any, replace: b
     new = [item for item in told.at.tolist() if item not in asked]
     if how == "asked" and new:
         raise AuditError(
-            f"{len(new)} of {len(told.at)} labels are of items that were not asked for (first "
-            f"{shown(names(np.array(new[0])).item())}). Items that people picked would bias every "
-            "estimate; if these were drawn at random from all items, pass design='random', or "
-            "design='probability' with the probability of each"
+            f"{len(new)} of {len(told.at)} labels are of items that were not "
+            f"asked for (first {shown(names(np.array(new[0])).item())}). Items that "
+            "people picked would bias every estimate; if these were drawn at random "
+            "from all items, pass ",
+            Option("design", "random"),
+            ", or ",
+            Option("design", "probability"),
+            " with the probability of each",
         )
     kinds = {event.kind for event in run.events}
     if new and how == "probability" and kinds - {"probability"}:
@@ -754,8 +764,12 @@ def _probabilities(run: Run, at: list[int], how: str, probability: Any) -> dict[
         return None
     if probability is None:
         raise AuditError(
-            "design='probability' needs probability=, a mapping from item to the probability with "
-            "which it was drawn; or pass design='random' if all were equally likely"
+            Option("design", "probability"),
+            " needs ",
+            Option("probability"),
+            ", a mapping from item to the probability with which it was drawn; or pass ",
+            Option("design", "random"),
+            " if all were equally likely",
         )
     known = _by_item(run, probability)
     found = {}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
     check_alike,
@@ -97,7 +98,11 @@ def best_of_many(
     level, generator = check_confidence(confidence), check_rng(rng)
     columns = _named(predictions)
     if len(columns) < 2:
-        raise ShapeError(f"predictions holds {len(columns)} model; expected at least two")
+        raise ShapeError(
+            Argument("predictions"),
+            f" holds {len(columns)} model; expected ",
+            Expected("at least two"),
+        )
     named = {f"predictions[{name!r}]": column for name, column in columns.items()}
     _, labels = encode_labels({"y_true": y_true} | named, classes)
     require_two_classes(labels, "y_true", "predictions")
@@ -122,8 +127,12 @@ def _named(predictions: Any) -> dict[Any, Any]:
     frame = native_frame(predictions, "predictions")
     if frame is None:
         raise ShapeError(
-            f"predictions is {type(predictions).__name__}; expected a mapping from the name of "
-            "each model to its predictions, or a frame with a column each"
+            Argument("predictions"),
+            f" is {type(predictions).__name__}; expected ",
+            Expected(
+                "a mapping from the name of each model to its predictions, or a frame "
+                "with a column each"
+            ),
         )
     return {name: frame[name].to_native() for name in frame.columns}
 

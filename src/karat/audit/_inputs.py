@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._sentences import Argument, Expected, Given, Remedy, Row
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
@@ -117,14 +118,19 @@ def _columns(labels: Any) -> tuple[list[Any], list[Any]]:
     frame = nw.from_native(labels, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise ColumnError(
-            f"labels is {type(labels).__name__}; expected a mapping such as {{17: 'spam'}}, or a "
-            "frame with the columns item and label, as ask() returns it"
+            Argument("labels"),
+            f" is {type(labels).__name__}; expected ",
+            Expected(
+                "a mapping such as {17: 'spam'}, or a frame with the columns item and "
+                "label, as ask() returns it"
+            ),
         )
     for wanted in (_ITEM, _LABEL):
         if wanted not in frame.columns:
             raise ColumnError(
-                f"labels has the columns {frame.columns} and no {wanted!r}; fill in the table that "
-                "ask() returned, with a column 'label'"
+                Argument("labels"),
+                f" has the columns {frame.columns} and no {wanted!r}",
+                Remedy("fill in the table that ask() returned, with a column 'label'"),
             )
     return frame[_ITEM].to_list(), frame[_LABEL].to_list()
 
@@ -305,13 +311,22 @@ def read_items(
 def _read_ids(ids: Column) -> AnyArray:
     array, mask = read_column(ids, "ids")
     if mask is not None:
-        raise DataError(f"ids row {int(np.flatnonzero(mask)[0])} is missing; name every item")
+        raise DataError(
+            Argument("ids"),
+            Row(int(np.flatnonzero(mask)[0])),
+            " is missing",
+            Remedy("name every item"),
+        )
     unique, counts = np.unique(array, return_counts=True)
     if len(unique) < len(array):
         twice = unique[counts > 1]
         raise DataError(
-            f"ids holds {shown(twice[0])} twice ({len(twice)} such ids in all); expected every id "
-            "once. Pass another column, or none to count rows"
+            Argument("ids"),
+            " holds ",
+            Given(twice[0]),
+            f" twice ({len(twice)} such ids in all); expected ",
+            Expected("every id once"),
+            Remedy("Pass another column, or none to count rows", after=". "),
         )
     return array
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy, Row
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -33,7 +34,6 @@ from karat._validate import (
     refuse_lazy,
     refuse_option,
     require_two_classes,
-    shown,
 )
 from karat.audit.result import JudgedRate
 from karat.exceptions import AuditError, LabelError, ProbabilityError
@@ -121,9 +121,15 @@ def judged_rate(
     """
     if isinstance(labels, str) and labels in ("picked", "hand-picked"):
         raise AuditError(
-            f"labels is {labels!r}: labels of outputs that somebody picked say nothing of the "
-            "others, whatever the judges say. Label a random sample, or declare the design: "
-            "labels='random', 'by-class' or 'probability'"
+            Argument("labels"),
+            f" is {labels!r}: labels of outputs that somebody picked say nothing of "
+            "the others, whatever the judges say",
+            Remedy(
+                "Label a random sample, or declare the design: ",
+                Option("labels", "random"),
+                ", 'by-class' or 'probability'",
+                after=". ",
+            ),
         )
     design = check_choice(labels, "labels", _DESIGNS)
     refuse_lazy(
@@ -221,8 +227,11 @@ def _probability(given: Column | None, seen: Verdicts, design: str) -> FloatArra
     bad = np.flatnonzero(((p <= 0) | (p > 1)) & seen.known)
     if len(bad):
         raise ProbabilityError(
-            f"label_probability row {bad[0]} is {p[bad[0]]:g} and the output has a label; expected "
-            "a number above 0 and at most 1. An output of probability 0 could not have been drawn"
+            Argument("label_probability"),
+            Row(bad[0]),
+            f" is {p[bad[0]]:g} and the output has a label; expected ",
+            Expected("a number above 0 and at most 1"),
+            ". An output of probability 0 could not have been drawn",
         )
     return p
 
@@ -264,14 +273,17 @@ def _by_class(
     for c in range(k):
         if right[c].sum() == 0:
             raise LabelError(
-                f"no labelled output is {seen.classes[c].item()!r}; with labels='by-class' "
-                "expected some of every class, since the judges' errors on each are needed"
+                f"no labelled output is {seen.classes[c].item()!r}; with ",
+                Option("labels", "by-class"),
+                " expected some of every class, since the judges' errors on each are needed",
             )
     rest = np.bincount(majority[~labelled & cast], minlength=k).astype(float)
     if not rest.sum():
         raise LabelError(
-            "every output has a label, and labels='by-class' does not say how often each class "
-            "occurs; pass the unlabelled outputs too"
+            "every output has a label, and ",
+            Option("labels", "by-class"),
+            " does not say how often each class occurs",
+            Remedy("pass the unlabelled outputs too"),
         )
     tables = None if group is None else _by_cluster(seen, majority, _recoded(group))
     value, low, high = class_limits(right, rest, delta=(1 - level) / 2, rng=rng, clusters=tables)
@@ -415,8 +427,11 @@ def read_verdicts(
         ).classes
     elif pos_label is None and classes is None:
         raise LabelError(
-            f"verdicts and y_true hold {named(found.classes.tolist())}; say whose rate is wanted, "
-            f"for example pos_label={shown(found.classes[-1])}"
+            Argument("verdicts"),
+            f" and y_true hold {named(found.classes.tolist())}",
+            Remedy(
+                "say whose rate is wanted, for example ", Option("pos_label", found.classes[-1])
+            ),
         )
     elif pos_label is not None:
         at = check_pos_label(pos_label, found.classes)

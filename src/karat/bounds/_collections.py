@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Argument, Expected, Remedy
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_choice, check_number, check_rng, check_same_length, check_scores
 from karat.bounds._difference import difference_bounds
@@ -146,7 +147,11 @@ def _cuts(score: FloatArray, thresholds: Column | None) -> FloatArray:
         return np.unique(np.quantile(score, np.linspace(0.01, 0.99, 99)))
     cuts = np.unique(check_scores(thresholds, "thresholds"))
     if not len(cuts):
-        raise DataError("thresholds is empty; pass at least one")
+        raise DataError(
+            Argument("thresholds"),
+            " is empty",
+            Remedy("pass at least one"),
+        )
     return cuts
 
 
@@ -219,7 +224,11 @@ def rank_models(
     """
     check_choice(by, "by", tuple(_SCORES))
     if not isinstance(predictions, Mapping) or len(predictions) < 2:
-        raise DataError("predictions holds fewer than two classifiers; pass {name: y_pred, ...}")
+        raise DataError(
+            Argument("predictions"),
+            " holds fewer than two classifiers",
+            Remedy("pass {name: y_pred, ...}"),
+        )
     generator = check_rng(rng)
     shared: dict[str, Any] = {"metric": metric, "rng": generator, **options}
     bounds: dict[str, PerformanceBounds] = {
@@ -422,7 +431,11 @@ def weak_label_value(
         null=null,
     )
     if inputs.votes.patterns.shape[1] < 2:
-        raise DataError("weak_labels has one labeler; expected two or more to compare")
+        raise DataError(
+            Argument("weak_labels"),
+            " has one labeler; expected ",
+            Expected("two or more to compare"),
+        )
     predicted = read_predictions(y_pred, inputs)
     rule = check_limit(limit, confidence, weighted=predicted.proba is not None)
     way, slack = check_method(method), check_robustness(robustness)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, Frame
 from karat._validate import check_rng, named
 from karat.bounds._gold import DeferredCheck, difference_limits, read_sample
@@ -131,7 +132,11 @@ def difference_bounds(
             rng=rng,
         )
     if y_pred_b is None:
-        raise DataError("y_pred_b is missing; pass the predictions of the second classifier")
+        raise DataError(
+            Argument("y_pred_b"),
+            " is missing",
+            Remedy("pass the predictions of the second classifier"),
+        )
     if weak_labels is None:
         raise DataError(NO_VOTES)
     chosen = check_metric(metric)
@@ -304,8 +309,12 @@ def _both(counts: PatternCounts, inputs: Inputs) -> AnyArray:
     if strange:
         raise DataError(
             f"the groups hold {named(strange[:1])}, which is not among the classes "
-            f"{named(classes)}; expected the predictions of the second classifier as groups, "
-            "counted with classes= of both"
+            f"{named(classes)}; expected ",
+            Expected(
+                "the predictions of the second classifier as groups, counted with ",
+                Option("classes"),
+                " of both",
+            ),
         )
     cells = counts.counts[None] if counts.by_fold is None else counts.by_fold
     second = [classes.index(name) for name in counts.groups.tolist()]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Argument, Expected
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -97,8 +98,9 @@ def expectation_bounds(
     inputs = read_inputs({}, weak_labels, label_model, classes=classes, null=null)
     if values.ndim != 2 or values.shape[1] != len(inputs.classes):
         raise ShapeError(
-            f"g has shape {values.shape} and there are {len(inputs.classes)} classes; expected "
-            "one row per item and one column per class"
+            Argument("g"),
+            f" has shape {values.shape} and there are {len(inputs.classes)} classes; expected ",
+            Expected("one row per item and one column per class"),
         )
     check_same_length(weak_labels=inputs.votes.ids, g=values, sample_weight=weight)
     check_choice(limit, "limit", ("skew", "normal"))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from karat._callers import caller_level
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -136,8 +137,13 @@ def refuse_with_counts(**rows_only: Any) -> None:
     for name, value in rows_only.items():
         if value is not None:
             raise DataError(
-                f"{name} does not go with counts, which hold the votes and no rows; leave it out, "
-                "or pass the rows (a label model goes by its name, label_model=)"
+                Argument.of(name),
+                " does not go with counts, which hold the votes and no rows",
+                Remedy(
+                    "leave it out, or pass the rows (a label model goes by its name, ",
+                    Option("label_model"),
+                    ")",
+                ),
             )
 
 
@@ -146,8 +152,11 @@ def refuse_weighted_counts(counts: PatternCounts) -> None:
     fractions = np.issubdtype(counts.counts.dtype, np.floating) and (counts.counts % 1).any()
     if fractions or counts.squares is not None:
         raise DataError(
-            "counts are sums of weights, from which limits cannot be computed; count the rows "
-            "without weights, or pass the rows to performance_bounds with sample_weight="
+            "counts are sums of weights, from which limits cannot be computed",
+            Remedy(
+                "count the rows without weights, or pass the rows to performance_bounds with ",
+                Option("sample_weight"),
+            ),
         )
 
 
@@ -374,7 +383,10 @@ def check_metric(metric: Any) -> Metric:
 def check_groups(metric: GroupMetric, names: AnyArray | None) -> IntArray:
     """Return where the groups of the metric stand in ``names``, or refuse others."""
     if names is None:
-        raise MetricError(f"{metric.title} compares groups; pass groups=, the group of each item")
+        raise MetricError(
+            f"{metric.title} compares groups",
+            Remedy("pass ", Option("groups"), ", the group of each item"),
+        )
     if len(names) != metric.n_groups:
         raise MetricError(
             f"{metric.title} is for {metric.n_groups} groups and groups holds {len(names)}: "
@@ -398,9 +410,11 @@ def warn_if_sparse(counts: AnyArray, which: str) -> None:
     """Warn that a method that takes observed frequencies for the law is too narrow here."""
     if (sparse := sparse_share(counts)) > _NOTABLE:
         warnings.warn(
-            f"{100 * sparse:.0f} % of the items are in patterns seen fewer than {_RARE} times, "
-            f"where the bounds of {which} are too narrow; use method='crossfit'",
-            KaratWarning,
+            KaratWarning(
+                f"{100 * sparse:.0f} % of the items are in patterns seen fewer than "
+                f"{_RARE} times, where the bounds of {which} are too narrow",
+                Remedy("use ", Option("method", "crossfit")),
+            ),
             stacklevel=caller_level(),
         )
 
@@ -693,8 +707,9 @@ def metric_order(
     known = classes.tolist()
     if lacking := [c for c in ordered.tolist() if c not in known]:
         raise LabelError(
-            f"{metric.title} is about {named(ordered.tolist())} and {name} hold {named(known)}; "
-            f"{named(lacking)} does not occur. Name all classes with classes="
+            f"{metric.title} is about {named(ordered.tolist())} and {name} hold "
+            f"{named(known)}; {named(lacking)} does not occur",
+            Remedy("Name all classes with ", Option("classes"), after=". "),
         )
     return np.array([known.index(c) for c in ordered.tolist()])
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import check_choice, check_confidence, check_number, check_rng
 from karat.calibration._certificate import split_rng, strict_gain
@@ -108,7 +109,8 @@ def canonical_calibration_error(
     table, generator = read_table(y_true, y_prob), check_rng(rng)
     if len(table.y) < _LEAST:
         raise DataError(
-            f"y_true has {len(table.y)} rows; the canonical error needs at least {_LEAST}"
+            Argument("y_true"),
+            f" has {len(table.y)} rows; the canonical error needs at least {_LEAST}",
         )
     return _estimated(table, power, model, confidence, generator)
 

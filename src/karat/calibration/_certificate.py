@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_choice, check_confidence, check_rng
 from karat.calibration.inputs import LabelTable, read_table
@@ -78,7 +79,10 @@ def calibration_certificate(
     level = check_confidence(confidence)
     table, generator = read_table(y_true, y_prob), split_rng(check_rng(rng))
     if len(table.y) < 10:
-        raise DataError(f"y_true has {len(table.y)} rows; a certificate needs at least 10")
+        raise DataError(
+            Argument("y_true"),
+            f" has {len(table.y)} rows; a certificate needs at least 10",
+        )
     fit = fit_of(_MODELS[model], generator)
     measure = strict_gain if split == "strict" else cross_fitted_gain
     gains, lower = measure(table, fit, 1 - level, generator)

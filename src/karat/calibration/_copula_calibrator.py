@@ -8,6 +8,7 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._result import keeps_kind
+from karat._sentences import Argument
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -233,7 +234,10 @@ class CopulaCalibrator(Parameters):
 
 def _require_rows(n: int) -> None:
     if n < _LEAST:
-        raise DataError(f"y_true has {n} rows to fit a map to; it needs at least {_LEAST}")
+        raise DataError(
+            Argument("y_true"),
+            f" has {n} rows to fit a map to; it needs at least {_LEAST}",
+        )
 
 
 def _row_weights(table: LabelTable, sample_weight: Column | None) -> FloatArray:

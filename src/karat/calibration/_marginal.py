@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Argument, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import check_count, check_number
 from karat.calibration.inputs import read_table
@@ -80,7 +81,11 @@ def marginal_calibration_error(
         parts = [binned(table.y[:, j], table.h[:, j], number) for j in range(table.y.shape[1])]
         return _estimated(parts, power, table.names, len(table.y), table.notes)
     if y_prob is not None:
-        raise DataError("y_true holds counts, which have the probabilities; leave out y_prob")
+        raise DataError(
+            Argument("y_true"),
+            " holds counts, which have the probabilities",
+            Remedy("leave out y_prob"),
+        )
     one = isinstance(counts, RocCounts)
     found = {counts.classes[1]: counts} if isinstance(counts, RocCounts) else counts
     for name, part in found.items():

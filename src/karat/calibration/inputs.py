@@ -15,6 +15,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._code import Coded
+from karat._sentences import Argument, Expected, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     ROUNDED,
@@ -175,8 +176,9 @@ def read_table(y_true: Frame | Column, y_prob: Frame | Column) -> LabelTable:
         y, names = _read_labels(y_true)
         if y.shape[1] != h.shape[1]:
             raise ShapeError(
-                f"y_true has {y.shape[1]} labels and y_prob has {h.shape[1]} columns; pass one "
-                "column of probabilities per label"
+                Argument("y_true"),
+                f" has {y.shape[1]} labels and y_prob has {h.shape[1]} columns",
+                Remedy("pass one column of probabilities per label"),
             )
         if names is not None and columns is not None:
             h, columns = in_order(h, columns, names)
@@ -203,7 +205,10 @@ def read_new(
     """Read probabilities of the labels that a map was fitted to, in the order of that fit."""
     h, passed = read_probabilities(y_prob)
     if h.shape[1] != n_labels:
-        raise ShapeError(f"y_prob has {h.shape[1]} columns and the map was fitted to {n_labels}")
+        raise ShapeError(
+            Argument("y_prob"),
+            f" has {h.shape[1]} columns and the map was fitted to {n_labels}",
+        )
     if passed is not None and columns is not None:
         h, _ = in_order(h, passed, columns)
     return check_probabilities(h, "y_prob") if exclusive else h
@@ -233,9 +238,10 @@ def in_order(h: FloatArray, columns: list[str], names: list[str]) -> tuple[Float
     both = [name for name in columns if name in names]
     if both:
         raise ColumnError(
-            f"y_prob has the columns {columns[:_SHOWN]} and the labels are {names[:_SHOWN]}: they "
-            f"share {both[:_SHOWN]} and not the rest. Give each column the name of its label, or "
-            "pass arrays"
+            Argument("y_prob"),
+            f" has the columns {columns[:_SHOWN]} and the labels are "
+            f"{names[:_SHOWN]}: they share {both[:_SHOWN]} and not the rest",
+            Remedy("Give each column the name of its label, or pass arrays", after=". "),
         )
     return h, columns
 
@@ -287,8 +293,10 @@ def _many_labels(y_true: Any) -> bool:
     odd = [name for name, kind in schema.items() if not (kind.is_numeric() or kind in known)]
     if odd:
         raise ColumnError(
-            f"y_true is a frame with the columns {list(schema)[:_SHOWN]}, and {odd[0]!r} holds no "
-            f"numbers; expected 0 and 1 in each, or one column of classes: frame[{odd[0]!r}]"
+            Argument("y_true"),
+            f" is a frame with the columns {list(schema)[:_SHOWN]}, and {odd[0]!r} "
+            "holds no numbers; expected ",
+            Expected(f"0 and 1 in each, or one column of classes: frame[{odd[0]!r}]"),
         )
     return True
 
@@ -340,8 +348,9 @@ def _two_classes(codes: IntArray, classes: AnyArray) -> tuple[FloatArray, list[s
     """Read two classes of which the labels tell the positive one; a single one must be 0 or 1."""
     if len(classes) > 2:
         raise ShapeError(
-            f"y_true holds {len(classes)} classes and y_prob has one column; pass one column of "
-            "probabilities per class"
+            Argument("y_true"),
+            f" holds {len(classes)} classes and y_prob has one column",
+            Remedy("pass one column of probabilities per class"),
         )
     if len(classes) == 2:
         at = told_positive(classes)
@@ -354,8 +363,10 @@ def _two_classes(codes: IntArray, classes: AnyArray) -> tuple[FloatArray, list[s
         return (codes == at).astype(float)[:, None], [str(classes[at])]
     if classes[0] not in (0, 1):
         raise LabelError(
-            f"y_true holds one class only, {classes[0].item()!r}, and y_prob may be of it or of "
-            "the other. Pass 0 and 1"
+            Argument("y_true"),
+            f" holds one class only, {classes[0].item()!r}, and y_prob may be of it "
+            "or of the other",
+            Remedy("Pass 0 and 1", after=". "),
         )
     return np.full((len(codes), 1), float(classes[0])), [str(type(classes[0].item())(1))]
 
@@ -367,17 +378,21 @@ def _class_order(classes: AnyArray, columns: list[str] | None, k: int) -> list[s
         return columns
     if columns is not None and set(found) & set(columns) and _given(columns) is not None:
         raise ColumnError(
-            f"y_prob has the columns {columns[:_SHOWN]} and the classes are {found[:_SHOWN]}; "
-            "name every column after its class, or none"
+            Argument("y_prob"),
+            f" has the columns {columns[:_SHOWN]} and the classes are {found[:_SHOWN]}",
+            Remedy("name every column after its class, or none"),
         )
     if len(found) == k:
         return found
     if classes.dtype.kind in "iu" and classes[0] == 0 and classes[-1] < k:
         return [str(j) for j in range(k)]  # a class that does not occur here
     raise ShapeError(
-        f"y_true holds {len(found)} classes {found[:_SHOWN]} and y_prob has {k} columns; pass one "
-        "column of probabilities per class, in a frame that names them if some class does not "
-        "occur here"
+        Argument("y_true"),
+        f" holds {len(found)} classes {found[:_SHOWN]} and y_prob has {k} columns",
+        Remedy(
+            "pass one column of probabilities per class, in a frame that names them "
+            "if some class does not occur here"
+        ),
     )
 
 
@@ -431,9 +446,12 @@ def positive_columns(values: Any) -> AnyArray:
             )
         if each.shape[1] != 2:
             raise ShapeError(
-                f"y_prob is a list of arrays and y_prob[{j}] has shape {each.shape}; expected "
-                "(n, 2) for each label, the probabilities of 0 and of 1, as "
-                "MultiOutputClassifier.predict_proba returns"
+                Argument("y_prob"),
+                f" is a list of arrays and y_prob[{j}] has shape {each.shape}; expected ",
+                Expected(
+                    "(n, 2) for each label, the probabilities of 0 and of 1, as "
+                    "MultiOutputClassifier.predict_proba returns"
+                ),
             )
     check_same_length(**{f"y_prob[{j}]": each for j, each in enumerate(arrays)})
     found = np.column_stack([each[:, 1] for each in arrays])

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from karat._result import Estimate, Estimated, call_columns, keeps_kind
+from karat._sentences import Argument, Expected, Given, Option, Remedy
 from karat._typing import BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -116,9 +117,9 @@ def annotator_test(
     if not any(enough):
         most = max(len(one.items) for one in found)
         raise DataError(
-            f"nobody among {named(answers.names)} answered {least} items that the judge and "
-            f"another person answered too (the most is {most}); pass more items, or a "
-            "smaller fewest="
+            f"nobody among {named(answers.names)} answered {least} items that the "
+            f"judge and another person answered too (the most is {most})",
+            Remedy("pass more items, or a smaller ", Option("fewest")),
         )
     tested = [one for one, kept in zip(found, enough, strict=True) if kept]
     names = [name for name, kept in zip(answers.names, enough, strict=True) if kept]
@@ -420,8 +421,10 @@ def read_answers(judge: Any, people: Frame, *, numeric: bool) -> Answers:
         name = _judge_name(judge)
     if len(others) < 2:
         raise ShapeError(
-            f"people has {len(others)} column{'s' * (len(others) != 1)} beside the judge; the test "
-            "leaves one person out and compares with the others, so it needs at least two"
+            Argument("people"),
+            f" has {len(others)} column{'s' * (len(others) != 1)} beside the "
+            "judge; the test leaves one person out and compares with the others, so "
+            "it needs at least two",
         )
     _refuse_repeats(said, names, list(places))
     numbers = _numbers if numeric else _codes
@@ -457,8 +460,11 @@ def _taken_out(judge: Any, names: list[Any], said: Listed) -> Listed | None:
         return None
     if judge not in names:
         raise ColumnError(
-            f"judge is {shown(judge)}, and people has {named(names)}; name one of them, or pass "
-            "the judge's answers"
+            Argument("judge"),
+            " is ",
+            Given(judge),
+            f", and people has {named(names)}",
+            Remedy("name one of them, or pass the judge's answers"),
         )
     mine = said.voter == names.index(judge)
     return Listed(said.item[mine], said.voter[mine], said.value[mine], said.absent[mine])
@@ -474,7 +480,9 @@ def _read_judge(judge: Any, places: Mapping[Any, int], *, wide: bool) -> Listed:
         table = table_of(judge, "judge", parts=("item", "vote"), long=True)
         if not table.is_long:
             raise ColumnError(
-                f"judge has the columns {named(frame.columns)}; expected 'item' and 'vote'"
+                Argument("judge"),
+                f" has the columns {named(frame.columns)}; expected ",
+                Expected("'item' and 'vote'"),
             )
         items, column = frame[table.called["item"]].to_list(), table.column("vote")
     elif wide:
@@ -492,8 +500,9 @@ def _read_judge(judge: Any, places: Mapping[Any, int], *, wide: bool) -> Listed:
     known = np.array([item in places for item in items], dtype=bool)
     if not known.any():
         raise DataError(
-            f"judge and people share no item: judge has {named(items[:3])}, people has "
-            f"{named(list(places)[:3])}"
+            Argument("judge"),
+            f" and people share no item: judge has {named(items[:3])}, people has "
+            f"{named(list(places)[:3])}",
         )
     at = np.array([places[item] for item, k in zip(items, known, strict=True) if k])
     absent = np.zeros(len(value), dtype=bool) if mask is None else mask
@@ -548,11 +557,19 @@ def _numbers(said: Listed, own: Listed) -> tuple[FloatArray, FloatArray]:
             number = filled.astype(np.float64)
         except ValueError as error:
             raise LabelError(
-                f"{name} holds an answer that is no number ({error}), and alignment='rmse' "
-                "compares ratings; use alignment='accuracy' for labels"
+                Argument.of(name),
+                " holds an answer that is no number (",
+                error,
+                "), and ",
+                Option("alignment", "rmse"),
+                " compares ratings",
+                Remedy("use ", Option("alignment", "accuracy"), " for labels"),
             ) from error
         if not np.isfinite(number).all():
-            raise LabelError(f"{name} holds an infinite rating; ratings are finite numbers")
+            raise LabelError(
+                Argument.of(name),
+                " holds an infinite rating; ratings are finite numbers",
+            )
         found.append(np.where(s.absent, np.nan, number))
     return found[0], found[1]
 

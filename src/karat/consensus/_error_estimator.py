@@ -7,6 +7,7 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._result import call_columns, keeps_kind
+from karat._sentences import Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -431,17 +432,24 @@ class ErrorEstimator(Parameters):
         check_fitted(self, "result_", "fit(votes)")
         on_items = check_flag(finite, "finite")
         if not (self._votes.gold >= 0).any():
-            raise DataError("there are no gold labels; pass y_true= to fit")
+            raise DataError(
+                "there are no gold labels",
+                Remedy("pass ", Option("y_true"), " to fit"),
+            )
         if self._design == "picked":
             raise DataError(
-                "labels='picked' was passed: items that were picked are no sample of the others, "
-                "so their labels say nothing of error rates; draw items with label_next(), and fit "
-                "with labels='probability' and its probabilities"
+                Option("labels", "picked"),
+                " was passed: items that were picked are no sample of the others, so "
+                "their labels say nothing of error rates; draw items with label_next(), "
+                "and fit with ",
+                Option("labels", "probability"),
+                " and its probabilities",
             )
         if self._votes.weighted:
             raise DataError(
-                "error rates from labels are not defined with sample_weight=; fit without weights, "
-                "or repeat the items"
+                "error rates from labels are not defined with ",
+                Option("sample_weight"),
+                Remedy("fit without weights, or repeat the items"),
             )
         level = self.result_.confidence
         return gold_rates_table(self._votes, self._blind, level, on_items, self._backend)

@@ -17,6 +17,7 @@ import numpy as np
 
 from karat._convergence import bulk_ess, split_r_hat, tail_ess
 from karat._result import Estimate
+from karat._sentences import Argument, Expected, Remedy
 from karat._typing import FloatArray, IntArray
 from karat._validate import (
     check_choice,
@@ -691,8 +692,13 @@ class DomainFit:
         if self.kept is not None:
             if confidence != self.kept.confidence:
                 raise OptionError(
-                    f"confidence is {confidence:g}; expected {self.kept.confidence:g}, that of the "
-                    "fit, which was stored without most of its draws; fit again for another"
+                    Argument("confidence"),
+                    f" is {confidence:g}; expected ",
+                    Expected(
+                        f"{self.kept.confidence:g}, that of the fit, which was stored without "
+                        "most of its draws"
+                    ),
+                    Remedy("fit again for another"),
                 )
             low, high = self.kept.limits[finite]
             return low.copy(), high.copy()

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._sentences import Option, Remedy
 from karat._typing import AnyArray, FloatArray, Frame, IntArray
 from karat._validate import check_count
 from karat.consensus.model import Model, build_problem, class_proba
@@ -136,8 +137,12 @@ class ConsensusLabelModel(PatternModel):
             Never.
         """
         raise DataError(
-            "this label model comes from ErrorEstimator.fit; fit an ErrorEstimator to these votes, "
-            "with true labels as y_true= if there are any, and call as_label_model() again"
+            "this label model comes from ErrorEstimator.fit",
+            Remedy(
+                "fit an ErrorEstimator to these votes, with true labels as ",
+                Option("y_true"),
+                " if there are any, and call as_label_model() again",
+            ),
         )
 
     def draws(self, n: int = 50) -> list[Self]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat._parameters import Parameters
 from karat._result import Estimate, call_columns, keeps_kind
+from karat._sentences import Argument, Expected, Given
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_confidence,
@@ -18,7 +19,6 @@ from karat._validate import (
     check_weights,
     read_columns,
     refuse_lazy,
-    shown,
 )
 from karat.consensus._answers import to_frame, warn_of_limits_of_the_fit
 from karat.consensus._error_estimator import ErrorEstimator
@@ -511,7 +511,11 @@ def pair_gold(read: PairVerdicts, y_true: Any) -> Any:
         known = value is not None and value != -1 and str(value).lower() not in ("tie", "-1")
         if known and value not in read.classes.tolist():
             raise LabelError(
-                f"y_true holds {shown(value)}; expected one of {read.classes.tolist()}, 'tie' or -1"
+                Argument("y_true"),
+                " holds ",
+                Given(value),
+                "; expected ",
+                Expected(f"one of {read.classes.tolist()}, 'tie' or -1"),
             )
         codes.append(read.classes.tolist().index(value) if known else -1)
     return codes

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._sentences import Argument, Expected, Given, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -63,8 +64,9 @@ class PairVerdicts:
             unknown = [item for item in values if item not in place]
             if unknown:
                 raise DataError(
-                    f"{name} names the item {shown(unknown[0])}, which has no verdict; items are "
-                    f"{named(listed[:3])}"
+                    Argument.of(name),
+                    f" names the item {shown(unknown[0])}, which has no verdict; items are "
+                    f"{named(listed[:3])}",
                 )
             for item, value in values.items():
                 found[place[item]] = value
@@ -162,9 +164,14 @@ def _long_table(verdicts: Any) -> tuple[TableOfVotes, tuple[str, ...]]:
         if table.is_long:
             return table, beside
     raise ColumnError(
-        f"verdicts has the columns {named(columns)}; expected a long table with 'item', "
-        "'judge', 'order' and 'verdict' (or 'verdict_order1' and 'verdict_order2'), or two "
-        "wide tables, one per order: swapped="
+        Argument("verdicts"),
+        f" has the columns {named(columns)}; expected ",
+        Expected(
+            "a long table with 'item', 'judge', 'order' and 'verdict' (or "
+            "'verdict_order1' and 'verdict_order2'), or two wide tables, one per "
+            "order: ",
+            Option("swapped"),
+        ),
     )
 
 
@@ -188,7 +195,10 @@ def _one_table(table: TableOfVotes, beside: tuple[str, ...], first_order: Any) -
     if first_order is not None:
         if first_order not in listed_orders:
             raise LabelError(
-                f"first_order is {shown(first_order)} and order holds {named(listed_orders)}"
+                Argument("first_order"),
+                " is ",
+                Given(first_order),
+                f" and order holds {named(listed_orders)}",
             )
         order = np.where(order == listed_orders.index(first_order), 0, 1)
     return cells, item, who, order, value, absent
@@ -208,8 +218,9 @@ def _sides(value: AnyArray, absent: Any, classes: Column | None) -> tuple[FloatA
     order = np.unique(value[~nothing]) if classes is None else check_classes(classes)
     if len(order) != 2:
         raise LabelError(
-            f"the verdicts name {named(order.tolist())}; expected two answers, a tie ('tie') and "
-            "-1 for no verdict. Name the two with classes="
+            f"the verdicts name {named(order.tolist())}; expected ",
+            Expected("two answers, a tie ('tie') and -1 for no verdict"),
+            Remedy("Name the two with ", Option("classes"), after=". "),
         )
     known = nothing | np.isin(value, order)
     if not known.all():

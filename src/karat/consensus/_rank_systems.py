@@ -9,6 +9,7 @@ import numpy as np
 from karat._basis import basis_of
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected, Given, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import check_confidence, check_rng, encode_names, named, read_column, shown
 from karat.consensus._answers import check_judges
@@ -114,8 +115,10 @@ def rank_systems(
     if known.any():
         if (fitted._votes.gold >= 0).any():
             raise DataError(
-                "judges were fitted with y_true=, so their consensus has seen gold labels; fit "
-                "them without, and pass the gold pairs here alone"
+                "judges were fitted with ",
+                Option("y_true"),
+                ", so their consensus has seen gold labels",
+                Remedy("fit them without, and pass the gold pairs here alone"),
             )
         _check_linked(one[known], two[known], names, gold=True)
         _warn_of_few(int(known.sum()), k)
@@ -153,7 +156,11 @@ def _systems(
         found, _ = _per_item(fitted, items, values, name)
         if any(v is None for v in found):
             missing = found.index(None)
-            raise LabelError(f"{name} names no system for pair {missing}; name one for every pair")
+            raise LabelError(
+                Argument.of(name),
+                f" names no system for pair {missing}",
+                Remedy("name one for every pair"),
+            )
         both.append(found)
     codes, order = encode_names([*both[0], *both[1]], "first and second")
     one, two = np.split(codes, 2)
@@ -206,8 +213,11 @@ def _gold(
             gold[i] = 0.5
         else:
             raise LabelError(
-                f"y_true holds {shown(value)}, which is not a class label of the verdicts; "
-                f"expected one of {known} or 'tie'"
+                Argument("y_true"),
+                " holds ",
+                Given(value),
+                ", which is not a class label of the verdicts; expected ",
+                Expected(f"one of {known} or 'tie'"),
             )
     return gold
 

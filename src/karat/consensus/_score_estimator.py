@@ -12,6 +12,7 @@ import numpy as np
 from karat._callers import caller_level
 from karat._parameters import Parameters
 from karat._result import Estimate, Estimated, call_columns, keeps_kind
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -267,8 +268,9 @@ class ScoreEstimator(Parameters):
         read = read_scores(scores, most=10**9)
         if read.scores.shape[1] != len(self.classifiers_):
             raise DataError(
-                f"scores has {read.scores.shape[1]} voters and {len(self.classifiers_)} were "
-                "fitted; pass the same columns"
+                Argument("scores"),
+                f" has {read.scores.shape[1]} voters and {len(self.classifiers_)} were fitted",
+                Remedy("pass the same columns"),
             )
         voters, fit = self._inside[d][1], self._fits[d]
         codes = self._table.coded(read.scores)[:, voters]
@@ -525,7 +527,9 @@ def score_gold(table: ScoreTable, y_true: Any, classes: Any) -> tuple[AnyArray, 
     order = None if classes is None else check_classes(classes)
     if order is not None and len(order) != 2:
         raise DataError(
-            f"scores tell two classes apart, and classes= names {shown(order.tolist())}"
+            "scores tell two classes apart, and ",
+            Option("classes"),
+            f" names {shown(order.tolist())}",
         )
     if y_true is None:
         return (np.array([0, 1]) if order is None else order), np.full(len(table.scores), -1)
@@ -536,8 +540,9 @@ def score_gold(table: ScoreTable, y_true: Any, classes: Any) -> tuple[AnyArray, 
         order = np.array([0, 1]) if set(order.tolist()) <= {0, 1} else order
         if len(order) != 2:
             raise DataError(
-                f"y_true holds the classes {named(order.tolist())}; scores tell two apart. Name "
-                "both with classes="
+                Argument("y_true"),
+                f" holds the classes {named(order.tolist())}; scores tell two apart",
+                Remedy("Name both with ", Option("classes"), after=". "),
             )
         order = _by_score(order)
     codes = encode_gold(column, order)
@@ -559,8 +564,12 @@ def _by_score(classes: AnyArray) -> AnyArray:
     if told is None:
         first, second = (shown(c) for c in classes.tolist())
         raise PositiveClassError(
-            f"labels are {first} and {second}; say which a higher score speaks for: name both with "
-            f"classes=, that one last, for example classes=[{second}, {first}]"
+            f"labels are {first} and {second}",
+            Remedy(
+                "say which a higher score speaks for: name both with ",
+                Option("classes"),
+                f", that one last, for example classes=[{second}, {first}]",
+            ),
         )
     return classes if told == 1 else classes[::-1]
 

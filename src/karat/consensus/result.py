@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._basis import Basis, basis_of
 from karat._result import Estimate, Estimated, Result, crossed
+from karat._sentences import Argument, Remedy
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import check_count, named, refuse_option
 from karat.consensus._pairs import predictive_limits
@@ -672,8 +673,10 @@ class ErrorRates(Estimated[FloatArray]):
         rates = np.asarray(truth, dtype=np.float64)
         if rates.shape != self.value.shape:
             raise LengthMismatchError(
-                f"truth has shape {rates.shape} and there are {len(self.value)} entries of domain "
-                "and classifier; pass one rate for each"
+                Argument("truth"),
+                f" has shape {rates.shape} and there are {len(self.value)} entries of "
+                "domain and classifier",
+                Remedy("pass one rate for each"),
             )
         return replace(self, truth=rates)
 

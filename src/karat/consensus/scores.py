@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from karat._convergence import bulk_ess, split_r_hat
+from karat._sentences import Argument, Remedy
 from karat._typing import AnyArray, BoolArray, FloatArray, Frame, IntArray
 from karat._validate import (
     named,
@@ -457,7 +458,11 @@ def _numbers(values: AnyArray, mask: Any, name: str) -> FloatArray:
     """Return numbers, NaN where there is none; text that shows numbers is read as such."""
     gone = np.zeros(len(values), bool) if mask is None else mask
     if gone.all():
-        raise EmptyDataError(f"{name} holds no score; leave it out")
+        raise EmptyDataError(
+            Argument.of(name),
+            " holds no score",
+            Remedy("leave it out"),
+        )
     try:
         number = np.where(gone, "nan", values).astype(float) if values.dtype.kind == "U" else values
     except ValueError as error:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import Frozen, frozen_array
+from karat._sentences import Argument, Expected
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_finite_matrix, check_number, check_rng
 from karat.exceptions import DataError, MetricError, ShapeError
@@ -48,9 +49,17 @@ class LogisticLaw(Frozen):
     def __init__(self, slopes: Sequence[float] | FloatArray) -> None:
         checked = check_finite_matrix(slopes, "slopes")
         if checked.ndim != 1 or len(checked) < 2:
-            raise ShapeError(f"slopes has shape {checked.shape}; expected one slope per class")
+            raise ShapeError(
+                Argument("slopes"),
+                f" has shape {checked.shape}; expected ",
+                Expected("one slope per class"),
+            )
         if np.abs(checked).max() > 1e4:
-            raise DataError(f"slopes holds {np.abs(checked).max():g}; expected at most 10000")
+            raise DataError(
+                Argument("slopes"),
+                f" holds {np.abs(checked).max():g}; expected ",
+                Expected("at most 10000"),
+            )
         object.__setattr__(self, "slopes", frozen_array(checked))
 
     @classmethod

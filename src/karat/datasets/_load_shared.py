@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from karat._extras import require
+from karat._sentences import Option, Remedy
 from karat._validate import check_choice
 from karat.exceptions import MissingDatasetError
 
@@ -61,5 +62,8 @@ def _find(folder: Path, name: str, table: str | None) -> Path:
         return next(iter(tables.values()))
     if table not in tables:
         said = "has several tables" if table is None else f"has no table {table!r}"
-        raise MissingDatasetError(f"{name!r} {said}; pass table= one of {sorted(tables)}")
+        raise MissingDatasetError(
+            f"{name!r} {said}",
+            Remedy("pass ", Option("table"), f" one of {sorted(tables)}"),
+        )
     return tables[table]

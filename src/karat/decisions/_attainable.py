@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from karat._sentences import Argument, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
@@ -103,8 +104,9 @@ class Attainable:
         self._groups = np.arange(self._n_groups or 0) if groups is None else np.asarray(groups)
         if len(self._groups) != (self._n_groups or 0):
             raise DataError(
-                f"groups names {len(self._groups)} groups and n_groups is {self._n_groups}; pass "
-                "one name for each group"
+                Argument("groups"),
+                f" names {len(self._groups)} groups and n_groups is {self._n_groups}",
+                Remedy("pass one name for each group"),
             )
 
     @classmethod

@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._validate import check_count, check_number, named
 from karat.decisions._attainable import AttainableSet
 from karat.decisions.result import Optimum
@@ -70,9 +71,11 @@ def maximise(
     certified = attainable.exact and fixed.form != "smooth"
     if found.gap > 10 * max(level, 1e-12) and certified:
         warnings.warn(
-            f"{metric.title} can still rise by up to {found.gap:.2g} after {len(found.gaps)} "
-            "rounds; raise max_rounds, or accept the gap with tol=",
-            KaratWarning,
+            KaratWarning(
+                f"{metric.title} can still rise by up to {found.gap:.2g} after "
+                f"{len(found.gaps)} rounds",
+                Remedy("raise max_rounds, or accept the gap with ", Option("tol")),
+            ),
             stacklevel=caller_level(),
         )
     shape = confusion_shape(fixed, attainable.n_classes)
@@ -97,7 +100,11 @@ def maximise(
 
 def _checked(metric: Any, attainable: AttainableSet) -> MetricBase:
     if not isinstance(metric, MetricBase):
-        raise MetricError(f"metric is {metric!r}; expected a metric of karat.metrics")
+        raise MetricError(
+            Argument("metric"),
+            f" is {metric!r}; expected ",
+            Expected("a metric of karat.metrics"),
+        )
     if metric.n_groups != attainable.n_groups:
         wanted, given = (
             "no groups" if n is None else f"{n} groups"
@@ -118,9 +125,14 @@ def _check_order(metric: MetricBase, attainable: AttainableSet) -> None:
             )
         except PositiveClassError as error:
             raise PositiveClassError(
-                f"labels are {named(known.tolist())} and {metric.title} needs to know which is "
-                f"positive; pass classes= to Attainable.from_proba, the positive class last, for "
-                f"example classes={known.tolist()}, with the columns in this order"
+                f"labels are {named(known.tolist())} and {metric.title} needs to know "
+                "which is positive",
+                Remedy(
+                    "pass ",
+                    Option("classes"),
+                    " to Attainable.from_proba, the positive class last, for example classes="
+                    f"{known.tolist()}, with the columns in this order",
+                ),
             ) from error
         if wanted.tolist() != known.tolist():
             raise LabelError(

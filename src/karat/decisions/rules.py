@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import Frozen, frozen_array
+from karat._sentences import Argument, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_classes, check_probabilities, check_rng, check_scores, is_matrix
 from karat.exceptions import MetricError
@@ -39,8 +40,9 @@ class BayesClassifier(Frozen):
         order = np.arange(len(weights)) if classes is None else check_classes(classes)
         if len(order) != len(weights):
             raise MetricError(
-                f"classes names {len(order)} classes and the metric is for {len(weights)}; "
-                "name each class once"
+                Argument("classes"),
+                f" names {len(order)} classes and the metric is for {len(weights)}",
+                Remedy("name each class once"),
             )
         return cls(weights=weights, classes=frozen_array(order))
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import Result, keeps_kind, stacked
+from karat._sentences import Argument, Expected
 from karat._typing import BoolArray, FloatArray
 from karat._validate import (
     check_confidence,
@@ -273,7 +274,9 @@ def evaluation_pairs(
     worst = check_number(worst_rate, "worst_rate", at_least=0.0, at_most=1.0)
     if not isinstance(space, Space):
         raise ElicitationError(
-            f"space is {type(space).__name__}; expected a Space, such as BinarySpace.from_scores"
+            Argument("space"),
+            f" is {type(space).__name__}; expected ",
+            Expected("a Space, such as BinarySpace.from_scores"),
         )
     asked: QuestionSpace = space
     if isinstance(space, RateSpace) and space.parts:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._result import frozen_array, keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_finite_matrix,
@@ -105,7 +106,10 @@ class RateSpace(ConfusionSpace):
             try:
                 part = cls(sample_population(*own), order)
             except DataError as error:
-                raise type(error)(f"group {shown(name)}: {error}") from error
+                raise type(error)(
+                    f"group {shown(name)}: ",
+                    error,
+                ) from error
             parts.append(part)
         shares = np.bincount(members, weight, len(names))
         return cls(whole, order, names, tuple(parts), shares / shares.sum())
@@ -158,7 +162,10 @@ class RateSpace(ConfusionSpace):
             try:
                 radii.append(part.radius)
             except ElicitationError as error:
-                raise ElicitationError(f"group {shown(name)}: {error}") from error
+                raise ElicitationError(
+                    f"group {shown(name)}: ",
+                    error,
+                ) from error
         return tuple(radii)
 
     def _fingerprint(self) -> str:
@@ -213,8 +220,9 @@ class RateSpace(ConfusionSpace):
         parts, array = self._grouped(), check_finite_matrix(rates, "rates")
         if array.shape != (len(parts), self.dim):
             raise ShapeError(
-                f"rates has shape {array.shape}; expected ({len(parts)}, {self.dim}): one row per "
-                "group"
+                Argument("rates"),
+                f" has shape {array.shape}; expected ",
+                Expected(f"({len(parts)}, {self.dim}): one row per group"),
             )
         return all(part.contains(row, tol=tol) for part, row in zip(parts, array, strict=True))
 
@@ -239,7 +247,10 @@ class RateSpace(ConfusionSpace):
 
     def _grouped(self) -> "tuple[RateSpace, ...]":
         if not self.parts:
-            raise LabelError("this space has no groups; pass groups= to RateSpace.from_proba")
+            raise LabelError(
+                "this space has no groups",
+                Remedy("pass ", Option("groups"), " to RateSpace.from_proba"),
+            )
         return self.parts
 
 

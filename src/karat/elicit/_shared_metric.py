@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from karat._callers import caller_level
 from karat._convergence import bulk_ess, split_r_hat
 from karat._result import Result, keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat._validate import check_count, check_rng, refuse_option
 from karat.elicit._charts import Chart, chart_of, log_ratios
@@ -317,9 +318,17 @@ def warn_of_mixing(r_hat: float, effective: float) -> None:
     """Warn of chains that disagree, or of few effective draws."""
     if r_hat > MOST_R_HAT or effective < LEAST_DRAWS:
         warnings.warn(
-            f"chains have not mixed (R-hat {r_hat:.2f}, {effective:.0f} effective draws): the "
-            "limits are rough; raise warm_up= and draws=, or ask each person more questions",
-            KaratWarning,
+            KaratWarning(
+                f"chains have not mixed (R-hat {r_hat:.2f}, {effective:.0f} effective draws): "
+                "the limits are rough",
+                Remedy(
+                    "raise ",
+                    Option("warm_up"),
+                    " and ",
+                    Option("draws"),
+                    ", or ask each person more questions",
+                ),
+            ),
             stacklevel=caller_level(),
         )
 
@@ -774,8 +783,9 @@ def read_people(
     """Return a procedure of all people, their family of metrics, and what each answered."""
     if len(results) < 2:
         raise OptionError(
-            f"results holds {len(results)} {'person' if len(results) == 1 else 'people'}; expected "
-            "at least 2: what one person wants is in their own result"
+            Argument("results"),
+            f" holds {len(results)} {('person' if len(results) == 1 else 'people')}; expected ",
+            Expected("at least 2: what one person wants is in their own result"),
         )
     procedures = [_procedure(space, result, i + 1) for i, result in enumerate(results)]
     first = procedures[0]
@@ -785,9 +795,10 @@ def read_people(
     for i, procedure in enumerate(procedures):
         if _kind(procedure) != _kind(first):
             raise OptionError(
-                f"results mixes families: person 1 has a result of {_words(first)} and person "
-                f"{i + 1} one of {_words(procedure)}; expected one family with the same options "
-                "for all"
+                Argument("results"),
+                f" mixes families: person 1 has a result of {_words(first)} and person "
+                f"{i + 1} one of {_words(procedure)}; expected ",
+                Expected("one family with the same options for all"),
             )
         if turned[i] != turned[0]:
             raise OptionError(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._sentences import Argument, Expected, Given
 from karat._validate import shown
 from karat.elicit.result import ElicitationResult
 from karat.elicit.transcript import Answer, Query, Transcript, check_answer, load_transcript
@@ -61,7 +62,13 @@ def _read(record: Any, number: int) -> Answered:
 def check_pairs(pairs: Any) -> list[Query]:
     """Check a list of queries, or of pairs of confusions."""
     if isinstance(pairs, Query) or not isinstance(pairs, Iterable):
-        raise DataError(f"pairs is {shown(pairs)}; expected a list of queries")
+        raise DataError(
+            Argument("pairs"),
+            " is ",
+            Given(pairs),
+            "; expected ",
+            Expected("a list of queries"),
+        )
     return [_as_query(pair, f"pair {number}") for number, pair in enumerate(pairs, start=1)]
 
 
@@ -75,7 +82,13 @@ def _as_query(pair: Any, name: str) -> Query:
             pass
         else:
             return Query(first, second)
-    raise DataError(f"{name} is {shown(pair)}; expected a Query, or its two confusions")
+    raise DataError(
+        Argument.of(name),
+        " is ",
+        Given(pair),
+        "; expected ",
+        Expected("a Query, or its two confusions"),
+    )
 
 
 def seconds_of(answered: Answered, number: int) -> float:

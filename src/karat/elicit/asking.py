@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from karat._sentences import Argument, Remedy
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.elicit.counts import as_cases
 from karat.elicit.families import Family, unit
@@ -740,9 +741,11 @@ def draw_pool(
         least = float(errors.min())
         enough = min(1.0, np.ceil(20 * least + 1) / 20)
         raise ElicitationError(
-            f"worst_rate is {worst_rate:g} and {'no' if not len(tables) else 'only one'} "
-            "classifier of this space is wrong on so little of every class (the best one found: "
-            f"{least:.3f}); pass worst_rate={enough:g} or more"
+            Argument("worst_rate"),
+            f" is {worst_rate:g} and {('no' if not len(tables) else 'only one')} "
+            "classifier of this space is wrong on so little of every class (the best "
+            f"one found: {least:.3f})",
+            Remedy(f"pass worst_rate={enough:g} or more"),
         )
     cases = None if out_of is None else _displayed(tables, out_of)
     return Pool(tables, space.coordinates(tables), cases)
@@ -764,7 +767,8 @@ def _displayed(tables: FloatArray, out_of: int) -> FloatArray:
     cases = as_cases(tables, out_of).reshape(len(tables), -1)
     if (np.floor(cases).max(axis=0) <= np.ceil(cases).min(axis=0)).all():
         raise ElicitationError(
-            f"out_of is {out_of} and all classifiers look alike in so few cases; pass a greater "
-            "out_of, such as 1000"
+            Argument("out_of"),
+            f" is {out_of} and all classifiers look alike in so few cases",
+            Remedy("pass a greater out_of, such as 1000"),
         )
     return cases

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from karat._result import frozen_array, keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
@@ -136,7 +137,9 @@ class Space(ABC):
         rows = check_finite_matrix(direction, "direction")
         if rows.shape[-1:] != (self.dim,) or rows.ndim > 2:
             raise ShapeError(
-                f"direction has shape {rows.shape}; expected ({self.dim},): {', '.join(self.names)}"
+                Argument("direction"),
+                f" has shape {rows.shape}; expected ",
+                Expected(f"({self.dim},): {', '.join(self.names)}"),
             )
         return rows
 
@@ -201,9 +204,14 @@ class Space(ABC):
         if ways.min() <= 1e-12:
             stuck = ", ".join(np.array(self.names)[ways <= 1e-12])
             raise ElicitationError(
-                f"no classifier changes one coordinate alone ({stuck}): the probabilities hardly "
-                "vary in some direction. Use strategy='active', which asks about pairs that "
-                "classifiers attain"
+                f"no classifier changes one coordinate alone ({stuck}): the "
+                "probabilities hardly vary in some direction",
+                Remedy(
+                    "Use ",
+                    Option("strategy", "active"),
+                    ", which asks about pairs that classifiers attain",
+                    after=". ",
+                ),
             )
         return float(np.sum(ways**-2.0) ** -0.5)
 
@@ -254,8 +262,11 @@ class Space(ABC):
             return self.coordinates(array)
         if array.shape != (self.dim,):
             raise ShapeError(
-                f"point has shape {array.shape}; expected ({self.dim},) coordinates or a "
-                f"{self.n_classes}×{self.n_classes} confusion"
+                Argument("point"),
+                f" has shape {array.shape}; expected ",
+                Expected(
+                    f"({self.dim},) coordinates or a {self.n_classes}×{self.n_classes} confusion"
+                ),
             )
         return array
 
@@ -426,7 +437,10 @@ class Space(ABC):
         k = checked.shape[1]
         order = np.arange(k) if classes is None else check_classes(classes)
         if len(order) != k:
-            raise LabelError(f"classes names {len(order)} classes and proba(x) has {k} columns")
+            raise LabelError(
+                Argument("classes"),
+                f" names {len(order)} classes and proba(x) has {k} columns",
+            )
         return cls(Population(checked, checked * (weight / weight.sum())[:, None]), order)
 
     def smoothed(self) -> Self:
@@ -532,8 +546,10 @@ class BinarySpace(Space):
         check_same_length(y_true=codes, y_score=scores)
         if np.ptp(scores) == 0:
             raise ScoreError(
-                f"y_score is {scores[0]:g} for every item, so no threshold separates anything and "
-                "there is no trade-off to ask about; pass the scores of a model"
+                Argument("y_score"),
+                f" is {scores[0]:g} for every item, so no threshold separates anything "
+                "and there is no trade-off to ask about",
+                Remedy("pass the scores of a model"),
             )
         second = scores if scores.min() >= 0 and scores.max() <= 1 else _squeezed(scores)
         proba = np.column_stack([1.0 - second, second])
@@ -553,10 +569,15 @@ class BinarySpace(Space):
         """
         if not isinstance(counts, RocCounts):
             raise DataError(
-                f"counts is a {type(counts).__name__}; expected karat.statistics.roc_counts"
+                Argument("counts"),
+                f" is a {type(counts).__name__}; expected ",
+                Expected("karat.statistics.roc_counts"),
             )
         if not counts.totals.all():
-            raise LabelError("counts hold one class only; a trade-off is between two")
+            raise LabelError(
+                Argument("counts"),
+                " hold one class only; a trade-off is between two",
+            )
         every = np.concatenate([counts.negatives, counts.positives]).astype(np.float64)
         seen = every > 0
         code = np.repeat([0, 1], len(counts.scores))[seen]
@@ -579,8 +600,9 @@ class BinarySpace(Space):
             return self
         if float(np.corrcoef(smooth.population.proba[:, 1], self.population.proba[:, 1])[0, 1]) < 0:
             raise ScoreError(
-                f"y_score is lower for {self.classes[1]} than for {self.classes[0]}; pass "
-                "pos_label= if the score is of the other class"
+                Argument("y_score"),
+                f" is lower for {self.classes[1]} than for {self.classes[0]}",
+                Remedy("pass ", Option("pos_label"), " if the score is of the other class"),
             )
         smooth.probabilities = self.probabilities
         return smooth
@@ -659,8 +681,9 @@ class BinarySpace(Space):
         """
         if not self.probabilities:
             raise ScoreError(
-                "y_score has values outside [0, 1], so a classifier of probabilities cannot be "
-                "given; pass probabilities to BinarySpace.from_scores"
+                Argument("y_score"),
+                " has values outside [0, 1], so a classifier of probabilities cannot be given",
+                Remedy("pass probabilities to BinarySpace.from_scores"),
             )
         tables = []
         for vertex, turned in zip(*self._best_vertices(directions), strict=True):
@@ -960,7 +983,8 @@ def _refuse_constant(proba: FloatArray) -> None:
     some = np.ptp(proba[:100], axis=0).max()  # of most models these differ already
     if some < 1e-12 and np.ptp(proba, axis=0).max() < 1e-12:
         raise DataError(
-            "proba is the same for every item, so classifiers differ by chance alone and there is "
-            "no trade-off to ask about; pass the probabilities of a model that separates the "
-            "classes"
+            Argument("proba"),
+            " is the same for every item, so classifiers differ by chance alone and "
+            "there is no trade-off to ask about",
+            Remedy("pass the probabilities of a model that separates the classes"),
         )

@@ -21,6 +21,7 @@ import numpy as np
 
 from karat._files import first_words, replaced
 from karat._result import Frozen
+from karat._sentences import Argument, Expected, Given
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import check_choice, check_confusions, check_count, shown
 from karat.elicit.counts import as_cases, same_counts, whole_counts
@@ -91,7 +92,9 @@ def _check_frame(fields: dict[str, Any]) -> None:
         fits = fields["checksum"] == checksum_of(fields)
     except (TypeError, ValueError, RecursionError) as error:
         raise TranscriptError(
-            f"the transcript holds what JSON cannot ({error}); {_SAVED}"
+            "the transcript holds what JSON cannot (",
+            error,
+            f"); {_SAVED}",
         ) from error
     if not fits:
         raise TranscriptError(
@@ -104,8 +107,9 @@ def _check_fields(fields: dict[str, Any]) -> None:
     for name, kind in _FIELDS.items():
         if not isinstance(fields[name], kind):
             raise TranscriptError(
-                f"{name} of the transcript is {shown(fields[name])}; expected what "
-                "procedure.transcript has there"
+                Argument.of(name),
+                f" of the transcript is {shown(fields[name])}; expected ",
+                Expected("what procedure.transcript has there"),
             )
     for name, known, one in (("answers", ANSWERS, "answer"), ("kinds", KINDS, "kind")):
         wrong = [value for value in fields[name] if value not in known]
@@ -144,7 +148,10 @@ def _parsed(source: Any) -> dict[str, Any]:
             text = Path(source).read_text(encoding="utf-8")
         fields = json.loads(text)
     except OSError as error:
-        raise TranscriptError(f"the transcript cannot be read: {error}") from error
+        raise TranscriptError(
+            "the transcript cannot be read: ",
+            error,
+        ) from error
     except (ValueError, RecursionError) as error:
         raise TranscriptError(
             f"the transcript is no JSON text, or was cut off ({first_words(error)}); copy the file "
@@ -347,9 +354,17 @@ def check_kept(kept: Mapping[str, Any]) -> dict[str, Any]:
             copied[str(name)] = json.loads(text)
         except (TypeError, ValueError, RecursionError) as error:
             raise AnswerError(
-                f"{name} is {shown(value)}, which cannot be kept beside an answer ({error}); "
-                "expected what JSON can hold: text, finite numbers, True, False, None, and lists "
-                "and dicts of them. The answer was not taken: give it again"
+                Argument.of(name),
+                " is ",
+                Given(value),
+                ", which cannot be kept beside an answer (",
+                error,
+                "); expected ",
+                Expected(
+                    "what JSON can hold: text, finite numbers, True, False, None, and lists "
+                    "and dicts of them"
+                ),
+                ". The answer was not taken: give it again",
             ) from error
     return copied
 

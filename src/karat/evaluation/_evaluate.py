@@ -13,6 +13,7 @@ import numpy as np
 from karat._callers import caller_level
 from karat._extras import require
 from karat._result import keeps_kind
+from karat._sentences import Option, Remedy
 from karat._validate import (
     by_frequency,
     check_confidence,
@@ -275,7 +276,9 @@ def _rows_of(source: Source, long: Mapping[str, str] | None) -> _Rows:
     if long is not None:
         if set(source.chosen):
             raise OptionError(
-                "long= names all columns of votes; leave out label=, judge= and so on"
+                Option("long"),
+                " names all columns of votes",
+                Remedy("leave out ", Option("label"), ", ", Option("judge"), " and so on"),
             )
         return _Rows(long_votes(source.columns, long))
     if source.log is not None and "judge" in source.names:

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected, Remedy, Row
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_confidence,
@@ -154,8 +155,11 @@ def anytime_ratio(
         if float(w.max()) > most * (1 + 1e-9):
             row = int(np.argmax(w))
             raise WeightError(
-                f"sample_weight row {row} is {w[row]:g} and heaviest is {most:g}; expected no "
-                "weight above it. Pass one over the least chance that any item had"
+                Argument("sample_weight"),
+                Row(row),
+                f" is {w[row]:g} and heaviest is {most:g}; expected ",
+                Expected("no weight above it"),
+                Remedy("Pass one over the least chance that any item had", after=". "),
             )
     span = (0.0, ends[0][0] / ends[0][1])
     steps = ratio_steps(top, bottom, w / most, np.array([*ends, (0.0, 0.0)]), 1.0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat._basis import Guarantee
 from karat._result import Estimate
+from karat._sentences import Argument, Expected, Remedy, Row
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -24,8 +25,10 @@ def check_trials(successes: Any, n: Any) -> tuple[float, float]:
     count = check_number(successes, "successes", at_least=0.0)
     if count > trials:
         raise DataError(
-            f"successes is {successes!r} and n is {n!r}; expected at most n successes. Pass the "
-            "number of successes first, then the number of trials"
+            Argument("successes"),
+            f" is {successes!r} and n is {n!r}; expected ",
+            Expected("at most n successes"),
+            Remedy("Pass the number of successes first, then the number of trials", after=". "),
         )
     return count, trials
 
@@ -44,8 +47,11 @@ def bounded_values(values: Column, name: str, low: float, high: float) -> FloatA
     outside = np.flatnonzero((x < low) | (x > high))
     if len(outside):
         raise DataError(
-            f"{name} row {outside[0]} is {x[outside[0]]:g}; expected numbers between low={low:g} "
-            f"and high={high:g}. Pass the range that no item can leave, not that of the sample"
+            Argument.of(name),
+            Row(outside[0]),
+            f" is {x[outside[0]]:g}; expected ",
+            Expected(f"numbers between low={low:g} and high={high:g}"),
+            Remedy("Pass the range that no item can leave, not that of the sample", after=". "),
         )
     return x
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Remedy
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_confidence,
@@ -258,8 +259,9 @@ def read_labelled(
     rest = np.zeros((0, x.shape[1])) if _is_empty(others) else _columns(others, "others", low, high)
     if rest.shape[1] != x.shape[1]:
         raise ShapeError(
-            f"predicted has {x.shape[1]} columns and others has {rest.shape[1]}; pass one column "
-            "per source, the same ones in both"
+            Argument("predicted"),
+            f" has {x.shape[1]} columns and others has {rest.shape[1]}",
+            Remedy("pass one column per source, the same ones in both"),
         )
     weight = check_weights(sample_weight)
     check_same_length(**labels, predicted=x, sample_weight=weight)

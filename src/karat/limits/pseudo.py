@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import check_count, check_number, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
@@ -84,7 +85,11 @@ def pseudo_count(
     generator = check_rng(rng)
     cells = check_weights(counts, "counts")
     if cells is None:
-        raise DataError("counts is None; expected the number of items of each cell")
+        raise DataError(
+            Argument("counts"),
+            " is None; expected ",
+            Expected("the number of items of each cell"),
+        )
     if not callable(statistic):
         refuse_option(statistic, "statistic", "a function of shares (draws, cells)")
     if cells.sum() <= 0:
@@ -384,7 +389,15 @@ def _check_kinds(
     if len(strange):
         row = int(strange[0])
         raise DataError(
-            f"row {row} adds ({top[row]:g}, {bottom[row]:g}) to numerator and denominator; "
-            f"expected {success} for a success, {failure} for a failure, or (0, 0). Pass success= "
-            "and failure= as the ratio counts them"
+            f"row {row} adds ({top[row]:g}, {bottom[row]:g}) to numerator and "
+            "denominator; expected ",
+            Expected(f"{success} for a success, {failure} for a failure, or (0, 0)"),
+            Remedy(
+                "Pass ",
+                Option("success"),
+                " and ",
+                Option("failure"),
+                " as the ratio counts them",
+                after=". ",
+            ),
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
@@ -80,7 +81,11 @@ def bootstrap(
     generator = check_rng(rng)
     cells = check_weights(counts, "counts")
     if cells is None:
-        raise DataError("counts is None; expected one count per cell, such as np.ones(n)")
+        raise DataError(
+            Argument("counts"),
+            " is None; expected ",
+            Expected("one count per cell, such as np.ones(n)"),
+        )
     if not callable(statistic):
         refuse_option(statistic, "statistic", "a function of one weight per cell")
     draws = enough_draws(request.delta, least=1000, width=_COST, shared=request.shared, given=given)
@@ -95,8 +100,13 @@ def bootstrap(
     )
     if not np.isfinite(values).all():
         raise DataError(
-            f"statistic is not a finite number on {int((~np.isfinite(values)).sum())} of {draws} "
-            "samples; use multipliers='gamma', which leaves no item out, or another statistic"
+            Argument("statistic"),
+            f" is not a finite number on {int((~np.isfinite(values)).sum())} of {draws} samples",
+            Remedy(
+                "use ",
+                Option("multipliers", "gamma"),
+                ", which leaves no item out, or another statistic",
+            ),
         )
     return request.limits(
         percentile_limits(values, request.delta),

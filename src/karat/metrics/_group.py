@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from karat._result import frozen_array
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame
 from karat._validate import (
     align_classes,
@@ -62,8 +63,9 @@ class GroupMetric(MetricBase):
         known = None if groups is None else tuple(check_classes(groups).tolist())
         if known is not None and len(known) != self.n_groups:
             raise MetricError(
-                f"groups names {len(known)} groups, {named(known)}, and the metric is for "
-                f"{self.n_groups}"
+                Argument("groups"),
+                f" names {len(known)} groups, {named(known)}, and the metric is for "
+                f"{self.n_groups}",
             )
         object.__setattr__(self, "groups", known)
 
@@ -140,7 +142,10 @@ class GroupMetric(MetricBase):
     ) -> float:
         """Score predictions of all groups; ``groups`` is needed. See `Metric.score`."""
         if groups is None:
-            raise MetricError(f"{self.title} compares groups; pass groups=, the group of each item")
+            raise MetricError(
+                f"{self.title} compares groups",
+                Remedy("pass ", Option("groups"), ", the group of each item"),
+            )
         return self(self._counted(y_true, y_pred, sample_weight, groups, classes, pos_label))
 
     def group_order(self, found: AnyArray) -> AnyArray:
@@ -240,7 +245,8 @@ class GroupMetric(MetricBase):
         known = range(self.n_groups) if known is None else known
         if len(known) != self.n_groups:
             raise MetricError(
-                f"groups names {len(known)} groups and the metric is for {self.n_groups}"
+                Argument("groups"),
+                f" names {len(known)} groups and the metric is for {self.n_groups}",
             )
         pairs = self._pairs()
         p, i = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
@@ -295,11 +301,17 @@ class FairMetric(GroupMetric):
         table = check_finite_matrix(violation, "violation")
         if table.ndim != 2 or table.shape[1] != len(costs):
             raise MetricError(
-                f"violation has shape {table.shape}; expected (pairs of groups, {len(costs)})"
+                Argument("violation"),
+                f" has shape {table.shape}; expected ",
+                Expected(f"(pairs of groups, {len(costs)})"),
             )
         groups_for(len(table))
         if (table < 0).any():
-            raise MetricError(f"violation holds {table.min():g}; expected costs of at least 0")
+            raise MetricError(
+                Argument("violation"),
+                f" holds {table.min():g}; expected ",
+                Expected("costs of at least 0"),
+            )
         self._fill(costs, table, tradeoff, name, classes, groups, elicited)
 
     @property
@@ -390,16 +402,26 @@ class FairQuadraticMetric(GroupMetric):
         q = len(costs)
         if table.ndim != 3 or table.shape[1:] != (q, q):
             raise MetricError(
-                f"violation has shape {table.shape}; expected (pairs of groups, {q}, {q})"
+                Argument("violation"),
+                f" has shape {table.shape}; expected ",
+                Expected(f"(pairs of groups, {q}, {q})"),
             )
         groups_for(len(table))
         if not np.allclose(table, np.swapaxes(table, 1, 2), rtol=1e-9, atol=1e-12):
-            raise MetricError("violation is not symmetric; pass (B + B.T) / 2 for each pair")
+            raise MetricError(
+                Argument("violation"),
+                " is not symmetric",
+                Remedy("pass (B + B.T) / 2 for each pair"),
+            )
         least = float(np.linalg.eigvalsh(table).min())
         if least < -1e-9 * max(1.0, float(np.abs(table).max())):
             raise MetricError(
-                f"violation has the eigenvalue {least:.4g}; expected positive semidefinite "
-                "matrices, so that no difference between groups is rewarded"
+                Argument("violation"),
+                f" has the eigenvalue {least:.4g}; expected ",
+                Expected(
+                    "positive semidefinite matrices, so that no difference between groups is "
+                    "rewarded"
+                ),
             )
         self._fill(costs, table, tradeoff, name, classes, groups, elicited)
 
@@ -459,10 +481,18 @@ def read_cost(cost: Any) -> FloatArray:
     """Check the costs of the errors: one for each kind, none negative."""
     found = check_finite_matrix(cost, "cost")
     if found.ndim != 1:
-        raise MetricError(f"cost has shape {found.shape}; expected (q,), one for each error")
+        raise MetricError(
+            Argument("cost"),
+            f" has shape {found.shape}; expected ",
+            Expected("(q,), one for each error"),
+        )
     classes_for(len(found), "cost")
     if (found < 0).any():
-        raise MetricError(f"cost holds {found.min():g}; expected costs of at least 0")
+        raise MetricError(
+            Argument("cost"),
+            f" holds {found.min():g}; expected ",
+            Expected("costs of at least 0"),
+        )
     return np.asarray(frozen_array(found))
 
 

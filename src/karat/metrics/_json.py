@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from karat._files import first_words, version_error
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import Column
 from karat._validate import check_flag
 from karat.exceptions import LabelError, MetricError
@@ -71,7 +72,9 @@ def load_metric(
         text = str(text_or_path) if is_text else Path(text_or_path).read_text(encoding="utf-8")
     except (OSError, TypeError, ValueError) as error:
         raise MetricError(
-            f"{text_or_path!r} is neither the JSON of a metric nor a readable file ({error})"
+            f"{text_or_path!r} is neither the JSON of a metric nor a readable file (",
+            error,
+            ")",
         ) from error
     try:
         data = json.loads(text)
@@ -95,8 +98,9 @@ def _named(metric: MetricBase, classes: Column) -> MetricBase:
     named = metric.with_classes(classes)
     if metric.classes is not None and named.classes != metric.classes:
         raise MetricError(
-            f"classes is {list(named.classes or ())} and the metric is about "
-            f"{list(metric.classes)}; leave classes= out"
+            Argument("classes"),
+            f" is {list(named.classes or ())} and the metric is about {list(metric.classes)}",
+            Remedy("leave ", Option("classes"), " out"),
         )
     return named
 
@@ -147,10 +151,14 @@ def metric_from_dict(data: Any) -> MetricBase:
     try:
         metric = kind._from_fields(fields)
     except LabelError as error:
-        raise MetricError(f"the classes of the metric are wrong: {error}") from error
+        raise MetricError(
+            "the classes of the metric are wrong: ",
+            error,
+        ) from error
     except (TypeError, KeyError) as error:
         raise MetricError(
-            f"the metric of kind {data['kind']!r} cannot be built: {error}"
+            f"the metric of kind {data['kind']!r} cannot be built: ",
+            error,
         ) from error
     return metric
 

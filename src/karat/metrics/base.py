@@ -20,7 +20,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Frozen, keeps_kind
-from karat._sentences import Argument, Given, Option, Remedy, Sentence, Wording, arguments
+from karat._sentences import Argument, Given, Option, Remedy, Sentence, Wording
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     align_classes,
@@ -91,8 +91,10 @@ class MetricBase(Frozen):
         labels = None if classes is None else tuple(check_classes(classes).tolist())
         if labels is not None and self.n_classes not in (None, len(labels)):
             raise MetricError(
-                f"classes names {len(labels)} classes, {named(labels)}, and the metric is for "
-                f"{self.n_classes}; name each once, in the order of the weights"
+                Argument("classes"),
+                f" names {len(labels)} classes, {named(labels)}, and the metric is "
+                f"for {self.n_classes}",
+                Remedy("name each once, in the order of the weights"),
             )
         object.__setattr__(self, "classes", labels)
         object.__setattr__(self, "elicited", Elicited.read(elicited))
@@ -179,7 +181,7 @@ class MetricBase(Frozen):
             return order_classes(found, pos_label, stated=stated, name=name)[0]
         if found.dtype.kind == "U" and not stated and len(found) == self.n_classes:
             raise LabelError(
-                arguments(name),
+                Argument.several(name),
                 f" holds {named(list(found))} and {self.title} does not say which "
                 "of them its weights are about",
                 Remedy(
@@ -692,9 +694,11 @@ class MetricScorer:
 def warn_undefined(name: str, undefined: BoolArray, convention: str) -> None:
     """Warn that a value is a convention; call only where ``undefined`` has a true entry."""
     warnings.warn(
-        f"{name} is undefined on {int(undefined.sum())} of {undefined.size} confusions "
-        f"(a denominator is 0); {convention}",
-        UndefinedMetricWarning,
+        UndefinedMetricWarning(
+            Argument.of(name),
+            f" is undefined on {int(undefined.sum())} of {undefined.size} "
+            f"confusions (a denominator is 0); {convention}",
+        ),
         stacklevel=caller_level(),
     )
 

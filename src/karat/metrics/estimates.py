@@ -17,6 +17,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Estimate
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_alike,
@@ -66,7 +67,10 @@ def estimate_metric(
     level, generator = check_confidence(confidence), check_rng(rng)
     compares = isinstance(metric, GroupMetric)
     if compares and groups is None:
-        raise MetricError(f"{metric.title} compares groups; pass groups=, the group of each item")
+        raise MetricError(
+            f"{metric.title} compares groups",
+            Remedy("pass ", Option("groups"), ", the group of each item"),
+        )
     items = count_items(
         metric,
         y_true,
@@ -243,8 +247,10 @@ def count_items(
     if is_matrix(y_pred):
         check_probabilities(y_pred, "y_pred")
         raise MetricError(
-            "y_pred holds class probabilities; expected labels: estimate counts items in whole "
-            "cells. Predict a class of each item first"
+            Argument("y_pred"),
+            " holds class probabilities; expected ",
+            Expected("labels: estimate counts items in whole cells"),
+            ". Predict a class of each item first",
         )
     order = metric._class_order(y_true, y_pred, classes, pos_label)
     (true, called), found = encode_labels({"y_true": y_true, "y_pred": y_pred}, order)

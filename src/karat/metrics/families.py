@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from karat._result import frozen_array
+from karat._sentences import Argument, Expected, Remedy
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_count, check_finite_matrix, check_flag, check_number
 from karat.exceptions import MetricError
@@ -69,12 +70,16 @@ class LinearFractionalMetric(Metric):
         bottom = square_matrix(denominator, "denominator")
         if top.shape != bottom.shape:
             raise MetricError(
-                f"numerator has shape {top.shape} and denominator {bottom.shape}; expected the same"
+                Argument("numerator"),
+                f" has shape {top.shape} and denominator {bottom.shape}; expected ",
+                Expected("the same"),
             )
         offset = check_number(constant, "constant")
         if not (bottom + offset).any():  # confusions sum to 1, so this is the whole denominator
             raise MetricError(
-                "denominator and constant are 0 together; give the ratio a denominator"
+                Argument("denominator"),
+                " and constant are 0 together",
+                Remedy("give the ratio a denominator"),
             )
         object.__setattr__(self, "numerator", top)
         object.__setattr__(self, "denominator", bottom)
@@ -357,11 +362,18 @@ def _shares(weights: Column) -> FloatArray:
     """Check weights of at least 0, and scale them to sum to 1."""
     given = check_finite_matrix(weights, "weights")
     if given.ndim != 1 or len(given) < 2:
-        raise MetricError(f"weights has shape {given.shape}; expected one weight per class")
+        raise MetricError(
+            Argument("weights"),
+            f" has shape {given.shape}; expected ",
+            Expected("one weight per class"),
+        )
     if (given < 0).any():
         raise MetricError(
-            f"weights holds {given.min():g}; expected weights of at least 0 (decreasing=True makes "
-            "a metric of which less is better)"
+            Argument("weights"),
+            f" holds {given.min():g}; expected ",
+            Expected(
+                "weights of at least 0 (decreasing=True makes a metric of which less is better)"
+            ),
         )
     if not given.any():
         raise MetricError("all weights are 0; expected one above 0 at least")
@@ -419,11 +431,19 @@ class QuadraticMetric(Metric):
     ) -> None:
         first = symmetric_tensor(linear, "linear")
         if first.ndim != 1:
-            raise MetricError(f"linear has shape {first.shape}; expected (q,), one for each error")
+            raise MetricError(
+                Argument("linear"),
+                f" has shape {first.shape}; expected ",
+                Expected("(q,), one for each error"),
+            )
         classes_for(len(first), "linear")
         second = symmetric_tensor(quadratic, "quadratic", len(first))
         if second.ndim != 2:
-            raise MetricError(f"quadratic has shape {second.shape}; expected {(len(first),) * 2}")
+            raise MetricError(
+                Argument("quadratic"),
+                f" has shape {second.shape}; expected ",
+                Expected(f"{(len(first),) * 2}"),
+            )
         object.__setattr__(self, "linear", first)
         object.__setattr__(self, "quadratic", second)
         object.__setattr__(self, "name", None if name is None else str(name))
@@ -519,7 +539,10 @@ class PolynomialMetric(Metric):
     ) -> None:
         if isinstance(coefficients, str) or not len(coefficients):
             raise MetricError(
-                f"coefficients is {coefficients!r}; expected a list of tensors of 1, 2, ... indices"
+                Argument("coefficients"),
+                f" is {coefficients!r}; expected ",
+                Expected("a list of tensors of 1, 2, .."),
+                ". indices",
             )
         linear = symmetric_tensor(coefficients[0], "coefficients[0]")
         if linear.ndim != 1:
@@ -537,7 +560,10 @@ class PolynomialMetric(Metric):
                 )
             tensors.append(tensor)
         if order is not None and check_count(order, "order") != len(tensors):
-            raise MetricError(f"order is {order!r} and there are {len(tensors)} tensors")
+            raise MetricError(
+                Argument("order"),
+                f" is {order!r} and there are {len(tensors)} tensors",
+            )
         object.__setattr__(self, "coefficients", tuple(tensors))
         object.__setattr__(self, "name", None if name is None else str(name))
         self._name_classes(classes, elicited)
@@ -616,8 +642,9 @@ def square_matrix(values: Any, name: str) -> FloatArray:
     matrix = check_finite_matrix(values, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise MetricError(
-            f"{name} has shape {matrix.shape}; expected k×k with k at least 2 "
-            "(rows are the truth, columns the prediction)"
+            Argument.of(name),
+            f" has shape {matrix.shape}; expected ",
+            Expected("k×k with k at least 2 (rows are the truth, columns the prediction)"),
         )
     return np.asarray(frozen_array(matrix))
 
@@ -627,14 +654,19 @@ def symmetric_tensor(values: Any, name: str, q: int | None = None) -> FloatArray
     tensor = check_finite_matrix(values, name)
     if q is not None and tensor.shape != (q,) * tensor.ndim:
         raise MetricError(
-            f"{name} has shape {tensor.shape}; expected {(q,) * max(tensor.ndim, 1)}: one index "
-            "for each kind of error"
+            Argument.of(name),
+            f" has shape {tensor.shape}; expected ",
+            Expected(f"{(q,) * max(tensor.ndim, 1)}: one index for each kind of error"),
         )
     for order in permutations(range(tensor.ndim)):
         if not np.allclose(tensor, tensor.transpose(order), rtol=1e-9, atol=1e-12):
             raise MetricError(
-                f"{name} is not symmetric; pass its mean over all orders of the indices, for a "
-                "matrix (B + B.T) / 2, which has the same value"
+                Argument.of(name),
+                " is not symmetric",
+                Remedy(
+                    "pass its mean over all orders of the indices, for a matrix (B + B.T) / "
+                    "2, which has the same value"
+                ),
             )
     return np.asarray(frozen_array(tensor))
 
@@ -708,7 +740,10 @@ def class_names(classes: Sequence[Any] | None, k: int) -> list[str]:
     """Return the names of k classes; by default they are numbered from 0."""
     known = range(k) if classes is None else classes
     if len(known) != k:
-        raise MetricError(f"classes names {len(known)} classes and the metric is for {k}")
+        raise MetricError(
+            Argument("classes"),
+            f" names {len(known)} classes and the metric is for {k}",
+        )
     return [class_name(c) for c in known]
 
 

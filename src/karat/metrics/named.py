@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import Column, FloatArray, Frame
 from karat._validate import check_classes, check_finite_matrix, check_number, refuse_option
 from karat.exceptions import MetricError
@@ -51,8 +52,12 @@ class Accuracy(Metric):
         classes = self.classes if classes is None else classes
         if classes is None:
             raise MetricError(
-                "accuracy is for any number of classes; pass classes=, or use "
-                "accuracy.for_classes(k).bayes_classifier()"
+                "accuracy is for any number of classes",
+                Remedy(
+                    "pass ",
+                    Option("classes"),
+                    ", or use accuracy.for_classes(k).bayes_classifier()",
+                ),
             )
         order = check_classes(classes)
         return self.for_classes(len(order)).bayes_classifier(order)
@@ -396,7 +401,11 @@ def weighted_accuracy(weights: Column, classes: Column | None = None) -> LinearM
     """
     rewards = check_finite_matrix(weights, "weights")
     if rewards.ndim != 1 or len(rewards) < 2:
-        raise MetricError(f"weights has shape {rewards.shape}; expected one weight per class")
+        raise MetricError(
+            Argument("weights"),
+            f" has shape {rewards.shape}; expected ",
+            Expected("one weight per class"),
+        )
     return LinearMetric(np.diag(rewards), classes, name="weighted accuracy")
 
 

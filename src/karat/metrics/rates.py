@@ -9,6 +9,7 @@ from math import isqrt
 
 import numpy as np
 
+from karat._sentences import Argument, Expected
 from karat._typing import FloatArray, IntArray
 from karat.exceptions import MetricError
 
@@ -18,8 +19,12 @@ def classes_for(q: int, name: str) -> int:
     k = (1 + isqrt(1 + 4 * q)) // 2
     if q < 2 or k * k - k != q:
         raise MetricError(
-            f"{name} has {q} entries; expected one for each kind of error, k² − k for k classes "
-            "(2, 6, 12, ...), row by row: truth, then prediction"
+            Argument.of(name),
+            f" has {q} entries; expected ",
+            Expected(
+                "one for each kind of error, k² − k for k classes (2, 6, 12, ...), row "
+                "by row: truth, then prediction"
+            ),
         )
     return k
 

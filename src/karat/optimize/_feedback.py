@@ -219,9 +219,10 @@ class BlackBox:
             found = self.metric(*given, **self._options)
         except Exception as error:
             raise ProbeError(
-                f"the metric raised {type(error).__name__} ({error}) at {what}; it is called with "
-                f"labels {labels.shape}, shares of the classes {shares.shape} and groups, and must "
-                "return a number"
+                f"the metric raised {type(error).__name__} (",
+                error,
+                f") at {what}; it is called with labels {labels.shape}, shares of the "
+                f"classes {shares.shape} and groups, and must return a number",
             ) from error
         return _checked_value(found, what)
 

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from karat._callers import caller_level
 from karat._result import keeps_kind
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -162,7 +163,11 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
         """
         refuse_lazy(proba=proba, proba_val=proba_val)
         if (proba_val is None) != (y_val is None):
-            raise DataError("proba_val and y_val belong together; pass both or none")
+            raise DataError(
+                Argument("proba_val"),
+                " and y_val belong together",
+                Remedy("pass both or none"),
+            )
         same = proba_val is None
         columns = {"y": y} if same else {"y": y, "y_val": y_val}
         order = encode_labels(columns)[1] if classes is None else check_classes(classes)
@@ -173,7 +178,11 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
             proba_val, y_val, sample_weight_val = proba, y, sample_weight
             basis = basis_val = basis_val if basis is None else basis
         elif (basis is None) != (basis_val is None) and self._needs_training():
-            raise DataError("basis and basis_val belong together; pass both or none")
+            raise DataError(
+                Argument("basis"),
+                " and basis_val belong together",
+                Remedy("pass both or none"),
+            )
         wanted = getattr(self, "basis", None)
         if basis_val is None and wanted is not None:  # there is no X to compute a basis from
             refuse_option(
@@ -341,8 +350,10 @@ class PostShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, AB
         _, values = read_basis(basis, checked, "basis")
         if values.shape[1] != self._n_basis_:
             raise DataError(
-                f"basis has {values.shape[1]} functions and the classifier was fitted with "
-                f"{self._n_basis_}; pass the same"
+                Argument("basis"),
+                f" has {values.shape[1]} functions and the classifier was fitted with "
+                f"{self._n_basis_}",
+                Remedy("pass the same"),
             )
         return checked[:, self._order_], values[:, self._keep_]
 
@@ -453,8 +464,9 @@ def _training_basis(basis: Any, proba: Any, names: tuple[str, ...]) -> FloatArra
     found, values = read_basis(basis, proba, "basis")
     if found != names:
         raise DataError(
-            f"basis has the columns {named(list(found))} and basis_val "
-            f"{named(list(names))}; pass the same functions"
+            Argument("basis"),
+            f" has the columns {named(list(found))} and basis_val {named(list(names))}",
+            Remedy("pass the same functions"),
         )
     return values
 
@@ -605,7 +617,8 @@ def _with_groups(sample: Sample, groups: AnyArray | None, metric: GroupMetric) -
     """Return the sample with the groups that a metric compares."""
     if groups is None or groups.ndim != 1:
         raise DataError(
-            f"{metric.title} compares groups; pass groups_val=, the group of each validation row"
+            f"{metric.title} compares groups",
+            Remedy("pass ", Option("groups_val"), ", the group of each validation row"),
         )
     names, codes = np.unique(groups, return_inverse=True)
     if len(names) != metric.n_groups:

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import (
     check_count,
@@ -157,8 +158,9 @@ class RadialBasis(Basis):
             width = _median_distance(rows)
             if width == 0:
                 raise DataError(
-                    "the median distance between validation rows is 0, which is no width of a "
-                    "radial function; pass width="
+                    "the median distance between validation rows is 0, which is no width of "
+                    "a radial function",
+                    Remedy("pass ", Option("width")),
                 )
             return width
         if check_number(self.width, "width", at_least=0.0) == 0:
@@ -379,7 +381,9 @@ def _numbers_of(X: Any) -> FloatArray:
         return check_finite_matrix(X, "X")
     except DataError as error:
         raise DataError(
-            f"clusters and radial functions need rows of finite numbers: {error}"
+            Argument("clusters"),
+            " and radial functions need rows of finite numbers: ",
+            error,
         ) from error
 
 
@@ -427,8 +431,17 @@ def read_basis(basis: Any, proba: Any, name: str) -> tuple[tuple[str, ...], Floa
 def check_basis_values(values: FloatArray, n: int, name: str) -> FloatArray:
     """Check values of basis functions: one row per item, within [0, 1]."""
     if values.ndim != 2 or len(values) != n:
-        raise ShapeError(f"{name} has shape {values.shape}; expected ({n}, number of functions)")
+        raise ShapeError(
+            Argument.of(name),
+            f" has shape {values.shape}; expected ",
+            Expected(f"({n}, number of functions)"),
+        )
     if values.min() < 0 or values.max() > 1:
         worst = values.min() if values.min() < 0 else values.max()
-        raise DataError(f"{name} holds {worst:g}; expected numbers between 0 and 1. Rescale it")
+        raise DataError(
+            Argument.of(name),
+            f" holds {worst:g}; expected ",
+            Expected("numbers between 0 and 1"),
+            ". Rescale it",
+        )
     return values

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Estimate
+from karat._sentences import Argument, Expected
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import (
     named,
@@ -250,7 +251,11 @@ def compared_counts(
 ) -> RankingComparison:
     """Return the areas of several models from the counts of each, and their differences."""
     if not isinstance(counts, Mapping) or len(counts) < 2:
-        raise DataError("y_true holds no two models; expected a mapping of name to RocCounts")
+        raise DataError(
+            Argument("y_true"),
+            " holds no two models; expected ",
+            Expected("a mapping of name to RocCounts"),
+        )
     _check_same_rows(counts)
     pairs_known = _check_joint(joint, counts)
     shared = options.sharing(len(counts))

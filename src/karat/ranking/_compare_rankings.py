@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -193,7 +194,12 @@ def _measure_of(name: str, cuts: Mapping[str, Any]) -> Measure:
         option = takes[0]
         value = 0.5 if name == "cost_curve" and cuts["at"] is None else cuts[option]
         if value is None:
-            raise OptionError("net_benefit takes threshold=; got none. Pass the one that is meant")
+            raise OptionError(
+                "net_benefit takes ",
+                Option("threshold"),
+                "; got none",
+                Remedy("Pass the one that is meant", after=". "),
+            )
         number = check_number(value, option, above=0.0, at_most=1.0)
         if number >= 1:
             refuse_option(value, option, "a number above 0 and below 1")

@@ -12,6 +12,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -454,7 +455,11 @@ def read_models(y_scores: Any) -> dict[Any, FloatArray]:
             check_score_columns(y_scores, "y_scores", each="column per model", ranked=True)
         )
     if len(scores) < 2:
-        raise DataError(f"y_scores holds {len(scores)} model; expected at least two to compare")
+        raise DataError(
+            Argument("y_scores"),
+            f" holds {len(scores)} model; expected ",
+            Expected("at least two to compare"),
+        )
     return scores
 
 
@@ -537,8 +542,9 @@ def measured_ranking(
 def _only_average_precision(measure: Measure) -> None:
     if not isinstance(measure, AveragePrecision):
         raise DataError(
-            f"y_score has several columns, one for each class or label; {measure.name} ranks by "
-            "one. Pass the column of one of them, with y_true == it"
+            Argument("y_score"),
+            f" has several columns, one for each class or label; {measure.name} ranks by one",
+            Remedy("Pass the column of one of them, with y_true == it", after=". "),
         )
 
 
@@ -547,13 +553,15 @@ def check_rows(measure: Measure, score: FloatArray, *, approximate: bool) -> Non
     if isinstance(measure, NetBenefit) and (score.min() < 0 or score.max() > 1):
         row = int(np.flatnonzero((score < 0) | (score > 1))[0])
         raise ScoreError(
-            f"y_score row {row} is {score[row]:.6g}; net benefit compares scores with a threshold "
-            "that is a probability. Pass probabilities between 0 and 1, calibrated ones"
+            Argument("y_score"),
+            f" row {row} is {score[row]:.6g}; net benefit compares scores with a "
+            "threshold that is a probability",
+            Remedy("Pass probabilities between 0 and 1, calibrated ones", after=". "),
         )
     if isinstance(measure, Cut) and measure.k is not None and approximate:
         raise OptionError(
-            f"k is {measure.k} and the weights of rows are no counts; expected share=, or "
-            "weighting='frequency'"
+            f"k is {measure.k} and the weights of rows are no counts; expected ",
+            Expected(Option("share"), ", or ", Option("weighting", "frequency")),
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
@@ -330,11 +331,18 @@ def counts_of(y_true: Any, y_score: Any) -> AnyRocCounts | None:
     """Return the counts that stand in the place of labels; None where rows were passed."""
     found = counts_in_place_of(y_true)
     if found is not None and y_score is not None:
-        raise DataError("y_true holds counts, which have the scores; leave out y_score")
+        raise DataError(
+            Argument("y_true"),
+            " holds counts, which have the scores",
+            Remedy("leave out y_score"),
+        )
     if found is None and y_score is None:
         raise DataError(
-            f"y_score is missing and y_true is a {type(y_true).__name__}; pass scores with the "
-            "labels, or counts of both from karat.statistics.roc_counts"
+            Argument("y_score"),
+            f" is missing and y_true is a {type(y_true).__name__}",
+            Remedy(
+                "pass scores with the labels, or counts of both from karat.statistics.roc_counts"
+            ),
         )
     return found
 
@@ -358,10 +366,15 @@ def check_two_classes(counts: RocCounts) -> None:
     """Refuse what are no counts, and counts of one class."""
     if not isinstance(counts, RocCounts):
         raise DataError(
-            f"counts is a {type(counts).__name__}; expected karat.statistics.roc_counts"
+            Argument("counts"),
+            f" is a {type(counts).__name__}; expected ",
+            Expected("karat.statistics.roc_counts"),
         )
     if not counts.positives.sum() or not counts.negatives.sum():
-        raise LabelError("counts hold one class only; an area under the ROC curve compares two")
+        raise LabelError(
+            Argument("counts"),
+            " hold one class only; an area under the ROC curve compares two",
+        )
     fractions = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
     if fractions and counts.squares is None:
         raise DataError(
@@ -651,16 +664,21 @@ def _warn_of_few(
     seen = f"{n1:,.6g} {names[0]} and {n0:,.6g} {names[1]}"
     if options.limits in ("delong", "bootstrap") and min(n1, n0) < FEW:
         warnings.warn(
-            f"{seen}: {options.limits} limits are too narrow below {FEW} of either; "
-            "limits='approximate' holds for fewer, 'auto' for any number",
-            SmallSampleWarning,
+            SmallSampleWarning(
+                f"{seen}: {options.limits} limits are too narrow below {FEW} of either; ",
+                Option("limits", "approximate"),
+                " holds for fewer, 'auto' for any number",
+            ),
             stacklevel=caller_level(),
         )
     elif options.limits == "smoothed" and _few_in_the_band(placed, options.weight):
         warnings.warn(
-            f"{seen}: fewer than {FEW_IN_THE_BAND} are expected in the band, where smoothed limits "
-            "are too narrow; limits='approximate' and 'auto' hold there",
-            SmallSampleWarning,
+            SmallSampleWarning(
+                f"{seen}: fewer than {FEW_IN_THE_BAND} are expected in the band, "
+                "where smoothed limits are too narrow; ",
+                Option("limits", "approximate"),
+                " and 'auto' hold there",
+            ),
             stacklevel=caller_level(),
         )
     elif useless:

@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from karat._callers import caller_level
+from karat._sentences import Argument, Expected
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import (
     check_choice,
@@ -238,8 +239,10 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         seen = np.unique(labels[counted])
         if len(seen) < 2:
             raise LabelError(
-                f"y holds one class only ({seen.tolist()}) in rows of positive sample_weight; "
-                "expected two classes"
+                Argument("y"),
+                f" holds one class only ({seen.tolist()}) in rows of positive "
+                "sample_weight; expected ",
+                Expected("two classes"),
             )
         self._positive = self._place_of_positive()
         return rows[counted], labels[counted] == self.classes_[self._positive], mass[counted]

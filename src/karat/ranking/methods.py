@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import Frozen
+from karat._sentences import Argument
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat._validate import check_count, check_finite_matrix, check_number, refuse_option
 from karat.exceptions import DataError
@@ -107,7 +108,10 @@ class GaussianComplexity(Frozen):
         """
         values = check_finite_matrix(diagonal, "diagonal")
         if (values < 0).any():
-            raise DataError("diagonal holds a negative number; a kernel has none there")
+            raise DataError(
+                Argument("diagonal"),
+                " holds a negative number; a kernel has none there",
+            )
         return cls(check_number(radius, "radius", at_least=0.0) * math.sqrt(float(values.sum())))
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_same_length,
@@ -112,14 +113,16 @@ def read_labels(
     (codes,), order = encode_labels({"y_true": y_true}, classes)
     if (codes == codes[0]).all():
         raise LabelError(
-            f"y_true holds one class only, {order[codes[0]].item()!r}; {what} "
-            "compares two. Pass rows of both classes"
+            Argument("y_true"),
+            f" holds one class only, {order[codes[0]].item()!r}; {what} compares two",
+            Remedy("Pass rows of both classes", after=". "),
         )
     require_two_classes(order, "y_true")
     if len(order) > 2:
         raise LabelError(
-            f"y_true holds {len(order)} classes, {order[:8].tolist()}, and y_score is one "
-            "column; pass one column of scores per class, or y_true == one of them"
+            Argument("y_true"),
+            f" holds {len(order)} classes, {order[:8].tolist()}, and y_score is one column",
+            Remedy("pass one column of scores per class, or y_true == one of them"),
         )
     ordered = order_classes(order, pos_label, stated=classes is not None).classes
     return codes == int(ordered[1] == order[1]), ordered
@@ -369,7 +372,10 @@ def classes_apart(
     positive = {name: codes == j for j, name in enumerate(order.tolist())}
     for name, rows in positive.items():
         if not rows.any():
-            raise LabelError(f"y_true has no row of class {name!r}, which has a column of scores")
+            raise LabelError(
+                Argument("y_true"),
+                f" has no row of class {name!r}, which has a column of scores",
+            )
     return Labels(positive, columns, weight, check_weighting(weighting, weight), {})
 
 
@@ -413,15 +419,17 @@ def read_labels_apart(
     scores = check_score_columns(y_score, "y_score", each="column per label", ranked=True)
     if len(scores) != len(names):
         raise ShapeError(
-            f"y_true has {len(names)} columns and y_score has {len(scores)}; pass one column of "
-            "scores per label"
+            Argument("y_true"),
+            f" has {len(names)} columns and y_score has {len(scores)}",
+            Remedy("pass one column of scores per label"),
         )
     if set(scores) == set(names):
         scores = {name: scores[name] for name in names}
     elif set(scores) & set(names) and not isinstance(y_score, list | tuple | np.ndarray):
         raise ColumnError(
-            f"y_score has the columns {named(list(scores))} and the labels are "
-            f"{named(list(names))}; name every column after its label, or none"
+            Argument("y_score"),
+            f" has the columns {named(list(scores))} and the labels are {named(list(names))}",
+            Remedy("name every column after its label, or none"),
         )
     weight = check_weights(sample_weight)
     check_same_length(
@@ -489,4 +497,8 @@ def clustered_limits(
 def no_groups(groups: Any) -> None:
     """Refuse groups beside several classes or labels."""
     if groups is not None:
-        raise DataError("groups= is for two classes and one column of scores; leave it out")
+        raise DataError(
+            Option("groups"),
+            " is for two classes and one column of scores",
+            Remedy("leave it out"),
+        )

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from karat._result import Frozen, plain
+from karat._sentences import Argument, Expected, Remedy
 from karat._typing import FloatArray
 from karat._validate import check_number, check_scores, refuse_option
 from karat.exceptions import DataError
@@ -217,14 +218,21 @@ class FunctionWeight(Weight):
         self._check()
         object.__setattr__(self, "integral", _Integral(function))
         if self.area <= 0:
-            raise DataError("function is 0 everywhere; give some false-positive rate a weight")
+            raise DataError(
+                Argument("function"),
+                " is 0 everywhere",
+                Remedy("give some false-positive rate a weight"),
+            )
 
     def _check(self) -> None:
         u = np.linspace(0.0, 1.0, _LOOKED_AT)
         try:
             seen = np.asarray(self.function(u), dtype=float)
         except Exception as error:
-            raise DataError(f"function fails on an array of rates: {error}") from error
+            raise DataError(
+                "function fails on an array of rates: ",
+                error,
+            ) from error
         if seen.shape != u.shape:
             raise DataError(
                 f"function returns shape {seen.shape} for {u.shape}; expected one weight per rate"
@@ -603,18 +611,21 @@ class PiecewiseLinear(Weight):
         knots, heights = check_scores(fpr, "fpr"), check_scores(values, "values")
         if len(knots) != len(heights) or len(knots) < 2:
             raise DataError(
-                f"fpr has {len(knots)} knots and values has {len(heights)}; expected as many "
-                "values as knots, and at least two"
+                Argument("fpr"),
+                f" has {len(knots)} knots and values has {len(heights)}; expected ",
+                Expected("as many values as knots, and at least two"),
             )
         if (np.diff(knots) < 0).any() or knots[0] < 0 or knots[-1] > 1 or knots[0] == knots[-1]:
             raise DataError(
-                f"fpr is {knots.tolist()}; expected false-positive rates between 0 and 1 in "
-                "ascending order, not all equal"
+                Argument("fpr"),
+                f" is {knots.tolist()}; expected ",
+                Expected("false-positive rates between 0 and 1 in ascending order, not all equal"),
             )
         if (heights < 0).any() or not np.any((heights[1:] + heights[:-1]) * np.diff(knots)):
             raise DataError(
-                f"values is {heights.tolist()}; expected weights of at least 0, and some above 0 "
-                "between two knots"
+                Argument("values"),
+                f" is {heights.tolist()}; expected ",
+                Expected("weights of at least 0, and some above 0 between two knots"),
             )
         object.__setattr__(self, "fpr", knots)
         object.__setattr__(self, "values", heights)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from karat._result import Passed, keeps_kind
+from karat._sentences import Argument, Expected
 from karat._typing import Column
 from karat._validate import check_choice, check_count, refuse_option
 from karat.exceptions import ColumnError, DataError
@@ -99,7 +100,9 @@ def scan(
         )
     if not str(source).strip():
         raise DataError(
-            f"source is {str(source)!r}; expected a path, a query or the name of a table"
+            Argument("source"),
+            f" is {str(source)!r}; expected ",
+            Expected("a path, a query or the name of a table"),
         )
     if session is not None:
         return Source(frame=open_spark_table(str(source), session), name=f"the table {source}")
@@ -368,7 +371,11 @@ class Source:
         self.chosen.refuse("cluster", "clusters need the rows themselves; pass data.columns")
         column = self.chosen.maybe("group") if by == "group" else by
         if by is not None and (column is None or column not in self.names):
-            raise ColumnError(f"by is {by!r}; expected 'group' with that role, or a column")
+            raise ColumnError(
+                Argument("by"),
+                f" is {by!r}; expected ",
+                Expected("'group' with that role, or a column"),
+            )
         if cells is not None and (column is not None or "weight" in self.chosen):
             refuse_option(cells, "cells", "None with by= or weights")
         parts: dict[Any, RocCounts] = roc_counts_of(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._sentences import Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import is_beyond_floats
 from karat.exceptions import DataError, EmptyDataError, LabelError, ScoreError, WeightError
@@ -488,8 +489,10 @@ def check_weight_column(lazy: Any, weight: RowWeight) -> None:
         raise WeightError(f"the weight column {name!r} is zero in every row; expected one above 0")
     if fractions and not weight.important:
         raise WeightError(
-            f"the weight column {name!r} holds fractions in {fractions:,} rows and "
-            "weighting='frequency' counts rows; pass whole numbers, or weighting='importance'"
+            f"the weight column {name!r} holds fractions in {fractions:,} rows and ",
+            Option("weighting", "frequency"),
+            " counts rows",
+            Remedy("pass whole numbers, or ", Option("weighting", "importance")),
         )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._extras import require
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._validate import check_choice, check_count
 from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratWarning
 from karat.sources.engines import collect
@@ -157,8 +158,12 @@ def open_frame(source: Any) -> Any:
         return seen
     if not isinstance(seen, nw.DataFrame):
         raise DataError(
-            f"source is a {type(source).__name__}; expected a path, a folder, a pattern such as "
-            "'scores/*.parquet', '-', a frame, a DuckDB relation or query, or a Spark frame"
+            Argument("source"),
+            f" is a {type(source).__name__}; expected ",
+            Expected(
+                "a path, a folder, a pattern such as 'scores/*.parquet', '-', a frame, a "
+                "DuckDB relation or query, or a Spark frame"
+            ),
         )
     require("polars", purpose="scanning a frame")
     if not len(seen):
@@ -194,8 +199,10 @@ def read_rows(lazy: Any, name: str, rows: int | None) -> Any:
     if rows is not None and check_count(rows, "--rows") < total:
         chosen = np.sort(np.random.default_rng(0).choice(total, rows, replace=False))
         warnings.warn(
-            f"{name}: a random sample of {rows:,} of {total:,} rows was read (seed 0)",
-            KaratWarning,
+            KaratWarning(
+                Argument.of(name),
+                f": a random sample of {rows:,} of {total:,} rows was read (seed 0)",
+            ),
             stacklevel=caller_level(),
         )
         return _sample(lazy, chosen)
@@ -223,9 +230,10 @@ def _check_memory(lazy: Any, total: int, name: str) -> None:
     needed, free = total * sum(widths), _free_memory()
     if free is not None and needed > free:
         raise DataError(
-            f"{name} has {total:,} rows of {len(widths)} columns, about {needed / 2**30:.1f} GiB "
-            f"in memory, and {free / 2**30:.1f} GiB are free; take a sample with --rows, or count "
-            "where the rows are, with karat count"
+            Argument.of(name),
+            f" has {total:,} rows of {len(widths)} columns, about "
+            f"{needed / 2**30:.1f} GiB in memory, and {free / 2**30:.1f} GiB are free",
+            Remedy("take a sample with --rows, or count where the rows are, with karat count"),
         )
 
 
@@ -305,8 +313,8 @@ def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
     said = check_choice(kind, "format", _FORMATS, none=True) or format_of(path)
     if said is None:
         raise DataError(
-            f"{path.name} ends in {path.suffix!r}; expected one of {list(ENDINGS)}, with or "
-            "without .gz, or pass format="
+            f"{path.name} ends in {path.suffix!r}; expected ",
+            Expected(f"one of {list(ENDINGS)}, with or without .gz, or pass ", Option("format")),
         )
     try:
         if not path.stat().st_size:
@@ -332,17 +340,27 @@ def read_texts(path: Path, names: Sequence[str]) -> Any:
 def open_bytes(data: bytes, kind: str | None, name: str, *, quiet: bool = False) -> Any:
     """Return the content of a file as a lazy Polars table; the format is looked for if not said."""
     if not data:
-        raise EmptyDataError(f"{name} is empty: it has no bytes")
+        raise EmptyDataError(
+            Argument.of(name),
+            " is empty: it has no bytes",
+        )
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{name} cannot be unpacked: {first_line(error)}") from error
+            raise DataError(
+                Argument.of(name),
+                f" cannot be unpacked: {first_line(error)}",
+            ) from error
     said = check_choice(kind, "format", _FORMATS, none=True) or _looks_like(data[:4096])
     if said == "csv" and kind is None and data[:4096].split(b"\n")[0].count(b"\t"):
         said = "tsv"
     if said not in _FORMATS:
-        raise DataError(f"{name} looks like {_WORDS[said]}; expected {', '.join(_FORMATS)}")
+        raise DataError(
+            Argument.of(name),
+            f" looks like {_WORDS[said]}; expected ",
+            Expected(f"{', '.join(_FORMATS)}"),
+        )
     dialect = _check_beginning(io.BytesIO(data), said, name)
     return _lazy(io.BytesIO(data), said, name, dialect, quiet=quiet)
 
@@ -371,8 +389,9 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
     alike = {"csv", "tsv"} if said in ("csv", "tsv") else {said}
     if seen not in alike:
         raise DataError(
-            f"{name} should hold {_WORDS[said]} and begins like {_WORDS[seen]}; give it the ending "
-            "of what it is, or pass format="
+            Argument.of(name),
+            f" should hold {_WORDS[said]} and begins like {_WORDS[seen]}",
+            Remedy("give it the ending of what it is, or pass ", Option("format")),
         )
     if said not in ("csv", "tsv"):
         return Dialect()
@@ -383,12 +402,17 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
         header = next(islice(rows, dialect.above, None), [])
     except csv.Error as error:  # lines that end with a carriage return alone
         raise DataError(
-            f"{name} cannot be read: its lines end as those of old Macs do; save it again as "
-            "plain CSV"
+            Argument.of(name),
+            " cannot be read: its lines end as those of old Macs do",
+            Remedy("save it again as plain CSV"),
         ) from error
     twice = [column for i, column in enumerate(header) if column in header[:i]]
     if twice:
-        raise ColumnError(f"{name} has the column {twice[0]!r} twice; rename one of them")
+        raise ColumnError(
+            Argument.of(name),
+            f" has the column {twice[0]!r} twice",
+            Remedy("rename one of them"),
+        )
     return dialect
 
 
@@ -407,9 +431,15 @@ def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -
         table.collect_schema()
         rows = len(table.head(1).collect())
     except Exception as error:  # the readers raise many kinds of error for a broken file
-        raise DataError(f"{name} cannot be read: {first_line(error)}") from error
+        raise DataError(
+            Argument.of(name),
+            f" cannot be read: {first_line(error)}",
+        ) from error
     if not rows:
-        raise EmptyDataError(f"{name} has no rows")
+        raise EmptyDataError(
+            Argument.of(name),
+            " has no rows",
+        )
     if not quiet:
         say_dialect(dialect, name, kind)
     return table
@@ -535,4 +565,10 @@ def say_dialect(dialect: Dialect, name: str, kind: str) -> None:
             "read as text"
         )
     if said:
-        warnings.warn(f"{name}: {' and '.join(said)}", KaratWarning, stacklevel=caller_level())
+        warnings.warn(
+            KaratWarning(
+                Argument.of(name),
+                f": {' and '.join(said)}",
+            ),
+            stacklevel=caller_level(),
+        )

@@ -14,6 +14,7 @@ import numpy as np
 from karat._extras import require
 from karat._files import replaced, version_error
 from karat._result import plain
+from karat._sentences import Argument, Expected
 from karat._typing import AnyArray
 from karat.exceptions import DataError
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
@@ -38,12 +39,19 @@ def read_counts(path: str | Path) -> dict[str, Any]:
     if not Path(path).is_file():
         raise DataError(f"there is no file {str(path)!r}")
     if not is_counts(path):
-        raise DataError(f"{name} holds no counts; expected a file that karat count wrote")
+        raise DataError(
+            Argument.of(name),
+            " holds no counts; expected ",
+            Expected("a file that karat count wrote"),
+        )
     table = pl.read_parquet(path)
     try:
         header = json.loads(table.filter(pl.col("karat") == "header")["votes"][0])
     except (ValueError, IndexError, pl.exceptions.PolarsError) as error:
-        raise DataError(f"{name} has no header; it was not written whole") from error
+        raise DataError(
+            Argument.of(name),
+            " has no header; it was not written whole",
+        ) from error
     if header.get("format") != FORMAT or header.get("version") != VERSION:
         again = "count the rows again with karat count"
         raise version_error(DataError, name, header.get("version"), VERSION, again=again)
@@ -55,7 +63,10 @@ def read_counts(path: str | Path) -> dict[str, Any]:
     try:
         return _fields(header, rows)
     except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise DataError(f"{name} was not written whole, or was changed: {error!r}") from error
+        raise DataError(
+            Argument.of(name),
+            f" was not written whole, or was changed: {error!r}",
+        ) from error
 
 
 def _fields(header: dict[str, Any], rows: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import Result, keeps_kind
+from karat._sentences import Argument, Expected
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import (
     check_ranked,
@@ -69,8 +70,10 @@ def roc_counts(
     require_two_classes(order, "y_true")
     if len(order) > 2:
         raise LabelError(
-            f"y_true holds {len(order)} classes, {order[:8].tolist()}; expected two. For one class "
-            "against the rest pass y_true == that class"
+            Argument("y_true"),
+            f" holds {len(order)} classes, {order[:8].tolist()}; expected ",
+            Expected("two"),
+            ". For one class against the rest pass y_true == that class",
         )
     ordered = order_classes(order, pos_label, stated=classes is not None).classes
     if ordered[1] != order[1]:

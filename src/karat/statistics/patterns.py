@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from karat._result import Result, crossed, keeps_kind, vote_columns
+from karat._sentences import Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_probabilities,
@@ -383,8 +384,8 @@ def _refuse_other_folds(mine: AnyArray | None, theirs: AnyArray | None) -> None:
     folds = [0 if part is None else len(part) for part in (mine, theirs)]
     if folds[0] != folds[1]:
         raise DataError(
-            f"one part was counted in {folds[0]} folds and the other in {folds[1]}; count both "
-            "with the same folds="
+            f"one part was counted in {folds[0]} folds and the other in {folds[1]}",
+            Remedy("count both with the same ", Option("folds")),
         )
 
 
@@ -497,8 +498,9 @@ def union(a: AnyArray, b: AnyArray, what: str) -> tuple[AnyArray, IntArray, IntA
         return a, np.arange(len(a)), np.arange(len(b))
     if set(a.tolist()) == set(b.tolist()):
         raise LabelError(
-            f"one part has the {what} {a.tolist()} and the other {b.tolist()}: the same in another "
-            "order. Count both with the same classes="
+            f"one part has the {what} {a.tolist()} and the other {b.tolist()}: "
+            "the same in another order",
+            Remedy("Count both with the same ", Option("classes"), after=". "),
         )
     for labels, other in ((a, b), (b, a)):
         if np.isin(other, labels).all():  # keep an order that was chosen, where one part has it

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from karat._sentences import Argument, Expected
 from karat._validate import check_count, check_flag, check_number, refuse_option
 from karat.exceptions import (
     DataError,
@@ -144,22 +145,38 @@ class CopulaCalibrationLoss(nn.Module):
 def _check(prob: Tensor, target: Tensor) -> None:
     for name, value in (("prob", prob), ("target", target)):
         if not isinstance(value, Tensor):
-            raise DataError(f"{name} is a {type(value).__name__}; expected a tensor")
+            raise DataError(
+                Argument.of(name),
+                f" is a {type(value).__name__}; expected ",
+                Expected("a tensor"),
+            )
     if prob.ndim != 2:
-        raise ShapeError(f"prob has shape {tuple(prob.shape)}; expected (rows, labels)")
+        raise ShapeError(
+            Argument("prob"),
+            f" has shape {tuple(prob.shape)}; expected ",
+            Expected("(rows, labels)"),
+        )
     if prob.shape != target.shape:
         raise LengthMismatchError(
-            f"prob has shape {tuple(prob.shape)} and target {tuple(target.shape)}; expected one "
-            "target for each probability"
+            Argument("prob"),
+            f" has shape {tuple(prob.shape)} and target {tuple(target.shape)}; expected ",
+            Expected("one target for each probability"),
         )
     low, high = _range(prob)
     if not (low >= 0 and high <= 1):
         raise ProbabilityError(
-            f"prob is between {low:g} and {high:g}; expected probabilities. Apply torch.sigmoid"
+            Argument("prob"),
+            f" is between {low:g} and {high:g}; expected ",
+            Expected("probabilities"),
+            ". Apply torch.sigmoid",
         )
     low, high = _range(target)
     if not (low >= 0 and high <= 1):
-        raise LabelError(f"target is between {low:g} and {high:g}; expected 0 or 1")
+        raise LabelError(
+            Argument("target"),
+            f" is between {low:g} and {high:g}; expected ",
+            Expected("0 or 1"),
+        )
 
 
 def _range(values: Tensor) -> tuple[float, float]:

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from karat._sentences import Argument, Expected, Remedy, Row
 from karat._validate import check_count, check_number, refuse_option
 from karat.exceptions import DataError, LabelError, LengthMismatchError, ScoreError
 from karat.ranking import Uniform, Weight
@@ -156,21 +157,38 @@ def _check(scores: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """Return scores and which rows are positive, both of one dimension."""
     for name, tensor in (("scores", scores), ("targets", targets)):
         if not isinstance(tensor, Tensor):
-            raise DataError(f"{name} is of type {type(tensor).__name__}; expected a torch.Tensor")
+            raise DataError(
+                Argument.of(name),
+                f" is of type {type(tensor).__name__}; expected ",
+                Expected("a torch.Tensor"),
+            )
         if tensor.ndim > 2 or (tensor.ndim == 2 and tensor.shape[1] != 1):
             raise DataError(
-                f"{name} has the shape {tuple(tensor.shape)}; expected one number per row. Of two "
-                "logits per row, pass their difference"
+                Argument.of(name),
+                f" has the shape {tuple(tensor.shape)}; expected ",
+                Expected("one number per row"),
+                ". Of two logits per row, pass their difference",
             )
     if not scores.is_floating_point():
-        raise ScoreError(f"scores has the dtype {scores.dtype}; expected floating-point numbers")
+        raise ScoreError(
+            Argument("scores"),
+            f" has the dtype {scores.dtype}; expected ",
+            Expected("floating-point numbers"),
+        )
     flat, labels = scores.reshape(-1), targets.reshape(-1).to(scores.device)
     if len(flat) != len(labels):
         raise LengthMismatchError(
-            f"scores has {len(flat)} rows and targets has {len(labels)}; pass one per row"
+            Argument("scores"),
+            f" has {len(flat)} rows and targets has {len(labels)}",
+            Remedy("pass one per row"),
         )
     wrong = (labels != 0) & (labels != 1)
     if bool(wrong.any()):
         row = int(wrong.nonzero()[0])
-        raise LabelError(f"targets row {row} is {labels[row].item()}; expected 0 or 1")
+        raise LabelError(
+            Argument("targets"),
+            Row(row),
+            f" is {labels[row].item()}; expected ",
+            Expected("0 or 1"),
+        )
     return flat, labels == 1

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat._callers import caller_level
+from karat._sentences import Argument, Expected, Given, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     encode_gold,
@@ -87,8 +88,9 @@ def read_votes(
     voters = cast.voters.tolist()
     if len(voters) < 2:
         raise ShapeError(
-            f"votes has one voter only, {named(voters)}; its errors show only where "
-            "another disagrees. Pass at least two, three to learn anything without gold labels"
+            Argument("votes"),
+            f" has one voter only, {named(voters)}; its errors show only where another disagrees",
+            Remedy("Pass at least two, three to learn anything without gold labels", after=". "),
         )
     gold = _gold_codes(y_true, cast)
     if classes is None and threshold is None and cast.counts is None:
@@ -163,8 +165,12 @@ def _refuse_gold_that_nobody_votes(gold: IntArray, cast: Ballots) -> None:
     item = f"row {at}" if cast.items is None else f"item {shown(cast.items.tolist()[at])}"
     hint = f"did you mean {shown(alike[0])}? " if alike else ""
     raise LabelError(
-        f"y_true holds {shown(value)} ({item}), which no vote does; the votes hold {named(known)}. "
-        f"{hint}If it is a class that nobody voted for, name all classes with classes="
+        Argument("y_true"),
+        " holds ",
+        Given(value),
+        f" ({item}), which no vote does; the votes hold {named(known)}. "
+        f"{hint}If it is a class that nobody voted for, name all classes with ",
+        Option("classes"),
     )
 
 
@@ -180,12 +186,19 @@ def _label_probability(
         place = _places(cast)
         unknown = [item for item in given if item not in place]
         if unknown:
-            raise LabelError(f"{name} names the item {shown(unknown[0])}, which has no vote")
+            raise LabelError(
+                Argument.of(name),
+                f" names the item {shown(unknown[0])}, which has no vote",
+            )
         chance[[place[item] for item in given]] = np.array(list(given.values()), dtype=np.float64)
     else:
         values, mask = read_column(given, name)
         if values.dtype.kind not in "biuf":
-            raise ColumnError(f"{name} holds text ({quoted_text(values, mask)}); pass numbers")
+            raise ColumnError(
+                Argument.of(name),
+                f" holds text ({quoted_text(values, mask)})",
+                Remedy("pass numbers"),
+            )
         numbers = values.astype(np.float64)
         numbers = np.where(np.isfinite(numbers), numbers, -1.0)
         if mask is not None:
@@ -198,9 +211,12 @@ def _label_probability(
     if bad.size:
         names = range(cast.n_items) if cast.items is None else cast.items.tolist()
         raise DataError(
-            f"{name} of the labelled item {shown(names[int(bad[0])])} is {chance[bad[0]]:g}; "
-            "expected a number above 0 and at most 1 for every item with a gold label, as "
-            "label_next() gives it"
+            Argument.of(name),
+            f" of the labelled item {shown(names[int(bad[0])])} is {chance[bad[0]]:g}; expected ",
+            Expected(
+                "a number above 0 and at most 1 for every item with a gold label, as "
+                "label_next() gives it"
+            ),
         )
     return chance
 
@@ -220,7 +236,13 @@ def _places(cast: Ballots) -> dict[Any, int]:
 def _domain_codes(domains: Column | None, cast: Ballots) -> tuple[IntArray, PassedValues]:
     """Return the domain of each item, and the names."""
     if domains is not None and cast.domain_column is not None:
-        raise ColumnError("votes has a column 'domain' and domains= was passed; pass one of them")
+        raise ColumnError(
+            Argument("votes"),
+            " has a column 'domain' and ",
+            Option("domains"),
+            " was passed",
+            Remedy("pass one of them"),
+        )
     codes, names = None, None
     if domains is not None:
         codes, found = encode_names(domains, "domains")

@@ -14,6 +14,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import call_columns, keeps_kind
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_classes,
@@ -133,7 +134,11 @@ def read_ballots(
     if isinstance(votes, Patterns):
         _check_counted(votes, null, by_row=False)
         if threshold is not None:
-            raise DataError("votes are counts of patterns and threshold= cuts probabilities")
+            raise DataError(
+                "votes are counts of patterns and ",
+                Option("threshold"),
+                " cuts probabilities",
+            )
         found = _recoded(votes, classes, also)
         if found.squares is not None:
             found = replace(found, counts=effective_counts(found.counts, found.squares))
@@ -165,7 +170,9 @@ def _read_wide(
     except ColumnError as error:
         if "not a class label" in str(error):
             raise ColumnError(
-                f"{error}. Probabilities are cut only when you ask: threshold="
+                error,
+                ". Probabilities are cut only when you ask: ",
+                Option("threshold"),
             ) from error
         raise
     found = found if names is None else replace(found, names=tuple(names))
@@ -208,9 +215,12 @@ def read_weak_labels(
         return replace(found, in_order=not lazy)
     if beside_rows:
         raise ColumnError(
-            "weak_labels is a long table, one row per vote, and the predictions have one row per "
-            "item; pass karat.votes.read_patterns(weak_labels), and the predictions in the sorted "
-            "order of its items"
+            Argument("weak_labels"),
+            " is a long table, one row per vote, and the predictions have one row per item",
+            Remedy(
+                "pass karat.votes.read_patterns(weak_labels), and the predictions in the "
+                "sorted order of its items"
+            ),
         )
     labels = None if also is None else union_of_values(also)
     ballots = read_long(table, classes, labels, null=null)
@@ -222,8 +232,10 @@ def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
     """Refuse counts of patterns where the single rows are needed."""
     if check_null(null) and (found.patterns == -2).any():
         raise DataError(
-            "weak_labels are counts of patterns in which nulls are already not asked, so "
-            "null='abstain' comes too late; pass it where the rows are counted"
+            "weak_labels are counts of patterns in which nulls are already not asked, so ",
+            Option("null", "abstain"),
+            " comes too late",
+            Remedy("pass it where the rows are counted"),
         )
     if not by_row:
         return
@@ -234,8 +246,9 @@ def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
         )
     if not np.array_equal(found.counts, np.bincount(found.ids, minlength=len(found.counts))):
         raise DataError(
-            "weak_labels are patterns counted with weights, so the weight of a single row is not "
-            "known any more; pass the rows themselves, with sample_weight="
+            "weak_labels are patterns counted with weights, so the weight of a "
+            "single row is not known any more",
+            Remedy("pass the rows themselves, with ", Option("sample_weight")),
         )
 
 
@@ -400,7 +413,12 @@ def cut_columns(
 def two_classes(classes: Column | None) -> Column:
     """Return the two classes that a threshold makes."""
     if classes is not None and len(check_classes(classes)) != 2:
-        raise DataError(f"threshold= makes two classes and classes= names {shown(classes)}")
+        raise DataError(
+            Option("threshold"),
+            " makes two classes and ",
+            Option("classes"),
+            f" names {shown(classes)}",
+        )
     return [0, 1] if classes is None else classes
 
 
@@ -424,7 +442,10 @@ def above(values: AnyArray, mask: BoolArray | None, limit: Any, name: str) -> Fl
     """Return 1 where a probability is at least the limit, 0 below, NaN where there is none."""
     if values.dtype.kind not in "biuf":
         raise ColumnError(
-            f"{name} holds text ({quoted_text(values, mask)}); threshold= cuts numbers"
+            Argument.of(name),
+            f" holds text ({quoted_text(values, mask)}); ",
+            Option("threshold"),
+            " cuts numbers",
         )
     above = np.where(values == -1, -1.0, values >= limit)  # -1 still means that it abstains
     return above if mask is None else np.where(mask, np.nan, above)
@@ -529,7 +550,9 @@ class Ballots:
         rows = self.n_items if self.item_of_row is None else len(self.item_of_row)
         if len(values) != rows:
             raise LengthMismatchError(
-                f"votes has {rows:,} rows and {name} has {len(values):,}; pass one value per row"
+                Argument("votes"),
+                f" has {rows:,} rows and {name} has {len(values):,}",
+                Remedy("pass one value per row"),
             )
         if self.item_of_row is None:
             return values
@@ -542,8 +565,9 @@ class Ballots:
             assert self.items is not None
             (item,) = self.items.take(items[apart[:1]])
             raise DataError(
-                f"{name} has two values for the item {shown(item)}; in a long "
-                "table give every row of an item the same one"
+                Argument.of(name),
+                f" has two values for the item {shown(item)}; in a long table give "
+                "every row of an item the same one",
             )
         return found
 

@@ -4,6 +4,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     check_choice,
@@ -98,16 +99,21 @@ def from_snorkel(model: Any, *, classes: Column | None = None) -> LabelModel:
     """
     if not callable(getattr(model, "predict_proba", None)):
         raise DataError(
-            f"model is a {type(model).__name__} without predict_proba; pass a fitted model with "
-            "Snorkel's interface, such as snorkel.labeling.model.LabelModel"
+            Argument("model"),
+            f" is a {type(model).__name__} without predict_proba",
+            Remedy(
+                "pass a fitted model with Snorkel's interface, such as "
+                "snorkel.labeling.model.LabelModel"
+            ),
         )
     if classes is not None:
         return _SnorkelModel(model, check_classes(classes))
     k = getattr(model, "cardinality", None)
     if not isinstance(k, int | np.integer) or k < 2:
         raise DataError(
-            f"model.cardinality is {k!r}; expected the number of classes. Fit the model first, or "
-            "name the classes with classes="
+            f"model.cardinality is {k!r}; expected ",
+            Expected("the number of classes"),
+            Remedy("Fit the model first, or name the classes with ", Option("classes"), after=". "),
         )
     return _SnorkelModel(model, np.arange(int(k)))
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._parameters import Parameters
+from karat._sentences import Argument, Expected, Given, Option, Remedy, Row
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     ROUNDED,
@@ -155,8 +156,9 @@ class PatternModel(Parameters, ABC):
             found = read_weak_labels(weak_labels, self.classes_, null=how, by_row=True)
         except LabelError as error:
             raise LabelError(
-                f"{error} (these are the classes that {type(self).__name__} was fitted with; name "
-                "all classes when you fit it)"
+                error,
+                f" (these are the classes that {type(self).__name__} was fitted with",
+                Remedy("name all classes when you fit it)"),
             ) from error
         long = not isinstance(weak_labels, Patterns) and table_of(weak_labels).is_long
         return self.predict_pattern_proba(by_name(self, found, absent=long))[found.ids]
@@ -179,14 +181,20 @@ class PatternModel(Parameters, ABC):
         codes = np.asarray(patterns)
         if codes.ndim != 2 or codes.shape[1] != len(self.names_):
             raise ShapeError(
-                f"weak_labels has {codes.shape[-1] if codes.ndim == 2 else 0} labelers and "
+                Argument("weak_labels"),
+                f" has {(codes.shape[-1] if codes.ndim == 2 else 0)} labelers and "
                 f"{type(self).__name__} was fitted with {len(self.names_)}, "
-                f"{named(self.names_)}; pass the same ones, in the same order"
+                f"{named(self.names_)}",
+                Remedy("pass the same ones, in the same order"),
             )
         if codes.size and (codes.min() < -2 or codes.max() >= len(self.classes_)):
             raise LabelError(
-                f"patterns holds {codes.min()} to {codes.max()}; expected codes of the "
-                f"{len(self.classes_)} classes, 0 to {len(self.classes_) - 1}, -1 or -2"
+                Argument("patterns"),
+                f" holds {codes.min()} to {codes.max()}; expected ",
+                Expected(
+                    f"codes of the {len(self.classes_)} classes, 0 to "
+                    f"{len(self.classes_) - 1}, -1 or -2"
+                ),
             )
         return self._posterior(codes)
 
@@ -213,10 +221,13 @@ class PatternModel(Parameters, ABC):
         if known.known == "nothing" and never:
             it = "it" if len(never) == 1 else "them"
             warnings.warn(
-                f"no labeler ever votes for {named(never)}, so votes cannot tell {it} from an "
-                "abstention, and P(Y | weak labels) may be far off; pass class_prior= or some true "
-                "labels as y_true=",
-                NotIdentifiedWarning,
+                NotIdentifiedWarning(
+                    f"no labeler ever votes for {named(never)}, so votes cannot tell {it} "
+                    "from an abstention, and P(Y | weak labels) may be far off",
+                    Remedy(
+                        "pass ", Option("class_prior"), " or some true labels as ", Option("y_true")
+                    ),
+                ),
                 stacklevel=caller_level(),
             )
 
@@ -270,10 +281,18 @@ class PatternModel(Parameters, ABC):
         share = found.counts[at[wrong]].sum() / found.n
         if share > 0:
             warnings.warn(
-                f"on {100 * share:.2g} % of the items two or more labelers vote, all agree, and "
-                f"{type(self).__name__} contradicts them. Give it class_prior= or some true labels "
-                "as y_true=, or test it with them in check_label_model",
-                KaratWarning,
+                KaratWarning(
+                    f"on {100 * share:.2g} % of the items two or more labelers vote, all agree, "
+                    f"and {type(self).__name__} contradicts them",
+                    Remedy(
+                        "Give it ",
+                        Option("class_prior"),
+                        " or some true labels as ",
+                        Option("y_true"),
+                        ", or test it with them in check_label_model",
+                        after=". ",
+                    ),
+                ),
                 stacklevel=caller_level(),
             )
 
@@ -398,7 +417,9 @@ def classes_of(label_model: Any) -> AnyArray | None:
     if isinstance(label_model, type):
         name = label_model.__name__
         raise DataError(
-            f"label_model is the class {name}; pass a fitted object, {name}().fit(weak_labels)"
+            Argument("label_model"),
+            f" is the class {name}",
+            Remedy(f"pass a fitted object, {name}().fit(weak_labels)"),
         )
     if not hasattr(label_model, "predict_proba"):
         return None
@@ -406,8 +427,9 @@ def classes_of(label_model: Any) -> AnyArray | None:
         check_fitted(label_model, "classes_", "fit(weak_labels)")
     if getattr(label_model, "classes_", None) is None:
         raise DataError(
-            f"label_model is a {type(label_model).__name__} without classes_; give it the classes "
-            "in the order of its columns, or pass P(Y | Z) as an array"
+            Argument("label_model"),
+            f" is a {type(label_model).__name__} without classes_",
+            Remedy("give it the classes in the order of its columns, or pass P(Y | Z) as an array"),
         )
     return np.asarray(label_model.classes_)
 
@@ -420,8 +442,10 @@ def proba_of_patterns(label_model: Any, found: Patterns) -> FloatArray:
     order = found.classes.tolist()
     if set(known.tolist()) != set(order):
         raise LabelError(
-            f"the label model knows the classes {known.tolist()} and the data the classes {order}; "
-            "fit it with classes= these, or pass classes= those"
+            f"the label model knows the classes {known.tolist()} and the data the classes {order}",
+            Remedy(
+                "fit it with ", Option("classes"), " these, or pass ", Option("classes"), " those"
+            ),
         )
     places = [known.tolist().index(c) for c in order]
     if hasattr(label_model, "predict_pattern_proba"):
@@ -448,13 +472,15 @@ def by_name(label_model: Any, found: Patterns, *, absent: bool = False) -> IntAr
     who = type(label_model).__name__
     if strange := [name for name in names if name not in known]:
         raise ColumnError(
-            f"weak_labels has votes of {named(strange)}, and {who} was fitted "
-            f"with {named(known)}; leave these votes out, or fit with them"
+            Argument("weak_labels"),
+            f" has votes of {named(strange)}, and {who} was fitted with {named(known)}",
+            Remedy("leave these votes out, or fit with them"),
         )
     if (missing := [name for name in known if name not in names]) and not absent:
         raise ColumnError(
-            f"weak_labels has no votes of {named(missing)}, and {who} was fitted with "
-            f"{named(known)}; pass a column of nulls for a labeler that was not asked"
+            Argument("weak_labels"),
+            f" has no votes of {named(missing)}, and {who} was fitted with {named(known)}",
+            Remedy("pass a column of nulls for a labeler that was not asked"),
         )
     codes = np.full((len(found.patterns), len(known)), -2)
     codes[:, [known.index(name) for name in names]] = found.patterns
@@ -488,8 +514,10 @@ def _by_pattern(proba: Any, found: Patterns) -> FloatArray:
     if apart.any():
         row = int(np.flatnonzero(apart)[0])
         raise ProbabilityError(
-            f"label_model rows {first[found.ids[row]]} and {row} differ and have the same weak "
-            "labels; P(Y | Z) is a function of the votes, so pass equal rows for equal votes"
+            Argument("label_model"),
+            f" rows {first[found.ids[row]]} and {row} differ and have the same "
+            "weak labels; P(Y | Z) is a function of the votes, so pass equal rows "
+            "for equal votes",
         )
     return np.asarray(rows[first] / rows[first].sum(axis=1, keepdims=True))
 
@@ -608,9 +636,14 @@ def _refuse_unvoted(y_true: Column, found: Patterns, weak_labels: Frame | Patter
     if len(strange):
         row = int(strange[0])
         raise LabelError(
-            f"y_true row {row} is {shown(found.classes[codes[row]])}, and no labeler votes for it: "
-            f"the votes hold {named(list(found.classes[voted]))}. If it is a class all the same, "
-            "name all classes in classes="
+            Argument("y_true"),
+            Row(row),
+            " is ",
+            Given(found.classes[codes[row]]),
+            ", and no labeler votes for it: the votes hold "
+            f"{named(list(found.classes[voted]))}. If it is a class all the same, "
+            "name all classes in ",
+            Option("classes"),
         )
 
 
@@ -652,7 +685,9 @@ def _gold_counts(
     check_same_length(y_true=codes, weak_labels=found.ids, sample_weight=weight)
     if weight is not None and not weight[present].any():
         raise WeightError(
-            "sample_weight is 0 in every row that has a true label; give one a weight"
+            Argument("sample_weight"),
+            " is 0 in every row that has a true label",
+            Remedy("give one a weight"),
         )
     k = len(found.classes)
     cells = found.ids[present] * k + codes[present]
@@ -674,37 +709,61 @@ def check_class_prior(
     if isinstance(class_prior, int | float | np.number):
         even = [round(1 / len(classes), 3)] * len(classes)
         raise ProbabilityError(
-            f"class_prior is the number {class_prior:g}; pass one probability for each of the "
-            f"classes {named(list(classes))}, in this order, such as {shown(even)}, or a mapping "
-            "from each class to its probability"
+            Argument("class_prior"),
+            f" is the number {class_prior:g}",
+            Remedy(
+                f"pass one probability for each of the classes {named(list(classes))}, "
+                f"in this order, such as {shown(even)}, or a mapping from each class to "
+                "its probability"
+            ),
         )
     if isinstance(class_prior, Mapping):
         class_prior = _in_order(class_prior, classes)
         stated = True
     array, mask = read_column(class_prior, "class_prior")
     if array.dtype.kind not in "biuf":
-        raise ProbabilityError(f"class_prior holds {shown(array[0])}; expected probabilities")
+        raise ProbabilityError(
+            Argument("class_prior"),
+            " holds ",
+            Given(array[0]),
+            "; expected ",
+            Expected("probabilities"),
+        )
     if len(array) != len(classes):
         raise ShapeError(
-            f"class_prior has {len(array)} values and there are {len(classes)} classes "
-            f"{named(list(classes))}; pass one probability per class, in this order"
+            Argument("class_prior"),
+            f" has {len(array)} values and there are {len(classes)} classes {named(list(classes))}",
+            Remedy("pass one probability per class, in this order"),
         )
     if classes.dtype.kind not in "biuf" and not stated:
         example = dict(zip(classes.tolist(), array.tolist(), strict=True))
         raise ProbabilityError(
-            f"class_prior is a list, and the classes {named(list(classes))} have no order of their "
-            f"own; pass a mapping such as {example}, or classes= in the order of the list"
+            Argument("class_prior"),
+            f" is a list, and the classes {named(list(classes))} have no order of their own",
+            Remedy(
+                f"pass a mapping such as {example}, or ",
+                Option("classes"),
+                " in the order of the list",
+            ),
         )
     prior = array.astype(np.float64)
     if mask is not None or not np.isfinite(prior).all() or (prior < 0).any():
         raise ProbabilityError(
-            f"class_prior is {shown(prior.tolist())}; expected probabilities above 0"
+            Argument("class_prior"),
+            " is ",
+            Given(prior.tolist()),
+            "; expected ",
+            Expected("probabilities above 0"),
         )
     if not prior.all():
         never = [c for c, p in zip(list(classes), prior, strict=True) if p == 0]
         raise ProbabilityError(
-            f"class_prior is {shown(prior.tolist())}, so that {named(never)} could never be true, "
-            "whatever the votes say; expected probabilities above 0. Give a rare class a small one"
+            Argument("class_prior"),
+            " is ",
+            Given(prior.tolist()),
+            f", so that {named(never)} could never be true, whatever the votes say; expected ",
+            Expected("probabilities above 0"),
+            Remedy("Give a rare class a small one", after=". "),
         )
     if abs(prior.sum() - 1.0) > ROUNDED:  # thirds with two decimals sum to .99
         raise ProbabilityError(
@@ -717,8 +776,9 @@ def _in_order(shares: Mapping[Any, Any], classes: AnyArray) -> list[Any]:
     listed = classes.tolist()
     if set(shares) != set(listed):
         raise ProbabilityError(
-            f"class_prior names {named(list(shares))} and the classes are {named(listed)}; give "
-            "each of them one probability"
+            Argument("class_prior"),
+            f" names {named(list(shares))} and the classes are {named(listed)}",
+            Remedy("give each of them one probability"),
         )
     return [shares[label] for label in listed]
 
@@ -735,9 +795,10 @@ def require_voters(codes: IntArray, model: str, *, least: int) -> None:
         else ("two", "the votes of one say nothing of how often it is right")
     )
     raise ShapeError(
-        f"weak_labels has votes of {voting}{of_all} labeler{'s' * (voting > 1)}; {model} "
-        f"needs {needs} or more, because {because}. MajorityVote works with "
-        "any number, and OracleLabelModel with some true labels"
+        Argument("weak_labels"),
+        f" has votes of {voting}{of_all} labeler{'s' * (voting > 1)}; "
+        f"{model} needs {needs} or more, because {because}. MajorityVote "
+        "works with any number, and OracleLabelModel with some true labels",
     )
 
 

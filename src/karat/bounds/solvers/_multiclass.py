@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._callers import caller_level
+from karat._sentences import Option, Remedy
 from karat._typing import FloatArray, IntArray
 from karat.bounds._problem import Bound, BoundPair, Limit, Problem
 from karat.bounds.frechet import best_duals, best_matches, best_plans, dual_values, worst_mean
@@ -160,9 +161,10 @@ def smoothed_values(
     )
     if not done.success:
         warnings.warn(
-            f"the smoothed bound stopped after {done.nit} steps without converging; use "
-            "method='exact', or a larger epsilon",
-            KaratWarning,
+            KaratWarning(
+                f"the smoothed bound stopped after {done.nit} steps without converging",
+                Remedy("use ", Option("method", "exact"), ", or a larger epsilon"),
+            ),
             stacklevel=caller_level(),
         )
     alpha = -done.x.reshape(p.shape)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._callers import caller_level
+from karat._sentences import Option, Remedy
 from karat._typing import FloatArray, IntArray
 from karat._validate import refuse_option
 from karat.bounds._gold import DeferredCheck
@@ -330,9 +331,15 @@ def solve(problem: Problem, metric: MetricBase, limit: Limit) -> BoundPair:
     assert isinstance(fixed, Metric)
     if problem.prior is not None and _needs_margins_of_model(fixed, problem, limit):
         raise DataError(
-            f"class_prior cannot be used for {metric.title} here (with robustness, "
-            "limit='bernstein', or a ratio of more than two classes): P(Y) is then the label "
-            "model's. Leave it out, and fit the label model with class_prior= instead"
+            f"class_prior cannot be used for {metric.title} here (with robustness, ",
+            Option("limit", "bernstein"),
+            ", or a ratio of more than two classes): P(Y) is then the label model's",
+            Remedy(
+                "Leave it out, and fit the label model with ",
+                Option("class_prior"),
+                " instead",
+                after=". ",
+            ),
         )
     if isinstance(fixed, LinearMetric):
         pair = linear_bounds(problem, fixed.weights, limit)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from karat._callers import caller_level
+from karat._sentences import Option, Remedy
 from karat._typing import FloatArray
 from karat.elicit._rate_space import RateSpace
 from karat.elicit.asking import ActiveSearch
@@ -373,11 +374,14 @@ def warn_of_answers(procedure: "Procedure", result: ElicitationResult) -> None:
     n = len(result.contradictions)
     if procedure.strategy != "active" and n:
         warnings.warn(
-            f"{n} of {given} answers contradict the others (questions "
-            f"{', '.join(map(str, result.contradictions[:5]))}{', …' * (n > 5)}), and "
-            f"strategy={procedure.strategy!r} takes every answer for right; use 'active', which "
-            "allows for slips",
-            ContradictionWarning,
+            ContradictionWarning(
+                f"{n} of {given} answers contradict the others (questions "
+                f"{', '.join(map(str, result.contradictions[:5]))}{', …' * (n > 5)}), "
+                "and ",
+                Option("strategy", procedure.strategy),
+                " takes every answer for right",
+                Remedy("use 'active', which allows for slips"),
+            ),
             stacklevel=caller_level(),
         )
     elif n >= 4 and n > _TOO_MANY * given:

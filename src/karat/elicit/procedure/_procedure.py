@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Option
 from karat._typing import AnyArray, FloatArray
 from karat._validate import (
     check_choice,
@@ -280,7 +281,10 @@ class Procedure(ABC):
         self._begin()
         if self._search is None:
             words = "keeps no posterior to look ahead from; use 'active'"
-            raise ElicitationError(f"strategy={self.strategy!r} {words}")
+            raise ElicitationError(
+                Option("strategy", self.strategy),
+                f" {words}",
+            )
         return forecast_agreement(self.result.progress, self._search, extra, n_people, self.seed)
 
     def _forget(self) -> None:
@@ -645,7 +649,10 @@ class Procedure(ABC):
         try:
             return cls(space, **options)
         except (KaratError, TypeError, ValueError) as error:
-            raise TranscriptError(f"the saved options do not fit: {error}") from error
+            raise TranscriptError(
+                "the saved options do not fit: ",
+                error,
+            ) from error
 
 
 # --- Saving a procedure as a transcript, and building it again from one.

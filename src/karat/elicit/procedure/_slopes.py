@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._result import keeps_kind
+from karat._sentences import Option, Remedy
 from karat._typing import FloatArray
 from karat._validate import check_count, check_flag, refuse_option
 from karat.elicit._rate_space import JointRates, RateSpace
@@ -152,8 +153,8 @@ class GroupProcedure(SlopeProcedure):
         checked = super()._checked_space(space)
         if not isinstance(checked, RateSpace) or len(checked.parts) < 2:
             raise LabelError(
-                f"{type(self).__name__} compares groups and this space has none, or only one; "
-                "pass groups= to RateSpace.from_proba"
+                f"{type(self).__name__} compares groups and this space has none, or only one",
+                Remedy("pass ", Option("groups"), " to RateSpace.from_proba"),
             )
         self.joint = JointRates(checked)
         self.cost, self.violation = self._checked_parts(*self._given)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat._sentences import Argument, Option
 from karat._typing import AnyArray
 from karat._validate import shown
 from karat.elicit.asking import (
@@ -185,8 +186,8 @@ def _check(fields: dict[str, Any], known: dict[str, Callable[[Any], bool]]) -> N
             raise TranscriptError(f"the snapshot lacks {name}, though its checksum fits; {_WHOLE}")
         if not fits(fields[name]):
             raise TranscriptError(
-                f"{name} of the snapshot is {shown(fields[name])}, which no procedure writes; "
-                f"{_WHOLE}"
+                Argument.of(name),
+                f" of the snapshot is {shown(fields[name])}, which no procedure writes; {_WHOLE}",
             )
 
 
@@ -214,7 +215,10 @@ def read_search(
 ) -> ActiveSearch:
     """Return the search of a procedure from what ``write_search`` gave."""
     if procedure.strategy != "active":
-        raise TranscriptError(f"strategy={procedure.strategy!r} has no such state; {_WHOLE}")
+        raise TranscriptError(
+            Option("strategy", procedure.strategy),
+            f" has no such state; {_WHOLE}",
+        )
     dim, n = procedure.question_space.dim, len(header["kinds"])
     answers = Answers(
         taken(arrays, "first", (n, dim)),

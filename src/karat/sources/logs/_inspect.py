@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from karat._files import first_words
+from karat._sentences import Argument, Expected
 from karat.exceptions import DataError
 from karat.sources.logs._records import Log, fields, long_log, needed, objects, verdict_of
 
@@ -57,7 +58,11 @@ def _epoch(value: Any, name: str) -> int:
     if value is None:
         return 1
     if not isinstance(value, int):
-        raise DataError(f"{name}: a sample has the epoch {value!r}; expected a whole number")
+        raise DataError(
+            Argument.of(name),
+            f": a sample has the epoch {value!r}; expected ",
+            Expected("a whole number"),
+        )
     return int(value)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from karat._files import first_words
+from karat._sentences import Expected, Option
 from karat.exceptions import DataError, EmptyDataError, KaratError
 from karat.sources.logs._inspect import is_inspect, open_archive, read_inspect
 from karat.sources.logs._records import Log, is_wrench, read_snorkel, read_wrench
@@ -63,8 +64,11 @@ def read_log(files: list[Path], kind: str | None) -> Log | None:
     if path.suffix.lower() == ".jsonl":
         return None  # a plain table of JSON lines
     raise DataError(
-        f"{path.name} is JSON, and no log that is known: {_shape(document)}; expected a log of "
-        f"{', '.join(_KINDS)}, or a table as .csv, .parquet or .jsonl. format= names the kind"
+        f"{path.name} is JSON, and no log that is known: {_shape(document)}; expected ",
+        Expected(f"a log of {', '.join(_KINDS)}, or a table as .csv, .parquet or .jsonl"),
+        ". ",
+        Option("format"),
+        " names the kind",
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._extras import require
+from karat._sentences import Argument
 from karat.exceptions import DataError, EmptyDataError, KaratWarning
 
 
@@ -23,7 +24,10 @@ def read_snorkel(path: Path) -> Log:
     try:
         matrix = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise DataError(f"{path.name} is no matrix that numpy.save wrote: {error}") from error
+        raise DataError(
+            f"{path.name} is no matrix that numpy.save wrote: ",
+            error,
+        ) from error
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "iu":
         shape = getattr(matrix, "shape", type(matrix).__name__)
         raise DataError(f"{path.name} holds {shape}; expected a matrix (n, m) of whole numbers")
@@ -304,7 +308,8 @@ def judged_votes(rows: Any, name: str) -> Any:
     cast = rows.filter(pl.col("vote").is_not_null())
     if not len(cast):
         raise EmptyDataError(
-            f"{name} holds no verdicts of pass or fail; ratings are in its column score"
+            Argument.of(name),
+            " holds no verdicts of pass or fail; ratings are in its column score",
         )
     voters = cast.group_by("domain").agg(pl.col("judge").n_unique().alias("n"))
     alone = voters.filter(pl.col("n") < 2)["domain"].sort().to_list()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from karat._sentences import Argument, Expected
 from karat.exceptions import DataError
 from karat.sources.logs._records import (
     Log,
@@ -181,7 +182,11 @@ def read_lm_eval(document: Any, path: Path) -> Log:
 
 def _names(metrics: Any, name: str) -> list[str]:
     if not isinstance(metrics, list) or not all(isinstance(one, str) for one in metrics):
-        raise DataError(f"{name}: metrics is {metrics!r}; expected the names of metrics")
+        raise DataError(
+            Argument.of(name),
+            f": metrics is {metrics!r}; expected ",
+            Expected("the names of metrics"),
+        )
     return metrics
 
 
