@@ -71,7 +71,7 @@ FILES = {
                     "a.parquet should hold Parquet and begins like CSV text"),
     "not csv": ({"a_csv": PARQUET.getvalue()}, "a.csv", DataError, "begins like Parquet"),
     "binary": ({"a_csv": b"\x00\x01\x02"}, "a.csv", DataError, "begins like binary data"),
-    "not lines": ({"a_jsonl": "[1, 2]"}, "a.jsonl", DataError, "begins like one JSON document"),
+    "not lines": ({"a_jsonl": "[1, 2]"}, "a.jsonl", DataError, "is no table; expected a JSON"),
     "cut short": ({"a_parquet": PARQUET.getvalue()[:200]}, "a.parquet", DataError,
                   "a.parquet cannot be read"),
     "no bytes": ({"a_csv": ""}, "a.csv", EmptyDataError, "a.csv is empty"),

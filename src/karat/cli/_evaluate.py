@@ -47,6 +47,13 @@ def evaluate(
     budget: Annotated[
         int | None, typer.Option("--budget", help="How many labels can be had next.")
     ] = None,
+    errors: Annotated[
+        str,
+        typer.Option(
+            "--errors",
+            help="Samples of a log that ended in an error: failures of the system, or ignore.",
+        ),
+    ] = "failures",
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Use the roles that the names of columns suggest.")
     ] = False,
@@ -65,7 +72,7 @@ def evaluate(
     """
 
     def work() -> Answer:
-        source = scan(file)
+        source = scan(file, errors=errors)
         given = dict(zip(_ROLES, (label, pred, score, prob, weak, judge, group, item), strict=True))
         roles: dict[str, Any] = {
             name: _split(value, source.names) for name, value in given.items() if value
@@ -89,6 +96,7 @@ def evaluate(
             confidence=confidence,
             budget=budget,
             long=rows,
+            errors=errors,
         )
         if markdown is not None:
             with replaced(markdown) as path:

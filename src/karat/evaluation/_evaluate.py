@@ -59,6 +59,7 @@ def evaluate(
     confidence: float = 0.95,
     budget: int | None = None,
     long: Mapping[str, str] | None = None,
+    errors: str = "failures",
     rng: int = 0,
 ) -> Evaluation:
     """Answer every question that the columns of a table allow, and say what was left out.
@@ -88,6 +89,8 @@ def evaluate(
     long : mapping, optional
         For a table with a row per vote, the columns of ``item``, ``voter`` and ``vote``, and of
         ``domain`` and ``gold`` if there are; ``"model+prompt"`` joins two columns.
+    errors : {"failures", "ignore"}, default "failures"
+        What samples of a log are that ended in an error, as in `karat.scan`.
     rng : int, default 0
         Seed of everything that is drawn.
 
@@ -107,7 +110,7 @@ def evaluate(
     """
     level, seed = check_confidence(confidence), check_seed(rng)
     labels = None if budget is None else check_count(budget, "budget")
-    source = _source(data)
+    source = _source(data, errors)
     given = {
         "label": label,
         "pred": pred,
@@ -133,7 +136,7 @@ def evaluate(
     positive = _positive(pos_label, counted.get("metric"), frame, roles)
     for note in matched.said:
         warnings.warn(note, LabelsMatchedWarning, stacklevel=caller_level())
-    named = _named(data, source, long)
+    named = _named(data, source, long, errors)
     evidence = Evidence(
         frame=frame,
         roles=roles,
@@ -175,7 +178,7 @@ def evaluate(
     )
 
 
-def _source(data: Any) -> Source:
+def _source(data: Any, errors: str) -> Source:
     """Return the data as a source."""
     if isinstance(data, Source):
         return data
@@ -183,7 +186,7 @@ def _source(data: Any) -> Source:
         polars = require("polars", purpose="an evaluation")
         # An array of objects would be a column that Polars can do nothing with.
         data = polars.DataFrame({k: v.tolist() if _is_objects(v) else v for k, v in data.items()})
-    return scan(data)
+    return scan(data, errors=errors)
 
 
 def _without_nan(frame: Any, labels: Sequence[str]) -> tuple[Any, str]:
@@ -312,10 +315,13 @@ def _given(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _named(data: Any, source: Source, long: Mapping[str, str] | None) -> dict[str, Any]:
+def _named(
+    data: Any, source: Source, long: Mapping[str, str] | None, errors: str
+) -> dict[str, Any]:
     """Return the line of code that reads the data, and the file as a command would name it."""
     is_file = isinstance(data, str | Path)
-    read = f"frame = karat.scan({str(data)!r})" if is_file else "frame = karat.scan(data)"
+    what = repr(str(data)) if is_file else "data"
+    read = f"frame = karat.scan({what}{'' if errors == 'failures' else f', errors={errors!r}'})"
     is_log = source.log is not None and "judge" in source.names
     read += ".votes()" if is_log else ".columns" if long is None else f".columns{long_code(long)}"
     return {"read": read, **({"file": shlex.quote(str(data))} if is_file else {})}

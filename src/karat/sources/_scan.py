@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -12,11 +13,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from karat._callers import caller_level
 from karat._result import Passed, keeps_kind
 from karat._sentences import Argument, Expected
 from karat._typing import Column
 from karat._validate import check_choice, check_count, refuse_option
-from karat.exceptions import ColumnError, DataError
+from karat.exceptions import ColumnError, DataError, KaratWarning
 from karat.sources.counting import (
     RowWeight,
     confusion_of,
@@ -59,6 +61,7 @@ def scan(
     format: str | None = None,  # noqa: A002  (what readers of files call it)
     connection: Any = None,
     session: Any = None,
+    errors: str = "failures",
 ) -> Source:
     """Open a table of any kind and size, without reading its rows.
 
@@ -79,6 +82,10 @@ def scan(
         Where a query is run; by default DuckDB's default connection.
     session : pyspark.sql.SparkSession, optional
         The session whose table ``source`` names.
+    errors : {"failures", "ignore"}, default "failures"
+        What samples of a log of inspect are that ended in an error and were judged by nobody:
+        failures of the system, or left out, so that a system that crashes on hard items looks
+        better than it is. `LogFacts` counts them.
 
     Returns
     -------
@@ -94,6 +101,7 @@ def scan(
     """
     import narwhals as nw
 
+    ignore = check_choice(errors, "errors", ("failures", "ignore")) == "ignore"
     if not isinstance(source, str | Path):
         return Source(
             frame=open_frame(source), name=f"a frame of {type(source).__module__.partition('.')[0]}"
@@ -119,8 +127,11 @@ def scan(
             f"{files[0].name} holds counts, and this needs rows; karat bounds, judges and auc "
             "answer from counts, and Counts.load reads them"
         )
-    log = read_log(files, format)
+    log = read_log(files, format, ignore_errors=ignore)
     if log is not None:
+        if log.facts.errors:
+            said = log.facts.errors_said()
+            warnings.warn(f"{_named(files)}: {said}", KaratWarning, stacklevel=caller_level())
         return Source(
             frame=nw.from_native(log.rows.lazy()),
             name=_named(files),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
 import re
 import warnings
-import zlib
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,8 +18,9 @@ import numpy as np
 from karat._callers import caller_level
 from karat._extras import require
 from karat._sentences import Argument, Expected, Option, Remedy
-from karat._validate import check_choice, check_count
-from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratWarning
+from karat._validate import check_choice, check_count, shown
+from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratError, KaratWarning
+from karat.sources._text import PlainText, broken_line, json_rows, plain_bytes, plain_text
 from karat.sources.engines import collect
 
 
@@ -185,8 +185,12 @@ def is_plain(path: Path) -> bool:
     ending = path.suffix.lower()
     if not path.is_file() or ending not in ENDINGS:
         return False
+    if ending in (".jsonl", ".ndjson"):
+        return plain_text(path).path == path and not _begins_with(path, (b"[", _BOM))
     if ending not in (".csv", ".tsv"):
         return True
+    if plain_text(path).path != path or path.resolve() in _TIDIED:
+        return False
     with path.open("rb") as opened:
         dialect = dialect_of(opened.read(HEAD), ENDINGS[ending])
     tabs = ending == ".tsv" and dialect.separator == "\t" and not dialect.above
@@ -270,6 +274,10 @@ _WORDS = {
 }
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "zip", b"\x1f\x8b": "gzip"}
 _TEXT = ("csv", "tsv", "jsonl")
+_BOM = b"\xef\xbb\xbf"
+_MOST_COLUMNS = 100_000
+# Files of which some cells were read as what they do not say: no reader of Polars alone does.
+_TIDIED: set[Path] = set()
 # Types are told from all rows. From the first hundred alone, a column of labels that begin further
 # down would be text, and a column of 0 and 1 with 0.5 further down could not be read.
 _ALL_ROWS: dict[str, Any] = {"infer_schema_length": None}
@@ -290,11 +298,9 @@ def text_options(path: Path) -> dict[str, Any] | None:
     if kind not in ("csv", "tsv") or not path.is_file():
         return None
     try:
-        with path.open("rb") as opened:
-            zipped = opened.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if zipped else path.open("rb") as opened:
+        with plain_text(path).path.open("rb") as opened:
             dialect = dialect_of(opened.read(HEAD), kind)
-    except (OSError, EOFError, zlib.error) as error:
+    except OSError as error:
         raise DataError(f"{path.name} cannot be read: {first_line(error)}") from error
     return {"infer_schema": False} | dialect._replace(decimal_comma=False).options()
 
@@ -311,6 +317,8 @@ def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
     says so, unless ``quiet``.
     """
     said = check_choice(kind, "format", _FORMATS, none=True) or format_of(path)
+    if said is None and path.suffix.lower() == ".json":
+        return _array(path.read_bytes(), path.name)
     if said is None:
         raise DataError(
             f"{path.name} ends in {path.suffix!r}; expected ",
@@ -319,22 +327,49 @@ def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
     try:
         if not path.stat().st_size:
             raise EmptyDataError(f"{path.name} is empty: it has no bytes")
-        with path.open("rb") as opened:
-            zipped = opened.read(2) == b"\x1f\x8b"
-        if zipped and said in _TEXT:
-            with gzip.open(path) as unpacked:
-                return open_bytes(unpacked.read(), said, path.name, quiet=quiet)
-        with path.open("rb") as opened:
+        text = plain_text(path) if said in _TEXT else PlainText(path)
+        if not text.path.stat().st_size:
+            raise EmptyDataError(f"{path.name} is empty: nothing is packed in it")
+        if said == "jsonl" and _begins_with(text.path, (b"[",)):
+            return _array(text.path.read_bytes(), path.name)
+        with text.path.open("rb") as opened:
             dialect = _check_beginning(opened, said, path.name)
-    except (OSError, EOFError, zlib.error) as error:
+    except OSError as error:
         raise DataError(f"{path.name} cannot be read: {first_line(error)}") from error
-    return _lazy(path, said, path.name, dialect, quiet=quiet)
+    if text.note and not quiet:
+        warnings.warn(f"{path.name}: {text.note}", KaratWarning, stacklevel=caller_level())
+    table, tidied = _lazy(text.path, said, path.name, dialect, quiet=quiet)
+    if tidied:
+        _TIDIED.add(path.resolve())
+    return table
+
+
+def _begins_with(path: Path, signs: tuple[bytes, ...]) -> bool:
+    with path.open("rb") as opened:
+        head = opened.read(64)
+    return head.startswith(signs) or head.removeprefix(_BOM).lstrip().startswith(signs)
+
+
+def _array(data: bytes, name: str) -> Any:
+    """Return a JSON array of flat objects as a lazy table, a row for each."""
+    pl = require("polars", purpose="reading a file")
+    rows = json_rows(data, name)
+    if rows is None:
+        raise DataError(
+            f"{name} is no table; expected a JSON array of objects that hold single values, such "
+            'as [{"label": 1, "score": 0.5}]'
+        )
+    try:
+        return pl.DataFrame(rows, infer_schema_length=None).lazy()
+    except Exception as error:  # values of several kinds in one column, or too large
+        raise DataError(f"{name} cannot be read: {first_line(error)}") from error
 
 
 def read_texts(path: Path, names: Sequence[str]) -> Any:
     """Read columns of a CSV or TSV as the text that stands there."""
     pl = require("polars", purpose="reading a file")
-    return pl.read_csv(path, columns=list(names), **text_options(path) or {})
+    options = text_options(path) or {}
+    return pl.read_csv(plain_text(path).path, columns=list(names), **options)
 
 
 def open_bytes(data: bytes, kind: str | None, name: str, *, quiet: bool = False) -> Any:
@@ -344,17 +379,12 @@ def open_bytes(data: bytes, kind: str | None, name: str, *, quiet: bool = False)
             Argument.of(name),
             " is empty: it has no bytes",
         )
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(
-                Argument.of(name),
-                f" cannot be unpacked: {first_line(error)}",
-            ) from error
+    data = plain_bytes(data, name)
     said = check_choice(kind, "format", _FORMATS, none=True) or _looks_like(data[:4096])
     if said == "csv" and kind is None and data[:4096].split(b"\n")[0].count(b"\t"):
         said = "tsv"
+    if said == "json":
+        return _array(data, name)
     if said not in _FORMATS:
         raise DataError(
             Argument.of(name),
@@ -362,7 +392,7 @@ def open_bytes(data: bytes, kind: str | None, name: str, *, quiet: bool = False)
             Expected(f"{', '.join(_FORMATS)}"),
         )
     dialect = _check_beginning(io.BytesIO(data), said, name)
-    return _lazy(io.BytesIO(data), said, name, dialect, quiet=quiet)
+    return _lazy(io.BytesIO(data), said, name, dialect, quiet=quiet)[0]
 
 
 def _looks_like(head: bytes) -> str:
@@ -406,7 +436,12 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
             " cannot be read: its lines end as those of old Macs do",
             Remedy("save it again as plain CSV"),
         ) from error
-    twice = [column for i, column in enumerate(header) if column in header[:i]]
+    if len(header) > _MOST_COLUMNS:
+        raise DataError(
+            f"{name} has {len(header):,} columns or more; expected at most {_MOST_COLUMNS:,}"
+        )
+    seen_names = Counter(column for column in header if column.strip())
+    twice = [column for column, times in seen_names.items() if times > 1]
     if twice:
         raise ColumnError(
             Argument.of(name),
@@ -416,24 +451,31 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
     return dialect
 
 
-def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -> Any:
+def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -> tuple[Any, bool]:
+    """Return a file as a lazy table, and whether cells were read as what they do not say."""
     pl = require("polars", purpose="reading a file")
     in_memory = isinstance(source, io.BytesIO)
     try:
+        said: list[str] = []
         if kind in ("csv", "tsv"):
             table, dialect = _delimited(pl, source, dialect)
+            table, said = _tidied(pl, table, name)
         elif kind == "jsonl":
-            table = pl.read_ndjson(source, **_ALL_ROWS).lazy() if in_memory else _json(pl, source)
+            table = _json(pl, source)
         elif kind == "parquet":
             table = pl.read_parquet(source).lazy() if in_memory else pl.scan_parquet(source)
         else:
             table = pl.read_ipc(source).lazy() if in_memory else pl.scan_ipc(source)
         table.collect_schema()
         rows = len(table.head(1).collect())
+    except KaratError:
+        raise
     except Exception as error:  # the readers raise many kinds of error for a broken file
+        whole = source.getvalue() if in_memory else source
+        where = broken_line(whole) if kind == "jsonl" else ""
         raise DataError(
             Argument.of(name),
-            f" cannot be read: {first_line(error)}",
+            f" cannot be read: {where or first_line(error)}",
         ) from error
     if not rows:
         raise EmptyDataError(
@@ -442,7 +484,78 @@ def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -
         )
     if not quiet:
         say_dialect(dialect, name, kind)
-    return table
+        for note in said:
+            warnings.warn(f"{name}: {note}", KaratWarning, stacklevel=caller_level())
+    return table, bool(said)
+
+
+# Signs for a missing value that programs write where numbers stand.
+_MISSING = ("NA", "N/A", "#N/A", "n/a", "NULL", "null", "None", "NaN", "nan")
+_LOOKED_AT = 1000  # rows that tell whether a column of text may be one of numbers
+_NAMELESS = re.compile(r"(_duplicated_\d+)?")
+
+
+def _tidied(pl: Any, table: Any, name: str) -> tuple[Any, list[str]]:
+    """Leave out empty columns without a name, and read signs of a missing value among numbers.
+
+    Spreadsheets write the former, R and pandas the latter. Return what is to be said of it.
+    """
+    kinds = table.collect_schema()
+    nameless = [column for column in kinds if _NAMELESS.fullmatch(column.strip())]
+    if nameless and not kinds.keys() - set(nameless):
+        raise DataError(f"{name} has no line with the names of its columns; write one")
+    if nameless:
+        filled = table.select(pl.col(nameless).count()).collect().row(0)
+        if any(filled):
+            at = list(kinds).index(nameless[[bool(n) for n in filled].index(True)]) + 1
+            raise ColumnError(f"column {at} of {name} has no name and is not empty; name it")
+        table = table.drop(nameless)
+    text = [column for column, kind in table.collect_schema().items() if kind == pl.String]
+    if not text:
+        return table, []
+
+    def is_sign(column: str) -> Any:
+        return pl.col(column).is_in(_MISSING)
+
+    def is_number(column: str, kind: Any = pl.Float64) -> Any:
+        return pl.col(column).cast(kind, strict=False).is_not_null() & ~is_sign(column)
+
+    def is_odd(column: str) -> Any:
+        return ~(is_sign(column) | is_number(column) | pl.col(column).is_null())
+
+    head = table.select(text).head(_LOOKED_AT).collect()
+    odd = head.select(is_odd(column).any() for column in text).row(0)
+    text = [column for column, strange in zip(text, odd, strict=True) if not strange]
+    if not text:
+        return table, []
+    seen = table.select(
+        value
+        for i, column in enumerate(text)
+        for value in (
+            is_odd(column).any().alias(f"odd {i}"),
+            is_sign(column).sum().alias(f"signs {i}"),
+            is_number(column).sum().alias(f"numbers {i}"),
+            is_number(column, pl.Int64).sum().alias(f"whole {i}"),
+        )
+    ).collect(engine="streaming")
+    changed, said = [], []
+    for i, column in enumerate(text):
+        strange, signs, numbers, whole = seen.row(0)[4 * i : 4 * i + 4]
+        if strange or not signs or not numbers:
+            continue
+        kind = pl.Int64 if whole == numbers else pl.Float64
+        value = pl.when(is_sign(column)).then(None).otherwise(pl.col(column))
+        changed.append(value.cast(kind).alias(column))
+        said.append(
+            f"{_signs(pl, table, column)} stands among the numbers of {shown(column)} in {signs:,} "
+            "rows, and counts as missing"
+        )
+    return table.with_columns(changed), said
+
+
+def _signs(pl: Any, table: Any, column: str) -> str:
+    held = table.select(pl.col(column).filter(pl.col(column).is_in(_MISSING)).unique().sort())
+    return " or ".join(held.collect()[column].to_list()[:3])
 
 
 def _delimited(pl: Any, source: Any, dialect: Dialect) -> tuple[Any, Dialect]:
@@ -470,6 +583,10 @@ def _delimited(pl: Any, source: Any, dialect: Dialect) -> tuple[Any, Dialect]:
 
 
 def _json(pl: Any, path: Any) -> Any:
+    """Return JSON lines as a lazy table; a mark of the encoding before them is passed over."""
+    if isinstance(path, io.BytesIO) or _begins_with(path, (_BOM,)):
+        data = path.getvalue() if isinstance(path, io.BytesIO) else path.read_bytes()
+        return pl.read_ndjson(io.BytesIO(data.removeprefix(_BOM)), **_ALL_ROWS).lazy()
     known = pl.scan_ndjson(path, **_ALL_ROWS).collect_schema()
     return pl.scan_ndjson(path, schema=known)
 

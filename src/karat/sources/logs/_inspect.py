@@ -10,9 +10,12 @@ from typing import Any
 from karat._files import first_words
 from karat._sentences import Argument, Expected
 from karat.exceptions import DataError
+from karat.sources._text import unpacked
 from karat.sources.logs._records import Log, fields, long_log, needed, objects, verdict_of
 
 _VERSIONS = (1, 2)
+# What its scorers write: correct, partial, incorrect, and no answer.
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
 
 def is_inspect(document: Any) -> bool:
@@ -20,8 +23,12 @@ def is_inspect(document: Any) -> bool:
     return isinstance(document, dict) and {"eval", "samples"} <= set(document)
 
 
-def read_inspect(document: Any, path: Path) -> Log:
-    """Return a row per sample, epoch and judge."""
+def read_inspect(document: Any, path: Path, *, ignore_errors: bool = False) -> Log:
+    """Return a row per sample, epoch and judge.
+
+    A sample that ended in an error was judged by nobody. It is a failure of the system, a row with
+    vote 0 for each judge and question of the log, unless ``ignore_errors``.
+    """
     version = document.get("version")
     if version not in _VERSIONS:
         raise DataError(
@@ -35,6 +42,7 @@ def read_inspect(document: Any, path: Path) -> Log:
     epochs = [_epoch(sample.get("epoch"), path.name) for sample in samples]
     several = len(set(epochs)) > 1
     rows: list[dict[str, Any]] = []
+    errored: list[dict[str, Any]] = []
     for sample, epoch in zip(samples, epochs, strict=True):
         item = str(needed(sample, "id", f"{path.name}, a sample"))
         shared = {
@@ -49,9 +57,33 @@ def read_inspect(document: Any, path: Path) -> Log:
             scorer: fields(score, f"{where}, scores.{scorer}")
             for scorer, score in fields(sample.get("scores"), f"{where}, scores").items()
         }
+        if not scores and sample.get("error"):
+            errored.append(shared | {"reason": f"error: {_message(sample['error'])}"})
+            continue
         rows += _sample_rows(scores, shared, str(task), models, where)
     packages = fields(run.get("packages"), f"{path.name}, eval.packages")
-    return long_log("inspect", rows, version=str(packages.get("inspect_ai") or version))
+    if not ignore_errors:
+        asked = dict.fromkeys((row["judge"], row["domain"]) for row in rows)
+        known = asked or dict.fromkeys((name, str(task)) for name in models or ("the system",))
+        failure = {"vote": 0, "score": 0.0, "graded": True, "failed": False, "errored": True}
+        rows += [
+            shared | failure | {"judge": judge, "domain": domain, "gold": None}
+            for shared in errored
+            for judge, domain in known
+        ]
+    return long_log(
+        "inspect",
+        rows,
+        version=str(packages.get("inspect_ai") or version),
+        errors=len(errored),
+        errors_ignored=ignore_errors,
+    )
+
+
+def _message(error: Any) -> str:
+    """Return what an error says, in one line: logs hold an object, their summaries a text."""
+    said = error.get("message") if isinstance(error, Mapping) else error
+    return " ".join(str(said).split())[:200]
 
 
 def _epoch(value: Any, name: str) -> int:
@@ -100,7 +132,7 @@ def _sample_rows(
             scorer, score, own, person, models.get(scorer, []), where
         ):
             domain = task if question is None else f"{task}/{question}"
-            vote, number, graded = verdict_of(value)
+            vote, number, graded = verdict_of(value, _LETTERS)
             failed = vote is None and number is None
             rows.append(
                 shared
@@ -111,10 +143,11 @@ def _sample_rows(
                     "score": number,
                     "graded": graded,
                     "failed": failed,
+                    "errored": False,
                     "reason": _text(score.get("reason")),
                 }
             )
-            label = verdict_of(corrected).vote if corrected is not None else None
+            label = verdict_of(corrected, _LETTERS).vote if corrected is not None else None
             if label not in (None, -1) and when >= edited.get(domain, ""):
                 gold[domain], edited[domain] = label, when
     return [row | {"gold": gold.get(row["domain"])} for row in rows]
@@ -157,6 +190,7 @@ def _verdicts(
 # --- The members of an ``.eval`` archive, which Zstandard packs in a way that Python may not know.
 
 _ZSTANDARD = 93
+_ANY_SIZE = 1 << 24  # JSON takes twenty times its size in memory
 _CUT = "Key removed from summary"
 
 
@@ -184,12 +218,19 @@ def open_archive(path: Path) -> dict[str, Any]:
         if "summaries.json" in members:
             samples = list(objects(read("summaries.json"), f"{path.name}, summaries.json"))
         else:
-            samples = [read(n) for n in sorted(members) if n.startswith("samples/")]
+            every = (read(n) for n in sorted(members) if n.startswith("samples/"))
+            samples = [_slim(sample) for sample in every]
         for i, sample in enumerate(objects(samples, f"{path.name}, samples")):
             full = f"samples/{sample.get('id')}_epoch_{sample.get('epoch')}.json"
             if full in members and _is_cut(sample):
-                samples[i] = read(full)
+                samples[i] = _slim(read(full))
     return {**fields(header, f"{path.name}, header.json"), "samples": samples}
+
+
+def _slim(sample: Any) -> Any:
+    """Return a sample without its transcript, which is most of it."""
+    kept = ("id", "epoch", "metadata", "scores", "error")
+    return {k: sample[k] for k in kept if k in sample} if isinstance(sample, dict) else sample
 
 
 def _is_cut(sample: Any) -> bool:
@@ -207,18 +248,19 @@ def _is_cut(sample: Any) -> bool:
 
 
 def _unpacked(archive: zipfile.ZipFile, raw: Any, info: zipfile.ZipInfo) -> bytes:
+    name, packed = f"{info.filename} of {Path(raw.name).name}", info.compress_size
     if info.compress_type != _ZSTANDARD:
-        return archive.read(info)
+        with archive.open(info) as stream:
+            return unpacked(stream, packed, name, any_size=_ANY_SIZE)
     raw.seek(info.header_offset)
     local = raw.read(30)
-    name, extra = struct.unpack("<HH", local[26:30])
-    raw.seek(name + extra, 1)
-    return _decompress(raw.read(info.compress_size))
+    named, extra = struct.unpack("<HH", local[26:30])
+    raw.seek(named + extra, 1)
+    from zstandard import ZstdDecompressor, ZstdError
 
-
-def _decompress(data: bytes) -> bytes:
-    """Decompress Zstandard, of several frames too."""
-    from zstandard import ZstdDecompressor
-
-    with ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-        return bytes(reader.read())
+    try:
+        # Of several frames too.
+        with ZstdDecompressor().stream_reader(raw.read(packed), read_across_frames=True) as reader:
+            return unpacked(reader, packed, name, any_size=_ANY_SIZE)
+    except ZstdError as error:
+        raise DataError(f"{name} cannot be unpacked: {first_words(error)}") from error

@@ -3,12 +3,14 @@
 import json
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from karat._files import first_words
 from karat._sentences import Expected, Option
 from karat.exceptions import DataError, EmptyDataError, KaratError
+from karat.sources._text import are_rows
 from karat.sources.logs._inspect import is_inspect, open_archive, read_inspect
 from karat.sources.logs._records import Log, is_wrench, read_snorkel, read_wrench
 from karat.sources.logs._tools import (
@@ -38,8 +40,11 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], _Reader]] = {
 _LINES = ("lm-eval", "promptfoo")  # kinds that come as JSON lines
 
 
-def read_log(files: list[Path], kind: str | None) -> Log | None:
-    """Return the one log among ``files``, or None if they are plain tables."""
+def read_log(files: list[Path], kind: str | None, *, ignore_errors: bool = False) -> Log | None:
+    """Return the one log among ``files``, or None if they are plain tables.
+
+    ``ignore_errors`` leaves out samples that ended in an error, which are failures of the system.
+    """
     named = kind in (*_KINDS, "snorkel")
     if kind is not None and not named:
         return None
@@ -60,9 +65,11 @@ def read_log(files: list[Path], kind: str | None) -> Log | None:
         return None
     for name, (recognised, read) in _KINDS.items():
         if kind == name or (kind is None and recognised(document)):
+            if name == "inspect":
+                read = partial(read_inspect, ignore_errors=ignore_errors)
             return _checked(read, document, path, name)
-    if path.suffix.lower() == ".jsonl":
-        return None  # a plain table of JSON lines
+    if path.suffix.lower() == ".jsonl" or are_rows(document):
+        return None  # a plain table of JSON lines, or of one array
     raise DataError(
         f"{path.name} is JSON, and no log that is known: {_shape(document)}; expected ",
         Expected(f"a log of {', '.join(_KINDS)}, or a table as .csv, .parquet or .jsonl"),
@@ -97,20 +104,20 @@ def _document(path: Path, kind: str | None, *, named: bool) -> Any:
     if ending == ".jsonl":
         if not named and not _are_lines_of_a_log(path):
             return None
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            return [_parsed(line, path) for line in lines if line.strip()]
-    return _parsed(path.read_text(encoding="utf-8", errors="replace"), path)
+        with path.open(encoding="utf-8-sig", errors="replace") as lines:
+            return [_parsed(line, path, at) for at, line in enumerate(lines, 1) if line.strip()]
+    return _parsed(path.read_text(encoding="utf-8-sig", errors="replace"), path)
 
 
 def _are_lines_of_a_log(path: Path) -> bool:
     if path.suffix.lower() != ".jsonl":
         return False
-    with path.open(encoding="utf-8", errors="replace") as lines:
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
         first = _parsed(lines.readline(), path, strict=False)
     return any(_KINDS[kind][0]([first]) for kind in _LINES)
 
 
-def _parsed(text: str, path: Path, *, strict: bool = True) -> Any:
+def _parsed(text: str, path: Path, at: int = 1, *, strict: bool = True) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -119,7 +126,7 @@ def _parsed(text: str, path: Path, *, strict: bool = True) -> Any:
         if not strict:
             return None
         raise DataError(
-            f"{path.name} cannot be read as JSON: line {error.lineno}, {error.msg}"
+            f"{path.name} cannot be read as JSON: line {at + error.lineno - 1}, {error.msg}"
         ) from error
     except ValueError as error:  # a number with too many digits
         raise DataError(f"{path.name} cannot be read as JSON: {first_words(error)}") from error

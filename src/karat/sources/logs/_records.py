@@ -85,8 +85,8 @@ def _wide(frame: Any, kind: str, labelers: int) -> Log:
 
 # --- What a log holds: long rows, and what was found in them.
 
-_WORDS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-_TRUE, _FALSE = ("yes", "true", "pass"), ("no", "false", "fail")
+_TRUE = ("yes", "y", "true", "pass", "passed")
+_FALSE = ("no", "n", "false", "fail", "failed")
 _BASE = ("item", "unit", "domain", "model", "judge", "vote", "score", "gold", "epoch", "metadata")
 
 
@@ -104,6 +104,11 @@ class LogFacts:
         Distinct items, and how often each was run.
     gold, failures : int
         Rows with a label by a person, and verdicts that failed or could not be parsed.
+    errors : int
+        Samples on which the system failed, so that nobody judged them.
+    errors_ignored : bool
+        Whether these are left out. By default they are failures of the system: vote 0 of every
+        judge, in a row with ``errored``; they are no votes that judges could be rated by.
     roles : mapping
         Roles of columns that the log itself names.
     """
@@ -116,17 +121,26 @@ class LogFacts:
     epochs: int = 1
     gold: int = 0
     failures: int = 0
+    errors: int = 0
+    errors_ignored: bool = False
     roles: Mapping[str, str] = field(default_factory=dict)
+
+    def errors_said(self) -> str:
+        """Return how many samples ended in an error, and what they count as."""
+        what = "are left out" if self.errors_ignored else "count as failures of the system"
+        return f"{self.errors:,} samples ended in an error and {what}; no judge saw them"
 
     def summary(self) -> str:
         """Return what was found, in one sentence."""
         version = f" (version {self.version})" if self.version else ""
         who = f" of {', '.join(self.systems)}" if self.systems else ""
+        errors = f" {self.errors_said().capitalize()}." if self.errors else ""
         return (
             f"A log of {self.kind}{version}{who}: {self.items:,} items"
             f"{f' in {self.epochs} epochs' if self.epochs > 1 else ''}, "
             f"{len(self.judges)} judges ({', '.join(self.judges) or 'none'}), {self.gold:,} rows "
             f"with a label by a person, {self.failures:,} verdicts that failed and are no votes."
+            f"{errors}"
         )
 
 
@@ -145,8 +159,11 @@ class Verdict(NamedTuple):
     graded: bool = True  # a verdict of its own, and not one number among many
 
 
-def verdict_of(value: Any) -> Verdict:
-    """Return what a value in a log says; a NaN, a null and an empty text say nothing."""
+def verdict_of(value: Any, letters: Mapping[str, float] | None = None) -> Verdict:
+    """Return what a value in a log says; a NaN, a null and an empty text say nothing.
+
+    ``letters`` are the grades of the tool that wrote it; elsewhere such letters are labels.
+    """
     if isinstance(value, bool):
         return Verdict(int(value), float(value))
     if isinstance(value, int | float):
@@ -156,8 +173,8 @@ def verdict_of(value: Any) -> Verdict:
     if not isinstance(value, str) or not value.strip():
         return Verdict(None, None)
     text = value.strip()
-    if text in _WORDS:
-        number = _WORDS[text]
+    if letters is not None and text in letters:
+        number = letters[text]
         return Verdict(-1 if number == 0.5 else int(number), number)
     if text.lower() in _TRUE:
         return Verdict(1, 1.0)
@@ -231,7 +248,13 @@ def _kind(value: Any) -> str:
 
 
 def long_log(
-    kind: str, rows: Sequence[Mapping[str, Any]], *, version: str = "", judged: bool = True
+    kind: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    version: str = "",
+    judged: bool = True,
+    errors: int = 0,
+    errors_ignored: bool = False,
 ) -> Log:
     """Return rows of one vote each as a log; all rows have the same columns.
 
@@ -246,18 +269,22 @@ def long_log(
         for row in rows
         if not row.get("graded", True) and row["score"] is not None and row["vote"] is None
     }
-    table = []
-    for row in rows:
-        line = {name: row.get(name) for name in _BASE}
-        line |= {k: v for k, v in row.items() if k not in (*_BASE, "graded", "failed")}
+    names = dict.fromkeys(
+        (*_BASE, *(k for row in rows for k in row if k not in ("graded", "failed")))
+    )
+    table = {name: [row.get(name) for row in rows] for name in names}
+    table["metadata"] = _as_json(table["metadata"])
+    for i, row in enumerate(rows):
         if row["judge"] in rated:
-            line["vote"] = line["gold"] = None
-        line["metadata"] = json.dumps(row.get("metadata") or {}, default=str, sort_keys=True)
-        table.append(line)
-    words = any(isinstance(line[c], str) for line in table for c in ("vote", "gold"))
+            table["vote"][i] = table["gold"][i] = None
+            if row.get("errored"):  # nobody knows the least rating
+                table["score"][i] = None
+    words = any(isinstance(value, str) for name in ("vote", "gold") for value in table[name])
     label = pl.String if words else pl.Int64
+    for name in ("vote", "gold"):
+        table[name] = [_cast(value, words) for value in table[name]]
     frame = pl.DataFrame(
-        [{**line, **{c: _cast(line[c], words) for c in ("vote", "gold")}} for line in table],
+        table,
         schema_overrides={
             "item": pl.String,
             "unit": pl.String,
@@ -283,9 +310,21 @@ def long_log(
             epochs=int(frame["epoch"].max() or 1),
             gold=int(frame["gold"].count()),
             failures=sum(bool(row.get("failed")) for row in rows),
+            errors=errors,
+            errors_ignored=errors_ignored,
             roles={"id": "unit", "cluster": "item", "group": "domain"},
         ),
     )
+
+
+def _as_json(values: Sequence[Any]) -> list[str]:
+    """Return values as JSON; rows of one sample share theirs, which is written once."""
+    last, text, found = None, "{}", []
+    for value in values:
+        if value is not last:
+            last, text = value, json.dumps(value or {}, default=str, sort_keys=True)
+        found.append(text)
+    return found
 
 
 def _cast(value: Any, words: bool) -> Any:
@@ -306,6 +345,8 @@ def judged_votes(rows: Any, name: str) -> Any:
     import polars as pl
 
     cast = rows.filter(pl.col("vote").is_not_null())
+    if "errored" in cast.columns:
+        cast = cast.filter(~pl.col("errored"))
     if not len(cast):
         raise EmptyDataError(
             Argument.of(name),

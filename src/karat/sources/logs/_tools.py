@@ -37,9 +37,10 @@ def read_deepeval(document: Any, path: Path) -> Log:
         *objects(run.get("conversationalTestCases"), f"{where}, conversationalTestCases"),
     ]
     names = [str(case.get("name") or case.get("order")) for case in cases]
+    times = Counter(names)
     rows = []
     for i, case in enumerate(cases):
-        item = names[i] if names.count(names[i]) == 1 else f"{names[i]}#{case.get('order', i)}"
+        item = names[i] if times[names[i]] == 1 else f"{names[i]}#{case.get('order', i)}"
         for metric in objects(case.get("metricsData"), f"{where}, metricsData of {item}"):
             failed = bool(metric.get("error")) or metric.get("success") is None
             name = str(needed(metric, "name", where))
