@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from karat._files import first_words
 from karat.exceptions import DataError
@@ -40,14 +40,12 @@ def check_unpacked(size: int, packed: int, name: str, *, any_size: int = _ANY_SI
         )
 
 
-def unpacked(stream: BinaryIO, packed: int, name: str, *, any_size: int = _ANY_SIZE) -> bytes:
+def unpacked(stream: Any, packed: int, name: str, *, any_size: int = _ANY_SIZE) -> bytes:
     """Return what a stream unpacks to, refused as soon as it is too much."""
     return b"".join(_pieces(stream, packed, name, any_size=any_size))
 
 
-def _pieces(
-    stream: BinaryIO, packed: int, name: str, *, any_size: int = _ANY_SIZE
-) -> Iterator[bytes]:
+def _pieces(stream: Any, packed: int, name: str, *, any_size: int = _ANY_SIZE) -> Iterator[bytes]:
     size = 0
     try:
         while piece := stream.read(_PIECE):

@@ -490,7 +490,7 @@ def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -
 
 
 # Signs for a missing value that programs write where numbers stand.
-_MISSING = ("NA", "N/A", "#N/A", "n/a", "NULL", "null", "None", "NaN", "nan")
+_MISSING = ("NA", "N/A", "#N/A", "n/a", "NULL", "null", "None")
 _LOOKED_AT = 1000  # rows that tell whether a column of text may be one of numbers
 _NAMELESS = re.compile(r"(_duplicated_\d+)?")
 

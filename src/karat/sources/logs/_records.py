@@ -272,7 +272,7 @@ def long_log(
     names = dict.fromkeys(
         (*_BASE, *(k for row in rows for k in row if k not in ("graded", "failed")))
     )
-    table = {name: [row.get(name) for row in rows] for name in names}
+    table: dict[str, list[Any]] = {name: [row.get(name) for row in rows] for name in names}
     table["metadata"] = _as_json(table["metadata"])
     for i, row in enumerate(rows):
         if row["judge"] in rated:
@@ -317,7 +317,7 @@ def long_log(
     )
 
 
-def _as_json(values: Sequence[Any]) -> list[str]:
+def _as_json(values: Sequence[Any]) -> list[Any]:
     """Return values as JSON; rows of one sample share theirs, which is written once."""
     last, text, found = None, "{}", []
     for value in values:
