@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from karat._code import Coded, call_code, script
-from karat.bounds import PerformanceBounds, performance_bounds
 from karat.cli import _flags as flags
+from karat.cli._counts import chosen_counts
 from karat.cli._run import Answer, console, run
-from karat.cli._table import check_once, read_class_prior, read_classes, read_null, read_pos_label
-from karat.consensus import ErrorEstimator
+from karat.cli._table import check_once, read_classes, read_null, read_pos_label
 from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.ranking import WeightedAUC, compare_rankings, weighted_auc
 from karat.ranking.result import RankingComparison
@@ -181,111 +180,11 @@ def refuse_flags(given: Mapping[str, Any]) -> None:
             )
 
 
-def _chosen(found: Mapping[str, Any], names: Sequence[str] | None, flag: str, path: Path) -> Any:
-    """Return the counts that a flag names, or all there are."""
-    missing = [name for name in names or () if name not in found]
-    if missing or not found:
-        what = missing[0] if missing else "…"
-        raise ColumnError(
-            f"{flag} {what}: {path.name} holds no such counts; there are {list(found)}. Count them "
-            "with karat count"
-        )
-    return {name: found[name] for name in names or found}
-
-
-def _series(classes: Any) -> list[Any]:
-    import polars as pl
-
-    return [pl.Series(classes.tolist())]
-
-
-def counted_bounds(
-    path: Path,
-    pred: Sequence[str] | None,
-    build: Any,
-    settings: dict[str, Any],
-    metric: Any,
-    options: dict[str, Any],
-) -> tuple[dict[str, PerformanceBounds], list[str], Any]:
-    """Return bounds by prediction, the labelers, and the code of each.
-
-    ``build`` and ``settings`` make the label model; ``options`` holds pos_label and class_prior as
-    text, and robustness and confidence.
-    """
-    found = _chosen(Counts.load(path).patterns, pred, "--pred", path)
-    results, lines = {}, {}
-    for name, counts in found.items():
-        classes, shares = read_class_prior(_series(counts.classes), options["class_prior"])
-        prior = (
-            None if classes is None or shares is None else dict(zip(classes, shares, strict=True))
-        )
-        used = {
-            "metric": metric,
-            "robustness": options["robustness"],
-            "confidence": options["confidence"],
-            "class_prior": prior,
-            "pos_label": read_pos_label(_series(counts.classes), options["pos_label"]),
-            "rng": 0,
-        }
-        fit = {} if prior is None else {"class_prior": prior}
-        model = build(**settings).fit(counts.votes(), **fit)
-        plain = {k: v.value if isinstance(v, Coded) else v for k, v in used.items()}
-        results[name] = performance_bounds(counts, label_model=model, **plain)
-        made = call_code(
-            f"{call_code(build.__name__, **settings)}.fit", Coded(0, "counts.votes()"), **fit
-        )
-        lines[name] = script(
-            (
-                "from karat.bounds import performance_bounds",
-                "from karat.sources import Counts",
-                f"from karat.weak import {build.__name__}",
-            ),
-            f"counts = Counts.load({str(path)!r}).patterns[{name!r}]",
-            f"label_model = {made}",
-            call_code(
-                "performance_bounds",
-                Coded(0, "counts"),
-                label_model=Coded(0, "label_model"),
-                **used,
-            ),
-        )
-    if len(results) > 1:
-        warnings.warn(
-            "differences of two models need counts of both together, which the file has not; "
-            "pass the rows, or such counts to difference_bounds",
-            KaratWarning,
-            stacklevel=2,
-        )
-    return results, [str(n) for n in next(iter(found.values())).names], lines.__getitem__
-
-
-def counted_judges(
-    path: Path, options: dict[str, Any], labels: str | None
-) -> tuple[ErrorEstimator, list[str], str]:
-    """Return an estimator fitted to the votes of a file, the voters, and the code.
-
-    ``labels`` says how the items with a true label were chosen.
-    """
-    votes = Counts.load(path).votes
-    if votes is None:
-        raise ColumnError(f"{path.name} holds no votes; count them with karat count --judge …")
-    chosen: dict[str, Any] = {} if labels is None else {"labels": labels}
-    code = script(
-        ("from karat.consensus import ErrorEstimator", "from karat.sources import Counts"),
-        f"votes = Counts.load({str(path)!r}).votes",
-        f"estimator = {call_code('ErrorEstimator', **options)}",
-        call_code("estimator.fit", Coded(votes, "votes"), **chosen),
-        "estimator.error_rates_",
-    )
-    fitted = ErrorEstimator(**options).fit(votes, **chosen)
-    return fitted, [str(name) for name in votes.names], code
-
-
 def counted_areas(
     path: Path, score: Sequence[str] | None, options: dict[str, Any], imported: str
 ) -> tuple[dict[str, WeightedAUC], dict[str, str], RankingComparison | None, str]:
     """Return areas by score with the code of each, and the comparison of several with its code."""
-    found = _chosen(Counts.load(path).roc, score, "--score", path)
+    found = chosen_counts(Counts.load(path).roc, score, "--score", path)
     load = f"counts = Counts.load({str(path)!r}).roc"
     both = ("from karat.sources import Counts", imported)
     results, codes = {}, {}
