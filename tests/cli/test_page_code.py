@@ -155,7 +155,7 @@ def test_judges(both, flags):
     voters = [part for j in range(4) for part in ("--judge", f"lf_{j}")]
     data, (_, space) = both("judges", "t.csv", *voters, *flags)
     result = space["estimator"].result_
-    for name in ("mean", "lower", "upper"):
+    for name in LIMITS:
         assert getattr(result, name).tolist() == pytest.approx(data["result"][name])
 
 
@@ -171,3 +171,47 @@ def test_calibration(both, flags):
     estimate, proof = found
     assert estimate.value == pytest.approx(data["canonical"]["value"])
     assert proof.lower == pytest.approx(data["certificate"]["lower"])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--metric", "accuracy,f1"),
+        ("--metric", "costs.json", "--group", "site", "--confidence", "0.8"),
+        ("--weight", "score_b"),
+    ],
+)
+def test_score(both, flags):
+    data, (found, _) = both("score", "t.csv", "--label", "gold", *flags)
+    wanted = data["results"]["pred"].values()
+    for one, result in zip(wanted, found, strict=True):
+        assert limits(result) == pytest.approx(limits(one))
+
+
+@pytest.mark.parametrize("flags", [(), ("--shuffle", "--metric", "f1", "--pos-label", "no")])
+def test_gate(folder, karat, monkeypatch, flags):
+    monkeypatch.chdir(folder)
+    given = ("gate", "t.csv", "--label", "gold", "--at-least", "0.7", *flags)
+    ran = karat(*given, "--json", "--output", "gate.html")
+    page = (folder / "gate.html").read_text(encoding="utf-8")
+    (block,) = re.findall(r"<pre[^>]*><code>(.*?)</code>", page, re.S)
+    (result,), _ = executed(html.unescape(block))
+    assert ran.code == result.exit_code
+    assert limits(result) == pytest.approx(limits(ran.data["gate"]))
+
+
+def test_pairs_and_people(both, folder):
+    frame = pl.read_csv(folder / "t.csv")
+    rng = np.random.default_rng(3)
+    verdicts = {
+        f"{name}_{order}": np.where(rng.random(N) < 0.8, frame["label_a"], 1 - frame["label_a"])
+        for name in ("a", "b", "c", "d")
+        for order in ("ab", "ba")
+    }
+    pl.DataFrame(verdicts).write_csv(folder / "pairs.csv")
+    flags = ("--judge", "*_ab", "--swapped", "*_ba")
+    data, (_, space) = both("pairs", "pairs.csv", *flags)
+    assert space["estimator"].result_.value.tolist() == pytest.approx(data["result"]["value"])
+    who = ("--person", "[abc]_ab", "--judge", "d_ab", "--epsilon", "0.1")
+    data, (found, _) = both("people", "pairs.csv", *who)
+    assert limits(found[0]) == pytest.approx(limits(data["tests"][0]["result"]))

@@ -13,6 +13,7 @@ import warnings
 from importlib.util import find_spec
 
 import numpy as np
+import polars as pl
 import pytest
 
 import karat
@@ -30,6 +31,8 @@ from karat import (
 )
 from karat._result import Result
 from karat.datasets import LogisticLaw
+from karat.evaluation.bounded import bound_models
+from karat.evaluation.scores import score_models
 from karat.exceptions import NotIdentifiedWarning
 from karat.metrics import FairMetric, accuracy, cost_matrix
 from karat.metrics.base import Metric
@@ -245,8 +248,22 @@ def evaluated():
     return karat.evaluate({"y": [0, 1, 1, 0] * 9, "a": [0, 1, 0, 0] * 9}, label="y", pred="a")
 
 
+def bounded():
+    frame = pl.DataFrame({name: [0, 1, 1, 0] * 9 for name in ("a", "b", "c")})
+    models = {"one": [0, 1, 1, 0] * 9, "two": [0, 1, 0, 0] * 9}
+    fitted = weak.MajorityVote().fit(frame)
+    return bound_models(models, frame, fitted, metric="accuracy", labelers=frame.columns, rng=0)
+
+
 EXAMPLES = {
     "Evaluation": evaluated,
+    "ModelBounds": bounded,
+    "ModelScores": lambda: score_models(
+        [0, 1, 1, 0] * 9,
+        {"one": [0, 1, 1, 0] * 9, "two": [0, 1, 0, 1] * 9},
+        {"accuracy": "accuracy"},
+        rng=0,
+    ),
     "AuditResult": lambda: audited().result,
     "GateResult": lambda: audit.gate([0, 1, 1] * 9, [0, 1, 0] * 9, 0.5, metric="f1"),
     "JudgedRate": lambda: audit.judged_rate(MANY, [i % 2 if i < 40 else -1 for i in range(200)]),

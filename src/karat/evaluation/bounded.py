@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from karat._result import Result
 from karat._typing import Frame
@@ -16,6 +16,9 @@ from karat.bounds import DifferenceBounds, PerformanceBounds, difference_bounds,
 from karat.bounds.result import ModelRanking
 from karat.metrics import GroupMetric, as_metric
 from karat.report.answer import Answer, Finding, finding, table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _COLUMNS = ("items", "lower limit", "lower", "upper", "upper limit", "with true labels", "truth")
 
@@ -54,6 +57,19 @@ class ModelBounds(Result):
             said += ["", f"{best} or {other}? {_verdict(best, other, d)}. {d.what_decides()}"]
         return said
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the bounds of every model on one axis, and return the axes."""
+        return self._all.plot(ax)
+
+    @property
+    def _all(self) -> ModelRanking:
+        return ModelRanking(
+            names=tuple(self.results),
+            bounds=tuple(self.results.values()),
+            by="average",
+            certain=False,
+        )
+
     def _columns(self) -> dict[str, Any]:
         each = self.results.values()
         return {"model": list(self.results)} | {
@@ -77,7 +93,7 @@ class ModelBounds(Result):
             introduction="Bounds from weak labels: every law that agrees with the predictions, the "
             "votes and the label model has a value between them.",
             findings=lambda: [
-                *([_together(results)] if len(results) > 1 else []),
+                *([_together(results, self._all)] if len(results) > 1 else []),
                 *(_difference(*two, d, code(*two)) for two, d in differences.items()),
                 *(_one_model(model, b, code(model)) for model, b in results.items()),
             ],
@@ -157,14 +173,11 @@ def _verdict(best: str, other: str, d: DifferenceBounds) -> str:
     return f"It cannot be decided yet: {limits}"
 
 
-def _together(results: Mapping[str, PerformanceBounds]) -> Finding:
+def _together(results: Mapping[str, PerformanceBounds], every: ModelRanking) -> Finding:
     """Return the finding that shows all models on one axis."""
     first = next(iter(results.values()))
     said = "; ".join(
         f"{name} between {b.lower_limit:.3f} and {b.upper_limit:.3f}" for name, b in results.items()
-    )
-    every = ModelRanking(
-        names=tuple(results), bounds=tuple(results.values()), by="average", certain=False
     )
     said = f"{first.metric.title[:1].upper()}{first.metric.title[1:]} of {said}"
     return finding(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from karat.metrics.base import MetricBase
 from karat.metrics.result import MetricEstimate
 from karat.report.answer import Answer, Finding, finding, table
 from karat.report.parts import Table, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -62,6 +65,13 @@ class ModelScores(Result):
         for tiers in self.comparisons.values():
             said += [tiers.summary(), *(f"  {gap.summary()}" for gap in tiers.pairs)]
         return said
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw which models are best, or the one model, and return the axes."""
+        first = next(iter(self.comparisons.values()), None)
+        if first is None:
+            first = next(one for found in self.results.values() for one in found.values())
+        return first.plot(ax)
 
     def _columns(self) -> dict[str, Any]:
         rows = [
