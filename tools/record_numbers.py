@@ -2,13 +2,19 @@
 
 Two sources are run: the example in the docstring of every public name, expression by expression,
 and the cases of ``tests/properties/test_renaming.py``, which call everything that takes labels with
-several kinds of data. A change that moves code about must leave all of them as they were::
+several kinds of data. A change that moves code about, or renames it, must leave all of them as they
+were::
 
-    python tools/record_numbers.py before.json                     # in the older checkout
-    python tools/record_numbers.py after.json --against before.json
+    python tools/record_numbers.py before.json --root OLDER        # an older checkout
+    python tools/record_numbers.py after.json --against before.json --renamed names.json
+
+``names.json`` says what is called otherwise since: ``functions`` and ``fields`` map old names to
+new ones, ``text`` what old examples say to what new ones say, and ``words`` old values to new ones.
+A field may move within its result; one that is nowhere, or has another number, is a difference.
 """
 
 import argparse
+import ast
 import dataclasses
 import doctest
 import importlib
@@ -26,7 +32,7 @@ import numpy as np
 
 import karat
 
-ROOT = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[1]
 DIGITS = 10
 SKIPPED = {"cli", "studio", "torch"}  # commands and losses: no functions of numbers alone
 PLACES = {"tests", "tests/properties", "tests/contracts"}
@@ -70,14 +76,15 @@ def public() -> Iterator[tuple[str, Any]]:
 
 
 def of_examples() -> dict[str, Any]:
-    """Return the value of every expression in the examples of public names."""
+    """Return, for every public name, the expressions of its examples with their values."""
     found: dict[str, Any] = {}
     parser = doctest.DocTestParser()
     for name, thing in public():
         module = inspect.getmodule(inspect.unwrap(thing)) if callable(thing) else None
         spaces = dict(vars(module)) if module is not None else {}
-        for number, example in enumerate(parser.get_examples(inspect.getdoc(thing) or "")):
-            found[f"{name} #{number}"] = said_and_valued(example.source, spaces)
+        examples = parser.get_examples(inspect.getdoc(thing) or "")
+        if examples:
+            found[name] = [[one.source, said_and_valued(one.source, spaces)] for one in examples]
     return found
 
 
@@ -96,38 +103,154 @@ def said_and_valued(source: str, spaces: dict[str, Any]) -> Any:
     return [printed.getvalue(), numbers(value)]
 
 
-def of_cases() -> dict[str, Any]:
+def of_cases(root: Path) -> dict[str, Any]:
     """Return the numbers of all cases of the tests that rename labels."""
-    sys.path[:0] = [str(ROOT / place) for place in sorted(PLACES)]
+    sys.path[:0] = [str(root / place) for place in sorted(PLACES)]
     cases = importlib.import_module("test_renaming")
     found = {}
     for name, one in cases.CASES.items():
         for k in one.sizes:
             for seed in (0, 1):
-                value = numbers(cases.plain(name, k, seed))
+                try:
+                    value = numbers(cases.plain(name, k, seed))
+                except Exception as error:  # one case that fails hides no other
+                    value = f"{type(error).__name__}: {error}"
                 found[f"case {name}, {k} classes, data {seed}"] = value
     return found
+
+
+# --- Two records beside each other.
+
+
+class Renamed:
+    """What is called otherwise since the older record."""
+
+    def __init__(self, told: Mapping[str, Mapping[str, str]]) -> None:
+        self.functions = told.get("functions", {})
+        self.fields = told.get("fields", {})
+        self.text = told.get("text", {})
+        self.words = told.get("words", {})
+
+    def source(self, source: str) -> str:
+        """Return a line of an example, written alike however it was laid out."""
+        for old, new in {**self.text, **self.functions}.items():
+            source = source.replace(old.rpartition(".")[2] if old in self.functions else old, new)
+        try:
+            return ast.unparse(ast.parse(source))
+        except SyntaxError:
+            return source.strip()
+
+    def path(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return where a field stands by its new name; where its estimate stands is no matter."""
+        return tuple(
+            name
+            for part in parts
+            for name in ".".join(self.fields.get(p, p) for p in part.split(".")).split(".")
+            if name != "estimate"
+        )
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every number and word of a record with its path."""
+    parts = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else None
+    )
+    if parts is None:
+        yield path, value
+    else:
+        for key, part in parts:
+            yield from leaves(part, (*path, str(key)))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a leaf of a record is a number, written as text."""
+    try:
+        return isinstance(value, str) and complex(value) is not None
+    except ValueError:
+        return False
+
+
+def differences(old: Any, new: Any, renamed: Renamed) -> list[str]:
+    """Return what an older value has that a newer one has not, as lines."""
+    there: dict[tuple[str, ...], list[Any]] = {}
+    for path, value in leaves(new):
+        there.setdefault(renamed.path(path), []).append(value)
+    everywhere = {value for values in there.values() for value in values if is_number(value)}
+    lines = []
+    for path, value in leaves(old):
+        place = renamed.path(path)
+        said = renamed.words.get(value, value) if isinstance(value, str) else value
+        if said in there.get(place, ()):
+            continue
+        kind = "number" if is_number(said) else "word"
+        if kind == "number" and said in everywhere:
+            kind = "moved"
+        elif place not in there:
+            kind = f"lost {kind}"
+        lines.append(f"{kind:12} {'.'.join(place)}: {value} -> {there.get(place, ['nothing'])[0]}")
+    return lines
+
+
+def compare(known: dict[str, Any], found: dict[str, Any], renamed: Renamed) -> dict[str, list[str]]:
+    """Return the differences of two records, by the name of a function or of a case."""
+    apart: dict[str, list[str]] = {}
+    examples, later = known["examples"], found["examples"]
+    for name, lines in examples.items():
+        package, _, rest = name.partition(".")
+        new_name = next(
+            (
+                name.replace(old, new, 1)
+                for old, new in renamed.functions.items()
+                if name == old or name.startswith(f"{old}.")
+            ),
+            f"{package}.{rest}",
+        )
+        there: dict[str, list[Any]] = {}
+        for source, value in later.get(new_name, ()):
+            there.setdefault(renamed.source(source), []).append(value)
+        own = []
+        for source, value in lines:
+            line = renamed.source(source)
+            if not there.get(line):
+                own.append(f"no such line: {line}")
+                continue
+            own += differences(value[-1:], there[line].pop(0)[-1:], renamed)
+        apart[name] = own
+    for name, value in known["cases"].items():
+        if name in found["cases"]:
+            apart[name] = differences(value, found["cases"][name], renamed)
+        else:
+            apart[name] = ["no such case"]
+    return {name: lines for name, lines in apart.items() if lines}
 
 
 def main() -> None:
     """Write the record, and say what differs from another."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--against", type=Path)
+    parser.add_argument("--root", type=Path, default=HERE, help="the checkout that is run")
+    parser.add_argument("--against", type=Path, help="an older record")
+    parser.add_argument("--renamed", type=Path, help="JSON: what is called otherwise since")
+    parser.add_argument("--kept", action="store_true", help="compare a record that is there")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = of_examples() | of_cases()
-    options.file.write_text(json.dumps(found, indent=1, sort_keys=True), encoding="utf-8")
-    print(f"{len(found):,} values in {options.file}")
+    if not options.kept:
+        found = {"examples": of_examples(), "cases": of_cases(options.root)}
+        options.file.write_text(json.dumps(found, indent=1, sort_keys=True), encoding="utf-8")
+        print(f"{sum(map(len, found.values())):,} names and cases in {options.file}")
     if options.against is None:
         return
     known = json.loads(options.against.read_text(encoding="utf-8"))
     found = json.loads(options.file.read_text(encoding="utf-8"))
-    apart = [key for key in sorted(set(known) & set(found)) if known[key] != found[key]]
-    for key in apart:
-        print(f"{key}\n  before {str(known[key])[:300]}\n  after  {str(found[key])[:300]}")
-    print(f"missing: {sorted(set(known) - set(found))}; new: {sorted(set(found) - set(known))}")
-    print(f"{len(apart)} of {len(known):,} values differ")
+    told = json.loads(options.renamed.read_text(encoding="utf-8")) if options.renamed else {}
+    apart = compare(known, found, Renamed(told))
+    for name, lines in apart.items():
+        print(name, *(f"  {line[:200]}" for line in lines), sep="\n")
+    print(f"{len(apart)} of {sum(map(len, known.values())):,} names and cases differ")
     raise SystemExit(bool(apart))
 
 
