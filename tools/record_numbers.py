@@ -9,8 +9,9 @@ were::
     python tools/record_numbers.py after.json --against before.json --renamed names.json
 
 ``names.json`` says what is called otherwise since: ``functions`` and ``fields`` map old names to
-new ones, ``text`` what old examples say to what new ones say, and ``words`` old values to new ones.
-A field may move within its result; one that is nowhere, or has another number, is a difference.
+new ones, ``text`` what old examples say to what new ones say, and ``words`` old values to new ones;
+``gone`` lists fields that follow from others now. A field may move within its result, which is
+said; one that is nowhere, or has another number, is a difference.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import importlib
 import inspect
 import io
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -125,29 +127,33 @@ def of_cases(root: Path) -> dict[str, Any]:
 class Renamed:
     """What is called otherwise since the older record."""
 
-    def __init__(self, told: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, told: Mapping[str, Any]) -> None:
         self.functions = told.get("functions", {})
         self.fields = told.get("fields", {})
         self.text = told.get("text", {})
         self.words = told.get("words", {})
+        self.gone = set(told.get("gone", ()))
 
     def source(self, source: str) -> str:
         """Return a line of an example, written alike however it was laid out."""
-        for old, new in {**self.text, **self.functions}.items():
-            source = source.replace(old.rpartition(".")[2] if old in self.functions else old, new)
+        short = {o.rpartition(".")[2]: n.rpartition(".")[2] for o, n in self.functions.items()}
+        for old, new in {**self.text, **short}.items():
+            source = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, source)
         try:
             return ast.unparse(ast.parse(source))
         except SyntaxError:
             return source.strip()
 
     def path(self, parts: tuple[str, ...]) -> tuple[str, ...]:
-        """Return where a field stands by its new name; where its estimate stands is no matter."""
-        return tuple(
-            name
-            for part in parts
-            for name in ".".join(self.fields.get(p, p) for p in part.split(".")).split(".")
-            if name != "estimate"
-        )
+        """Return where a field stands by its new name, wherever its estimate stands.
+
+        What was called an estimate before is the value of one.
+        """
+        old = [name for part in parts for name in re.split(r"[. ]", part)]
+        new = [name for part in old for name in self.fields.get(part, part).split(".")]
+        if new and new[-1] == "estimate":
+            new[-1] = "value"
+        return tuple(name for name in new if name and name != "estimate")
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -184,7 +190,7 @@ def differences(old: Any, new: Any, renamed: Renamed) -> list[str]:
     for path, value in leaves(old):
         place = renamed.path(path)
         said = renamed.words.get(value, value) if isinstance(value, str) else value
-        if said in there.get(place, ()):
+        if said in there.get(place, ()) or renamed.gone.intersection(place[-1:]):
             continue
         kind = "number" if is_number(said) else "word"
         if kind == "number" and said in everywhere:
