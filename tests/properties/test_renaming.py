@@ -640,7 +640,7 @@ def roc_counts_of_a_table(d: Data, names: Names, rng: int) -> dict[str, Any]:
 @case(
     "ranking.weighted_auc", "ranking.average_precision", "ranking.precision_at",
     "ranking.recall_at", "ranking.lift", "ranking.net_benefit", "ranking.cost_curve",
-    "ranking.roc_at", "ranking.weighted_auc", sizes=(2,), examples=8,
+    "ranking.roc_at", "ranking.roc_auc", sizes=(2,), examples=8,
 )  # fmt: skip
 def rankings(d: Data, names: Names, rng: int) -> dict[str, Any]:
     y, s, g, said = names(d.y), d.score, names.group(d.groups), names.pos
@@ -649,6 +649,7 @@ def rankings(d: Data, names: Names, rng: int) -> dict[str, Any]:
     region = ranking.TwoWayBand(fpr=ranking.FprBand(0, 0.6), tpr=ranking.TprBand(0.3, 1))
     found = {
         "area": ranking.weighted_auc(y, s, **said),
+        "partial": ranking.roc_auc(y, s, max_fpr=0.3, **said),
         "stated": ranking.weighted_auc(y, s, classes=names.classes),
         "band": ranking.weighted_auc(y, s, weight=band, sample_weight=d.weight, **said),
         "both ways": ranking.weighted_auc(y, s, weight=ranking.TprBand(0.4, 1), **said),
@@ -1049,9 +1050,9 @@ def errors_of_voters(d: Data, names: Names, rng: int) -> dict[str, Any]:
         panel = consensus.cheapest_panel(model, draws=5, tolerance=0.2)
         out[f"~{how} loss"] = [panel.value, panel.error_of_all]
         out[f"{how} exact"] = panel.exact
-    powered = model.powered()
-    columns = [c for c in powered.columns if powered[c].dtype.kind == "f"]
-    out["~powered"] = powered.sort_values("classifier")[columns].to_numpy()
+    labelled = model.from_labels()
+    columns = [c for c in labelled.columns if labelled[c].dtype.kind == "f"]
+    out["~from labels"] = labelled.sort_values("classifier")[columns].to_numpy()
     return out
 
 
