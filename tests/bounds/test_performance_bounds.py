@@ -19,7 +19,9 @@ from karat.metrics import (
     PowerMeanMetric,
     accuracy,
     balanced_accuracy,
+    cohen_kappa,
     cost_matrix,
+    f1,
     f_beta,
     g_mean,
     jaccard,
@@ -33,7 +35,7 @@ from karat.weak import DawidSkene, MajorityVote, OracleLabelModel
 
 BINARY = {
     "accuracy": accuracy, "balanced": balanced_accuracy, "mcc": mcc, "g_mean": g_mean,
-    "precision": precision, "recall": recall, "jaccard": jaccard, "f1": f_beta(1),
+    "kappa": cohen_kappa, "precision": precision, "recall": recall, "jaccard": jaccard, "f1": f1,
     "f0.5": f_beta(0.5), "costs": cost_matrix([[0, 1], [6, 0]]), "macro f1": macro(f_beta(1)),
     "mean": PowerMeanMetric([2, 1], 0.5), "worst": PowerMeanMetric([1, 2], -3, decreasing=True),
     "any": LinearFractionalMetric([[1, 2], [0, 3]], [[2, 1], [1, 4]], 0.5),
@@ -133,7 +135,7 @@ MEANS += [PowerMeanMetric([3, 1, 0], 1.0), PowerMeanMetric([3, 1, 0], 0.5, decre
 
 @pytest.mark.parametrize(
     "metric",
-    ["balanced_accuracy", "mcc", "g_mean", "macro_f1", "micro_f1", *MEANS],
+    ["balanced_accuracy", "mcc", "cohen_kappa", "g_mean", "macro_f1", "micro_f1", *MEANS],
     ids=lambda m: m if isinstance(m, str) else f"{m.title} {m.power:g}",
 )
 def test_metrics_of_several_classes_contain_every_law(rng, metric):

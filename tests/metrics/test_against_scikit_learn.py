@@ -12,6 +12,8 @@ from karat.metrics import (
     PowerMeanMetric,
     accuracy,
     balanced_accuracy,
+    cohen_kappa,
+    f1,
     f_beta,
     g_mean,
     jaccard,
@@ -20,6 +22,7 @@ from karat.metrics import (
     micro,
     precision,
     recall,
+    specificity,
 )
 
 BINARY = {
@@ -29,7 +32,9 @@ BINARY = {
     "precision": (precision, skm.precision_score),
     "recall": (recall, skm.recall_score),
     "jaccard": (jaccard, skm.jaccard_score),
-    "f1": (f_beta(1), skm.f1_score),
+    "cohen_kappa": (cohen_kappa, skm.cohen_kappa_score),
+    "specificity": (specificity, lambda *a, **k: skm.recall_score(*a, pos_label=0, **k)),
+    "f1": (f1, skm.f1_score),
     "f2": (f_beta(2), lambda *a, **k: skm.fbeta_score(*a, beta=2, **k)),
     "f0.5": (f_beta(0.5), lambda *a, **k: skm.fbeta_score(*a, beta=0.5, **k)),
     "g_mean": (
@@ -37,7 +42,7 @@ BINARY = {
         lambda *a, **k: np.sqrt(skm.recall_score(*a, **k) * skm.recall_score(*a, **k, pos_label=0)),
     ),
 }
-ANY_K = {name: BINARY[name] for name in ("accuracy", "balanced_accuracy", "mcc")} | {
+ANY_K = {name: BINARY[name] for name in ("accuracy", "balanced_accuracy", "mcc", "cohen_kappa")} | {
     f"{average.__name__} {name}": (
         average(BINARY[name][0]),
         lambda *a, f=BINARY[name][1], how=average.__name__, **k: f(*a, average=how, **k),
@@ -99,6 +104,32 @@ def test_undefined_values_follow_scikit_learn_and_warn(name, y, p):
     }  # fmt: skip
     assert bool(caught) == ((name, int(y == [0, 0, 0])) in undefined)
     assert all(w.category is UndefinedMetricWarning for w in caught)
+
+
+def test_specificity_of_no_negatives_is_undefined():
+    with pytest.warns(UndefinedMetricWarning):
+        assert specificity.score([1, 1, 1], [0, 1, 1], classes=[0, 1]) == 0
+    assert specificity.score([0, 0, 1, 1], [0, 1, 1, 1]) == 0.5
+
+
+def test_kappa_where_chance_explains_everything():
+    """Of one class alone scikit-learn has NaN; here it is 0, as the correlation is."""
+    with pytest.warns(UndefinedMetricWarning):
+        assert cohen_kappa.score([1, 1], [1, 1], classes=[0, 1]) == 0
+    assert cohen_kappa.score([0, 0, 1], [0, 0, 0]) == skm.cohen_kappa_score([0, 0, 1], [0, 0, 0])
+    assert cohen_kappa([[0.0, 0.5], [0.5, 0.0]]) == -1
+
+
+def test_kappa_loses_no_digits_of_a_rare_class():
+    """Exact in rational numbers: one found and one missed of a class of 2 in 10⁹."""
+    from fractions import Fraction
+
+    table = [[10**9 - 3, 1], [1, 1]]
+    s = sum(map(sum, table))
+    by_chance = sum(Fraction(sum(table[i]) * sum(row[i] for row in table), s * s) for i in range(2))
+    exact = (Fraction(table[0][0] + table[1][1], s) - by_chance) / (1 - by_chance)
+    found = cohen_kappa(np.array(table) / s)
+    assert found == pytest.approx(float(exact), rel=1e-12)
 
 
 def test_macro_counts_an_absent_class_as_scikit_learn_does():

@@ -93,6 +93,8 @@ def test_old_files_whose_order_matters_are_refused_with_what_to_write(tmp_path):
         MetricError, match=r"load_metric\('.*costs.json', classes=\[...\]\).to_json"
     ):
         load_metric(path)
+    with pytest.raises(MetricError, match="has version 1 and this karat reads version 2"):
+        load_metric(path)
     assert load_metric(path, classes=["low", "high"]) == COSTS
     with pytest.raises(MetricError, match="classes"):
         load_metric(COSTS.to_json(), classes=["high", "low"])

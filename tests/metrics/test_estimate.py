@@ -8,13 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, binomtest
 
-from karat.exceptions import KaratError, OptionError, SmallSampleWarning, UndefinedMetricWarning
+from karat.exceptions import (
+    DataError,
+    KaratError,
+    MetricError,
+    OptionError,
+    SmallSampleWarning,
+    UndefinedMetricWarning,
+)
 from karat.metrics import (
     FairMetric,
     LinearFractionalMetric,
     accuracy,
     as_metric,
     balanced_accuracy,
+    cohen_kappa,
     cost_matrix,
     f_beta,
     g_mean,
@@ -23,8 +31,10 @@ from karat.metrics import (
     mcc,
     precision,
     recall,
+    specificity,
 )
-from karat.metrics.estimates import as_proportion, table_ends, table_values
+from karat.metrics.estimates import as_proportion, metric_range, table_ends, table_values
+from karat.statistics import confusion
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.integers(0, 2, 80)
@@ -55,6 +65,12 @@ def test_proportions_have_the_limits_of_clopper_and_pearson():
         assert (found.lower, found.upper) == pytest.approx(limits)
         assert found.value == pytest.approx(metric.score(TRUTH, CALLED))
         assert (found.method, found.guarantee, found.n) == ("clopper-pearson", "exact", 80)
+
+
+def test_specificity_is_the_recall_of_the_other_class():
+    found, other = specificity.estimate(TRUTH, CALLED), recall.estimate(1 - TRUTH, 1 - CALLED)
+    assert (found.value, found.lower, found.upper) == (other.value, other.lower, other.upper)
+    assert (found.method, found.basis) == ("clopper-pearson", "guaranteed")
 
 
 def test_costs_of_two_values_are_a_proportion_and_others_are_not():
@@ -104,6 +120,79 @@ def test_pseudo_count_limits_beside_an_independent_computation():
         value = top / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
         low, high = min(low, np.quantile(value, 0.025)), max(high, np.quantile(value, 0.975))
     assert (found.lower, found.upper) == pytest.approx((low, high), abs=0.02)
+
+
+def test_limits_of_kappa_beside_an_independent_computation():
+    """Kappa by its textbook formula, quantiles over 40,000 draws of another generator."""
+    counts = np.array([[30, 6], [4, 10]])
+    truth, called = np.repeat([0, 0, 1, 1], counts.ravel()), np.repeat([0, 1, 0, 1], counts.ravel())
+    found = cohen_kappa.estimate(truth, called, rng=0)
+    rng = np.random.default_rng(9)
+    gamma = rng.gamma(counts.ravel(), size=(40_000, 4))
+    extra = rng.gamma(0.5, size=40_000)
+    low, high = 1.0, -1.0
+    for cell in range(4):
+        shares = gamma + extra[:, None] * np.eye(4)[cell]
+        tn, fp, fn, tp = (shares / shares.sum(axis=1, keepdims=True)).T
+        chance = (tn + fp) * (tn + fn) + (fn + tp) * (fp + tp)
+        value = (tn + tp - chance) / (1 - chance)
+        low, high = min(low, np.quantile(value, 0.025)), max(high, np.quantile(value, 0.975))
+    assert (found.lower, found.upper) == pytest.approx((low, high), abs=0.02)
+    assert metric_range(cohen_kappa) == (-1.0, 1.0)
+
+
+COUNTED = [accuracy, recall, mcc, cohen_kappa, f_beta(1), macro(f_beta(1))]
+
+
+@pytest.mark.parametrize("metric", COUNTED, ids=lambda m: m.title)
+@pytest.mark.parametrize("by", [None, np.repeat(["x", "y"], 40)], ids=["all", "groups"])
+def test_a_confusion_has_the_estimate_of_its_rows(metric, by):
+    rows = metric.estimate(TRUTH, CALLED, groups=by, rng=0)
+    assert metric.estimate(confusion(TRUTH, CALLED, groups=by), rng=0) == rows
+
+
+def test_a_confusion_is_read_in_the_order_of_the_metric():
+    names = np.array(["ill", "healthy"])  # sorted, the positive class stands first
+    table = confusion(names[TRUTH], names[CALLED])
+    for said in ({"pos_label": "healthy"}, {"classes": ["ill", "healthy"]}):
+        assert precision.estimate(table, **said) == precision.estimate(
+            names[TRUTH], names[CALLED], **said
+        )
+    named = precision.with_classes(["ill", "healthy"])
+    assert named.estimate(table) == named.estimate(names[TRUTH], names[CALLED])
+
+
+def test_what_is_said_of_rows_does_not_go_with_a_confusion():
+    table = confusion(TRUTH, CALLED)
+    for name in ("y_pred", "groups", "clusters", "sample_weight"):
+        with pytest.raises(DataError, match=f"{name} does not go with a confusion"):
+            accuracy.estimate(table, **{name: CALLED})
+    with pytest.raises(DataError, match="sums of weights; expected whole numbers"):
+        accuracy.estimate(confusion(TRUTH, CALLED, np.full(80, 0.3)))
+    with pytest.raises(DataError, match="y_pred is missing"):
+        accuracy.estimate(TRUTH)
+    with pytest.raises(MetricError, match="compares groups; pass groups="):
+        FairMetric([1, 1], [[1, 1]], 0.5).estimate(table)
+
+
+def test_a_metric_of_groups_takes_a_confusion_with_groups():
+    metric, groups = FairMetric([1, 1], [[1, 1]], 0.5), np.repeat(["x", "y"], 40)
+    rows = metric.estimate(TRUTH, CALLED, groups=groups, rng=0)
+    assert metric.estimate(confusion(TRUTH, CALLED, groups=groups), rng=0) == rows
+
+
+def test_the_number_is_the_result():
+    found = accuracy.estimate(TRUTH, CALLED)
+    assert float(found) == found.value == found.estimate.value
+    assert found.basis == "guaranteed"
+    assert list(found.to_dict())[:5] == ["value", "lower", "upper", "confidence", "basis"]
+    assert found.to_frame().columns[:4] == ["metric", "value", "lower", "upper"]
+    nothing = recall.estimate([0] * 30, [0] * 30, classes=[0, 1])
+    with pytest.raises(DataError, match=r"there is no value .*, only limits from 0 to 1; read"):
+        float(nothing)
+    assert nothing.gaps == ()
+    (gap,) = accuracy.estimate(TRUTH, CALLED, groups=np.arange(80) % 2).gaps
+    assert gap.basis == "likely"
 
 
 def test_an_undefined_metric_may_be_anything():

@@ -20,7 +20,9 @@ from karat.metrics import (
     accuracy,
     as_metric,
     balanced_accuracy,
+    cohen_kappa,
     cost_matrix,
+    f1,
     f_beta,
     g_mean,
     jaccard,
@@ -30,6 +32,7 @@ from karat.metrics import (
     micro,
     precision,
     recall,
+    specificity,
     weighted_accuracy,
 )
 from karat.statistics import confusion
@@ -40,6 +43,9 @@ METRICS = {
     "balanced_accuracy": balanced_accuracy,
     "g_mean": g_mean,
     "mcc": mcc,
+    "cohen_kappa": cohen_kappa,
+    "specificity": specificity,
+    "f1": f1,
     "precision": precision,
     "recall": recall,
     "jaccard": jaccard,

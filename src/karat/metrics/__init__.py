@@ -16,7 +16,9 @@ from karat.metrics.named import (
     accuracy,
     as_metric,
     balanced_accuracy,
+    cohen_kappa,
     cost_matrix,
+    f1,
     f_beta,
     g_mean,
     jaccard,
@@ -25,6 +27,7 @@ from karat.metrics.named import (
     micro,
     precision,
     recall,
+    specificity,
     weighted_accuracy,
 )
 
@@ -40,7 +43,9 @@ __all__ = [
     "accuracy",
     "as_metric",
     "balanced_accuracy",
+    "cohen_kappa",
     "cost_matrix",
+    "f1",
     "f_beta",
     "g_mean",
     "jaccard",
@@ -50,5 +55,6 @@ __all__ = [
     "micro",
     "precision",
     "recall",
+    "specificity",
     "weighted_accuracy",
 ]

@@ -20,7 +20,7 @@ from karat.metrics.families import (
     PowerMeanMetric,
     QuadraticMetric,
 )
-from karat.metrics.named import MCC, Accuracy, BalancedAccuracy, GMean, Macro, Micro
+from karat.metrics.named import MCC, Accuracy, BalancedAccuracy, CohenKappa, GMean, Macro, Micro
 
 _STUDY, _STUDY_VERSION = "karat.study", 1  # as karat.studio exports it
 _NAMELESS = 1  # the version of metrics without the names of their classes
@@ -30,6 +30,7 @@ _KINDS: dict[str, type[MetricBase]] = {
     for metric in (
         Accuracy,
         BalancedAccuracy,
+        CohenKappa,
         FairMetric,
         FairQuadraticMetric,
         GMean,
@@ -170,8 +171,9 @@ def _check_names(metric: MetricBase, version: Any, where: str) -> None:
         return
     if metric.depends_on_order:
         raise MetricError(
-            "the metric was saved without the names of its classes, so its weights do not say "
-            f"which class is which. Name the {metric.n_classes} labels in the order of the "
+            f"the metric has version {version} and this karat reads version "
+            f"{SCHEMA_VERSION}: the older one has no names of the classes, so its weights do not "
+            "say which class is which. Name the {metric.n_classes} labels in the order of the "
             "weights, of two the positive one last, and save it again: "
             f"load_metric({where}, classes=[...]).to_json()"
         )

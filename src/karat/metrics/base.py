@@ -276,8 +276,8 @@ class MetricBase(Frozen):
     @keeps_kind
     def estimate(
         self,
-        y_true: Column,
-        y_pred: Column,
+        y_true: Column | Confusion,
+        y_pred: Column | None = None,
         *,
         groups: Column | None = None,
         clusters: Column | None = None,
@@ -299,8 +299,9 @@ class MetricBase(Frozen):
 
         Parameters
         ----------
-        y_true : column (n,)
-            True labels of a random sample.
+        y_true : column (n,) or Confusion
+            True labels of a random sample; or a confusion that was counted from one, with its
+            groups if it has any. Then nothing else is said of rows.
         y_pred : column (n,)
             Predicted labels.
         groups : column (n,), optional
@@ -327,11 +328,14 @@ class MetricBase(Frozen):
 
         Examples
         --------
-        >>> from karat.metrics import f_beta
+        >>> from karat.metrics import f1
+        >>> from karat.statistics import confusion
         >>> truth, called = [1] * 12 + [0] * 28, [1] * 9 + [0] * 29 + [1] * 2
-        >>> r = f_beta(1).estimate(truth, called)
+        >>> r = f1.estimate(truth, called)
         >>> round(r.value, 3), round(r.lower, 3), round(r.upper, 3)
         (0.783, 0.52, 0.932)
+        >>> f1.estimate(confusion(truth, called)) == r
+        True
         """
         from karat.metrics.estimates import estimate_metric
 

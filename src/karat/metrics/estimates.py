@@ -21,6 +21,7 @@ from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
 from karat._validate import (
     check_alike,
+    check_classes,
     check_confidence,
     check_probabilities,
     check_rng,
@@ -39,8 +40,9 @@ from karat.limits.resampling import enough_draws
 from karat.metrics import LinearFractionalMetric, LinearMetric, PowerMeanMetric
 from karat.metrics._group import GroupMetric
 from karat.metrics.base import MetricBase
-from karat.metrics.named import MCC, BalancedAccuracy, GMean, Macro, one_vs_rest
+from karat.metrics.named import MCC, BalancedAccuracy, CohenKappa, GMean, Macro, one_vs_rest
 from karat.metrics.result import MetricEstimate, MetricGap
+from karat.statistics import Confusion
 
 # Kish's number of clusters, and its share of all clusters, below which a few clusters decide.
 # Limits cannot know of large clusters that were not drawn: where the largest 5 % are right .3 of
@@ -52,8 +54,8 @@ _EQUAL_CLUSTERS = 0.4
 
 def estimate_metric(
     metric: MetricBase,
-    y_true: Column,
-    y_pred: Column,
+    y_true: Column | Confusion,
+    y_pred: Column | None,
     *,
     groups: Column | None,
     clusters: Column | None,
@@ -66,21 +68,32 @@ def estimate_metric(
     """Check what was passed, count, and limit; see ``Metric.estimate``."""
     level, generator = check_confidence(confidence), check_rng(rng)
     compares = isinstance(metric, GroupMetric)
-    if compares and groups is None:
+    if isinstance(y_true, Confusion):
+        rows = {"y_pred": y_pred, "groups": groups, "clusters": clusters}
+        refuse_rows(**rows, sample_weight=sample_weight)
+        items = counted_already(metric, y_true, classes, pos_label)
+    elif y_pred is None:
+        raise DataError(
+            Argument("y_pred"),
+            " is missing",
+            Remedy("pass the predicted labels, or a confusion as ", Argument("y_true")),
+        )
+    else:
+        items = count_items(
+            metric,
+            y_true,
+            y_pred,
+            groups=groups,
+            clusters=clusters,
+            sample_weight=sample_weight,
+            classes=classes,
+            pos_label=pos_label,
+        )
+    if compares and items.group is None:
         raise MetricError(
             f"{metric.title} compares groups",
             Remedy("pass ", Option("groups"), ", the group of each item"),
         )
-    items = count_items(
-        metric,
-        y_true,
-        y_pred,
-        groups=groups,
-        clusters=clusters,
-        sample_weight=sample_weight,
-        classes=classes,
-        pos_label=pos_label,
-    )
     fixed = metric.for_classes(items.size)
     if not np.isfinite(metric_range(fixed)).all():
         raise MetricError(
@@ -148,7 +161,7 @@ def _one(
     seed: int,
 ) -> MetricEstimate:
     """Return the estimate of some items, with an error of (1 − level) divided by ``shared``."""
-    k, n = items.size, len(items.cell)
+    k, n = items.size, items.n
     groups = fixed.n_groups if isinstance(fixed, GroupMetric) else None
     shape: tuple[int, ...] = (k, k)
     if groups is not None:
@@ -168,16 +181,12 @@ def _one(
         clusters = cluster_number(weight, items.cluster)
         number = min(number, clusters)
         _warn_of_clusters(int(items.cluster.max()) + 1, clusters)
-    answer = table_limits(
-        fixed,
-        items.cell,
-        items.weight,
-        items.cluster,
-        shape,
-        delta=delta,
-        rng=rng,
-        shared=2.0 * shared,
-    )
+    options: dict[str, Any] = {"delta": delta, "rng": rng, "shared": 2.0 * shared}
+    if items.times is None:
+        rows = items.cell, items.weight, items.cluster
+        answer = table_limits(fixed, *rows, shape, **options)
+    else:
+        answer = count_limits(fixed, items.table(int(np.prod(shape))), shape, **options)
     exact = answer.method == "clopper-pearson" and items.weight is None
     return MetricEstimate(
         metric=metric,
@@ -197,7 +206,11 @@ def _one(
 
 
 class Counted(NamedTuple):
-    """The cell of each item, with its weight, group and cluster; ``shape`` of a table of cells."""
+    """The cell of each item, with its weight, group and cluster.
+
+    Of items that came counted there is one entry per cell that occurs, with how often it does as
+    ``times``.
+    """
 
     cell: IntArray
     weight: FloatArray | None
@@ -205,6 +218,12 @@ class Counted(NamedTuple):
     group_names: AnyArray | None
     cluster: IntArray | None
     classes: AnyArray
+    times: IntArray | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return len(self.cell) if self.times is None else int(self.times.sum())
 
     @property
     def size(self) -> int:
@@ -219,7 +238,12 @@ class Counted(NamedTuple):
         if self.cluster is not None:
             cluster = np.unique(self.cluster[rows], return_inverse=True)[1]
         return self._replace(
-            cell=self.cell[rows], weight=weight, group=None, group_names=None, cluster=cluster
+            cell=self.cell[rows],
+            weight=weight,
+            group=None,
+            group_names=None,
+            cluster=cluster,
+            times=None if self.times is None else self.times[rows],
         )
 
     def by_group(self) -> Counted:
@@ -229,7 +253,8 @@ class Counted(NamedTuple):
 
     def table(self, cells: int) -> FloatArray:
         """Return the counts, or sums of weights, of all cells."""
-        return np.bincount(self.cell, self.weight, cells).astype(np.float64)
+        each = self.weight if self.times is None else self.times
+        return np.bincount(self.cell, each, cells).astype(np.float64)
 
 
 def count_items(
@@ -264,6 +289,41 @@ def count_items(
         y_true=true, y_pred=called, sample_weight=weight, groups=group, clusters=cluster
     )
     return Counted(true * len(found) + called, weight, group, names, cluster, found)
+
+
+def counted_already(
+    metric: MetricBase, table: Confusion, classes: Column | None, pos_label: Any
+) -> Counted:
+    """Return the items of a confusion, in the order of the metric's classes."""
+    counts = np.asarray(table.counts)
+    if (counts != np.round(counts)).any():
+        raise DataError(
+            "the confusion holds sums of weights; expected ",
+            Expected("whole numbers of items, which limits rest on"),
+            ". Pass the rows with ",
+            Option("sample_weight"),
+        )
+    known, stated = (table.classes, False) if classes is None else (check_classes(classes), True)
+    name = "classes" if stated else "the confusion"
+    table = table.in_order(metric._order_of(known, pos_label=pos_label, stated=stated, name=name))
+    times = np.asarray(table.counts, dtype=np.int64).reshape(-1)
+    at = np.flatnonzero(times)
+    if not len(at):
+        raise DataError("the confusion has no items; count at least one")
+    group, cell = np.divmod(at, len(table.classes) ** 2)
+    by = None if table.groups is None else group
+    return Counted(cell, None, by, table.groups, None, table.classes, times[at])
+
+
+def refuse_rows(**given: Any) -> None:
+    """Refuse what says something of single rows, beside a confusion that has none."""
+    for name, column in given.items():
+        if column is not None:
+            raise DataError(
+                Argument(name),
+                " does not go with a confusion, which has no rows",
+                Remedy("pass the true labels as ", Argument("y_true"), ", or count with groups"),
+            )
 
 
 # --- Limits of a metric from counts: exact for a proportion, by a pseudo-count for any other.
@@ -575,7 +635,7 @@ def metric_range(metric: MetricBase) -> tuple[float, float]:
         return float(metric.weights.min()), float(metric.weights.max())
     if isinstance(metric, GroupMetric):
         return -_greatest_cost(metric), 0.0
-    if isinstance(metric, MCC):
+    if isinstance(metric, MCC | CohenKappa):
         return -1.0, 1.0
     if isinstance(metric, PowerMeanMetric):
         return (-1.0, 0.0) if metric.decreasing else (0.0, 1.0)

@@ -116,6 +116,53 @@ balanced_accuracy = BalancedAccuracy()
 """Mean recall over the classes, for any number of them."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CohenKappa(Metric):
+    """Agreement of truth and prediction beyond that of chance (Cohen 1960).
+
+    With the accuracy ``a``, the row sums ``t`` and the column sums ``p`` of joint probabilities,
+    ``κ = (a − t·p) / (1 − t·p)``. Where one class takes all of the truth and of the predictions the
+    value is 0, with a warning.
+    """
+
+    kind: ClassVar[str] = "cohen-kappa"
+
+    @property
+    def title(self) -> str:
+        """Short name for tables and messages."""
+        return "Cohen's kappa"
+
+    def _values(self, confusions: FloatArray) -> FloatArray:
+        top, bottom = _parts(confusions)[0], _by_chance(confusions)
+        undefined = bottom <= 0
+        if undefined.any():
+            warn_undefined(self.title, undefined, "it is set to 0 there")
+        return np.asarray(np.where(undefined, 0.0, top / np.where(undefined, 1.0, bottom)))
+
+    def _gradients(self, confusions: FloatArray) -> FloatArray:
+        k = confusions.shape[-1]
+        total = confusions.sum(axis=(1, 2))[:, None, None]
+        right = np.trace(confusions, axis1=1, axis2=2)[:, None, None]
+        by_chance = confusions.sum(axis=1)[:, :, None] + confusions.sum(axis=2)[:, None, :]
+        top, bottom = (
+            part[:, None, None] for part in (_parts(confusions)[0], _by_chance(confusions))
+        )
+        d_top = np.eye(k) * total + right - by_chance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((d_top - top / bottom * (2 * total - by_chance)) / bottom)
+
+    def describe(self, classes: Sequence[Any] | None = None) -> str:
+        """Say in words what Cohen's kappa rewards."""
+        return (
+            "Cohen's kappa: how far right predictions exceed those of guessing with the same "
+            "shares; 1 is perfect, 0 is no better than such guesses."
+        )
+
+
+cohen_kappa = CohenKappa()
+"""Agreement beyond chance, for any number of classes."""
+
+
 def cost_matrix(costs: Frame, classes: Column | None = None) -> LinearMetric:
     """Minus the expected cost.
 
@@ -158,6 +205,10 @@ def f_beta(beta: float) -> LinearFractionalMetric:
     return LinearFractionalMetric(
         [[0, 0], [0, 1 + squared]], [[0, 1], [squared, 1 + squared]], name=f"F{beta:g}"
     )
+
+
+f1 = f_beta(1)
+"""Harmonic mean of precision and recall: 2·TP / (2·TP + FP + FN)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -381,6 +432,11 @@ recall = LinearFractionalMetric([[0, 0], [0, 1]], [[0, 0], [1, 1]], name="recall
 """Share of the positives that are found: TP / (TP + FN)."""
 
 
+# Coefficients of [[TN, FP], [FN, TP]]: class 0, the first, is the negative one.
+specificity = LinearFractionalMetric([[1, 0], [0, 0]], [[1, 1], [0, 0]], name="specificity")
+"""Share of the negatives that are called negative: TN / (TN + FP)."""
+
+
 def weighted_accuracy(weights: Column, classes: Column | None = None) -> LinearMetric:
     """Reward for right predictions, one weight per class: ``Σ_i weights[i]·C[i, i]``.
 
@@ -471,6 +527,12 @@ def _parts(confusions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return top, np.sum(p * _others(p), axis=1), np.sum(t * _others(t), axis=1)
 
 
+def _by_chance(confusions: FloatArray) -> FloatArray:
+    """Return s² − t·p, the disagreement of guesses with the same shares, without a subtraction."""
+    t, p = confusions.sum(axis=2), confusions.sum(axis=1)
+    return np.asarray(np.sum(t * _others(p), axis=1))
+
+
 def _others(values: FloatArray) -> FloatArray:
     """Return, for each class, the sum over the other classes, without a subtraction."""
     k = values.shape[-1]
@@ -482,11 +544,13 @@ def _others(values: FloatArray) -> FloatArray:
 _NAMED: dict[str, Metric] = {
     "accuracy": accuracy,
     "balanced_accuracy": balanced_accuracy,
+    "cohen_kappa": cohen_kappa,
     "g_mean": g_mean,
     "jaccard": jaccard,
     "mcc": mcc,
     "precision": precision,
     "recall": recall,
+    "specificity": specificity,
 }
 
 

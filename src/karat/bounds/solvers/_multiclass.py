@@ -19,7 +19,7 @@ from karat.exceptions import KaratWarning, MetricError
 from karat.metrics import GroupMetric, LinearFractionalMetric, PowerMeanMetric, recall
 from karat.metrics.base import Metric
 from karat.metrics.families import power_mean, power_mean_slopes
-from karat.metrics.named import MCC, BalancedAccuracy, GMean, Macro
+from karat.metrics.named import MCC, BalancedAccuracy, CohenKappa, GMean, Macro
 from karat.metrics.rates import with_zero_diagonal
 
 # --- The expectation of any function g of item and truth: exact, smoothed and cross-fitted duals.
@@ -241,8 +241,8 @@ def _linear_dual(
 def multiclass_bounds(problem: Problem, metric: Metric, limit: Limit) -> BoundPair:
     """Bound the other metrics of more than two classes."""
     robust = problem.slack > 0
-    if isinstance(metric, MCC) and not robust:
-        return _mcc_bounds(problem, limit)
+    if isinstance(metric, MCC | CohenKappa) and not robust:
+        return _chance_corrected_bounds(problem, metric, limit)
     if isinstance(metric, PowerMeanMetric) and metric.decreasing:
         return _negated(
             multiclass_bounds(problem, PowerMeanMetric(metric.weights, metric.power), limit)
@@ -252,15 +252,16 @@ def multiclass_bounds(problem: Problem, metric: Metric, limit: Limit) -> BoundPa
         return _mean_recall_bounds(problem, metric, limit)
     if isinstance(metric, Macro | GMean | BalancedAccuracy | PowerMeanMetric):
         return _per_class_bounds(problem, metric, limit)
-    if isinstance(metric, MCC):
+    if isinstance(metric, MCC | CohenKappa):
         raise MetricError(
-            "MCC of more than two classes cannot be bounded with robustness, which moves its "
-            "margins; use accuracy, macro or micro of a binary metric, or balanced accuracy"
+            f"{metric.title} of more than two classes cannot be bounded with robustness, which "
+            "moves its margins; use accuracy, macro or micro of a binary metric, or balanced "
+            "accuracy"
         )
     raise MetricError(
         f"{metric.title} cannot be bounded for {problem.p.shape[1]} classes; use a linear or "
         "linear-fractional metric, macro or micro of a binary one, balanced accuracy, G-mean, a "
-        "power mean of recalls or MCC"
+        "power mean of recalls, MCC or Cohen's kappa"
     )
 
 
@@ -274,20 +275,26 @@ def _bound(problem: Problem, value: float, influence: FloatArray, side: int, lim
     return Bound(value, value + side * limit.approximate(problem.sample, influence, side))
 
 
-def _mcc_bounds(problem: Problem, limit: Limit) -> BoundPair:
-    """MCC is linear in the accuracy once the margins t and p are fixed."""
+def _chance_corrected_bounds(problem: Problem, metric: Metric, limit: Limit) -> BoundPair:
+    """MCC and Cohen's kappa are linear in the accuracy once the margins t and p are fixed."""
     k = problem.p.shape[1]
     t, p = problem.truth, problem.predicted
-    spread = (1 - p @ p) * (1 - t @ t)
-    if spread <= ROUNDING:
-        raise MetricError("MCC is undefined here: one class takes all predictions, or all truth")
+    correlation = isinstance(metric, MCC)
+    spread = float(np.sqrt((1 - p @ p) * (1 - t @ t))) if correlation else float(1 - t @ p)
+    if spread**2 <= ROUNDING:
+        raise MetricError(
+            f"{metric.title} is undefined here: one class takes all predictions, or all truth"
+        )
     pair = []
     for side in (-1, 1):
         values = problem.values(np.eye(k), side)
-        value = (problem.sample.mean(values) - t @ p) / np.sqrt(spread)
-        by_t = -p / np.sqrt(spread) + value * t / (1 - t @ t)
-        by_p = -t / np.sqrt(spread) + value * p / (1 - p @ p)
-        influence = values / np.sqrt(spread) + problem.truth_values() @ by_t + by_p
+        value = (problem.sample.mean(values) - t @ p) / spread
+        if correlation:
+            by_t = -p / spread + value * t / (1 - t @ t)
+            by_p = -t / spread + value * p / (1 - p @ p)
+        else:
+            by_t, by_p = (value - 1) * p / spread, (value - 1) * t / spread
+        influence = values / spread + problem.truth_values() @ by_t + by_p
         pair.append(_bound(problem, float(value), influence, side, limit))
     return BoundPair(pair[0], pair[1])
 
